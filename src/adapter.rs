@@ -1,0 +1,439 @@
+//! What the program needs of a coding agent's command-line program, as a sans-I/O protocol.
+//!
+//! An adapter turns turns into bytes and lines into events. It refuses to know processes, files,
+//! clocks and channels: the engine launches what [`Adapter::launch`] describes, feeds it every
+//! line, order and exit, and performs the [`Output`]s in order.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::ids::{RequestId, SessionId, TurnId};
+use crate::permission::Call;
+
+pub mod claude;
+pub mod codex;
+pub mod pipe;
+
+/// The protocol of one CLI for one session. Total: no input makes it panic or stop.
+pub trait Adapter: Send {
+    /// Describes how to start the CLI so that it can serve `turn`, resuming `session.external_id` where there is one.
+    fn launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> Launch;
+
+    /// Tells whether the running process can serve `turn`, or must be closed and launched anew.
+    fn serves(&self, turn: &TurnSpec) -> bool;
+
+    /// Takes one order of the engine.
+    fn on_order(&mut self, order: Order) -> Vec<Output>;
+
+    /// Takes one line of the child's standard output, without its line end, invalid UTF-8 replaced.
+    fn on_line(&mut self, line: &str) -> Vec<Output>;
+
+    /// Takes the child's end. A turn that is still open must be closed with [`AdapterEvent::TurnEnded`].
+    fn on_exit(&mut self, exit: &Exit) -> Vec<Output>;
+}
+
+/// What stays the same over a session's life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSpec {
+    /// The program's own id of the session.
+    pub session: SessionId,
+    /// A fresh UUID, for CLIs that let the caller choose the id of a new conversation.
+    pub fresh_id: String,
+    /// The CLI's id of the conversation to resume; `None` starts a new one.
+    pub external_id: Option<String>,
+    /// The repository's real root; the CLI's working directory.
+    pub cwd: PathBuf,
+    /// The folder in which the agent of a turn before EXECUTE may write, `.agent-collab/turns/<session>/`.
+    pub staging: PathBuf,
+    /// How the user wants this CLI started.
+    pub cli: CliSpec,
+    /// Whether the user trusts this repository.
+    pub trust: Trust,
+}
+
+/// `[adapters.<name>]` of the configuration, resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CliSpec {
+    /// The program, a name on PATH or a path.
+    pub program: String,
+    /// Arguments put before the adapter's own.
+    pub args: Vec<String>,
+    /// Environment added to the user's own.
+    pub env: BTreeMap<String, String>,
+    /// The model to ask for; `None` leaves the CLI's default.
+    pub model: Option<String>,
+}
+
+/// Whether the user has said that this repository may configure and instruct agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// The user ran `agent-collab trust` for this path and this content.
+    Trusted,
+    /// Everybody else.
+    Untrusted,
+}
+
+/// One prompt and what its turn may write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnSpec {
+    /// The program's id of the turn.
+    pub turn: TurnId,
+    /// The whole prompt.
+    pub prompt: String,
+    /// What the turn may write.
+    pub access: Access,
+}
+
+/// What a turn may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Every phase but EXECUTE: nothing but the turn's staging folder.
+    ReadOnly,
+    /// EXECUTE: the repository, but not `.git` and `.agent-collab`.
+    Workspace,
+}
+
+/// How to start a CLI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The program, a name on PATH or a path.
+    pub program: String,
+    /// All arguments.
+    pub args: Vec<String>,
+    /// Environment set on top of the user's own.
+    pub env: BTreeMap<String, String>,
+    /// Environment variables of the user's that the child must not see.
+    pub env_remove: Vec<String>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// Whether the process outlives a turn.
+    pub life: Life,
+}
+
+/// Whether a CLI's process outlives a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// One process for many turns; standard input stays open.
+    Session,
+    /// One process a turn; standard input is closed after the turn's bytes, the exit ends the turn.
+    Turn,
+}
+
+/// What the engine wants of a CLI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Runs a turn. Follows a launch, or comes to an idle process that serves it.
+    Turn(TurnSpec),
+    /// Answers [`AdapterEvent::Asked`].
+    Answer(RequestId, Decision),
+    /// Answers [`AdapterEvent::Questioned`]: question text to chosen or typed answer; `None` dismisses.
+    AnswerQuestions(RequestId, Option<BTreeMap<String, String>>),
+    /// Ends the running turn by the CLI's own protocol.
+    Interrupt,
+    /// Ends the process politely.
+    Close,
+}
+
+/// The answer to a call. Never remembered by the CLI (invariant I26).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+pub enum Decision {
+    /// The call goes ahead, once.
+    Allow,
+    /// The call does not go ahead, the turn goes on; the reason reaches the agent where the CLI can carry it.
+    Deny {
+        /// Why, for the agent to read.
+        reason: String,
+    },
+    /// The call does not go ahead and the turn ends.
+    DenyAndStop,
+}
+
+/// What an adapter wants done, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Writes these bytes (a whole line with its line end) to the child's standard input.
+    Send(String),
+    /// Closes the child's standard input.
+    CloseInput,
+    /// Ends the process and launches anew for the same turn (a conversation the CLI no longer has).
+    Relaunch,
+    /// Tells the engine what happened.
+    Event(AdapterEvent),
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    /// The exit code, where it ended by itself.
+    pub code: Option<i32>,
+    /// The signal, where one ended it.
+    pub signal: Option<i32>,
+    /// The last lines of standard error, sanitised by nobody yet.
+    pub stderr_tail: String,
+}
+
+/// What a CLI told, in the program's own words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum AdapterEvent {
+    /// The CLI answered its handshake.
+    Ready {
+        /// The version that the running CLI reported of itself.
+        version: Option<String>,
+    },
+    /// The conversation's id at the CLI; from now on it can be resumed.
+    SessionOpened {
+        /// The CLI's id.
+        external_id: String,
+    },
+    /// The CLI no longer has the conversation it was asked to resume; a new one follows.
+    SessionLost {
+        /// What the CLI said.
+        reason: String,
+    },
+    /// The model began to work on the turn.
+    TurnStarted,
+    /// A piece of text that may still be withdrawn.
+    TextDelta {
+        /// The block it belongs to.
+        item: String,
+        /// The piece.
+        text: String,
+    },
+    /// A piece of thinking that may still be withdrawn.
+    ThinkingDelta {
+        /// The block it belongs to.
+        item: String,
+        /// The piece.
+        text: String,
+    },
+    /// All deltas of this block are void (a cut stream is retried).
+    Withdrawn {
+        /// The block.
+        item: String,
+    },
+    /// A finished block of text; replaces its deltas.
+    Text {
+        /// The block.
+        item: String,
+        /// The whole text.
+        text: String,
+    },
+    /// A finished block of thinking; replaces its deltas.
+    Thinking {
+        /// The block.
+        item: String,
+        /// The whole text.
+        text: String,
+    },
+    /// A tool began to run.
+    ToolStarted {
+        /// The tool call.
+        item: String,
+        /// What kind of tool: `command`, `edit`, `read`, `search`, `mcp`, or the CLI's own name.
+        tool: String,
+        /// One line for people: the command, the path, the query.
+        title: String,
+    },
+    /// Live output of a running tool; may lack its beginning.
+    ToolOutput {
+        /// The tool call.
+        item: String,
+        /// The piece.
+        text: String,
+    },
+    /// A tool ended.
+    ToolEnded {
+        /// The tool call.
+        item: String,
+        /// How.
+        status: ToolStatus,
+        /// The exit code of a command.
+        exit_code: Option<i32>,
+        /// Its whole output as far as the CLI told.
+        output: String,
+    },
+    /// Files were changed by a tool call, or are about to be once it is allowed.
+    FilesChanged {
+        /// The tool call.
+        item: String,
+        /// The files.
+        changes: Vec<FileChange>,
+    },
+    /// The agent wants to do something that its CLI asks about. Waits for [`Order::Answer`].
+    Asked {
+        /// The request.
+        request: RequestId,
+        /// The tool call it belongs to, where known.
+        item: Option<String>,
+        /// What it wants to do.
+        call: Call,
+        /// The agent's or CLI's reason.
+        reason: Option<String>,
+        /// Whose call it is when it is a sub-agent's.
+        origin: Option<String>,
+    },
+    /// The agent asks the user something. Waits for [`Order::AnswerQuestions`].
+    Questioned {
+        /// The request.
+        request: RequestId,
+        /// The questions.
+        questions: Vec<AgentQuestion>,
+    },
+    /// The CLI no longer waits for an answer to this request.
+    RequestWithdrawn {
+        /// The request.
+        request: RequestId,
+    },
+    /// The agent's CLI refused a call by itself.
+    CallDenied {
+        /// The tool.
+        tool: String,
+        /// What the CLI said.
+        reason: String,
+    },
+    /// Running totals of the conversation as the CLI counts them.
+    Usage(Usage),
+    /// A transient failure that the CLI is retrying by itself.
+    Retrying {
+        /// Which attempt follows, from 1, where known.
+        attempt: Option<u32>,
+        /// How many there are at the most, where known.
+        max: Option<u32>,
+        /// What went wrong.
+        reason: String,
+    },
+    /// Something the user may want to know.
+    Notice {
+        /// The text.
+        text: String,
+    },
+    /// A frame this program does not know; kept, shown quietly.
+    Unknown {
+        /// Its type as far as it names one.
+        kind: String,
+        /// The frame, cut to 4 KiB.
+        frame: String,
+    },
+    /// A line that is no frame of the protocol; reported.
+    Malformed {
+        /// What is wrong with it.
+        problem: String,
+        /// The line, cut to 4 KiB.
+        line: String,
+    },
+    /// The turn is over; nothing of it follows.
+    TurnEnded(TurnEnd),
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStatus {
+    /// It did what it should.
+    Completed,
+    /// It failed, or its process was ended.
+    Failed,
+    /// It was not allowed to run.
+    Declined,
+    /// Nobody said: its end never came before the turn's.
+    Abandoned,
+}
+
+/// One file of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// The path as the CLI named it.
+    pub path: PathBuf,
+    /// What happens to it.
+    pub kind: ChangeKind,
+    /// A unified diff or the new text, as far as the CLI told.
+    pub diff: String,
+}
+
+/// What happens to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// It comes into being.
+    Add,
+    /// It changes in place.
+    Update,
+    /// It goes away.
+    Delete,
+    /// It moves to the given path.
+    Move(PathBuf),
+}
+
+/// One question of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentQuestion {
+    /// The question; also the key of its answer.
+    pub text: String,
+    /// The offered answers.
+    pub options: Vec<String>,
+}
+
+/// Running totals of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens read by the model, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens written by the model.
+    pub output_tokens: u64,
+    /// US dollars as the CLI computes them, where it does.
+    pub cost_usd: Option<f64>,
+    /// The model's context size in tokens, where told.
+    pub context_window: Option<u64>,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// The agent finished.
+    Completed {
+        /// The agent's last message of the turn, whole; empty when it said nothing.
+        final_text: String,
+    },
+    /// The turn was interrupted by us or by a refusal that stops.
+    Interrupted,
+    /// The turn failed.
+    Failed(Failure),
+}
+
+/// Why a turn failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The kind, which decides what can be done.
+    pub kind: FailureKind,
+    /// What the CLI said, one or a few lines.
+    pub message: String,
+}
+
+/// The kinds of failure, by what a user can do about them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// Log in or set a key.
+    Login,
+    /// Wait: too many requests.
+    RateLimit,
+    /// Wait or pay: the plan's limit is used up.
+    UsageLimit,
+    /// Try again: the service is overloaded or failing.
+    Service,
+    /// Try again: the network or the stream broke.
+    Connection,
+    /// Start a new session: the conversation is too long.
+    ContextFull,
+    /// Mend the configuration: the CLI refused to start or to take the request.
+    Refused,
+    /// The CLI ended or spoke nonsense in the middle of a turn.
+    Protocol,
+}

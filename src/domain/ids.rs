@@ -1,0 +1,60 @@
+//! Newtypes for everything that has a name: runs, sessions, turns, questions, hashes.
+//!
+//! Refuses to make ids up: they are made by the shell and come in with events.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Wraps an id as it stands.
+            pub fn new(id: impl Into<String>) -> Self {
+                Self(id.into())
+            }
+
+            /// Returns the id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id!(
+    /// One goal in one repository, from INIT to DONE or CANCELLED (`run_…`).
+    RunId
+);
+text_id!(
+    /// One conversation of one agent through one adapter (`ses_…`).
+    SessionId
+);
+text_id!(
+    /// One prompt and all that follows until its result (`trn_…`).
+    TurnId
+);
+text_id!(
+    /// A request of an agent that waits for an answer, unique within its session's process.
+    RequestId
+);
+text_id!(
+    /// The lower-case hexadecimal SHA-256 of something, 64 characters.
+    Sha256
+);
+
+/// An instant as milliseconds since 1970-01-01T00:00:00Z; the shell reads the clock, the domain is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct At(pub i64);

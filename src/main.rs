@@ -1,0 +1,3 @@
+//! Turns arguments into an exit code; everything else is the library's.
+
+fn main() {}

@@ -1,0 +1,52 @@
+//! What an agent may do: calls go in, a decision comes out.
+//!
+//! Pure: paths arrive resolved, nothing here looks at the disk, the clock or the environment.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Something an agent wants to do and its CLI asks about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Call {
+    /// Runs a shell command line.
+    Command {
+        /// The line as the CLI shows it, `bash -c '…'` wrappers of the CLI taken off.
+        line: String,
+        /// Where it would run.
+        cwd: PathBuf,
+        /// What holds the command once it runs.
+        reach: Reach,
+    },
+    /// Creates, changes, moves or deletes files.
+    Edit {
+        /// Every path touched, as the CLI named it (absolute or relative to its working directory); empty when the CLI did not say.
+        paths: Vec<PathBuf>,
+        /// What holds the edit once it is made.
+        reach: Reach,
+    },
+    /// Reads outside what the CLI reads unasked.
+    Read {
+        /// The paths to be read.
+        paths: Vec<PathBuf>,
+    },
+    /// Calls a tool that is none of the above (MCP tools included).
+    Tool {
+        /// The tool's name as the CLI gives it.
+        name: String,
+        /// Its input as JSON text.
+        input: String,
+    },
+}
+
+/// What holds a call once it is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// The CLI's sandbox is lifted for this call: codex asks only to leave its sandbox.
+    LeavesSandbox,
+    /// The CLI has no sandbox of its own: claude.
+    Unconfined,
+}

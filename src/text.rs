@@ -1,0 +1,2 @@
+//! (being written)
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
