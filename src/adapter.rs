@@ -15,6 +15,7 @@ use crate::permission::Call;
 pub mod claude;
 pub mod codex;
 pub mod pipe;
+pub mod probe;
 
 /// The protocol of one CLI for one session. Total: no input makes it panic or stop.
 pub trait Adapter: Send {
