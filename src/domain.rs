@@ -4,3 +4,4 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod ids;
+pub mod receipt;
