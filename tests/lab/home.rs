@@ -1,0 +1,174 @@
+//! A scenario's own world: a folder with a home, the CLIs' own configuration, a temporary folder
+//! and a PATH that begins with the pinned CLIs.
+//!
+//! The CLIs are pointed at the model server by environment and their own configuration alone.
+//! Nothing of the developer's home, login or environment is seen. It refuses to know this program.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::model_server::ModelServer;
+use crate::model_server::script::Vendor;
+
+/// The pinned CLIs, as `npm ci` puts them here.
+const REAL_CLI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-cli");
+
+/// A folder of its own under `target/tmp`, with an environment to match.
+pub struct Home {
+    root: PathBuf,
+    environment: Vec<(String, String)>,
+}
+
+impl Home {
+    /// Makes the folder anew and points both CLIs at the server.
+    ///
+    /// The temporary folder lies beside the home: codex refuses to put its aliases into a home
+    /// below the temporary folder.
+    pub fn create(name: &str, server: &ModelServer) -> Home {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join("lab")
+            .join(name);
+        if root.exists() {
+            fs::remove_dir_all(&root).expect("the last run's folder goes away");
+        }
+        for folder in [
+            "home/.codex",
+            "home/.claude",
+            "home/.config/agent-collab",
+            "tmp",
+            "bin",
+        ] {
+            fs::create_dir_all(root.join(folder)).expect("a scenario's folder");
+        }
+        let root = root.canonicalize().expect("the scenario's real path");
+        fs::write(root.join("home/.codex/config.toml"), codex_config(server))
+            .expect("codex's own configuration");
+        for vendor in Vendor::ALL {
+            symlink(installed(vendor), root.join("bin").join(vendor.cli()))
+                .expect("a link to the pinned CLI");
+        }
+        let environment = environment(&root, server);
+        Home { root, environment }
+    }
+
+    /// The scenario's folder; every process of the scenario has it in its environment.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the scratch repository belongs.
+    pub fn repository(&self) -> PathBuf {
+        self.root.join("repository")
+    }
+
+    /// The user's own configuration of this program.
+    pub fn global_config(&self) -> PathBuf {
+        self.root.join("home/.config/agent-collab/config.toml")
+    }
+
+    /// Sets a variable for every program of this home.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Prepares a program that sees this home and nothing else of the machine's environment.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .envs(self.environment.iter().cloned())
+            .current_dir(&self.root);
+        command
+    }
+
+    /// Prepares one of the pinned CLIs by its own name, found on this home's PATH.
+    pub fn cli(&self, vendor: Vendor) -> Command {
+        self.command(self.root.join("bin").join(vendor.cli()))
+    }
+}
+
+/// The program that npm links for a CLI.
+///
+/// # Panics
+/// When it is not there: a missing CLI fails the scenario instead of leaving it out.
+fn installed(vendor: Vendor) -> PathBuf {
+    let path = Path::new(REAL_CLI)
+        .join("node_modules/.bin")
+        .join(vendor.cli());
+    path.canonicalize().unwrap_or_else(|error| {
+        panic!(
+            "{} is not installed ({error}); run tests/run, which installs it by npm ci",
+            path.display()
+        )
+    })
+}
+
+/// codex's native program, which its npm wrapper starts.
+pub fn native_codex() -> PathBuf {
+    let vendored = Path::new(REAL_CLI).join("node_modules/@openai");
+    let packages = fs::read_dir(&vendored).expect("codex is installed by npm ci");
+    packages
+        .flatten()
+        .flat_map(|package| {
+            fs::read_dir(package.path().join("vendor"))
+                .into_iter()
+                .flatten()
+                .flatten()
+        })
+        .map(|target| target.path().join("bin/codex"))
+        .find(|program| program.exists())
+        .expect("the npm package brings a native codex")
+}
+
+fn codex_config(server: &ModelServer) -> String {
+    format!(
+        r#"model = "gpt-5.5"
+model_provider = "lab"
+web_search = "disabled"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[feedback]
+enabled = false
+
+[model_providers.lab]
+name = "lab"
+base_url = "{}/v1"
+wire_api = "responses"
+env_key = "LAB_KEY"
+requires_openai_auth = false
+supports_websockets = false
+"#,
+        server.url()
+    )
+}
+
+fn environment(root: &Path, server: &ModelServer) -> Vec<(String, String)> {
+    let inside = |path: &str| root.join(path).to_string_lossy().into_owned();
+    let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
+    let variables = [
+        ("PATH", format!("{}:{path}", inside("bin"))),
+        ("HOME", inside("home")),
+        ("XDG_CONFIG_HOME", inside("home/.config")),
+        ("XDG_DATA_HOME", inside("home/.local/share")),
+        ("XDG_STATE_HOME", inside("home/.local/state")),
+        ("XDG_CACHE_HOME", inside("home/.cache")),
+        ("TMPDIR", inside("tmp")),
+        ("LANG", "C.UTF-8".to_owned()),
+        ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
+        ("CODEX_HOME", inside("home/.codex")),
+        ("LAB_KEY", "dummy".to_owned()),
+        ("CLAUDE_CONFIG_DIR", inside("home/.claude")),
+        ("ANTHROPIC_BASE_URL", server.url()),
+        ("ANTHROPIC_API_KEY", "dummy".to_owned()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ("DISABLE_AUTOUPDATER", "1".to_owned()),
+    ];
+    variables
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec()
+}

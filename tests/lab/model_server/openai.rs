@@ -1,0 +1,157 @@
+//! The OpenAI Responses protocol as codex speaks it: requests in, server-sent events out.
+//!
+//! It refuses to know what the model should say.
+
+use serde_json::{Value, json};
+
+use super::Chunk;
+use super::script::{Part, Reply, Request, Tool, Vendor};
+
+/// Reads what a brain needs to know out of a request.
+pub fn parse_request(n: usize, body: Value) -> Request {
+    let mut outputs = Vec::new();
+    let mut prompt = String::new();
+    for item in body["input"].as_array().into_iter().flatten().rev() {
+        match item["type"].as_str().unwrap_or("message") {
+            "function_call_output" | "custom_tool_call_output" => {
+                outputs.push(text_of(&item["output"]))
+            }
+            "message" if item["role"] == "user" => {
+                prompt = text_of(&item["content"]);
+                break;
+            }
+            _ => {}
+        }
+    }
+    outputs.reverse();
+    Request {
+        vendor: Vendor::Openai,
+        n,
+        prompt,
+        outputs,
+        body,
+    }
+}
+
+/// Joins the texts of a string or a list of content parts.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect::<Vec<_>>()
+            .join("\n"),
+        other => other.to_string(),
+    }
+}
+
+/// Renders an answer as the stream of events that codex reads.
+pub fn stream(request: &Request, reply: &Reply) -> Vec<Chunk> {
+    let mut chunks = vec![event(
+        json!({"type": "response.created", "response": {"id": format!("resp_{}", request.n)}}),
+    )];
+    match reply {
+        Reply::Say(parts) => {
+            for (index, part) in parts.iter().enumerate() {
+                match part {
+                    Part::Text(text) => chunks.extend(message(request.n, index, text, None)),
+                    Part::Call(tool) => chunks.extend(call(request, index, tool)),
+                }
+            }
+        }
+        Reply::Cut(text) => {
+            let mut half = message(request.n, 0, text, None);
+            half.truncate(half.len() / 2);
+            chunks.extend(half);
+            chunks.push(Chunk::Break);
+        }
+        Reply::Pause(text, pause) => {
+            chunks.extend(message(request.n, 0, text, Some(Chunk::Silence(*pause))))
+        }
+        Reply::Refuse { .. } => {}
+    }
+    chunks.push(event(json!({"type": "response.completed", "response": {
+        "id": format!("resp_{}", request.n),
+        "usage": {"input_tokens": 1000, "input_tokens_details": {"cached_tokens": 200},
+                  "output_tokens": 50, "output_tokens_details": {"reasoning_tokens": 10}, "total_tokens": 1050}}})));
+    chunks
+}
+
+fn message(n: usize, index: usize, text: &str, pause: Option<Chunk>) -> Vec<Chunk> {
+    let id = format!("msg_{n}_{index}");
+    let item = |content: Value| json!({"type": "message", "role": "assistant", "id": id, "content": content});
+    let mut chunks = vec![event(
+        json!({"type": "response.output_item.added", "output_index": index, "item": item(json!([]))}),
+    )];
+    let pieces = super::pieces(text);
+    let middle = pieces.len() / 2;
+    for (at, piece) in pieces.into_iter().enumerate() {
+        if let (true, Some(pause)) = (at == middle, &pause) {
+            chunks.push(pause.clone());
+        }
+        chunks.push(event(
+            json!({"type": "response.output_text.delta", "item_id": id, "output_index": index,
+                                 "content_index": 0, "delta": piece}),
+        ));
+    }
+    chunks.push(event(
+        json!({"type": "response.output_item.done", "output_index": index,
+                             "item": item(json!([{"type": "output_text", "text": text}]))}),
+    ));
+    chunks
+}
+
+fn call(request: &Request, index: usize, tool: &Tool) -> Vec<Chunk> {
+    let call_id = format!("call_{}_{index}", request.n);
+    let item = match tool {
+        Tool::Shell(command) => function(&call_id, json!({"cmd": command})),
+        Tool::Escalated(command) => function(
+            &call_id,
+            json!({"cmd": command, "sandbox_permissions": "require_escalated",
+                   "justification": "The scenario wants to leave the sandbox."}),
+        ),
+        Tool::Write { path, content } => patch(&call_id, &add_file(path, content)),
+        Tool::Edit { path, old, new } => patch(
+            &call_id,
+            &format!(
+                "*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
+            ),
+        ),
+    };
+    vec![
+        event(json!({"type": "response.output_item.added", "output_index": index, "item": item})),
+        event(json!({"type": "response.output_item.done", "output_index": index, "item": item})),
+    ]
+}
+
+fn function(call_id: &str, arguments: Value) -> Value {
+    json!({"type": "function_call", "id": format!("fc_{call_id}"), "call_id": call_id, "name": "exec_command",
+           "arguments": arguments.to_string()})
+}
+
+fn patch(call_id: &str, input: &str) -> Value {
+    json!({"type": "custom_tool_call", "id": format!("ctc_{call_id}"), "call_id": call_id, "name": "apply_patch",
+           "input": input, "status": "completed"})
+}
+
+/// A patch that puts a whole file in place; codex's grammar takes it for existing files, too.
+fn add_file(path: &str, content: &str) -> String {
+    let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
+    format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n")
+}
+
+fn event(data: Value) -> Chunk {
+    let name = data["type"].as_str().unwrap_or_default();
+    Chunk::Bytes(format!("event: {name}\ndata: {data}\n\n"))
+}
+
+/// The body of an error status, as the vendor words it.
+pub fn error_body(status: u16, message: &str) -> Value {
+    let kind = match status {
+        401 => "invalid_request_error",
+        429 => "rate_limit_exceeded",
+        _ => "server_error",
+    };
+    json!({"error": {"message": message, "type": kind, "param": null, "code": kind}})
+}
