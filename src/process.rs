@@ -1,1 +1,37 @@
-//! (being written)
+//! One runner for every child process: the agents' CLIs, git, test commands, hooks.
+//!
+//! [`spawn`] gives lines of a long-lived child, [`run_to_end`] the whole output of a short one. Every
+//! child leads its own session and group, carries a mark in its environment, dies with this program
+//! and is never left behind: when it ends or is stopped, so is everything that it started, processes
+//! that lead sessions of their own included.
+//!
+//! Refuses to know protocols, agents, git and what any output means.
+
+mod capture;
+mod drain;
+mod error;
+mod family;
+mod frame;
+mod input;
+mod launch;
+mod leftover;
+mod registry;
+mod run_to_end;
+mod running;
+mod spec;
+mod stop;
+mod table;
+
+pub use capture::Captured;
+pub use error::{InputClosed, SpawnError};
+pub use input::InputHandle;
+pub use leftover::{Leftover, end_everything, end_leftovers, find_leftovers};
+pub use registry::become_subreaper;
+pub use run_to_end::{Ended, Finished, Limits, Stdin, run_to_end};
+pub use running::{Exit, Line, Pipes, Running, StopHandle, Stream, spawn};
+pub use spec::{EnvBase, MARK_VARIABLE, Marker, Spec};
+pub use stop::{Ladder, Rung};
+pub use table::ProcessIdentity;
+
+#[cfg(test)]
+mod tests;

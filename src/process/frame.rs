@@ -1,0 +1,178 @@
+//! Cuts a stream of bytes into lines, however the bytes arrive.
+//!
+//! Refuses to know where the bytes come from. A line longer than the cap is not kept but counted:
+//! it is reported with its length and its beginning, and the stream goes on at the next line end.
+
+/// The longest line that is kept, in bytes without the line end.
+pub(super) const LINE_CAP: usize = 32 * 1024 * 1024;
+/// How much of an over-long line is told, in bytes.
+const HEAD: usize = 1024;
+
+/// One line of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Framed {
+    /// A line without its line end, invalid UTF-8 replaced.
+    Line(String),
+    /// A line that was too long to keep.
+    TooLong { bytes: u64, head: String },
+}
+
+/// The unfinished line of one stream.
+pub(super) struct Framer {
+    cap: usize,
+    line: Unfinished,
+}
+
+/// A line whose end has not come yet.
+enum Unfinished {
+    Kept(Vec<u8>),
+    /// It grew over the cap: only its beginning is here.
+    Counted {
+        bytes: u64,
+        head: Vec<u8>,
+    },
+}
+
+impl Framer {
+    pub(super) fn new(cap: usize) -> Self {
+        Self {
+            cap,
+            line: Unfinished::Kept(Vec::new()),
+        }
+    }
+
+    /// Takes the next bytes and gives every line that they finish.
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<Framed> {
+        let mut framed = Vec::new();
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            self.extend(&bytes[..end]);
+            framed.push(self.take());
+            bytes = &bytes[end + 1..];
+        }
+        self.extend(bytes);
+        framed
+    }
+
+    /// Gives the last line where the stream ended without a line end.
+    pub(super) fn finish(&mut self) -> Option<Framed> {
+        let empty = matches!(&self.line, Unfinished::Kept(line) if line.is_empty());
+        (!empty).then(|| self.take())
+    }
+
+    fn extend(&mut self, more: &[u8]) {
+        match &mut self.line {
+            Unfinished::Kept(line) if line.len() + more.len() <= self.cap => {
+                line.extend_from_slice(more)
+            }
+            Unfinished::Kept(line) => {
+                let bytes = (line.len() + more.len()) as u64;
+                let head = line.iter().chain(more).take(HEAD).copied().collect();
+                self.line = Unfinished::Counted { bytes, head };
+            }
+            Unfinished::Counted { bytes, head } => {
+                *bytes += more.len() as u64;
+                let wanted = HEAD.saturating_sub(head.len()).min(more.len());
+                head.extend_from_slice(&more[..wanted]);
+            }
+        }
+    }
+
+    fn take(&mut self) -> Framed {
+        match std::mem::replace(&mut self.line, Unfinished::Kept(Vec::new())) {
+            Unfinished::Counted { bytes, head } => Framed::TooLong {
+                bytes,
+                head: lossy(head),
+            },
+            Unfinished::Kept(mut line) => {
+                if line.last() == Some(&b'\r') {
+                    line.pop();
+                }
+                Framed::Line(lossy(line))
+            }
+        }
+    }
+}
+
+/// Turns bytes into text without a copy where they are valid.
+pub(super) fn lossy(bytes: Vec<u8>) -> String {
+    match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(invalid) => String::from_utf8_lossy(invalid.as_bytes()).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(cap: usize, chunks: &[&[u8]], expected: &str) {
+        let mut framer = Framer::new(cap);
+        let mut framed: Vec<Framed> = chunks.iter().flat_map(|chunk| framer.push(chunk)).collect();
+        framed.extend(framer.finish());
+        let told: Vec<String> = framed.into_iter().map(tell).collect();
+        assert_eq!(told.join("|"), expected);
+    }
+
+    fn tell(framed: Framed) -> String {
+        match framed {
+            Framed::Line(line) => line,
+            Framed::TooLong { bytes, head } => format!("<{bytes} bytes, {} told>", head.len()),
+        }
+    }
+
+    #[test]
+    fn lines_are_put_together_from_pieces() {
+        check(99, &[b"o", b"ne\ntw", b"o\r", b"\n\nlast"], "one|two||last");
+    }
+
+    #[test]
+    fn a_character_may_be_split_between_pieces() {
+        check(99, &[b"\xe2\x82", b"\xac\n"], "\u{20ac}");
+    }
+
+    #[test]
+    fn invalid_utf8_is_replaced() {
+        check(99, &[b"a\xffb\n"], "a\u{fffd}b");
+    }
+
+    #[test]
+    fn an_over_long_line_is_told_and_the_next_one_is_whole() {
+        let long = vec![b'x'; 5000];
+        check(
+            4096,
+            &[&long[..3000], &long[..2000], b"\nnext\n"],
+            "<5000 bytes, 1024 told>|next",
+        );
+        check(
+            4,
+            &[b"12345\n1234\n", b"12", b"345"],
+            "<5 bytes, 5 told>|1234|<5 bytes, 5 told>",
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn any_split_gives_the_same_lines(
+            bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..200),
+            cuts in proptest::collection::vec(1usize..20, 0..50),
+            cap in 1usize..40,
+        ) {
+            let run = |cuts: &[usize]| {
+                let mut framer = Framer::new(cap);
+                let (mut framed, mut rest) = (Vec::new(), &bytes[..]);
+                for cut in cuts {
+                    let (chunk, after) = rest.split_at((*cut).min(rest.len()));
+                    framed.extend(framer.push(chunk));
+                    rest = after;
+                }
+                framed.extend(framer.push(rest));
+                framed.extend(framer.finish());
+                framed
+            };
+            prop_assert_eq!(run(&cuts), run(&[]));
+        }
+    }
+}

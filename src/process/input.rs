@@ -1,0 +1,75 @@
+//! The one writer of a child's standard input.
+//!
+//! Refuses to know what is written. Each text reaches the child whole and in order.
+
+use tokio::io::AsyncWriteExt;
+use tokio::process::ChildStdin;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::error::InputClosed;
+
+/// How many texts may wait for the child to read.
+const QUEUE: usize = 64;
+
+/// Sends texts to a child; clones send through the same writer.
+#[derive(Debug, Clone)]
+pub struct InputHandle {
+    texts: mpsc::Sender<String>,
+    closing: CancellationToken,
+}
+
+impl InputHandle {
+    /// Sends a text; waits while the child does not read what was sent before.
+    ///
+    /// # Errors
+    /// The input is closed, by us or by the child.
+    pub async fn send(&self, text: String) -> Result<(), InputClosed> {
+        if self.closing.is_cancelled() {
+            return Err(InputClosed);
+        }
+        self.texts.send(text).await.map_err(|_| InputClosed)
+    }
+
+    /// Closes the child's input after what was sent before; safe to call twice.
+    pub fn close(&self) {
+        self.closing.cancel();
+    }
+}
+
+/// Makes a handle and the writer that serves it.
+pub(super) fn input(
+    pipe: ChildStdin,
+    closing: CancellationToken,
+) -> (InputHandle, impl Future<Output = ()>) {
+    let (texts, queue) = mpsc::channel(QUEUE);
+    (
+        InputHandle {
+            texts,
+            closing: closing.clone(),
+        },
+        write(pipe, queue, closing),
+    )
+}
+
+async fn write(
+    mut pipe: ChildStdin,
+    mut queue: mpsc::Receiver<String>,
+    closing: CancellationToken,
+) {
+    loop {
+        let text = tokio::select! {
+            text = queue.recv() => text,
+            () = closing.cancelled() => {
+                queue.close();
+                queue.recv().await
+            }
+        };
+        let Some(text) = text else { return };
+        if pipe.write_all(text.as_bytes()).await.is_err() || pipe.flush().await.is_err() {
+            // The child closed its side; whoever sends next is told.
+            closing.cancel();
+            return;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The children that this program is running right now, and its office as their descendants' heir.
+//!
+//! Refuses to stop or wait for them: that is their owners' work.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::table::{ProcessIdentity, identity_of};
+
+/// Direct children whose end has not been noted yet. They are the async runtime's to wait for;
+/// everything else below this program is an orphan that it inherited.
+static CHILDREN: Mutex<BTreeSet<ProcessIdentity>> = Mutex::new(BTreeSet::new());
+
+/// Makes this program the parent of its descendants' orphans, so that none of them can slip away.
+///
+/// Called once at the start. Off Linux it does nothing, and orphans of own sessions are not found.
+///
+/// # Errors
+/// What the system said, where it refuses.
+pub fn become_subreaper() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_child_subreaper(true)?;
+    Ok(())
+}
+
+/// A direct child's entry; leaves with it.
+#[derive(Debug)]
+pub(super) struct Registered(ProcessIdentity);
+
+impl Registered {
+    /// Starts a child and enters it in one stroke, so that nobody takes it for an orphan in between.
+    pub(super) fn start<C>(
+        start: impl FnOnce() -> io::Result<C>,
+        pid_of: impl FnOnce(&C) -> Option<u32>,
+    ) -> io::Result<(C, Self)> {
+        let mut children = children();
+        let child = start()?;
+        let id = pid_of(&child)
+            .map(identity_of)
+            .ok_or(io::ErrorKind::NotFound)?;
+        children.insert(id);
+        Ok((child, Self(id)))
+    }
+
+    pub(super) fn id(&self) -> ProcessIdentity {
+        self.0
+    }
+}
+
+/// Does something to a process while it surely is none of the direct children.
+pub(super) fn unless_registered(id: ProcessIdentity, act: impl FnOnce()) {
+    let children = children();
+    if !children.contains(&id) {
+        act();
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        children().remove(&self.0);
+    }
+}
+
+/// All direct children now.
+pub(super) fn registered() -> BTreeSet<ProcessIdentity> {
+    children().clone()
+}
+
+fn children() -> MutexGuard<'static, BTreeSet<ProcessIdentity>> {
+    CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
+}

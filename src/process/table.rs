@@ -1,0 +1,140 @@
+//! The system's process table: who lives, whose child, which session, which mark.
+//!
+//! Refuses to signal anybody. Off Linux the table is empty: then a child is known by its process
+//! group alone, and processes that lead sessions of their own are not found.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use super::spec::MARK_VARIABLE;
+
+/// A process, told apart from a later one that got the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ProcessIdentity {
+    /// The process number.
+    pub pid: u32,
+    /// Clock ticks (100 a second) between the machine's start and the process's; 0 off Linux.
+    pub start_time: u64,
+}
+
+/// One line of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub id: ProcessIdentity,
+    pub parent: u32,
+    pub group: u32,
+    pub session: u32,
+    pub life: Life,
+}
+
+/// Whether a process still does anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Life {
+    Alive,
+    /// Dead, and waiting for its parent to take note.
+    Zombie,
+}
+
+/// Reads the whole table; processes that end meanwhile are left out.
+pub(super) fn scan() -> Vec<Entry> {
+    let Ok(folder) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    folder
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(entry_of)
+        .collect()
+}
+
+/// Reads one process's line.
+pub(super) fn entry_of(pid: u32) -> Option<Entry> {
+    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Names a process that was just started, before anybody can have waited for it.
+pub(super) fn identity_of(pid: u32) -> ProcessIdentity {
+    entry_of(pid).map_or(ProcessIdentity { pid, start_time: 0 }, |entry| entry.id)
+}
+
+/// Names this program's own process.
+pub(super) fn own_identity() -> ProcessIdentity {
+    identity_of(std::process::id())
+}
+
+/// Tells whether this very process is there and has not ended.
+pub(super) fn is_alive(id: ProcessIdentity) -> bool {
+    entry_of(id.pid).is_some_and(|entry| entry.id == id && entry.life == Life::Alive)
+}
+
+/// Reads the mark that a process was started with; `None` where there is none or it is not ours to read.
+pub(super) fn mark_of(pid: u32) -> Option<String> {
+    let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    environ.split(|byte| *byte == 0).find_map(|variable| {
+        let value = variable
+            .strip_prefix(MARK_VARIABLE.as_bytes())?
+            .strip_prefix(b"=")?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    })
+}
+
+/// Reads a process's command line, its words parted by blanks.
+pub(super) fn command_of(pid: u32) -> String {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&words)
+        .trim_end_matches('\0')
+        .replace('\0', " ")
+}
+
+/// Reads a line of `/proc/<pid>/stat`. The name in brackets may hold blanks and brackets, so what counts comes after the last one.
+fn parse_stat(line: &str) -> Option<Entry> {
+    let (start, rest) = (line.split_once(" (")?.0, line.rsplit_once(')')?.1);
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let life = match *fields.first()? {
+        "Z" | "X" | "x" => Life::Zombie,
+        _ => Life::Alive,
+    };
+    Some(Entry {
+        id: ProcessIdentity {
+            pid: start.parse().ok()?,
+            start_time: fields.get(19)?.parse().ok()?,
+        },
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
+        life,
+    })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_brackets_and_blanks_confuses_nobody() {
+        let line = "42 (a) b (c) Z 7 41 40 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
+        let expected = Entry {
+            id: ProcessIdentity {
+                pid: 42,
+                start_time: 12345,
+            },
+            parent: 7,
+            group: 41,
+            session: 40,
+            life: Life::Zombie,
+        };
+        assert_eq!(parse_stat(line), Some(expected));
+        assert_eq!(parse_stat("nonsense"), None);
+    }
+
+    #[test]
+    fn this_process_is_in_the_table() {
+        let own = own_identity();
+        assert!(own.start_time > 0 && is_alive(own));
+        assert!(scan().iter().any(|entry| entry.id == own));
+        assert!(!is_alive(ProcessIdentity {
+            start_time: own.start_time + 1,
+            ..own
+        }));
+    }
+}

@@ -1,0 +1,96 @@
+//! Real processes, mostly `sh`; conditions are polled with a deadline, never slept for.
+
+mod ending;
+mod leftovers;
+mod lines;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::table::{entry_of, is_alive};
+use super::*;
+
+/// A shell script as a child.
+fn sh(script: &str) -> Spec {
+    Spec::new("sh", std::env::temp_dir(), Marker::new("run_test", "owner")).args(["-c", script])
+}
+
+fn limits(seconds: u64) -> Limits {
+    Limits {
+        timeout: Duration::from_secs(seconds),
+        cap: 64 * 1024,
+        stdin: Stdin::Null,
+    }
+}
+
+async fn run(spec: &Spec) -> Finished {
+    run_to_end(
+        spec,
+        &limits(30),
+        &tokio_util::sync::CancellationToken::new(),
+    )
+    .await
+    .unwrap()
+}
+
+/// All lines of a child to its end, one a line: `out: …`, `err: …`, `exit …`.
+async fn told(running: &mut Running) -> String {
+    let mut told = Vec::new();
+    loop {
+        match running.next().await {
+            Line::Out(line) => told.push(format!("out: {line}")),
+            Line::Err(line) => told.push(format!("err: {line}")),
+            Line::TooLong {
+                stream,
+                bytes,
+                head,
+            } => told.push(format!("{stream:?}: {bytes} bytes, {} told", head.len())),
+            Line::Ended(exit) => {
+                told.push(ending(&exit));
+                return told.join("\n");
+            }
+        }
+    }
+}
+
+fn ending(exit: &Exit) -> String {
+    assert_eq!(exit.survivors, Vec::<u32>::new());
+    match (exit.code, exit.signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "lost".to_owned(),
+    }
+}
+
+/// Waits for a condition; fails after ten seconds.
+async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let give_up_at = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < give_up_at, "waited in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Waits for a file with a process number, as `echo $$ > file` writes it.
+async fn pid_in(path: &Path) -> ProcessIdentity {
+    let mut id = None;
+    until(&format!("a process number in {}", path.display()), || {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        id = text
+            .strip_suffix('\n')
+            .and_then(|pid| entry_of(pid.parse().ok()?))
+            .map(|entry| entry.id);
+        id.is_some()
+    })
+    .await;
+    id.unwrap()
+}
+
+fn names(environment: &BTreeMap<std::ffi::OsString, std::ffi::OsString>) -> String {
+    let names: Vec<_> = environment
+        .keys()
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    names.join(" ")
+}
