@@ -1,1 +1,202 @@
-//! (being written)
+//! The configuration in force: shipped defaults, the user's own file, the repository's, `--config`
+//! and flags, merged key by key and checked as a whole before anything runs.
+//!
+//! Refuses to be read twice (a changed file counts at the next start), to guess (anything wrong is
+//! an error, never an empty configuration) and to let a repository loosen anything before the user
+//! trusts it.
+
+use std::path::{Path, PathBuf};
+
+mod adapters;
+pub mod key;
+pub mod keys;
+pub mod layers;
+pub mod parse;
+pub mod places;
+pub mod problem;
+pub mod project;
+mod resolve;
+pub mod shipped;
+pub mod show;
+mod suggest;
+pub mod trust;
+pub mod types;
+pub mod units;
+pub mod value;
+
+pub use layers::{Layer, Settings};
+pub use parse::{Override, SourceText};
+pub use places::Places;
+pub use problem::{Notice, Place, Problem, Problems};
+pub use project::ProjectFiles;
+pub use trust::{TrustState, TrustStore};
+pub use types::Config;
+
+/// What the user chose for this start.
+#[derive(Debug, Clone, Default)]
+pub struct Choices {
+    /// `--config FILE`.
+    pub file: Option<PathBuf>,
+    /// Flags that set keys, in their order.
+    pub overrides: Vec<Override>,
+}
+
+/// The configuration as it was at the start.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What is in force, as plain fields.
+    pub config: Config,
+    /// What is in force, key by key with its origin.
+    pub settings: Settings,
+    /// What was read and left out.
+    pub notices: Vec<Notice>,
+    /// Whether the user trusts this repository.
+    pub trust: TrustState,
+    /// The repository's own files, as trust was decided over.
+    pub project: ProjectFiles,
+}
+
+impl Loaded {
+    /// Returns the repository's own prompts as far as trust lets them count.
+    pub fn project_prompts(&self) -> &[SourceText] {
+        if self.trust == TrustState::Trusted {
+            &self.project.prompts
+        } else {
+            &[]
+        }
+    }
+
+    /// Returns `AGENTS.md` and `CLAUDE.md` as far as trust lets them reach agents.
+    pub fn project_instructions(&self) -> &[SourceText] {
+        if self.trust == TrustState::Trusted {
+            &self.project.instructions
+        } else {
+            &[]
+        }
+    }
+}
+
+/// Reads, merges and checks the whole configuration for a repository; tells all problems of all files at once.
+pub fn load(places: &Places, root: &Path, choices: &Choices) -> Result<Loaded, Problems> {
+    let project = ProjectFiles::load(root)?;
+    let mut notices = Vec::new();
+    let trust_store = TrustStore::new(places);
+    let trust = trust_store.status(&project).unwrap_or_else(|error| {
+        let what = format!("this repository counts as untrusted: failed to {error}");
+        notices.push(Notice {
+            place: Place::File(places.trust_file()),
+            what,
+            hint: layers::hint(TrustState::Untrusted),
+        });
+        TrustState::Untrusted
+    });
+    load_as(places, project, trust, choices).map(|mut loaded| {
+        notices.append(&mut loaded.notices);
+        Loaded { notices, ..loaded }
+    })
+}
+
+/// Does what [`load`] does, as if trust were as given; shows what trust would change.
+pub fn load_as(
+    places: &Places,
+    project: ProjectFiles,
+    trust: TrustState,
+    choices: &Choices,
+) -> Result<Loaded, Problems> {
+    let mut layers = Layers::default();
+    layers.lay_text(Layer::Default, &shipped::source());
+    let global = places.global_config();
+    match project::load_file(&global) {
+        Ok(Some(text)) => layers.lay_text(Layer::Global, &SourceText { file: global, text }),
+        Ok(None) => {}
+        Err(error) => layers.problems.push(project::unreadable(&global, &error)),
+    }
+    if let Some(source) = &project.config {
+        layers.lay_project(trust, source);
+    }
+    if let Some(file) = &choices.file {
+        let missing = || std::io::Error::other("there is no such file");
+        match project::load_file(file).and_then(|text| text.ok_or_else(missing)) {
+            Ok(text) => layers.lay_text(
+                Layer::File,
+                &SourceText {
+                    file: file.clone(),
+                    text,
+                },
+            ),
+            Err(error) => layers.problems.push(project::unreadable(file, &error)),
+        }
+    }
+    for given in &choices.overrides {
+        match parse::parse_override(given) {
+            Ok(setting) => layers.settings.lay(Layer::Flag, vec![setting]),
+            Err(found) => layers.problems.extend(found),
+        }
+    }
+    layers.notices.extend(ignored_prompts(&project, trust));
+    let Layers {
+        settings,
+        mut problems,
+        notices,
+    } = layers;
+    match resolve::resolve(&settings, &places.home) {
+        Ok(config) if problems.is_empty() => {
+            return Ok(Loaded {
+                config,
+                settings,
+                notices,
+                trust,
+                project,
+            });
+        }
+        Ok(_) => {}
+        Err(found) => problems.extend(found),
+    }
+    problems.sort();
+    problems.dedup();
+    Err(Problems(problems))
+}
+
+/// The layers that are laid so far, and everything to tell about them.
+#[derive(Default)]
+struct Layers {
+    settings: Settings,
+    problems: Vec<Problem>,
+    notices: Vec<Notice>,
+}
+
+impl Layers {
+    fn lay_text(&mut self, layer: Layer, source: &SourceText) {
+        let settings = self.parse(source);
+        self.settings.lay(layer, settings);
+    }
+
+    fn lay_project(&mut self, trust: TrustState, source: &SourceText) {
+        let settings = self.parse(source);
+        let mut notices = self.settings.lay_project(trust, settings);
+        notices.sort_by(|a, b| a.place.cmp(&b.place));
+        self.notices.extend(notices);
+    }
+
+    fn parse(&mut self, source: &SourceText) -> Vec<parse::Setting> {
+        let parsed = parse::parse_source(source);
+        self.problems.extend(parsed.problems);
+        self.settings.broken.extend(parsed.broken);
+        parsed.settings
+    }
+}
+
+fn ignored_prompts(project: &ProjectFiles, trust: TrustState) -> Vec<Notice> {
+    if trust == TrustState::Trusted {
+        return Vec::new();
+    }
+    let notice = |source: &SourceText| Notice {
+        place: Place::File(source.file.clone()),
+        what: format!("this prompt is ignored {}", layers::because(trust)),
+        hint: layers::hint(trust),
+    };
+    project.prompts.iter().map(notice).collect()
+}
+
+#[cfg(test)]
+mod tests;

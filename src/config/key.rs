@@ -1,0 +1,141 @@
+//! What a configuration key is: its path, what values it takes, its default, what an untrusted
+//! project may do to it, and one line of help.
+//!
+//! Refuses to list keys: `keys` is the one list.
+
+use std::fmt;
+
+/// One key of the configuration, described once for parsing, checking, defaults, `config show` and `config.toml`.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// The dotted path; `*` stands for a name that the user chooses.
+    pub path: &'static str,
+    /// The values it takes.
+    pub kind: Kind,
+    /// Its value when nobody says anything.
+    pub preset: Preset,
+    /// What a project may do to it before the user trusts the repository.
+    pub untrusted: Untrusted,
+    /// One line of help, a sentence without its full stop.
+    pub help: &'static str,
+}
+
+/// The values that a key takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number within a range, both ends included.
+    Number(u64, u64),
+    /// A duration within a range of seconds, both ends included.
+    Time(u64, u64),
+    /// A size within a range of bytes, both ends included.
+    Size(u64, u64),
+    /// Any text that is not blank.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The name of an adapter.
+    Adapter,
+    /// The name of an adapter, or `none`.
+    AdapterOrNone,
+    /// A file name without a folder.
+    FileName,
+    /// A folder inside the repository.
+    Folder,
+    /// A Markdown file in the `prompts` folder beside the configuration file.
+    PromptFile,
+    /// A program and its arguments.
+    Command,
+    /// A list of texts, none of them blank.
+    Texts,
+    /// A table of texts: environment variables.
+    Environment,
+    /// An array of tables, each with `permission`, `pattern` and `action`.
+    Rules,
+    /// A list of `[permission, pattern, action]`.
+    ShortRules,
+}
+
+/// What an `action` of a rule can be.
+pub const ACTIONS: [&str; 3] = ["allow", "ask", "deny"];
+
+impl fmt::Display for Kind {
+    /// Writes the expected form, to follow the word "expected".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("`true` or `false`"),
+            Self::Number(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Self::Time(..) => f.write_str("a duration such as \"90s\", \"30m\" or \"1h30m\""),
+            Self::Size(..) => f.write_str("a size such as \"64KiB\" or \"10MB\""),
+            Self::Text => f.write_str("a text in quotes"),
+            Self::Choice(words) => write!(f, "one of {}", quoted(words)),
+            Self::Adapter => f.write_str("the name of an adapter in quotes"),
+            Self::AdapterOrNone => f.write_str("the name of an adapter in quotes, or \"none\""),
+            Self::FileName => f.write_str("a file name without a folder"),
+            Self::Folder => f.write_str("a folder inside the repository"),
+            Self::PromptFile => f.write_str("a file such as \"prompts/docs.md\""),
+            Self::Command => {
+                f.write_str("a program and its arguments such as [\"mytool\", \"--stdin\"]")
+            }
+            Self::Texts => f.write_str("a list of texts such as [\"one\", \"two\"]"),
+            Self::Environment => f.write_str("a table of texts such as { NAME = \"value\" }"),
+            Self::Rules => {
+                f.write_str("tables [[permission.rule]] with permission, pattern and action")
+            }
+            Self::ShortRules => f.write_str("a list such as [[\"edit\", \"docs/*\", \"allow\"]]"),
+        }
+    }
+}
+
+/// A key's value when nobody says anything.
+#[derive(Debug, Clone, Copy)]
+pub enum Preset {
+    /// This value, as TOML.
+    Is(&'static str),
+    /// None; the text is an example, as TOML.
+    Unset(&'static str),
+    /// For a path with `*`: values, as TOML, for some names; an example for the others.
+    Named(&'static [(&'static str, &'static str)], &'static str),
+}
+
+/// What a project may do to a key before the user trusts the repository. It may tighten, never loosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Untrusted {
+    /// Nothing.
+    Ignored,
+    /// Set a smaller value than the one in force.
+    Lower,
+    /// Add entries to the list in force.
+    Grow,
+    /// Set this value, the stricter one.
+    OnlyTrue,
+    /// Set this value, the stricter one.
+    OnlyFalse,
+    /// Add rules that deny or ask; they hold beside the user's own rules, the stricter answer wins.
+    Restrict,
+}
+
+impl Untrusted {
+    /// Says what an untrusted project may do, to follow "may only".
+    pub fn limit(self) -> &'static str {
+        match self {
+            Self::Ignored => "not set it",
+            Self::Lower => "lower it",
+            Self::Grow => "add to it",
+            Self::OnlyTrue => "set it to true",
+            Self::OnlyFalse => "set it to false",
+            Self::Restrict => "add rules that deny or ask",
+        }
+    }
+}
+
+/// Writes words as `"a", "b" or "c"`.
+pub fn quoted(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,154 @@
+//! The list of all configuration keys, in the order of `config.toml`.
+//!
+//! Refuses to know how values are read or merged. Keys of features that are still to come are
+//! listed too: they are accepted and checked, so that a configuration does not break later.
+
+use super::key::{Key, Kind, Preset, Untrusted};
+
+use Kind::{
+    Adapter, AdapterOrNone, Choice, Command, Environment, FileName, Flag, Folder, Number,
+    PromptFile, Rules, ShortRules, Size, Text, Texts, Time,
+};
+use Preset::{Is, Named, Unset};
+use Untrusted::{Grow, Ignored, Lower, OnlyFalse, OnlyTrue, Restrict};
+
+const DAY: u64 = 86_400;
+
+const fn key(
+    path: &'static str,
+    kind: Kind,
+    preset: Preset,
+    untrusted: Untrusted,
+    help: &'static str,
+) -> Key {
+    Key {
+        path,
+        kind,
+        preset,
+        untrusted,
+        help,
+    }
+}
+
+/// The words of `agents.*.mode`.
+pub const AGENT_MODES: &[&str] = &["primary", "subagent", "all"];
+/// The words of `discuss.mode`.
+pub const DISCUSS_MODES: &[&str] = &["debate", "collaborative"];
+/// The words of `adapters.*.kind`.
+pub const ADAPTER_KINDS: &[&str] = &["codex", "claude", "pipe"];
+
+/// Every key there is.
+#[rustfmt::skip]
+pub const KEYS: &[Key] = &[
+    key("roles.planner", Adapter, Is("\"codex\""), Ignored, "The adapter that plans and executes"),
+    key("roles.reviewer", AdapterOrNone, Is("\"claude\""), Ignored, "The adapter that reviews the plan; \"none\" skips the review"),
+
+    key("workflow.max_iterations", Number(1, 100), Is("5"), Lower, "How many reviews a plan may have before you decide"),
+    key("workflow.auto_approve", Flag, Is("false"), OnlyFalse, "Whether an approved plan is executed without asking you"),
+    key("workflow.confirm_enter", Flag, Is("false"), OnlyTrue, "Whether Enter must be pressed twice to release a turn"),
+    key("workflow.stall_limit", Number(1, 100), Is("2"), Lower, "How many reviews in a row may settle no finding before you decide"),
+    key("workflow.reviewer_session", Choice(&["resume", "fresh"]), Is("\"resume\""), Ignored, "Whether the reviewer remembers its earlier reviews of the run"),
+
+    key("safety.blocked_commands", Texts, Is("[\"rm -rf\", \"sudo\", \"chmod 777\", \"> /dev/\"]"), Grow, "Commands that always stop and ask you, whatever else allows them"),
+    key("safety.require_confirm_for", Texts, Is("[\"git push\", \"npm publish\"]"), Grow, "Commands that run only after you confirm them"),
+
+    key("paths.workdir", Folder, Is("\".agent-collab\""), Ignored, "Where a run keeps its files, inside the repository"),
+    key("paths.plan", FileName, Is("\"plan.md\""), Ignored, "The plan, in paths.workdir"),
+    key("paths.comments", FileName, Is("\"comments.md\""), Ignored, "The review and its answers, in paths.workdir"),
+    key("paths.log", FileName, Is("\"log.md\""), Ignored, "The log of executed steps, in paths.workdir"),
+    key("paths.debug_log", FileName, Is("\"debug.log\""), Ignored, "The program's own log, in paths.workdir"),
+    key("paths.debug_log_max_size", Size(64 * 1024, 1_000_000_000), Is("\"10MB\""), Ignored, "The size at which the program's own log is rotated"),
+
+    key("test.default_command", Text, Is("\"auto\""), Ignored, "The command that checks a step; \"auto\" finds pytest, npm test, cargo test or go test"),
+    key("test.fallback_to_agent", Flag, Is("true"), Ignored, "Whether a `Test:` line of the plan counts when no command is found"),
+    key("test.max_fix_turns", Number(0, 20), Is("2"), Lower, "How many turns the agent has to mend failing tests of a step"),
+    key("test.timeout", Time(1, DAY), Is("\"10m\""), Lower, "How long one run of the tests may take"),
+
+    key("limits.max_children", Number(1, 64), Is("2"), Lower, "How many child sessions run at a time"),
+    key("limits.per_adapter", Number(1, 64), Is("2"), Lower, "How many turns one adapter runs at a time"),
+    key("limits.task_timeout", Time(1, DAY), Is("\"30m\""), Lower, "How long one task of a child session may take"),
+    key("limits.turn_timeout", Time(1, DAY), Is("\"1h\""), Lower, "How long one turn may take"),
+    key("limits.drain", Time(1, 600), Is("\"30s\""), Lower, "How long running children are waited for at the end"),
+    key("limits.keep_sessions_days", Number(0, 3650), Is("14"), Ignored, "How many days finished child sessions are kept"),
+
+    key("permission.rule", Rules, Unset("[{ permission = \"bash\", pattern = \"cargo *\", action = \"allow\" }]"), Restrict, "Ordered rules, the last match wins; action is \"allow\", \"ask\" or \"deny\""),
+
+    key("agents.*.mode", Choice(AGENT_MODES), Unset("\"subagent\""), Ignored, "Where the agent may be used; \"all\" when left out"),
+    key("agents.*.description", Text, Unset("\"Writes documentation\""), Ignored, "What the agent is for, in one line"),
+    key("agents.*.prompt", PromptFile, Unset("\"prompts/docs.md\""), Ignored, "The agent's prompt, a file beside this one"),
+    key("agents.*.rules", ShortRules, Unset("[[\"*\", \"*\", \"deny\"], [\"read\", \"*\", \"allow\"]]"), Ignored, "The agent's ordered rules: permission, pattern, action"),
+    key("agents.*.adapter", Adapter, Unset("\"claude\""), Ignored, "The adapter that plays the agent"),
+    key("agents.*.model", Text, Unset("\"a-model\""), Ignored, "The model to ask for"),
+
+    key("adapters.*.kind", Choice(ADAPTER_KINDS), Named(&[("codex", "\"codex\""), ("claude", "\"claude\"")], "\"pipe\""), Ignored, "The protocol: codex, claude, or any program that reads a prompt and writes an answer"),
+    key("adapters.*.program", Text, Named(&[("codex", "\"codex\""), ("claude", "\"claude\"")], "\"mytool\""), Ignored, "The program, a name on PATH or a path; ~/ is your home"),
+    key("adapters.*.args", Texts, Unset("[\"--stdin\"]"), Ignored, "Arguments put before the adapter's own"),
+    key("adapters.*.command", Command, Unset("[\"mytool\", \"--stdin\"]"), Ignored, "Program and arguments in one, instead of program and args"),
+    key("adapters.*.env", Environment, Unset("{ NAME = \"value\" }"), Ignored, "Environment variables added to your own"),
+    key("adapters.*.model", Text, Unset("\"a-model\""), Ignored, "The model to ask for; the program's own default when left out"),
+
+    key("discuss.mode", Choice(DISCUSS_MODES), Is("\"debate\""), Ignored, "How a discussion goes"),
+    key("discuss.rounds", Number(1, 10), Is("3"), Ignored, "How many rounds a discussion has at the most"),
+    key("discuss.concurrency", Number(1, 64), Is("2"), Ignored, "How many participants speak at a time"),
+    key("discuss.timeout", Time(1, DAY), Is("\"10m\""), Ignored, "How long one participant may take"),
+    key("discuss.max_retries", Number(0, 20), Is("3"), Ignored, "How often a participant that failed to start is tried again"),
+    key("discuss.keep_sessions", Flag, Is("false"), Ignored, "Whether the participants' sessions are kept"),
+    key("discuss.budget.profile", Choice(&["small", "balanced", "large"]), Is("\"balanced\""), Ignored, "How long the messages of a discussion may be"),
+    key("discuss.budget.input_tokens", Number(256, 10_000_000), Is("6000"), Ignored, "Tokens of a participant's prompt"),
+    key("discuss.budget.min_output_tokens", Number(1, 1_000_000), Is("512"), Ignored, "Tokens kept free for an answer"),
+    key("discuss.budget.reasoning_headroom_tokens", Number(0, 1_000_000), Is("0"), Ignored, "Tokens kept free for thinking"),
+    key("discuss.budget.chars_per_token", Number(1, 16), Is("4"), Ignored, "Characters that count as one token"),
+    key("discuss.preset.*.agents", Texts, Unset("[\"advocate\", \"critic\", \"moderator\"]"), Ignored, "Who takes part"),
+    key("discuss.preset.*.mode", Choice(DISCUSS_MODES), Unset("\"debate\""), Ignored, "How the discussion goes"),
+    key("discuss.preset.*.rounds", Number(1, 10), Unset("3"), Ignored, "How many rounds it has at the most"),
+    key("discuss.preset.*.concurrency", Number(1, 64), Unset("2"), Ignored, "How many participants speak at a time"),
+    key("discuss.preset.*.timeout", Time(1, DAY), Unset("\"10m\""), Ignored, "How long one participant may take"),
+    key("discuss.preset.*.max_retries", Number(0, 20), Unset("3"), Ignored, "How often a participant that failed to start is tried again"),
+    key("discuss.preset.*.keep_sessions", Flag, Unset("false"), Ignored, "Whether the participants' sessions are kept"),
+
+    key("log.level", Choice(&["error", "warn", "info", "debug", "trace"]), Is("\"info\""), Ignored, "What the program's own log holds"),
+    key("log.log_prompts", Flag, Is("false"), Ignored, "Whether the program's own log holds whole prompts"),
+];
+
+/// What a path is.
+#[derive(Debug, Clone, Copy)]
+pub enum Found {
+    /// A key.
+    Key(&'static Key),
+    /// A table that holds keys.
+    Table,
+    /// Neither.
+    Unknown,
+}
+
+/// Finds what a path, given by its segments, is.
+pub fn find(path: &[String]) -> Found {
+    let mut found = Found::Unknown;
+    for key in KEYS {
+        let pattern: Vec<&str> = key.path.split('.').collect();
+        let fits = pattern
+            .iter()
+            .zip(path)
+            .all(|(want, have)| *want == "*" || want == have);
+        if fits && pattern.len() == path.len() {
+            return Found::Key(key);
+        }
+        if fits && pattern.len() > path.len() {
+            found = Found::Table;
+        }
+    }
+    found
+}
+
+/// Tells whether the last segment of a path is a name that the user chooses, such as `x` in `adapters.x`.
+pub fn is_chosen_name(path: &[String]) -> bool {
+    KEYS.iter().any(|key| {
+        let pattern: Vec<&str> = key.path.split('.').take(path.len()).collect();
+        pattern.len() == path.len()
+            && pattern.last() == Some(&"*")
+            && pattern
+                .iter()
+                .zip(path)
+                .all(|(want, have)| *want == "*" || want == have)
+    })
+}

@@ -1,0 +1,181 @@
+//! What a repository brings along to configure and instruct agents: `.agent-collab/config.toml`,
+//! `.agent-collab/prompts/*.md`, `CLAUDE.md` and `AGENTS.md`, each read once.
+//!
+//! Refuses to judge it: trust is decided elsewhere, over the very bytes that were read here.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256 as Hasher};
+
+use super::parse::SourceText;
+use super::problem::{Place, Problem, Problems};
+use crate::domain::ids::Sha256;
+
+/// The folder of a repository's own settings.
+pub const PROJECT_DIR: &str = ".agent-collab";
+
+/// No configuration, prompt or instruction file may be larger, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Instructions for agents that a repository may hold.
+const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+
+/// A repository's own settings as they were when the program started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectFiles {
+    /// The repository's real path.
+    pub root: PathBuf,
+    /// `.agent-collab/config.toml`, if there is one.
+    pub config: Option<SourceText>,
+    /// `.agent-collab/prompts/*.md`, by name.
+    pub prompts: Vec<SourceText>,
+    /// `AGENTS.md` and `CLAUDE.md`, as far as they are files inside the repository.
+    pub instructions: Vec<SourceText>,
+}
+
+impl ProjectFiles {
+    /// Reads a repository's own settings; names are shown relative to its root.
+    pub fn load(root: &Path) -> Result<Self, Problems> {
+        let root = root
+            .canonicalize()
+            .map_err(|error| Problems(vec![unreadable(root, &error)]))?;
+        let mut problems = Vec::new();
+        let config = load_text(
+            &root,
+            &Path::new(PROJECT_DIR).join("config.toml"),
+            &mut problems,
+        );
+        let prompts_dir = Path::new(PROJECT_DIR).join("prompts");
+        let names = list_markdown(&root.join(&prompts_dir)).unwrap_or_else(|error| {
+            problems.push(unreadable(&prompts_dir, &error));
+            Vec::new()
+        });
+        let prompts = names
+            .iter()
+            .filter_map(|name| load_text(&root, &prompts_dir.join(name), &mut problems))
+            .collect();
+        let instructions = load_instructions(&root);
+        if problems.is_empty() {
+            Ok(Self {
+                root,
+                config,
+                prompts,
+                instructions,
+            })
+        } else {
+            Err(Problems(problems))
+        }
+    }
+
+    /// Hashes what trust is bound to: the configuration and the prompts, with their names.
+    ///
+    /// `AGENTS.md` and `CLAUDE.md` are left out. They reach agents only as marked data, set no key
+    /// and change with ordinary work; bound to them, trust would end with every other commit.
+    pub fn sha256(&self) -> Sha256 {
+        let mut hasher = Hasher::new();
+        for source in self.config.iter().chain(&self.prompts) {
+            let name = source.file.to_string_lossy();
+            for part in [name.as_bytes(), source.text.as_bytes()] {
+                hasher.update((part.len() as u64).to_le_bytes());
+                hasher.update(part);
+            }
+        }
+        Sha256::new(
+            hasher
+                .finalize()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>(),
+        )
+    }
+}
+
+/// Lists a folder's Markdown files by name; a folder that is not there has none.
+pub fn list_markdown(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = PathBuf::from(entry?.file_name());
+        if name.extension().is_some_and(|extension| extension == "md") {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Reads a file of at most 1 MiB as text; `None` when it is not there.
+pub fn load_file(path: &Path) -> io::Result<Option<String>> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(io::Error::other("it is larger than 1 MiB"));
+    }
+    let bytes = fs::read(path)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+            + 1;
+        io::Error::other(format!("line {line} is not UTF-8"))
+    })?;
+    Ok(Some(text))
+}
+
+/// Describes a file that cannot be read.
+pub fn unreadable(file: &Path, error: &io::Error) -> Problem {
+    Problem {
+        place: Place::File(file.to_owned()),
+        what: format!("cannot be read: {error}"),
+        text: String::new(),
+        hint: "mend it, or move it away".to_owned(),
+    }
+}
+
+fn load_text(root: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<SourceText> {
+    match load_file(&root.join(file)) {
+        Ok(text) => text.map(|text| SourceText {
+            file: file.to_owned(),
+            text,
+        }),
+        Err(error) => {
+            problems.push(unreadable(file, &error));
+            None
+        }
+    }
+}
+
+/// A link that leads out of the repository is no instruction of this repository, and one file under two names is one.
+fn load_instructions(root: &Path) -> Vec<SourceText> {
+    let mut seen = Vec::new();
+    let mut found = Vec::new();
+    for name in INSTRUCTIONS {
+        let Ok(real) = root.join(name).canonicalize() else {
+            continue;
+        };
+        if !real.starts_with(root) || seen.contains(&real) {
+            continue;
+        }
+        if let Ok(Some(text)) = load_file(&real) {
+            found.push(SourceText {
+                file: PathBuf::from(name),
+                text,
+            });
+        }
+        seen.push(real);
+    }
+    found
+}

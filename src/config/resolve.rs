@@ -1,0 +1,371 @@
+//! Settings turned into the plain [`Config`], with the checks that need more than one key.
+//!
+//! Refuses to know files and trust: what is not in force does not arrive here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::layers::{Held, Settings};
+use super::problem::{Place, Problem};
+use super::suggest::nearest;
+use super::types::{
+    Action, AgentProfile, Budget, Config, Discuss, DiscussPreset, Limits, Log, Paths, Permission,
+    ReviewerSession, Roles, Safety, Test, TestCommand, Workflow,
+};
+use super::value::Value;
+
+/// Builds the configuration, or tells everything that does not fit together.
+pub fn resolve(settings: &Settings, home: &Path) -> Result<Config, Vec<Problem>> {
+    let mut reader = Reader {
+        settings,
+        home,
+        problems: Vec::new(),
+    };
+    let config = Config {
+        adapters: reader.adapters(),
+        roles: reader.roles(),
+        workflow: reader.workflow(),
+        safety: reader.safety(),
+        paths: reader.paths(),
+        test: reader.test(),
+        limits: reader.limits(),
+        permission: Permission {
+            rules: settings.rules.clone(),
+            restrictions: settings.restrictions.clone(),
+        },
+        agents: reader.agents(),
+        discuss: reader.discuss(),
+        log: reader.log(),
+    };
+    let adapters = reader.names("adapters.");
+    let mut problems = reader.problems;
+    problems.extend(check_roles(settings, &adapters));
+    problems.extend(check_names(settings, &config.paths));
+    problems.sort();
+    problems.dedup();
+    if problems.is_empty() {
+        Ok(config)
+    } else {
+        Err(problems)
+    }
+}
+
+/// Reads settings by path; a missing one is a problem of the shipped configuration.
+pub(super) struct Reader<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) home: &'a Path,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    fn roles(&mut self) -> Roles {
+        let reviewer = self.text("roles.reviewer");
+        Roles {
+            planner: self.text("roles.planner"),
+            reviewer: (reviewer != "none").then_some(reviewer),
+        }
+    }
+
+    fn workflow(&mut self) -> Workflow {
+        let session = self.text("workflow.reviewer_session");
+        Workflow {
+            max_iterations: self.count("workflow.max_iterations"),
+            auto_approve: self.flag("workflow.auto_approve"),
+            confirm_enter: self.flag("workflow.confirm_enter"),
+            stall_limit: self.count("workflow.stall_limit"),
+            reviewer_session: if session == "fresh" {
+                ReviewerSession::Fresh
+            } else {
+                ReviewerSession::Resume
+            },
+        }
+    }
+
+    fn safety(&mut self) -> Safety {
+        Safety {
+            blocked_commands: self.texts("safety.blocked_commands"),
+            require_confirm_for: self.texts("safety.require_confirm_for"),
+        }
+    }
+
+    fn paths(&mut self) -> Paths {
+        Paths {
+            workdir: PathBuf::from(self.text("paths.workdir")),
+            plan: self.text("paths.plan"),
+            comments: self.text("paths.comments"),
+            log: self.text("paths.log"),
+            debug_log: self.text("paths.debug_log"),
+            debug_log_max_bytes: self.size("paths.debug_log_max_size"),
+        }
+    }
+
+    fn test(&mut self) -> Test {
+        let line = self.text("test.default_command");
+        Test {
+            command: if line == "auto" {
+                TestCommand::Detect
+            } else {
+                TestCommand::Line(line)
+            },
+            fallback_to_agent: self.flag("test.fallback_to_agent"),
+            max_fix_turns: self.count("test.max_fix_turns"),
+            timeout: self.time("test.timeout"),
+        }
+    }
+
+    fn limits(&mut self) -> Limits {
+        Limits {
+            max_children: self.count("limits.max_children"),
+            per_adapter: self.count("limits.per_adapter"),
+            task_timeout: self.time("limits.task_timeout"),
+            turn_timeout: self.time("limits.turn_timeout"),
+            drain: self.time("limits.drain"),
+            keep_sessions_days: self.count("limits.keep_sessions_days"),
+        }
+    }
+
+    fn log(&mut self) -> Log {
+        Log {
+            level: self.text("log.level"),
+            log_prompts: self.flag("log.log_prompts"),
+        }
+    }
+
+    fn agents(&self) -> BTreeMap<String, AgentProfile> {
+        let profile = |name: &String| {
+            let at = |key: &str| format!("agents.{name}.{key}");
+            let rules = match self.value(&at("rules")) {
+                Some(Value::Rules(rules)) => rules.as_slice(),
+                _ => &[],
+            };
+            AgentProfile {
+                mode: self
+                    .text_at(&at("mode"))
+                    .unwrap_or_else(|| "all".to_owned()),
+                description: self.text_at(&at("description")),
+                prompt: self.text_at(&at("prompt")),
+                rules: rules
+                    .iter()
+                    .map(|rule| {
+                        (
+                            rule.permission.clone(),
+                            rule.pattern.clone(),
+                            Action::parse(&rule.action),
+                        )
+                    })
+                    .collect(),
+                adapter: self.text_at(&at("adapter")),
+                model: self.text_at(&at("model")),
+            }
+        };
+        self.names("agents.")
+            .iter()
+            .map(|name| (name.clone(), profile(name)))
+            .collect()
+    }
+
+    fn discuss(&mut self) -> Discuss {
+        let presets = self.names("discuss.preset.");
+        Discuss {
+            defaults: self.discuss_preset("discuss"),
+            budget: Budget {
+                profile: self.text("discuss.budget.profile"),
+                input_tokens: self.number("discuss.budget.input_tokens"),
+                min_output_tokens: self.number("discuss.budget.min_output_tokens"),
+                reasoning_headroom_tokens: self.number("discuss.budget.reasoning_headroom_tokens"),
+                chars_per_token: self.number("discuss.budget.chars_per_token"),
+            },
+            presets: presets
+                .iter()
+                .map(|name| {
+                    (
+                        name.clone(),
+                        self.discuss_preset(&format!("discuss.preset.{name}")),
+                    )
+                })
+                .collect(),
+        }
+    }
+
+    fn discuss_preset(&self, table: &str) -> DiscussPreset {
+        let at = |key: &str| self.value(&format!("{table}.{key}"));
+        let count = |key: &str| match at(key) {
+            Some(Value::Number(number)) => u32::try_from(*number).ok(),
+            _ => None,
+        };
+        DiscussPreset {
+            agents: match at("agents") {
+                Some(Value::Texts(agents)) => Some(agents.clone()),
+                _ => None,
+            },
+            mode: self.text_at(&format!("{table}.mode")),
+            rounds: count("rounds"),
+            concurrency: count("concurrency"),
+            timeout: match at("timeout") {
+                Some(Value::Time(time)) => Some(*time),
+                _ => None,
+            },
+            max_retries: count("max_retries"),
+            keep_sessions: match at("keep_sessions") {
+                Some(Value::Flag(keep)) => Some(*keep),
+                _ => None,
+            },
+        }
+    }
+
+    /// Lists the chosen names below a table, such as all `x` of `adapters.x.kind`.
+    pub(super) fn names(&self, table: &str) -> BTreeSet<String> {
+        let paths = self.settings.values.keys().chain(&self.settings.broken);
+        let rest = paths.filter_map(|path| path.strip_prefix(table));
+        rest.filter_map(|rest| rest.split('.').next())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    pub(super) fn held(&self, path: &str) -> Option<&'a Held> {
+        self.settings.values.get(path)
+    }
+
+    fn value(&self, path: &str) -> Option<&'a Value> {
+        self.held(path).map(|held| &held.value)
+    }
+
+    pub(super) fn text_at(&self, path: &str) -> Option<String> {
+        match self.value(path) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn text(&mut self, path: &str) -> String {
+        self.text_at(path).unwrap_or_else(|| self.missing(path))
+    }
+
+    fn texts(&mut self, path: &str) -> Vec<String> {
+        match self.value(path) {
+            Some(Value::Texts(texts)) => texts.clone(),
+            _ => self.missing(path),
+        }
+    }
+
+    fn flag(&mut self, path: &str) -> bool {
+        match self.value(path) {
+            Some(Value::Flag(flag)) => *flag,
+            _ => self.missing(path),
+        }
+    }
+
+    fn number(&mut self, path: &str) -> u64 {
+        match self.value(path) {
+            Some(Value::Number(number)) => *number,
+            _ => self.missing(path),
+        }
+    }
+
+    fn count(&mut self, path: &str) -> u32 {
+        u32::try_from(self.number(path)).unwrap_or(u32::MAX)
+    }
+
+    fn size(&mut self, path: &str) -> u64 {
+        match self.value(path) {
+            Some(Value::Size(bytes)) => *bytes,
+            _ => self.missing(path),
+        }
+    }
+
+    fn time(&mut self, path: &str) -> Duration {
+        match self.value(path) {
+            Some(Value::Time(time)) => *time,
+            _ => self.missing(path),
+        }
+    }
+
+    fn missing<T: Default>(&mut self, path: &str) -> T {
+        self.problems.push(Problem {
+            place: Place::File(PathBuf::from("the shipped config.toml")),
+            what: format!("lacks `{path}`"),
+            text: String::new(),
+            hint: "this is a defect of agent-collab; please report it".to_owned(),
+        });
+        T::default()
+    }
+}
+
+/// Every adapter that is named must be there.
+fn check_roles(settings: &Settings, adapters: &BTreeSet<String>) -> Vec<Problem> {
+    let known: Vec<&str> = adapters.iter().map(String::as_str).collect();
+    let mut problems = Vec::new();
+    for (path, held) in &settings.values {
+        let names_adapter = path.starts_with("roles.")
+            || (path.starts_with("agents.") && path.ends_with(".adapter"));
+        let Value::Text(name) = &held.value else {
+            continue;
+        };
+        if !names_adapter
+            || known.contains(&name.as_str())
+            || (path == "roles.reviewer" && name == "none")
+        {
+            continue;
+        }
+        let (what, hint) = match name.as_str() {
+            "none" => (
+                format!("`{path}` cannot be \"none\""),
+                format!("known adapters: {}", known.join(", ")),
+            ),
+            _ => {
+                let near = nearest(name, &known)
+                    .map(|near| format!("did you mean \"{near}\"? "))
+                    .unwrap_or_default();
+                let hint = format!(
+                    "{near}known adapters: {}; add [adapters.{name}] for another",
+                    known.join(", ")
+                );
+                (
+                    format!("`{path}` names the adapter \"{name}\", which is not configured"),
+                    hint,
+                )
+            }
+        };
+        problems.push(Problem {
+            place: held.place.clone(),
+            what,
+            text: String::new(),
+            hint,
+        });
+    }
+    problems
+}
+
+/// No two files of the work directory may have one name.
+fn check_names(settings: &Settings, paths: &Paths) -> Vec<Problem> {
+    let named = [
+        ("paths.plan", &paths.plan),
+        ("paths.comments", &paths.comments),
+        ("paths.log", &paths.log),
+        ("paths.debug_log", &paths.debug_log),
+    ];
+    let mut problems = Vec::new();
+    for (index, (path, name)) in named.iter().enumerate() {
+        let Some((other, _)) = named[..index]
+            .iter()
+            .find(|(_, earlier)| earlier.eq_ignore_ascii_case(name))
+        else {
+            continue;
+        };
+        let place = [other, path]
+            .iter()
+            .filter_map(|path| settings.values.get(**path))
+            .max_by_key(|held| held.layer);
+        problems.push(Problem {
+            place: place.map_or_else(
+                || Place::File(PathBuf::from("config.toml")),
+                |held| held.place.clone(),
+            ),
+            what: format!("`{other}` and `{path}` both name the file \"{name}\""),
+            text: String::new(),
+            hint: "give each its own name".to_owned(),
+        });
+    }
+    problems
+}

@@ -1,0 +1,299 @@
+//! The configuration in force, as plain fields: what the rest of the program reads.
+//!
+//! Refuses to know where a value comes from; `layers` does.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::layers::Layer;
+use super::problem::Place;
+
+/// The whole configuration in force.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// `[roles]`
+    pub roles: Roles,
+    /// `[workflow]`
+    pub workflow: Workflow,
+    /// `[safety]`
+    pub safety: Safety,
+    /// `[paths]`
+    pub paths: Paths,
+    /// `[test]`
+    pub test: Test,
+    /// `[limits]`
+    pub limits: Limits,
+    /// `[permission]`
+    pub permission: Permission,
+    /// `[agents.<name>]`
+    pub agents: BTreeMap<String, AgentProfile>,
+    /// `[adapters.<name>]`; `codex` and `claude` are always there.
+    pub adapters: BTreeMap<String, AdapterSettings>,
+    /// `[discuss]`
+    pub discuss: Discuss,
+    /// `[log]`
+    pub log: Log,
+}
+
+/// Which adapter plays which role. Every name is one of [`Config::adapters`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roles {
+    /// The adapter that plans and executes.
+    pub planner: String,
+    /// The adapter that reviews; `None` skips the review.
+    pub reviewer: Option<String>,
+}
+
+/// How the review loop goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workflow {
+    /// Reviews of a plan before the user decides, 1 to 100.
+    pub max_iterations: u32,
+    /// Whether an approved plan is executed without asking.
+    pub auto_approve: bool,
+    /// Whether Enter must be pressed twice to release a turn.
+    pub confirm_enter: bool,
+    /// Reviews in a row without progress before the user decides, 1 to 100.
+    pub stall_limit: u32,
+    /// Whether the reviewer remembers its earlier reviews.
+    pub reviewer_session: ReviewerSession,
+}
+
+/// Whether the reviewer remembers its earlier reviews of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewerSession {
+    /// One conversation for all reviews.
+    Resume,
+    /// A new conversation for each review.
+    Fresh,
+}
+
+/// Commands that are held back whatever else allows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Safety {
+    /// Commands that stop and ask.
+    pub blocked_commands: Vec<String>,
+    /// Commands that run only after confirmation.
+    pub require_confirm_for: Vec<String>,
+}
+
+/// Where a run keeps its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// The work directory, relative to the repository root, without `..`.
+    pub workdir: PathBuf,
+    /// The plan's file name in the work directory; the four names differ from one another.
+    pub plan: String,
+    /// The review's file name.
+    pub comments: String,
+    /// The step log's file name.
+    pub log: String,
+    /// The file name of the program's own log.
+    pub debug_log: String,
+    /// The size in bytes at which the program's own log is rotated.
+    pub debug_log_max_bytes: u64,
+}
+
+/// How a step is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Test {
+    /// The command.
+    pub command: TestCommand,
+    /// Whether a `Test:` line of the plan counts when no command is found.
+    pub fallback_to_agent: bool,
+    /// Turns to mend failing tests of a step, 0 to 20.
+    pub max_fix_turns: u32,
+    /// How long one run of the tests may take.
+    pub timeout: Duration,
+}
+
+/// Which command checks a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestCommand {
+    /// The one that the repository's files suggest.
+    Detect,
+    /// This shell command line.
+    Line(String),
+}
+
+/// Caps on time and number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Child sessions at a time.
+    pub max_children: u32,
+    /// Turns at a time of one adapter.
+    pub per_adapter: u32,
+    /// One task of a child session.
+    pub task_timeout: Duration,
+    /// One turn.
+    pub turn_timeout: Duration,
+    /// Waiting for running children at the end.
+    pub drain: Duration,
+    /// Days that finished child sessions are kept.
+    pub keep_sessions_days: u32,
+}
+
+/// Written permissions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Permission {
+    /// Rules of the user and of a trusted project, in order; the last match wins.
+    pub rules: Vec<Rule>,
+    /// Rules of an untrusted project; none allows. They are a second list beside `rules`: the
+    /// stricter answer of the two holds, so that none of them can soften a deny of the user.
+    pub restrictions: Vec<Rule>,
+}
+
+/// One permission rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// What it is about: `bash`, `edit`, `read`, …, or `*`.
+    pub permission: String,
+    /// The pattern of the target.
+    pub pattern: String,
+    /// What happens on a match.
+    pub action: Action,
+    /// The layer that it comes from.
+    pub layer: Layer,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What a rule says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// The call goes ahead.
+    Allow,
+    /// The user is asked.
+    Ask,
+    /// The call does not go ahead.
+    Deny,
+}
+
+impl Action {
+    /// Reads an action; what is no action denies.
+    pub(super) fn parse(text: &str) -> Self {
+        match text {
+            "allow" => Self::Allow,
+            "ask" => Self::Ask,
+            _ => Self::Deny,
+        }
+    }
+
+    /// Names the action as the configuration does.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// One agent of the user's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentProfile {
+    /// Where it may be used: `primary`, `subagent` or `all`.
+    pub mode: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Its prompt's file, `prompts/<name>.md` beside the configuration file.
+    pub prompt: Option<String>,
+    /// Its ordered rules: permission, pattern, action.
+    pub rules: Vec<(String, String, Action)>,
+    /// The adapter that plays it.
+    pub adapter: Option<String>,
+    /// The model to ask for.
+    pub model: Option<String>,
+}
+
+/// One adapter, ready to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterSettings {
+    /// The protocol it speaks.
+    pub kind: AdapterKind,
+    /// The program, a name on PATH or a path.
+    pub program: String,
+    /// Arguments put before the adapter's own.
+    pub args: Vec<String>,
+    /// Environment added to the user's own.
+    pub env: BTreeMap<String, String>,
+    /// The model to ask for; `None` leaves the program's default.
+    pub model: Option<String>,
+}
+
+/// The protocols there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdapterKind {
+    /// `codex app-server`.
+    Codex,
+    /// `claude` with stream-json.
+    Claude,
+    /// A program that reads a prompt and writes an answer.
+    Pipe,
+}
+
+impl AdapterKind {
+    /// Names the kind as the configuration does.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::Claude => "claude",
+            Self::Pipe => "pipe",
+        }
+    }
+}
+
+/// How discussions go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discuss {
+    /// What holds when a preset says nothing; every field but `agents` is set.
+    pub defaults: DiscussPreset,
+    /// How much a participant reads and writes.
+    pub budget: Budget,
+    /// `[discuss.preset.<name>]`
+    pub presets: BTreeMap<String, DiscussPreset>,
+}
+
+/// A named set of arguments of a discussion; `None` leaves the default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DiscussPreset {
+    /// Who takes part.
+    pub agents: Option<Vec<String>>,
+    /// `debate` or `collaborative`.
+    pub mode: Option<String>,
+    /// Rounds at the most, 1 to 10.
+    pub rounds: Option<u32>,
+    /// Participants that speak at a time.
+    pub concurrency: Option<u32>,
+    /// How long one participant may take.
+    pub timeout: Option<Duration>,
+    /// New tries of a participant that failed to start.
+    pub max_retries: Option<u32>,
+    /// Whether the participants' sessions are kept.
+    pub keep_sessions: Option<bool>,
+}
+
+/// How much a participant of a discussion reads and writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budget {
+    /// `small`, `balanced` or `large`.
+    pub profile: String,
+    /// Tokens of a prompt.
+    pub input_tokens: u64,
+    /// Tokens kept free for an answer.
+    pub min_output_tokens: u64,
+    /// Tokens kept free for thinking.
+    pub reasoning_headroom_tokens: u64,
+    /// Characters that count as one token.
+    pub chars_per_token: u64,
+}
+
+/// The program's own log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    /// `error`, `warn`, `info`, `debug` or `trace`.
+    pub level: String,
+    /// Whether it holds whole prompts.
+    pub log_prompts: bool,
+}

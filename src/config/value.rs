@@ -1,0 +1,473 @@
+//! One value of the configuration: read from TOML by the kind of its key, written back as TOML or JSON.
+//!
+//! Refuses to know files, layers and trust.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Component, Path};
+use std::time::Duration;
+
+use serde_json::json;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::key::{ACTIONS, Kind, quoted};
+use super::suggest::nearest;
+use super::units::{format_duration, format_size, parse_duration, parse_size};
+
+/// A value that fits its key's kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Of [`Kind::Flag`].
+    Flag(bool),
+    /// Of [`Kind::Number`], within its range.
+    Number(u64),
+    /// Of [`Kind::Time`], within its range.
+    Time(Duration),
+    /// Of [`Kind::Size`], within its range, in bytes.
+    Size(u64),
+    /// Of every kind that is one text.
+    Text(String),
+    /// Of [`Kind::Texts`] and [`Kind::Command`].
+    Texts(Vec<String>),
+    /// Of [`Kind::Environment`].
+    Environment(BTreeMap<String, String>),
+    /// Of [`Kind::Rules`] and [`Kind::ShortRules`].
+    Rules(Vec<RuleText>),
+}
+
+/// One permission rule as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleText {
+    /// What it is about: `bash`, `edit`, `read`, …, or `*`.
+    pub permission: String,
+    /// The pattern of the target.
+    pub pattern: String,
+    /// One of [`ACTIONS`].
+    pub action: String,
+    /// Where it stands in its file, in bytes.
+    pub span: Range<usize>,
+}
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw {
+    /// Where in the text, in bytes.
+    pub span: Range<usize>,
+    /// What is wrong, to follow the key's name.
+    pub what: String,
+    /// A special remedy, where there is one.
+    pub hint: Option<String>,
+}
+
+/// Parts of names of environment variables whose values are not shown.
+const SECRET_NAMES: [&str; 7] = [
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSW",
+    "AUTH",
+    "CREDENTIAL",
+    "COOKIE",
+];
+
+type Read<T> = Result<T, Vec<Flaw>>;
+
+/// Files of the work directory that no key may name.
+const RESERVED: [&str; 8] = [
+    "config.toml",
+    "prompts",
+    "state.json",
+    "events.jsonl",
+    "sessions",
+    "turns",
+    "iterations",
+    "history",
+];
+
+/// Reads a value by the kind of its key, or tells everything that is wrong with it.
+pub fn parse_value(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Value> {
+    match kind {
+        Kind::Flag => raw
+            .get_ref()
+            .as_bool()
+            .map(Value::Flag)
+            .ok_or_else(|| misfit(kind, raw)),
+        Kind::Number(low, high) => parse_number(kind, raw, low..=high).map(Value::Number),
+        Kind::Time(low, high) => parse_time(kind, raw, low, high).map(Value::Time),
+        Kind::Size(low, high) => parse_bytes(kind, raw, low, high).map(Value::Size),
+        Kind::Text | Kind::Adapter | Kind::AdapterOrNone => parse_text(kind, raw).map(Value::Text),
+        Kind::Choice(words) => parse_choice(kind, raw, words).map(Value::Text),
+        Kind::FileName => parse_path(kind, raw, is_file_name).map(Value::Text),
+        Kind::Folder => parse_path(kind, raw, is_inner_folder).map(Value::Text),
+        Kind::PromptFile => parse_path(kind, raw, is_prompt_file).map(Value::Text),
+        Kind::Command => parse_command(kind, raw).map(Value::Texts),
+        Kind::Texts => parse_texts(kind, raw).map(Value::Texts),
+        Kind::Environment => parse_environment(kind, raw).map(Value::Environment),
+        Kind::Rules => parse_rules(kind, raw).map(Value::Rules),
+        Kind::ShortRules => parse_short_rules(kind, raw).map(Value::Rules),
+    }
+}
+
+fn parse_number(
+    kind: Kind,
+    raw: &Spanned<DeValue<'_>>,
+    range: std::ops::RangeInclusive<u64>,
+) -> Read<u64> {
+    let integer = raw
+        .get_ref()
+        .as_integer()
+        .ok_or_else(|| misfit(kind, raw))?;
+    let number = u64::from_str_radix(integer.as_str(), integer.radix()).ok();
+    number
+        .filter(|number| range.contains(number))
+        .ok_or_else(|| flaw(raw, format!("must be {kind}, but is {}", integer.as_str())))
+}
+
+fn parse_time(kind: Kind, raw: &Spanned<DeValue<'_>>, low: u64, high: u64) -> Read<Duration> {
+    let time = raw
+        .get_ref()
+        .as_str()
+        .and_then(parse_duration)
+        .ok_or_else(|| misfit(kind, raw))?;
+    let (low, high) = (Duration::from_secs(low), Duration::from_secs(high));
+    if (low..=high).contains(&time) {
+        return Ok(time);
+    }
+    let limits = format!(
+        "must be from {} to {}",
+        format_duration(low),
+        format_duration(high)
+    );
+    Err(flaw(
+        raw,
+        format!("{limits}, but is {}", format_duration(time)),
+    ))
+}
+
+fn parse_bytes(kind: Kind, raw: &Spanned<DeValue<'_>>, low: u64, high: u64) -> Read<u64> {
+    let size = raw
+        .get_ref()
+        .as_str()
+        .and_then(parse_size)
+        .ok_or_else(|| misfit(kind, raw))?;
+    if (low..=high).contains(&size) {
+        return Ok(size);
+    }
+    let limits = format!("must be from {} to {}", format_size(low), format_size(high));
+    Err(flaw(raw, format!("{limits}, but is {}", format_size(size))))
+}
+
+fn parse_text(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<String> {
+    let text = raw.get_ref().as_str().ok_or_else(|| misfit(kind, raw))?;
+    if text.trim().is_empty() {
+        return Err(flaw(raw, "must not be blank".to_owned()));
+    }
+    if text.contains('\0') {
+        return Err(flaw(raw, "must not hold a NUL character".to_owned()));
+    }
+    Ok(text.to_owned())
+}
+
+fn parse_choice(kind: Kind, raw: &Spanned<DeValue<'_>>, words: &[&str]) -> Read<String> {
+    let word = parse_text(kind, raw)?;
+    if words.contains(&word.as_str()) {
+        return Ok(word);
+    }
+    let hint = nearest(&word, words).map(|word| format!("did you mean \"{word}\"?"));
+    Err(vec![Flaw {
+        span: raw.span(),
+        what: format!("must be {kind}, but is \"{word}\""),
+        hint,
+    }])
+}
+
+fn parse_path(kind: Kind, raw: &Spanned<DeValue<'_>>, fits: fn(&str) -> bool) -> Read<String> {
+    let path = parse_text(kind, raw)?;
+    if kind == Kind::FileName && (RESERVED.contains(&path.as_str()) || path.ends_with(".lock")) {
+        return Err(flaw(
+            raw,
+            format!("must not be \"{path}\", the program keeps something else there"),
+        ));
+    }
+    if fits(&path) {
+        Ok(path)
+    } else {
+        Err(flaw(raw, format!("must be {kind}, but is \"{path}\"")))
+    }
+}
+
+fn parse_command(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+    let words = parse_texts(kind, raw)?;
+    if words.is_empty() {
+        Err(flaw(raw, format!("must be {kind}, but is empty")))
+    } else {
+        Ok(words)
+    }
+}
+
+fn parse_texts(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+    let array = raw.get_ref().as_array().ok_or_else(|| misfit(kind, raw))?;
+    gather(array.iter().map(|item| match item.get_ref() {
+        DeValue::String(_) => parse_text(Kind::Text, item),
+        other => Err(flaw(
+            item,
+            format!("must hold texts only, but has {}", describe(other)),
+        )),
+    }))
+}
+
+fn parse_environment(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<BTreeMap<String, String>> {
+    let table = raw.get_ref().as_table().ok_or_else(|| misfit(kind, raw))?;
+    let pairs = gather(table.iter().map(|(name, value)| {
+        let text = value.get_ref().as_str().filter(|text| !text.contains('\0'));
+        let is_name = !name.get_ref().is_empty() && !name.get_ref().contains(['=', '\0']);
+        match text {
+            Some(text) if is_name => Ok((name.get_ref().to_string(), text.to_owned())),
+            Some(_) => Err(vec![Flaw {
+                span: name.span(),
+                what: "holds a name that no environment can hold".to_owned(),
+                hint: None,
+            }]),
+            None => Err(flaw(
+                value,
+                format!(
+                    "must hold texts, but {} is {}",
+                    name.get_ref(),
+                    describe(value.get_ref())
+                ),
+            )),
+        }
+    }))?;
+    Ok(pairs.into_iter().collect())
+}
+
+fn parse_rules(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<RuleText>> {
+    let array: &DeArray<'_> = raw.get_ref().as_array().ok_or_else(|| misfit(kind, raw))?;
+    gather(array.iter().map(|item| {
+        let table = item
+            .get_ref()
+            .as_table()
+            .ok_or_else(|| misfit(kind, item))?;
+        parse_rule(item, table)
+    }))
+}
+
+const RULE_KEYS: [&str; 3] = ["permission", "pattern", "action"];
+
+fn parse_rule(item: &Spanned<DeValue<'_>>, table: &DeTable<'_>) -> Read<RuleText> {
+    let mut flaws = Vec::new();
+    for name in table
+        .keys()
+        .filter(|name| !RULE_KEYS.contains(&name.get_ref().as_ref()))
+    {
+        let hint =
+            nearest(name.get_ref(), &RULE_KEYS).map(|near| format!("did you mean `{near}`?"));
+        flaws.push(Flaw {
+            span: name.span(),
+            what: format!("has no key `{}`", name.get_ref()),
+            hint,
+        });
+    }
+    let mut field = |name: &str, kind: Kind| match table.get(name) {
+        Some(value) => match parse_value(kind, value) {
+            Ok(Value::Text(text)) => text,
+            Ok(_) => String::new(),
+            Err(found) => {
+                flaws.extend(found.into_iter().map(|flaw| Flaw {
+                    what: format!("`{name}` {}", flaw.what),
+                    ..flaw
+                }));
+                String::new()
+            }
+        },
+        None => {
+            flaws.push(Flaw {
+                span: item.span(),
+                what: format!("lacks `{name}`"),
+                hint: None,
+            });
+            String::new()
+        }
+    };
+    let permission = field("permission", Kind::Text);
+    let pattern = field("pattern", Kind::Text);
+    let action = field("action", Kind::Choice(&ACTIONS));
+    let rule = RuleText {
+        permission,
+        pattern,
+        action,
+        span: item.span(),
+    };
+    if flaws.is_empty() {
+        Ok(rule)
+    } else {
+        Err(flaws)
+    }
+}
+
+fn parse_short_rules(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<RuleText>> {
+    let array = raw.get_ref().as_array().ok_or_else(|| misfit(kind, raw))?;
+    gather(array.iter().map(|item| {
+        let words = parse_texts(kind, item)?;
+        let n_words = words.len();
+        let [permission, pattern, action] = <[String; 3]>::try_from(words).map_err(|_| {
+            flaw(
+                item,
+                format!("must have three parts in each rule, but has {n_words} in one"),
+            )
+        })?;
+        if !ACTIONS.contains(&action.as_str()) {
+            return Err(flaw(
+                item,
+                format!(
+                    "must end each rule with {}, but has \"{action}\"",
+                    quoted(&ACTIONS)
+                ),
+            ));
+        }
+        Ok(RuleText {
+            permission,
+            pattern,
+            action,
+            span: item.span(),
+        })
+    }))
+}
+
+/// Keeps all values, or all flaws.
+fn gather<T>(parts: impl Iterator<Item = Read<T>>) -> Read<Vec<T>> {
+    let (mut values, mut flaws) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            Ok(value) => values.push(value),
+            Err(found) => flaws.extend(found),
+        }
+    }
+    if flaws.is_empty() {
+        Ok(values)
+    } else {
+        Err(flaws)
+    }
+}
+
+fn misfit(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Vec<Flaw> {
+    flaw(
+        raw,
+        format!("must be {kind}, but is {}", describe(raw.get_ref())),
+    )
+}
+
+fn flaw(raw: &Spanned<DeValue<'_>>, what: String) -> Vec<Flaw> {
+    vec![Flaw {
+        span: raw.span(),
+        what,
+        hint: None,
+    }]
+}
+
+/// Names what a raw value is.
+pub fn describe(raw: &DeValue<'_>) -> String {
+    match raw {
+        DeValue::String(text) => format!("the text {:?}", text.as_ref()),
+        DeValue::Integer(number) => format!("the number {number}"),
+        DeValue::Float(number) => format!("the number {number}"),
+        DeValue::Boolean(value) => format!("{value}"),
+        DeValue::Datetime(_) => "a date or time".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+fn is_file_name(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == path)
+}
+
+fn is_inner_folder(path: &str) -> bool {
+    let mut parts = Path::new(path).components().peekable();
+    let first_is_git = parts.peek() == Some(&Component::Normal(".git".as_ref()));
+    !first_is_git
+        && parts.peek().is_some()
+        && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn is_prompt_file(path: &str) -> bool {
+    path.strip_prefix("prompts/")
+        .is_some_and(|name| is_file_name(name) && name.len() > ".md".len() && name.ends_with(".md"))
+}
+
+impl Value {
+    /// Writes the value as TOML that reads as the same value.
+    pub fn to_toml(&self) -> String {
+        match self {
+            Self::Flag(value) => value.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Time(time) => toml_text(&format_duration(*time)),
+            Self::Size(bytes) => toml_text(&format_size(*bytes)),
+            Self::Text(text) => toml_text(text),
+            Self::Texts(texts) => toml_list(texts.iter().map(|text| toml_text(text))),
+            Self::Environment(pairs) if pairs.is_empty() => "{}".to_owned(),
+            Self::Environment(pairs) => {
+                let pairs: Vec<String> = pairs
+                    .iter()
+                    .map(|(name, value)| format!("{} = {}", toml_text(name), toml_text(value)))
+                    .collect();
+                format!("{{ {} }}", pairs.join(", "))
+            }
+            Self::Rules(rules) => toml_list(rules.iter().map(|rule| {
+                toml_list(
+                    [&rule.permission, &rule.pattern, &rule.action]
+                        .into_iter()
+                        .map(|text| toml_text(text)),
+                )
+            })),
+        }
+    }
+
+    /// Returns the value as it may be shown: environment variables whose names promise a secret say only that they are set.
+    pub fn masked(&self) -> Self {
+        let mask = |(name, value): (&String, &String)| {
+            let upper = name.to_uppercase();
+            let is_secret = SECRET_NAMES.iter().any(|part| upper.contains(part));
+            (
+                name.clone(),
+                if is_secret {
+                    "[SET]".to_owned()
+                } else {
+                    value.clone()
+                },
+            )
+        };
+        match self {
+            Self::Environment(pairs) => Self::Environment(pairs.iter().map(mask).collect()),
+            other => other.clone(),
+        }
+    }
+
+    /// Writes the value as JSON; durations and sizes as the text that the configuration holds.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Flag(value) => json!(value),
+            Self::Number(number) => json!(number),
+            Self::Time(time) => json!(format_duration(*time)),
+            Self::Size(bytes) => json!(format_size(*bytes)),
+            Self::Text(text) => json!(text),
+            Self::Texts(texts) => json!(texts),
+            Self::Environment(pairs) => json!(pairs),
+            Self::Rules(rules) => rules
+                .iter()
+                .map(|rule| json!([rule.permission, rule.pattern, rule.action]))
+                .collect(),
+        }
+    }
+}
+
+/// Writes a text as a TOML string.
+pub fn toml_text(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn toml_list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
