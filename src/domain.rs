@@ -4,4 +4,18 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod ids;
+pub mod phase;
+pub mod turn;
+
+pub mod findings;
+pub mod plan;
 pub mod receipt;
+pub mod review;
+
+pub mod execution;
+pub mod question;
+pub mod session;
+
+pub mod effect;
+pub mod event;
+pub mod run;

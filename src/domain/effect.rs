@@ -1,0 +1,83 @@
+//! What the shell is asked to do. Plain data; the result of each comes back as an event.
+
+use super::ids::{RequestId, TurnId};
+use super::question::{Answer, Question, Terms, TestCommand};
+use super::turn::{Role, TurnOrder};
+
+/// One thing the shell is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Send the turn's prompt.
+    StartTurn(TurnOrder),
+    /// End the running turn by its CLI's protocol.
+    InterruptTurn(TurnId),
+    /// Forget the role's conversation at its CLI; the next turn opens a new one.
+    ForgetConversation(Role),
+    /// Take the document out of a completed turn and commit it.
+    CollectDocument(TurnOrder),
+    /// Commit the held document of a turn in spite of the user's edit, or put it aside.
+    SettleConflict {
+        /// The turn.
+        order: TurnOrder,
+        /// Overwrite or Discard.
+        answer: Answer,
+    },
+    /// Append remarks of the user to comments.md.
+    AppendRemarks(String),
+    /// Append a synthetic message that puts the build profile on the planner's session.
+    SwitchToBuild,
+    /// Look at branch, dirty files and test command.
+    Survey,
+    /// Make the branch stand and note the base.
+    EnterExecution(Terms),
+    /// Store the whole tree before a step's turn.
+    Snapshot {
+        /// The step.
+        step: u32,
+        /// 0 before the step, the attempt before a fix.
+        attempt: u32,
+    },
+    /// Look at what a step's turn changed.
+    AuditStep {
+        /// The step.
+        step: u32,
+    },
+    /// Run the tests.
+    RunTests {
+        /// The step.
+        step: u32,
+        /// The command; `None` yields a receipt without one.
+        test: Option<TestCommand>,
+    },
+    /// Commit the step.
+    CommitStep {
+        /// The step.
+        step: u32,
+        /// The paths.
+        paths: Vec<String>,
+        /// The first line.
+        message: String,
+    },
+    /// Write log.md and tick the box.
+    RecordStep {
+        /// The step.
+        step: u32,
+    },
+    /// Show a question, or let a flag answer it.
+    Ask(Question),
+    /// Give the user's answers to the agent that waits.
+    AnswerAgent {
+        /// The request.
+        request: RequestId,
+        /// Texts or Dismiss.
+        answer: Answer,
+    },
+    /// Decline every pending approval.
+    ExpireApprovals,
+    /// Write a line of the run's history into log.md.
+    Log(String),
+    /// The run is over.
+    Finish,
+    /// The program cannot go on with this run; the reason goes to the user.
+    Halt(String),
+}

@@ -1,0 +1,493 @@
+//! What happened: the closed list of everything that may change a run or be worth keeping.
+//!
+//! Events are facts, redacted before they exist; the event log is their sequence.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::findings::Response;
+use super::ids::{At, RequestId, RunId, SessionId, Sha256, TurnId};
+use super::phase::{Gate, Mode};
+use super::plan::Plan;
+use super::question::{Answer, Terms};
+use super::receipt::Receipt;
+use super::review::Review;
+use super::session::{Message, Usage};
+use super::turn::{Role, TurnResult};
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "data")]
+pub enum Event {
+    /// The run was made; the first event of every log.
+    #[serde(rename = "run.created")]
+    Created(Box<Created>),
+    /// The user gave a goal.
+    #[serde(rename = "goal.given")]
+    GoalGiven {
+        /// The goal as typed.
+        text: String,
+    },
+    /// The user said something about the goal.
+    #[serde(rename = "goal.said")]
+    Said {
+        /// What.
+        text: String,
+    },
+    /// The user confirmed the goal.
+    #[serde(rename = "goal.confirmed")]
+    GoalConfirmed {
+        /// One line.
+        title: String,
+        /// The whole goal.
+        text: String,
+    },
+    /// The user released the turn that waits.
+    #[serde(rename = "turn.released")]
+    Released,
+    /// The user changed who releases turns.
+    #[serde(rename = "gate.changed")]
+    GateChanged {
+        /// The new gate.
+        gate: Gate,
+    },
+    /// The user wants the running turn interrupted and nothing else.
+    #[serde(rename = "turn.interrupted")]
+    Interrupted,
+    /// The user stopped the run: back to the goal.
+    #[serde(rename = "run.stopped")]
+    Stopped,
+    /// The user gave the run up.
+    #[serde(rename = "run.cancelled")]
+    Cancelled,
+    /// The program ends, the run stays as it is.
+    #[serde(rename = "run.left")]
+    Left {
+        /// Why.
+        reason: String,
+    },
+    /// The user answered a question.
+    #[serde(rename = "question.answered")]
+    Answered {
+        /// The question's number.
+        id: u32,
+        /// The answer.
+        answer: Answer,
+    },
+    /// The user settled a finding.
+    #[serde(rename = "finding.settled")]
+    FindingSettled {
+        /// Its number.
+        n: u32,
+    },
+    /// A turn's process and conversation stand.
+    #[serde(rename = "session.opened")]
+    SessionOpened {
+        /// Whose.
+        role: Role,
+        /// The conversation's id at the CLI.
+        external_id: String,
+    },
+    /// The running CLI told its version.
+    #[serde(rename = "session.version")]
+    SessionVersion {
+        /// Whose.
+        role: Role,
+        /// As it reported it.
+        version: String,
+    },
+    /// The CLI lost the conversation; a new one goes on from a recovery prompt.
+    #[serde(rename = "adapter.degraded")]
+    SessionLost {
+        /// Whose.
+        role: Role,
+        /// What the CLI said.
+        reason: String,
+    },
+    /// The CLI reported its totals.
+    #[serde(rename = "session.usage")]
+    UsageReported {
+        /// Whose.
+        role: Role,
+        /// The totals.
+        usage: Usage,
+    },
+    /// A message was appended to a session.
+    #[serde(rename = "session.message")]
+    MessageAppended {
+        /// Whose.
+        role: Role,
+        /// The message without its text, which lies in the session's file.
+        message: Message,
+    },
+    /// A turn's prompt went out.
+    #[serde(rename = "turn.started")]
+    TurnStarted {
+        /// The turn.
+        turn: TurnId,
+        /// The SHA-256 of its prompt.
+        prompt_sha256: Sha256,
+        /// The CLI's process, for finding leftovers after a crash.
+        process: Option<Process>,
+    },
+    /// A turn ended.
+    #[serde(rename = "turn.ended")]
+    TurnEnded {
+        /// The turn.
+        turn: TurnId,
+        /// How.
+        result: TurnResult,
+    },
+    /// `plan.md` of a turn was committed.
+    #[serde(rename = "plan.committed")]
+    PlanCommitted {
+        /// The turn.
+        turn: TurnId,
+        /// What it says.
+        plan: Plan,
+        /// The hash of the file as written.
+        file_sha256: Sha256,
+    },
+    /// `comments.md` of a review was committed.
+    #[serde(rename = "review.committed")]
+    ReviewCommitted {
+        /// The turn.
+        turn: TurnId,
+        /// What it says.
+        review: Review,
+        /// The hash of the file as written.
+        file_sha256: Sha256,
+        /// The approval hash of the plan that lies on disk now.
+        plan_now: Sha256,
+    },
+    /// The planner's answers, and perhaps a changed plan, were committed.
+    #[serde(rename = "response.committed")]
+    ResponseCommitted {
+        /// The turn.
+        turn: TurnId,
+        /// The answers.
+        responses: Vec<Response>,
+        /// The changed plan with the hash of its file; `None` when it stayed as it was.
+        plan: Option<(Plan, Sha256)>,
+        /// The hash of `comments.md` as written.
+        comments_sha256: Sha256,
+    },
+    /// A completed turn brought no document.
+    #[serde(rename = "document.missing")]
+    NoDocument {
+        /// The turn.
+        turn: TurnId,
+        /// What was missing.
+        reason: String,
+    },
+    /// A workflow file changed under the turn that wrote it too; nothing was overwritten.
+    #[serde(rename = "document.conflict")]
+    Conflict {
+        /// The turn.
+        turn: TurnId,
+        /// The file's name.
+        document: String,
+    },
+    /// The user edited `plan.md`.
+    #[serde(rename = "plan.edited")]
+    PlanEdited {
+        /// What it says now; `None` when it is no plan any more.
+        plan: Option<Plan>,
+        /// The approval hash of what lies there.
+        approval_sha256: Sha256,
+        /// The hash of the file.
+        file_sha256: Sha256,
+    },
+    /// The user edited `comments.md`.
+    #[serde(rename = "comments.edited")]
+    CommentsEdited {
+        /// The hash of the file.
+        file_sha256: Sha256,
+    },
+    /// The agent asks something by its CLI, in the middle of a turn.
+    #[serde(rename = "question.asked")]
+    AgentAsked {
+        /// The turn.
+        turn: TurnId,
+        /// The request.
+        request: RequestId,
+        /// The questions with their offered answers.
+        questions: Vec<(String, Vec<String>)>,
+    },
+    /// The CLI no longer waits for that answer.
+    #[serde(rename = "question.withdrawn")]
+    AgentQuestionWithdrawn {
+        /// The request.
+        request: RequestId,
+    },
+    /// An agent's call was put to the decision.
+    #[serde(rename = "approval.asked")]
+    ApprovalAsked(Approval),
+    /// It was decided.
+    #[serde(rename = "approval.answered")]
+    ApprovalAnswered {
+        /// The request.
+        request: RequestId,
+        /// Whether the call may go ahead.
+        allowed: bool,
+        /// Who decided: `permission`, `rules`, `policy`, `user`.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// The repository was looked at before the approval of an execution.
+    #[serde(rename = "execution.surveyed")]
+    Surveyed {
+        /// What the user would approve.
+        terms: Terms,
+    },
+    /// The branch stands and the base is noted.
+    #[serde(rename = "execution.entered")]
+    ExecutionEntered {
+        /// The commit that was checked out, where there is one.
+        base: Option<String>,
+        /// The terms as they came to be.
+        terms: Terms,
+    },
+    /// The execution could not be entered.
+    #[serde(rename = "execution.refused")]
+    ExecutionRefused {
+        /// Why.
+        reason: String,
+    },
+    /// The whole tree was stored before a turn.
+    #[serde(rename = "step.snapshot")]
+    SnapshotTaken {
+        /// The step.
+        step: u32,
+        /// The git tree; `None` without git.
+        tree: Option<String>,
+    },
+    /// The program looked at what a step's turn changed.
+    #[serde(rename = "step.audited")]
+    StepAudited(Audit),
+    /// The program ran the tests.
+    #[serde(rename = "tests.ran")]
+    TestsRan {
+        /// The step.
+        step: u32,
+        /// The receipt.
+        receipt: Receipt,
+        /// All that the step changed, tracked files that the tests changed included.
+        changed: Vec<String>,
+        /// Untracked files that the tests made.
+        made_by_tests: Vec<String>,
+    },
+    /// A step was committed.
+    #[serde(rename = "commit.made")]
+    CommitMade {
+        /// The step.
+        step: u32,
+        /// The full commit id.
+        commit: String,
+        /// Its first line.
+        message: String,
+    },
+    /// No commit was made, for a reason that is no failure.
+    #[serde(rename = "commit.skipped")]
+    CommitSkipped {
+        /// The step.
+        step: u32,
+        /// Why.
+        reason: String,
+    },
+    /// A commit failed.
+    #[serde(rename = "commit.failed")]
+    CommitFailed {
+        /// The step.
+        step: u32,
+        /// What git said, cleaned.
+        message: String,
+    },
+    /// log.md has the step and its box is ticked.
+    #[serde(rename = "step.done")]
+    StepRecorded {
+        /// The step.
+        step: u32,
+        /// The hash of plan.md with the tick; `None` when the user's own edit kept it from being ticked.
+        plan_file_sha256: Option<Sha256>,
+    },
+    /// Files that only the program writes were changed by somebody else; ours are back.
+    #[serde(rename = "store.tampered")]
+    Tampered {
+        /// Each file with the place where the other copy is kept.
+        files: Vec<(String, String)>,
+    },
+    /// What the program was asked to do could not be done.
+    #[serde(rename = "error")]
+    EffectFailed {
+        /// What was tried.
+        what: String,
+        /// What happened, and what to do.
+        message: String,
+    },
+    /// Something an agent said or did.
+    #[serde(rename = "agent")]
+    Agent {
+        /// The turn.
+        turn: TurnId,
+        /// Whose.
+        role: Role,
+        /// What.
+        news: News,
+    },
+}
+
+/// What a new run starts from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Created {
+    /// The schema of the log and the snapshot.
+    pub schema: u32,
+    /// The run's id.
+    pub run: RunId,
+    /// Who releases turns at the start.
+    pub gate: Gate,
+    /// How much runs without asking at the start.
+    pub mode: Mode,
+    /// The settings that the workflow follows, fixed for the run.
+    pub settings: Settings,
+    /// The planner's session and adapter.
+    pub planner: (SessionId, String),
+    /// The reviewer's session and adapter; `None` skips the review.
+    pub reviewer: Option<(SessionId, String)>,
+}
+
+/// The settings that the workflow follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The cap of review iterations, at least 1.
+    pub max_iterations: u32,
+    /// After how many iterations without progress the user is asked, at least 1.
+    pub stall_limit: u32,
+    /// Whether an approved plan is executed without asking.
+    pub auto_approve: bool,
+    /// How many turns may mend a failing step.
+    pub max_fix_turns: u32,
+}
+
+/// A process, by more than its number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// Its start time in clock ticks since boot, where known.
+    pub start_time: Option<u64>,
+}
+
+/// An agent's call that waits for a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// The request.
+    pub request: RequestId,
+    /// The turn.
+    pub turn: TurnId,
+    /// The permission it needs: `bash`, `edit`, `read`, or a tool's name.
+    pub permission: String,
+    /// What it would act on, cleaned.
+    pub targets: Vec<String>,
+    /// The agent's or CLI's reason, cleaned.
+    pub reason: Option<String>,
+}
+
+/// What a step's turn changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Audit {
+    /// The step.
+    pub step: u32,
+    /// Every path that differs from the tree before the step.
+    pub changed: Vec<String>,
+    /// Those of them that held uncommitted changes of the user on entering EXECUTE.
+    pub dirty: Vec<String>,
+    /// Those of them that the program would run, with what it would be.
+    pub entry_points: Vec<(String, String)>,
+}
+
+/// Something an agent said or did; changes nothing in the workflow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub enum News {
+    /// A finished block of text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A finished block of thinking.
+    Thinking {
+        /// The text.
+        text: String,
+    },
+    /// A tool began to run.
+    ToolStarted {
+        /// The call.
+        item: String,
+        /// The tool.
+        tool: String,
+        /// One line.
+        title: String,
+    },
+    /// A tool ended.
+    ToolEnded {
+        /// The call.
+        item: String,
+        /// How.
+        status: String,
+        /// The exit code of a command.
+        exit_code: Option<i32>,
+        /// The end of its output.
+        output: String,
+    },
+    /// Files changed, or will once allowed.
+    FilesChanged {
+        /// The call.
+        item: String,
+        /// Path to what happens to it.
+        paths: BTreeMap<String, String>,
+    },
+    /// The CLI itself refused a call.
+    CallDenied {
+        /// The tool.
+        tool: String,
+        /// Why.
+        reason: String,
+    },
+    /// The CLI tries again by itself.
+    Retrying {
+        /// What went wrong.
+        reason: String,
+    },
+    /// The CLI says something worth knowing.
+    Notice {
+        /// The text.
+        text: String,
+    },
+    /// No sign of life for a while.
+    Silent {
+        /// For how many seconds.
+        seconds: u64,
+    },
+    /// A frame this program does not know.
+    Unknown {
+        /// Its type.
+        frame: String,
+    },
+    /// A line that is no frame.
+    Malformed {
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// An event with its place in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// When it happened.
+    pub at: At,
+    /// What happened.
+    pub event: Event,
+}

@@ -1,0 +1,134 @@
+//! What is known of an execution: its terms, the step at hand and what became of each step.
+//!
+//! Refuses to know git and test runners; their results come in as data.
+
+use serde::{Deserialize, Serialize};
+
+use super::question::{CommitTerms, TestCommand};
+use super::receipt::Receipt;
+
+/// An execution under way or done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Where commits go.
+    pub commits: CommitTerms,
+    /// The commit that was checked out on entering; `None` on an unborn branch or without git.
+    pub base: Option<String>,
+    /// The user's uncommitted files on entering.
+    pub pre_dirty: Vec<String>,
+    /// What the program runs after each step.
+    pub test: Option<TestCommand>,
+    /// The step at hand; `None` before the first and after the last.
+    pub current: Option<Current>,
+    /// What became of the steps that are through.
+    pub done: Vec<StepRecord>,
+    /// Whether the user said what happens to dirty files that steps edit.
+    pub dirty_policy: Option<DirtyPolicy>,
+}
+
+/// What happens to a file with uncommitted changes of the user that a step edits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DirtyPolicy {
+    /// Its whole content goes into the commit.
+    Include,
+    /// It stays uncommitted.
+    LeaveOut,
+}
+
+/// The step at hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Current {
+    /// Its number.
+    pub n: u32,
+    /// Its text.
+    pub text: String,
+    /// How far it is.
+    pub stage: Stage,
+    /// How many fix turns it had.
+    pub fix_turns: u32,
+    /// The tree before its first turn; `None` without git.
+    pub tree_before: Option<String>,
+    /// What it changed so far.
+    pub changed: Vec<String>,
+    /// Untracked files that its test runs made.
+    pub made_by_tests: Vec<String>,
+    /// Changes that would be run and that the user has allowed.
+    pub allowed_entry_points: Vec<String>,
+    /// The last test run.
+    pub receipt: Option<Receipt>,
+    /// The first line of the agent's last message.
+    pub summary: String,
+}
+
+/// How far a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// The tree is being stored, then the agent works.
+    Code,
+    /// The program looks at what changed.
+    Audit,
+    /// The program runs the tests.
+    Test,
+    /// The agent mends.
+    Fix,
+    /// The program commits.
+    Commit,
+    /// The program writes log.md and ticks the box.
+    Record,
+}
+
+/// What became of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// Its number.
+    pub n: u32,
+    /// Its text.
+    pub text: String,
+    /// How it ended.
+    pub outcome: StepOutcome,
+    /// The last test run, where there was a change to test.
+    pub receipt: Option<Receipt>,
+    /// How many fix turns it took.
+    pub fix_turns: u32,
+    /// The first line of the agent's last message.
+    pub summary: String,
+    /// Paths it changed.
+    pub changed: Vec<String>,
+    /// Untracked files that its test runs made; not committed.
+    pub made_by_tests: Vec<String>,
+    /// Files it edited that stay uncommitted because they held changes of the user.
+    pub left_out: Vec<String>,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum StepOutcome {
+    /// It is in a commit.
+    Committed {
+        /// The full commit id.
+        commit: String,
+        /// The commit's first line.
+        message: String,
+    },
+    /// It changed files, and no commit was made.
+    Uncommitted {
+        /// Why.
+        reason: String,
+    },
+    /// It changed nothing; that is never tested work.
+    NoChange,
+}
+
+impl StepRecord {
+    /// What was tested, in words; `no change` where there was nothing to test.
+    pub fn tested_in_words(&self) -> String {
+        match (&self.outcome, &self.receipt) {
+            (StepOutcome::NoChange, _) => "no change".to_owned(),
+            (_, Some(receipt)) => receipt.in_words(),
+            (_, None) => "not tested".to_owned(),
+        }
+    }
+}

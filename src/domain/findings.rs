@@ -1,0 +1,230 @@
+//! The ledger of a run's findings: every remark of every review, by the number it keeps.
+//!
+//! Refuses to read documents; `review` does that.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth saying.
+    Minor,
+    /// Should be changed.
+    Major,
+    /// Must be changed; an approval with one open is none.
+    Blocking,
+}
+
+impl Severity {
+    /// The word as it stands between the brackets.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Minor => "minor",
+            Self::Major => "major",
+            Self::Blocking => "blocking",
+        }
+    }
+}
+
+/// One remark as a review states it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remark {
+    /// The finding's number.
+    pub n: u32,
+    /// Its weight.
+    pub severity: Severity,
+    /// Its first line.
+    pub text: String,
+}
+
+/// The planner's answer to a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Response {
+    /// The finding's number.
+    pub n: u32,
+    /// Whether the planner follows it.
+    pub stand: Stand,
+    /// Why, or what was done.
+    pub reason: String,
+}
+
+/// Whether the planner follows a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stand {
+    /// It does.
+    Accepted,
+    /// It does not.
+    Rejected,
+}
+
+/// Where a finding stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The last review that spoke repeats or states it.
+    Open,
+    /// A later review left it out.
+    SettledByReview,
+    /// The user settled it; a review cannot open it again.
+    SettledByUser,
+}
+
+/// One finding over the iterations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What the last review that states it says.
+    pub remark: Remark,
+    /// The review, counted over the whole run, that raised it.
+    pub raised_in: u32,
+    /// The last review that stated it.
+    pub last_in: u32,
+    /// Where it stands.
+    pub status: Status,
+    /// Each answer of the planner with the review it answers.
+    pub responses: Vec<(u32, Response)>,
+}
+
+/// All findings of a run. Numbers are unique and never reused.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Findings {
+    all: Vec<Finding>,
+    /// How many reviews were taken in, over all cycles of the run.
+    reviews: u32,
+}
+
+/// What a review changed in the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// How many findings were open before.
+    pub were_open: usize,
+    /// How many of these it settled.
+    pub settled: usize,
+}
+
+impl Findings {
+    /// All findings in the order of their first appearance.
+    pub fn all(&self) -> &[Finding] {
+        &self.all
+    }
+
+    /// The finding with this number.
+    pub fn get(&self, n: u32) -> Option<&Finding> {
+        self.all.iter().find(|finding| finding.remark.n == n)
+    }
+
+    /// The findings that are open.
+    pub fn open(&self) -> impl Iterator<Item = &Finding> {
+        self.all
+            .iter()
+            .filter(|finding| finding.status == Status::Open)
+    }
+
+    /// The open findings that the planner has not answered since the review that last stated them.
+    pub fn unanswered(&self) -> impl Iterator<Item = &Finding> {
+        self.open().filter(|finding| {
+            !finding
+                .responses
+                .iter()
+                .any(|(review, _)| *review >= finding.last_in)
+        })
+    }
+
+    /// The highest number used so far, 0 when none was; a new finding takes a higher one.
+    pub fn highest(&self) -> u32 {
+        self.all
+            .iter()
+            .map(|finding| finding.remark.n)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// How many reviews were taken in.
+    pub fn reviews(&self) -> u32 {
+        self.reviews
+    }
+
+    /// Tells whether the user has settled this number.
+    pub fn is_settled_by_user(&self, n: u32) -> bool {
+        self.get(n)
+            .is_some_and(|finding| finding.status == Status::SettledByUser)
+    }
+
+    /// Takes a review in: stated numbers are open, open ones that it leaves out are settled.
+    pub fn take_review(&mut self, remarks: &[Remark]) -> Change {
+        self.reviews += 1;
+        let mut change = Change {
+            were_open: self.open().count(),
+            settled: 0,
+        };
+        for finding in &mut self.all {
+            let stated = remarks.iter().any(|remark| remark.n == finding.remark.n);
+            if finding.status == Status::Open && !stated {
+                finding.status = Status::SettledByReview;
+                change.settled += 1;
+            }
+        }
+        for remark in remarks {
+            self.state(remark);
+        }
+        change
+    }
+
+    fn state(&mut self, remark: &Remark) {
+        let review = self.reviews;
+        let Some(finding) = self
+            .all
+            .iter_mut()
+            .find(|finding| finding.remark.n == remark.n)
+        else {
+            self.all.push(Finding {
+                remark: remark.clone(),
+                raised_in: review,
+                last_in: review,
+                status: Status::Open,
+                responses: Vec::new(),
+            });
+            return;
+        };
+        // Stated twice in one review, the heavier severity counts.
+        let severity = if finding.last_in == review {
+            remark.severity.max(finding.remark.severity)
+        } else {
+            remark.severity
+        };
+        finding.remark = Remark {
+            severity,
+            ..remark.clone()
+        };
+        finding.last_in = review;
+        if finding.status == Status::SettledByReview {
+            finding.status = Status::Open;
+        }
+    }
+
+    /// Takes the planner's answers in; answers to unknown numbers are left out.
+    pub fn take_responses(&mut self, responses: &[Response]) {
+        let review = self.reviews;
+        for response in responses {
+            if let Some(finding) = self.all.iter_mut().find(|f| f.remark.n == response.n) {
+                finding.responses.push((review, response.clone()));
+            }
+        }
+    }
+
+    /// Settles an open finding by the user's word; tells whether there was one.
+    pub fn settle_by_user(&mut self, n: u32) -> bool {
+        let open = self
+            .all
+            .iter_mut()
+            .find(|f| f.remark.n == n && f.status == Status::Open);
+        match open {
+            Some(finding) => {
+                finding.status = Status::SettledByUser;
+                true
+            }
+            None => false,
+        }
+    }
+}

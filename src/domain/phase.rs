@@ -1,0 +1,198 @@
+//! The phases of a run, who releases its turns, and the one table of legal phase changes.
+//!
+//! Refuses to know why a cause came about; that is the business of `run`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where in the workflow a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Phase {
+    /// The run exists, it has no goal yet.
+    Init,
+    /// The user and an agent shape the goal.
+    RefineGoal,
+    /// The planner writes `plan.md`.
+    WritePlan,
+    /// The reviewer writes `comments.md`.
+    Review,
+    /// The planner answers the findings and may change the plan.
+    Respond,
+    /// The plan is agreed and waits for the user's go.
+    Approved,
+    /// The planner executes the plan step by step.
+    Execute,
+    /// All steps are through.
+    Done,
+    /// The user gave the run up.
+    Cancelled,
+}
+
+impl Phase {
+    /// All phases in the order of the main path.
+    pub const ALL: [Self; 9] = [
+        Self::Init,
+        Self::RefineGoal,
+        Self::WritePlan,
+        Self::Review,
+        Self::Respond,
+        Self::Approved,
+        Self::Execute,
+        Self::Done,
+        Self::Cancelled,
+    ];
+
+    /// The phase's name as in files, screens and events.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Init => "INIT",
+            Self::RefineGoal => "REFINE_GOAL",
+            Self::WritePlan => "WRITE_PLAN",
+            Self::Review => "REVIEW",
+            Self::Respond => "RESPOND",
+            Self::Approved => "APPROVED",
+            Self::Execute => "EXECUTE",
+            Self::Done => "DONE",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// Tells whether the run is over.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Done | Self::Cancelled)
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Who releases the next turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// The user releases every turn.
+    Manual,
+    /// Turns follow each other until a question, an error or the user stops them.
+    Auto,
+}
+
+/// How much runs without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// No edits at all.
+    Plan,
+    /// As the rules say.
+    Default,
+    /// Edits inside the repository need no question.
+    AutoEdit,
+    /// Nothing that rules ask about needs a question; floors hold.
+    Yolo,
+}
+
+/// Why a phase changes. Each cause with its phase of origin has exactly one target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// The user gave a goal.
+    GoalGiven,
+    /// The user confirmed the goal.
+    GoalConfirmed,
+    /// A plan with at least one numbered box was committed.
+    PlanWritten,
+    /// The same, in a run without a reviewer.
+    PlanWrittenUnreviewed,
+    /// The verdict is CHANGES_REQUIRED and the loop may go on.
+    ChangesRequired,
+    /// The planner answered and may have changed the plan.
+    Responded,
+    /// The verdict is APPROVED on the plan that lies on disk.
+    PlanApproved,
+    /// The user let the plan pass at the cap or on a stall.
+    ForcedPass,
+    /// The user granted more iterations.
+    MoreIterations,
+    /// The user edited by hand and wants a review.
+    EditedForReview,
+    /// The user edited by hand and accepts the result as it is.
+    EditedAndAccepted,
+    /// The plan changed after it was reviewed; the user wants it reviewed again.
+    StaleReviewedAgain,
+    /// The plan changed after it was reviewed; the user accepts it.
+    StaleAccepted,
+    /// The user asks for changes to an approved plan.
+    ChangesRequested,
+    /// The user, or `auto_approve`, starts the execution of the approved plan.
+    ExecutionStarted,
+    /// The last step is through.
+    StepsDone,
+    /// The user stopped the run and goes back to the goal.
+    Stopped,
+    /// The user cancelled the run.
+    Cancelled,
+}
+
+/// One legal change of phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transition {
+    /// The phase before.
+    pub from: Phase,
+    /// Why it changes.
+    pub cause: Cause,
+    /// The phase after.
+    pub to: Phase,
+}
+
+const fn t(from: Phase, cause: Cause, to: Phase) -> Transition {
+    Transition { from, cause, to }
+}
+
+/// Every legal change of phase; ARCHITECTURE.md prints this table.
+pub const TRANSITIONS: &[Transition] = &[
+    t(Phase::Init, Cause::GoalGiven, Phase::RefineGoal),
+    t(Phase::RefineGoal, Cause::GoalConfirmed, Phase::WritePlan),
+    t(Phase::WritePlan, Cause::PlanWritten, Phase::Review),
+    t(
+        Phase::WritePlan,
+        Cause::PlanWrittenUnreviewed,
+        Phase::Approved,
+    ),
+    t(Phase::Review, Cause::ChangesRequired, Phase::Respond),
+    t(Phase::Review, Cause::PlanApproved, Phase::Approved),
+    t(Phase::Review, Cause::ForcedPass, Phase::Approved),
+    t(Phase::Review, Cause::MoreIterations, Phase::Respond),
+    t(Phase::Review, Cause::EditedForReview, Phase::Review),
+    t(Phase::Review, Cause::EditedAndAccepted, Phase::Approved),
+    t(Phase::Review, Cause::StaleReviewedAgain, Phase::Review),
+    t(Phase::Review, Cause::StaleAccepted, Phase::Approved),
+    t(Phase::Respond, Cause::Responded, Phase::Review),
+    t(Phase::Approved, Cause::ChangesRequested, Phase::Respond),
+    t(Phase::Approved, Cause::StaleReviewedAgain, Phase::Review),
+    t(Phase::Approved, Cause::StaleAccepted, Phase::Approved),
+    t(Phase::Approved, Cause::ExecutionStarted, Phase::Execute),
+    t(Phase::Execute, Cause::StepsDone, Phase::Done),
+    t(Phase::WritePlan, Cause::Stopped, Phase::RefineGoal),
+    t(Phase::Review, Cause::Stopped, Phase::RefineGoal),
+    t(Phase::Respond, Cause::Stopped, Phase::RefineGoal),
+    t(Phase::Approved, Cause::Stopped, Phase::RefineGoal),
+    t(Phase::Execute, Cause::Stopped, Phase::RefineGoal),
+    t(Phase::Init, Cause::Cancelled, Phase::Cancelled),
+    t(Phase::RefineGoal, Cause::Cancelled, Phase::Cancelled),
+    t(Phase::WritePlan, Cause::Cancelled, Phase::Cancelled),
+    t(Phase::Review, Cause::Cancelled, Phase::Cancelled),
+    t(Phase::Respond, Cause::Cancelled, Phase::Cancelled),
+    t(Phase::Approved, Cause::Cancelled, Phase::Cancelled),
+    t(Phase::Execute, Cause::Cancelled, Phase::Cancelled),
+];
+
+/// Finds where `cause` leads from `from`; `None` when that change is not legal.
+pub fn next_phase(from: Phase, cause: Cause) -> Option<Phase> {
+    TRANSITIONS
+        .iter()
+        .find(|t| t.from == from && t.cause == cause)
+        .map(|t| t.to)
+}

@@ -1,0 +1,276 @@
+//! Reads `plan.md`: its title, its numbered boxes, its `Test:` line and the hash that approval binds to.
+//!
+//! Total on any text. Refuses to touch files; the program's own ticks are made here as text.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256 as Hasher};
+use thiserror::Error;
+
+use super::ids::Sha256;
+use crate::text::front_matter;
+
+/// One numbered box of the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its number as written, from 1.
+    pub n: u32,
+    /// Its text without number and box.
+    pub text: String,
+    /// Whether the box is ticked.
+    pub done: bool,
+}
+
+/// What the program reads out of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The first heading, without a leading `Task:`; empty when there is none.
+    pub title: String,
+    /// The boxes in the order of the text; at least one.
+    pub steps: Vec<Step>,
+    /// The command after a `Test:` line, where the planner proposes one.
+    pub test_command: Option<String>,
+    /// What an approval binds to: see [`approval_hash`].
+    pub approval_sha256: Sha256,
+}
+
+/// Why a text is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoPlan {
+    /// It has no numbered box.
+    #[error("the plan has no numbered box such as `1. [ ] text`")]
+    NoBox,
+    /// Two boxes share a number, so a commit `[Step N]` would be ambiguous.
+    #[error("step {0} appears twice in the plan; every box needs a number of its own")]
+    Twice(u32),
+}
+
+/// Reads a plan.
+///
+/// # Errors
+/// When the text has no numbered box outside of code fences, or two with one number.
+pub fn parse(text: &str) -> Result<Plan, NoPlan> {
+    let body = front_matter::split(text).body;
+    let mut steps: Vec<Step> = Vec::new();
+    let mut title = String::new();
+    let mut test_command = None;
+    for line in outside_fences(body) {
+        if let Some(found) = read_box(line) {
+            if steps.iter().any(|step| step.n == found.n) {
+                return Err(NoPlan::Twice(found.n));
+            }
+            steps.push(found);
+        } else if title.is_empty() && line.starts_with("# ") {
+            title = read_title(line);
+        } else if test_command.is_none() {
+            test_command = read_test_line(line);
+        }
+    }
+    if steps.is_empty() {
+        return Err(NoPlan::NoBox);
+    }
+    Ok(Plan {
+        title,
+        steps,
+        test_command,
+        approval_sha256: approval_hash(text),
+    })
+}
+
+/// Computes what an approval binds to: the SHA-256 of the body after the front matter, line ends LF,
+/// boxes normalised to `[ ]`, so that neither the program's ticks nor its front matter make an approval stale.
+pub fn approval_hash(text: &str) -> Sha256 {
+    let body = front_matter::split(text).body;
+    let normal = with_boxes(&body.replace("\r\n", "\n"), |_, _| ' ');
+    file_hash(normal.as_bytes())
+}
+
+/// Computes the SHA-256 of a whole file, which edit conflicts are recognised by.
+pub fn file_hash(bytes: &[u8]) -> Sha256 {
+    let mut hex = String::with_capacity(64);
+    for byte in Hasher::digest(bytes) {
+        hex.push_str(&format!("{byte:02x}"));
+    }
+    Sha256::new(hex)
+}
+
+/// Sets every box of an agent's text to `[ ]`: only the program ticks.
+pub fn untick_all(text: &str) -> String {
+    with_boxes(text, |_, _| ' ')
+}
+
+/// Ticks the box of step `n`, leaving every other byte as it is.
+pub fn tick(text: &str, n: u32) -> String {
+    with_boxes(text, |number, mark| if number == n { 'x' } else { mark })
+}
+
+fn with_boxes(text: &str, mark_for: impl Fn(u32, char) -> char) -> String {
+    let mut fence = Fence::default();
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let inside = fence.takes(line);
+        match (inside, find_box(line)) {
+            (false, Some(found)) => {
+                out.push_str(&line[..found.mark_at]);
+                out.push(mark_for(found.n, found.mark));
+                out.push_str(&line[found.mark_at + 1..]);
+            }
+            (true, _) | (false, None) => out.push_str(line),
+        }
+    }
+    out
+}
+
+struct FoundBox {
+    n: u32,
+    /// Byte offset of the mark between the brackets; the mark is one ASCII byte.
+    mark_at: usize,
+    mark: char,
+}
+
+/// Finds `N. [ ]` at the start of a line, indented by at most three spaces.
+fn find_box(line: &str) -> Option<FoundBox> {
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let rest = &line[indent.min(4)..];
+    if indent > 3 {
+        return None;
+    }
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let n: u32 = rest.get(..digits)?.parse().ok().filter(|n| *n > 0)?;
+    let after = rest[digits..].strip_prefix(['.', ')'])?;
+    let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
+    let bracket = after[blanks..].strip_prefix('[').filter(|_| blanks > 0)?;
+    let mark = bracket
+        .chars()
+        .next()
+        .filter(|c| matches!(c, ' ' | 'x' | 'X'))?;
+    let text = bracket[1..].strip_prefix(']')?;
+    if !text.starts_with([' ', '\t']) || text.trim().is_empty() {
+        return None;
+    }
+    Some(FoundBox {
+        n,
+        mark_at: indent + digits + 1 + blanks + 1,
+        mark,
+    })
+}
+
+fn read_box(line: &str) -> Option<Step> {
+    let found = find_box(line)?;
+    let text = line[found.mark_at + 2..].trim().to_owned();
+    Some(Step {
+        n: found.n,
+        text,
+        done: found.mark != ' ',
+    })
+}
+
+fn read_title(line: &str) -> String {
+    let title = line.trim_start_matches('#').trim();
+    let bare = ["Task:", "Plan:", "任务：", "任务:"]
+        .iter()
+        .find_map(|p| title.strip_prefix(p));
+    bare.unwrap_or(title).trim().to_owned()
+}
+
+/// Reads `Test: command`, also as a list item, in bold or with the command in backticks.
+fn read_test_line(line: &str) -> Option<String> {
+    let line = line.trim().trim_start_matches(['-', '*', ' ']);
+    let rest = line
+        .strip_prefix("Test:")
+        .or_else(|| line.strip_prefix("Test:**"))?;
+    let command = rest.trim_start_matches('*').trim().trim_matches('`').trim();
+    (!command.is_empty()).then(|| command.to_owned())
+}
+
+fn outside_fences(body: &str) -> impl Iterator<Item = &str> {
+    let mut fence = Fence::default();
+    body.lines().filter(move |line| !fence.takes(line))
+}
+
+/// Follows fenced code blocks line by line.
+#[derive(Default)]
+pub(super) struct Fence {
+    open: Option<(char, usize)>,
+}
+
+impl Fence {
+    /// Tells whether the line belongs to a fenced block, its fences included.
+    pub(super) fn takes(&mut self, line: &str) -> bool {
+        let trimmed = line.trim_start_matches(' ').trim_end();
+        let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));
+        let length = mark.map_or(0, |m| trimmed.chars().take_while(|c| *c == m).count());
+        match (self.open, mark) {
+            (None, Some(mark)) if length >= 3 => self.open = Some((mark, length)),
+            (None, _) => return false,
+            (Some((open, at_least)), Some(mark)) => {
+                if mark == open && length >= at_least && trimmed.chars().count() == length {
+                    self.open = None;
+                }
+            }
+            (Some(_), None) => {}
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "---\nversion: 1\n---\n\n# Task: Add sums\n\n## Steps\n1. [ ] write add\n2. [x] test add\n\nTest: `sh run.sh`\n\n```\n3. [ ] not a step\n```\n";
+
+    #[test]
+    fn a_plan_gives_its_title_steps_and_test_command() {
+        let plan = parse(PLAN).unwrap();
+        assert_eq!(plan.title, "Add sums");
+        let steps: Vec<_> = plan
+            .steps
+            .iter()
+            .map(|s| (s.n, s.text.as_str(), s.done))
+            .collect();
+        assert_eq!(steps, [(1, "write add", false), (2, "test add", true)]);
+        assert_eq!(plan.test_command.as_deref(), Some("sh run.sh"));
+    }
+
+    #[test]
+    fn a_text_without_a_numbered_box_is_no_plan() {
+        assert_eq!(parse("# T\n- [ ] unnumbered\n").unwrap_err(), NoPlan::NoBox);
+        assert_eq!(parse("").unwrap_err(), NoPlan::NoBox);
+        assert_eq!(parse("1. [ ] a\n1. [ ] b\n").unwrap_err(), NoPlan::Twice(1));
+    }
+
+    #[test]
+    fn ticks_and_front_matter_do_not_change_the_approval_hash() {
+        let ticked = tick(PLAN, 1);
+        assert!(ticked.contains("1. [x] write add"));
+        assert_eq!(approval_hash(PLAN), approval_hash(&ticked));
+        assert_eq!(
+            approval_hash(PLAN),
+            approval_hash(&PLAN.replace("version: 1", "version: 9"))
+        );
+        assert_eq!(
+            approval_hash(PLAN),
+            approval_hash(&PLAN.replace('\n', "\r\n"))
+        );
+        assert_ne!(
+            approval_hash(PLAN),
+            approval_hash(&PLAN.replace("write", "wrote"))
+        );
+    }
+
+    #[test]
+    fn only_boxes_outside_of_fences_are_unticked() {
+        let text = "1. [x] a\n```\n2. [x] b\n```\n";
+        assert_eq!(untick_all(text), "1. [ ] a\n```\n2. [x] b\n```\n");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn reading_and_ticking_are_total(text in "[0-9\\. \\[\\]xX#\n`~a界-]{0,80}", n in 0u32..4) {
+            let _ = parse(&text);
+            let once = tick(&text, n);
+            proptest::prop_assert_eq!(tick(&once, n), once.clone());
+            proptest::prop_assert_eq!(approval_hash(&once), approval_hash(&text));
+        }
+    }
+}

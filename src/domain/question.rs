@@ -1,0 +1,437 @@
+//! Everything that waits for the user except approvals of an agent's calls, with its choices.
+//!
+//! Refuses to know who answers: a dialog, a slash command or a headless flag.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::{RequestId, Sha256};
+use super::turn::{Purpose, TurnOrder};
+
+/// A question that waits for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// Its number within the run, from 1.
+    pub id: u32,
+    /// What it is about.
+    pub kind: QuestionKind,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// May the next turn go?
+    Gate {
+        /// The turn that waits.
+        order: TurnOrder,
+    },
+    /// The review loop does not end by itself.
+    Arbitration {
+        /// Why it was stopped.
+        reason: ArbitrationReason,
+        /// How many findings are open.
+        open: usize,
+    },
+    /// The user edits by hand; the loop waits until that is done.
+    ManualEdit,
+    /// The plan is not the one that was reviewed.
+    StalePlan {
+        /// The hash that was reviewed.
+        reviewed: Sha256,
+        /// The hash of what lies on disk.
+        now: Sha256,
+    },
+    /// Shall the approved plan be executed?
+    Execute {
+        /// What the user approves with it.
+        terms: Terms,
+    },
+    /// A turn brought no document, twice.
+    NoDocument {
+        /// What the turn was for.
+        purpose: Purpose,
+        /// What was missing.
+        reason: String,
+    },
+    /// The agent asks something.
+    Agent {
+        /// The request at its CLI, where it waits for the answer; `None` when the question stood in its last text.
+        request: Option<RequestId>,
+        /// The questions with their offered answers.
+        questions: Vec<(String, Vec<String>)>,
+        /// What its turn is or was for.
+        purpose: Purpose,
+    },
+    /// A turn failed and trying again by ourselves did not help.
+    AdapterFailed {
+        /// What the turn was for.
+        purpose: Purpose,
+        /// The kind of failure.
+        kind: String,
+        /// What the CLI said.
+        message: String,
+    },
+    /// A workflow file changed under a turn that wrote it too.
+    Conflict {
+        /// The file's name.
+        document: String,
+        /// What the turn was for.
+        purpose: Purpose,
+    },
+    /// A step edited files that held uncommitted changes of the user.
+    DirtyFiles {
+        /// The step.
+        step: u32,
+        /// The files.
+        paths: Vec<String>,
+    },
+    /// A step changed something that the program would run.
+    EntryPoints {
+        /// The step.
+        step: u32,
+        /// Each path with what it may run.
+        changes: Vec<(String, String)>,
+    },
+    /// The tests of a step fail after all fix turns.
+    TestsFailed {
+        /// The step.
+        step: u32,
+        /// What was found, in words.
+        found: String,
+    },
+    /// A commit failed.
+    CommitFailed {
+        /// The step.
+        step: u32,
+        /// What git said.
+        message: String,
+    },
+    /// The execution could not be entered.
+    CannotExecute {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why the review loop was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArbitrationReason {
+    /// The cap of iterations is reached.
+    Cap,
+    /// No finding was settled for `stall_limit` iterations.
+    Stall,
+}
+
+/// What the user approves with an execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// The hash of the plan.
+    pub plan: Sha256,
+    /// The test command and where it comes from; `None` means that nothing will be tested.
+    pub test: Option<TestCommand>,
+    /// Where commits go.
+    pub commits: CommitTerms,
+    /// The user's uncommitted files at this moment.
+    pub dirty: Vec<String>,
+}
+
+/// A test command and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestCommand {
+    /// The command line.
+    pub command: String,
+    /// Where it comes from.
+    pub source: TestSource,
+}
+
+/// Where a test command comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestSource {
+    /// `test.default_command`.
+    Configured,
+    /// Found by the files in the repository's root.
+    Detected,
+    /// A `Test:` line of the plan.
+    Proposed,
+}
+
+/// Where commits go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "commits", rename_all = "snake_case")]
+pub enum CommitTerms {
+    /// No git repository: commits are off.
+    Off {
+        /// Why.
+        reason: String,
+    },
+    /// On the branch that is checked out.
+    Current {
+        /// Its name.
+        branch: String,
+    },
+    /// On a new branch.
+    New {
+        /// Its name.
+        branch: String,
+    },
+}
+
+/// An answer to a question. Which fit is said by [`QuestionKind::accepts`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    /// The plan passes as it is.
+    ForcePass,
+    /// So many more iterations, at least 1.
+    MoreIterations {
+        /// How many.
+        n: u32,
+    },
+    /// The user edits by hand.
+    EditByHand,
+    /// The run is given up.
+    CancelRun,
+    /// The user is done editing.
+    Edited {
+        /// What shall follow.
+        then: AfterEdit,
+        /// The plan as it is now.
+        plan: super::plan::Plan,
+        /// The hash of its file.
+        file_sha256: Sha256,
+    },
+    /// The changed plan is reviewed again.
+    ReviewAgain,
+    /// It is accepted as it is.
+    AcceptAsIs,
+    /// The plan is executed under the shown terms.
+    Execute,
+    /// The plan is changed first.
+    RequestChanges {
+        /// What the user wants.
+        text: String,
+    },
+    /// Once more.
+    Retry,
+    /// Once more, in a new session.
+    NewSession,
+    /// Back to the goal.
+    Stop,
+    /// Answers to an agent's questions, by question.
+    Texts {
+        /// Question to answer.
+        answers: BTreeMap<String, String>,
+    },
+    /// The agent's question stays unanswered; it shall decide.
+    Dismiss,
+    /// The agent's text replaces the user's.
+    Overwrite,
+    /// The agent's text is put aside.
+    Discard,
+    /// The user's uncommitted changes go into the step's commit.
+    Include,
+    /// The files are left out of the step's commit.
+    LeaveOut,
+    /// The step's changes stand.
+    Allow,
+    /// The step goes on without tests.
+    SkipTests,
+    /// The run goes on without this commit.
+    WithoutCommit,
+}
+
+/// What follows an edit by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterEdit {
+    /// A review.
+    Review,
+    /// The user's approval.
+    Accept,
+}
+
+impl QuestionKind {
+    /// The kind's name in events, in messages and for `--answer KIND=CHOICE`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Gate { .. } => "gate",
+            Self::Arbitration { .. } => "arbitration",
+            Self::ManualEdit => "manual_edit",
+            Self::StalePlan { .. } => "stale_plan",
+            Self::Execute { .. } => "execute",
+            Self::NoDocument { .. } => "no_document",
+            Self::Agent { .. } => "question",
+            Self::AdapterFailed { .. } => "adapter_failed",
+            Self::Conflict { .. } => "conflict",
+            Self::DirtyFiles { .. } => "dirty_files",
+            Self::EntryPoints { .. } => "entry_points",
+            Self::TestsFailed { .. } => "tests_failed",
+            Self::CommitFailed { .. } => "commit_failed",
+            Self::CannotExecute { .. } => "cannot_execute",
+        }
+    }
+
+    /// The words that choose an answer, in the order in which they are offered.
+    pub fn choices(&self) -> &'static [&'static str] {
+        match self {
+            Self::Gate { .. } => &["go"],
+            Self::Arbitration { .. } => &["pass", "more:N", "edit", "cancel"],
+            Self::ManualEdit => &["cancel"],
+            Self::StalePlan { .. } => &["review", "accept"],
+            Self::Execute { .. } => &["yes", "changes:TEXT", "cancel"],
+            Self::NoDocument { .. } | Self::CannotExecute { .. } => &["retry", "stop", "cancel"],
+            Self::Agent { .. } => &["dismiss", "TEXT"],
+            Self::AdapterFailed { .. } => &["retry", "new-session", "stop", "cancel"],
+            Self::Conflict { .. } => &["overwrite", "discard"],
+            Self::DirtyFiles { .. } => &["include", "leave-out"],
+            Self::EntryPoints { .. } => &["allow", "stop"],
+            Self::TestsFailed { .. } => &["retry", "skip", "accept", "stop"],
+            Self::CommitFailed { .. } => &["retry", "go-on", "stop"],
+        }
+    }
+
+    /// Tells whether an answer fits this question.
+    pub fn accepts(&self, answer: &Answer) -> bool {
+        if matches!(answer, Answer::CancelRun) {
+            return true;
+        }
+        match self {
+            Self::Gate { .. } => false,
+            Self::Arbitration { .. } => match answer {
+                Answer::ForcePass | Answer::EditByHand => true,
+                Answer::MoreIterations { n } => *n >= 1,
+                _ => false,
+            },
+            Self::ManualEdit => matches!(answer, Answer::Edited { .. }),
+            Self::StalePlan { .. } => matches!(answer, Answer::ReviewAgain | Answer::AcceptAsIs),
+            Self::Execute { .. } => {
+                matches!(
+                    answer,
+                    Answer::Execute | Answer::RequestChanges { .. } | Answer::Stop
+                )
+            }
+            Self::NoDocument { .. } | Self::CannotExecute { .. } => {
+                matches!(answer, Answer::Retry | Answer::Stop)
+            }
+            Self::Agent { .. } => matches!(answer, Answer::Texts { .. } | Answer::Dismiss),
+            Self::AdapterFailed { .. } => {
+                matches!(answer, Answer::Retry | Answer::NewSession | Answer::Stop)
+            }
+            Self::Conflict { .. } => matches!(answer, Answer::Overwrite | Answer::Discard),
+            Self::DirtyFiles { .. } => matches!(answer, Answer::Include | Answer::LeaveOut),
+            Self::EntryPoints { .. } => matches!(answer, Answer::Allow | Answer::Stop),
+            Self::TestsFailed { .. } => matches!(
+                answer,
+                Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
+            ),
+            Self::CommitFailed { .. } => {
+                matches!(answer, Answer::Retry | Answer::WithoutCommit | Answer::Stop)
+            }
+        }
+    }
+
+    /// Reads the word that chooses an answer, as typed after `--answer KIND=`.
+    pub fn read_answer(&self, word: &str) -> Option<Answer> {
+        let answer = match (self, word) {
+            (_, "cancel") => Answer::CancelRun,
+            (Self::Agent { .. }, "dismiss") => Answer::Dismiss,
+            (Self::Agent { questions, .. }, text) => Answer::Texts {
+                answers: questions
+                    .iter()
+                    .map(|(q, _)| (q.clone(), text.to_owned()))
+                    .collect(),
+            },
+            (_, "pass") => Answer::ForcePass,
+            (_, "edit") => Answer::EditByHand,
+            (_, "review") => Answer::ReviewAgain,
+            (_, "accept") => Answer::AcceptAsIs,
+            (_, "yes") => Answer::Execute,
+            (_, "retry") => Answer::Retry,
+            (_, "new-session") => Answer::NewSession,
+            (_, "stop") => Answer::Stop,
+            (_, "overwrite") => Answer::Overwrite,
+            (_, "discard") => Answer::Discard,
+            (_, "include") => Answer::Include,
+            (_, "leave-out") => Answer::LeaveOut,
+            (_, "allow") => Answer::Allow,
+            (_, "skip") => Answer::SkipTests,
+            (_, "go-on") => Answer::WithoutCommit,
+            (_, other) => read_long_answer(other)?,
+        };
+        self.accepts(&answer).then_some(answer)
+    }
+
+    /// What is asked, in one or a few lines.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Gate { order } => {
+                format!(
+                    "the next turn waits: the {} {}",
+                    order.purpose.role().name(),
+                    order.purpose.in_words()
+                )
+            }
+            Self::Arbitration {
+                reason: ArbitrationReason::Cap,
+                open,
+            } => {
+                format!("the review reached its cap with {open} open finding(s)")
+            }
+            Self::Arbitration {
+                reason: ArbitrationReason::Stall,
+                open,
+            } => {
+                format!("the review makes no progress, {open} finding(s) stay open")
+            }
+            Self::ManualEdit => "the plan is being edited by hand".to_owned(),
+            Self::StalePlan { .. } => "plan.md is not the plan that was reviewed".to_owned(),
+            Self::Execute { .. } => "shall the approved plan be executed?".to_owned(),
+            Self::NoDocument { reason, .. } => format!("the turn brought no document: {reason}"),
+            Self::Agent { questions, .. } => {
+                let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+                format!("the agent asks: {}", texts.join(" / "))
+            }
+            Self::AdapterFailed { kind, message, .. } => {
+                format!("the turn failed ({kind}): {message}")
+            }
+            Self::Conflict { document, .. } => {
+                format!("{document} was edited while a turn wrote it")
+            }
+            Self::DirtyFiles { step, paths } => {
+                format!(
+                    "step {step} edited files with uncommitted changes of yours: {}",
+                    paths.join(", ")
+                )
+            }
+            Self::EntryPoints { step, changes } => {
+                let list: Vec<String> = changes
+                    .iter()
+                    .map(|(path, why)| format!("{path} ({why})"))
+                    .collect();
+                format!(
+                    "step {step} changed what this program would run: {}",
+                    list.join(", ")
+                )
+            }
+            Self::TestsFailed { step, found } => format!("step {step}: {found}"),
+            Self::CommitFailed { step, message } => {
+                format!("the commit of step {step} failed: {message}")
+            }
+            Self::CannotExecute { reason } => format!("the plan cannot be executed: {reason}"),
+        }
+    }
+}
+
+fn read_long_answer(word: &str) -> Option<Answer> {
+    if let Some(n) = word.strip_prefix("more:") {
+        return n.trim().parse().ok().map(|n| Answer::MoreIterations { n });
+    }
+    let text = word.strip_prefix("changes:")?.trim();
+    (!text.is_empty()).then(|| Answer::RequestChanges {
+        text: text.to_owned(),
+    })
+}

@@ -1,0 +1,319 @@
+//! Reads `comments.md`: marker, status, remarks and responses, and the verdict, a total function that fails closed.
+//!
+//! The verdict is read from this document only, never from chat or plan text.
+
+use serde::{Deserialize, Serialize};
+
+use super::findings::{Finding, Findings, Remark, Response, Severity, Stand};
+use crate::text::front_matter;
+
+/// The heading under which the program keeps the planner's answers.
+pub const RESPONSES_HEADING: &str = "## Responses";
+
+/// A review's verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Verdict {
+    /// The reviewer approves the plan.
+    Approved,
+    /// Anything else.
+    ChangesRequired,
+}
+
+impl Verdict {
+    /// The word as in front matter and marker.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Approved => "APPROVED",
+            Self::ChangesRequired => "CHANGES_REQUIRED",
+        }
+    }
+}
+
+/// What a review document says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Review {
+    /// Its verdict under the ledger it was read with.
+    pub verdict: Verdict,
+    /// False when its signals disagree: marker, front-matter status, open blocking findings.
+    pub consistent: bool,
+    /// Its remarks, in the order of the text.
+    pub remarks: Vec<Remark>,
+}
+
+/// Reads a review document. Total: whatever is not exactly an approval requires changes.
+pub fn read(text: &str, ledger: &Findings) -> Review {
+    let document = front_matter::split(text);
+    let marker = document
+        .body
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("");
+    let says_approved = marker == "[APPROVED]";
+    let status = document
+        .get("status")
+        .map(|status| status.trim().to_ascii_uppercase());
+    let status_agrees = status.as_deref().is_none_or(|status| status == "APPROVED");
+    let remarks = remarks_of(document.body);
+    let blocking = remarks.iter().any(|remark| {
+        remark.severity == Severity::Blocking && !ledger.is_settled_by_user(remark.n)
+    });
+    let approved = says_approved && status_agrees && !blocking;
+    let status_says_approved = status.as_deref() == Some("APPROVED");
+    let consistent = if says_approved {
+        approved
+    } else {
+        !status_says_approved
+    };
+    let verdict = if approved {
+        Verdict::Approved
+    } else {
+        Verdict::ChangesRequired
+    };
+    Review {
+        verdict,
+        consistent,
+        remarks,
+    }
+}
+
+/// Tells whether a text can be a review at all: it has a marker line or at least one remark.
+pub fn is_review(text: &str) -> bool {
+    let body = front_matter::split(text).body;
+    let marker = body
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("")
+        .trim();
+    matches!(marker, "[APPROVED]" | "[CHANGES_REQUIRED]") || !remarks_of(body).is_empty()
+}
+
+/// The part of a review that the reviewer wrote: everything before the responses.
+pub fn without_responses(body: &str) -> &str {
+    let mut at = 0;
+    for line in body.split_inclusive('\n') {
+        if line.trim_end() == RESPONSES_HEADING {
+            return &body[..at];
+        }
+        at += line.len();
+    }
+    body
+}
+
+/// Reads the remarks `N. [blocking|major|minor] …`. An unknown word in the brackets counts as blocking.
+fn remarks_of(body: &str) -> Vec<Remark> {
+    without_responses(body)
+        .lines()
+        .filter_map(read_remark)
+        .collect()
+}
+
+fn read_remark(line: &str) -> Option<Remark> {
+    let (n, rest) = read_number(line)?;
+    let (word, text) = rest.strip_prefix('[')?.split_once(']')?;
+    let severity = match word.trim().to_ascii_lowercase().as_str() {
+        "minor" => Severity::Minor,
+        "major" => Severity::Major,
+        // A box such as `[ ]` is a quoted step, not a remark.
+        "" | "x" => return None,
+        _ => Severity::Blocking,
+    };
+    Some(Remark {
+        n,
+        severity,
+        text: text.trim().trim_start_matches([':', '-']).trim().to_owned(),
+    })
+}
+
+/// Reads the planner's answers: only lines `N. accepted: …` and `N. rejected: …` count.
+pub fn read_responses(text: &str) -> Vec<Response> {
+    text.lines().filter_map(read_response).collect()
+}
+
+fn read_response(line: &str) -> Option<Response> {
+    let (n, rest) = read_number(line)?;
+    let (word, reason) = rest.split_once(':')?;
+    let stand = match word
+        .trim()
+        .trim_matches(['*', '[', ']', '`'])
+        .to_ascii_lowercase()
+        .as_str()
+    {
+        "accepted" => Stand::Accepted,
+        "rejected" => Stand::Rejected,
+        _ => return None,
+    };
+    Some(Response {
+        n,
+        stand,
+        reason: reason.trim_start_matches('*').trim().to_owned(),
+    })
+}
+
+/// Reads `N.` or `N)` at the start of a line, perhaps indented or a list item, and gives what follows.
+fn read_number(line: &str) -> Option<(u32, &str)> {
+    let line = line
+        .trim_start()
+        .trim_start_matches("- ")
+        .trim_start_matches("* ")
+        .trim_start_matches("**");
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let n: u32 = line.get(..digits)?.parse().ok().filter(|n| *n > 0)?;
+    let rest = line[digits..].strip_prefix(['.', ')'])?;
+    Some((n, rest.trim_start_matches('*').trim_start()))
+}
+
+/// Writes the section of responses that the program carries over: all answers so far, by review, and
+/// what was left unanswered.
+pub fn responses_section(ledger: &Findings) -> String {
+    let mut out = String::new();
+    for review in 1..=ledger.reviews() {
+        let answers = answers_to(ledger, review);
+        if answers.is_empty() {
+            continue;
+        }
+        out.push_str(&format!(
+            "\n### To review {review}\n{}\n",
+            answers.join("\n")
+        ));
+    }
+    let left: Vec<String> = ledger.unanswered().map(unanswered_line).collect();
+    if out.is_empty() {
+        return out;
+    }
+    if !left.is_empty() {
+        out.push_str(&format!("\n### Unanswered\n{}\n", left.join("\n")));
+    }
+    format!("{RESPONSES_HEADING}\n{out}")
+}
+
+fn answers_to(ledger: &Findings, review: u32) -> Vec<String> {
+    let mut lines = Vec::new();
+    for finding in ledger.all() {
+        for (_, response) in finding.responses.iter().filter(|(to, _)| *to == review) {
+            let stand = match response.stand {
+                Stand::Accepted => "accepted",
+                Stand::Rejected => "rejected",
+            };
+            lines.push(format!("{}. {stand}: {}", response.n, response.reason));
+        }
+    }
+    lines
+}
+
+fn unanswered_line(finding: &Finding) -> String {
+    format!(
+        "- finding {} ({}) has no answer",
+        finding.remark.n,
+        finding.remark.severity.word()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, verdict: Verdict, consistent: bool) {
+        let review = read(text, &Findings::default());
+        assert_eq!(
+            (review.verdict, review.consistent),
+            (verdict, consistent),
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn only_the_exact_marker_without_conflict_approves() {
+        use Verdict::{Approved, ChangesRequired};
+        check("[APPROVED]", Approved, true);
+        check(
+            "---\nstatus: APPROVED\n---\n\n[APPROVED]\n\n1. [minor] nit\n",
+            Approved,
+            true,
+        );
+        check(
+            "---\nstatus: CHANGES_REQUIRED\n---\n[APPROVED]\n",
+            ChangesRequired,
+            false,
+        );
+        check(
+            "---\nstatus: APPROVED\n---\n[CHANGES_REQUIRED]\n",
+            ChangesRequired,
+            false,
+        );
+        check("[APPROVED]\n1. [blocking] no\n", ChangesRequired, false);
+        check("[APPROVED]\n1. [severe] no\n", ChangesRequired, false);
+        check("[APPROVED] ", ChangesRequired, true);
+        check(" [APPROVED]", ChangesRequired, true);
+        check("[approved]", ChangesRequired, true);
+        check("All good!\n[APPROVED]", ChangesRequired, true);
+        check("", ChangesRequired, true);
+    }
+
+    #[test]
+    fn a_blocking_finding_that_the_user_settled_does_not_hold_an_approval_up() {
+        let mut ledger = Findings::default();
+        ledger.take_review(&read("[CHANGES_REQUIRED]\n1. [blocking] x", &ledger).remarks);
+        assert!(ledger.settle_by_user(1));
+        assert_eq!(
+            read("[APPROVED]\n1. [blocking] x", &ledger).verdict,
+            Verdict::Approved
+        );
+    }
+
+    #[test]
+    fn a_finding_left_out_is_settled_and_one_repeated_stays_open() {
+        let mut ledger = Findings::default();
+        ledger
+            .take_review(&read("[CHANGES_REQUIRED]\n1. [major] a\n2. [minor] b", &ledger).remarks);
+        ledger.take_responses(&read_responses(
+            "1. accepted: done\n2. maybe: no\n9. rejected: unknown",
+        ));
+        let left: Vec<u32> = ledger.unanswered().map(|f| f.remark.n).collect();
+        assert_eq!(left, [2]);
+        let section = responses_section(&ledger);
+        assert!(section.contains("1. accepted: done"), "{section}");
+        assert!(
+            section.contains("finding 2 (minor) has no answer"),
+            "{section}"
+        );
+        let change = ledger
+            .take_review(&read("[CHANGES_REQUIRED]\n2. [minor] b\n3. [major] c", &ledger).remarks);
+        assert_eq!((change.were_open, change.settled), (2, 1));
+        let open: Vec<u32> = ledger.open().map(|f| f.remark.n).collect();
+        assert_eq!(open, [2, 3]);
+        assert_eq!(ledger.highest(), 3);
+        ledger.take_review(&[]);
+        assert_eq!(ledger.open().count(), 0);
+        assert_eq!(ledger.highest(), 3);
+    }
+
+    #[test]
+    fn remarks_inside_the_responses_do_not_count() {
+        let text = "[APPROVED]\n\n## Responses\n\n1. [blocking] quoted\n";
+        assert!(read(text, &Findings::default()).remarks.is_empty());
+        assert_eq!(without_responses("a\n## Responses\nb"), "a\n");
+    }
+
+    proptest! {
+        #[test]
+        fn any_character_put_into_the_marker_line_requires_changes(at in 0usize..=10, c in any::<char>()) {
+            // A line end at either end makes another line, not another marker.
+            prop_assume!(!matches!(c, '\n' | '\r'));
+            let mut text = "[APPROVED]".to_owned();
+            text.insert(at, c);
+            // A byte order mark at the very start of a file is no character of its first line.
+            prop_assume!(!(at == 0 && c == '\u{feff}'));
+            prop_assert_eq!(read(&text, &Findings::default()).verdict, Verdict::ChangesRequired);
+        }
+
+        #[test]
+        fn the_verdict_is_total(text in "(---\n|status: |APPROVED|\\[|\\]|\n|[0-9]\\. |blocking|x){0,24}") {
+            let review = read(&text, &Findings::default());
+            let blocking = review.remarks.iter().any(|r| r.severity == Severity::Blocking);
+            prop_assert!(!(blocking && review.verdict == Verdict::Approved));
+        }
+    }
+}

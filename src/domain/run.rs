@@ -1,0 +1,380 @@
+//! One goal in one repository: the whole state, and `step`, the only door to it.
+//!
+//! Refuses to know how effects are performed. The same events always give the same state and effects,
+//! so a run is a fold of its log.
+
+mod approving;
+mod control;
+mod executing;
+mod flow;
+mod planning;
+mod reviewing;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use super::effect::Effect;
+use super::event::{Approval, Created, Event, Process, Settings};
+use super::execution::Execution;
+use super::findings::Findings;
+use super::ids::{At, RunId, Sha256};
+use super::phase::{Gate, Mode, Phase};
+use super::plan::Plan;
+use super::question::Question;
+use super::review::Verdict;
+use super::session::Session;
+use super::turn::{Role, TurnOrder};
+
+/// The schema of the event log and of the snapshot.
+pub const SCHEMA: u32 = 1;
+
+/// One goal in one repository. Changes only through [`Run::step`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Run {
+    state: State,
+}
+
+/// Everything that is known of a run; what `state.json` holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// The run's id.
+    pub run: RunId,
+    /// When it was made.
+    pub created: At,
+    /// Its goal, once given.
+    pub goal: Option<Goal>,
+    /// Where in the workflow it is.
+    pub phase: Phase,
+    /// Who releases turns.
+    pub gate: Gate,
+    /// How much runs without asking.
+    pub mode: Mode,
+    /// The settings that the workflow follows.
+    pub settings: Settings,
+    /// How often a goal was confirmed.
+    pub cycle: u32,
+    /// The review of this cycle that runs or ran last, from 1; 0 before the first.
+    pub iteration: u32,
+    /// Iterations granted beyond the cap.
+    pub extra: u32,
+    /// Iterations in a row that settled nothing.
+    pub stall: u32,
+    /// The planner's session.
+    pub planner: Session,
+    /// The reviewer's session; `None` skips the review.
+    pub reviewer: Option<Session>,
+    /// The plan that lies on disk.
+    pub plan: Option<PlanFile>,
+    /// The hash of the `comments.md` that lies on disk.
+    pub comments_sha256: Option<Sha256>,
+    /// The approval hash of the plan that the review at hand is about.
+    pub reviewing: Option<Sha256>,
+    /// The last verdict.
+    pub verdict: Option<VerdictRecord>,
+    /// The approval hash of the plan that was approved.
+    pub approved_sha256: Option<Sha256>,
+    /// All findings.
+    pub findings: Findings,
+    /// The execution, once entered.
+    pub execution: Option<Execution>,
+    /// The turn that runs.
+    pub running: Option<Running>,
+    /// What the program itself is at between two turns.
+    pub busy: Option<Busy>,
+    /// The question that waits for the user.
+    pub awaiting: Option<Question>,
+    /// Calls of agents that wait for a decision.
+    pub approvals: Vec<Approval>,
+    /// Failures in a row of the turn at hand.
+    pub failures: u32,
+    /// The number of the next turn.
+    next_turn: u32,
+    /// The number of the next question.
+    next_question: u32,
+}
+
+/// A run's goal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goal {
+    /// One line.
+    pub title: String,
+    /// The whole goal.
+    pub text: String,
+    /// Whether the user confirmed it.
+    pub confirmed: bool,
+}
+
+/// The plan that lies on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanFile {
+    /// What it says.
+    pub plan: Plan,
+    /// The hash of the whole file.
+    pub file_sha256: Sha256,
+    /// Which committed version it is, from 1.
+    pub version: u32,
+}
+
+/// A verdict and what it was about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerdictRecord {
+    /// The verdict.
+    pub value: Verdict,
+    /// False when the review's signals disagreed.
+    pub consistent: bool,
+    /// Whether the user let the plan pass against it.
+    pub forced: bool,
+    /// The approval hash of the plan it is about.
+    pub plan_sha256: Sha256,
+    /// The iteration.
+    pub iteration: u32,
+}
+
+/// The turn that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// The turn.
+    pub order: TurnOrder,
+    /// Since when.
+    pub started_at: At,
+    /// Whether its result still counts.
+    pub result: Counts,
+    /// Its CLI's process, once known.
+    pub process: Option<Process>,
+}
+
+/// Whether a running turn's result still counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counts {
+    /// It does.
+    Yes,
+    /// The user stopped or cancelled in between.
+    No,
+}
+
+/// What the program itself is at between two turns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "busy", rename_all = "snake_case")]
+pub enum Busy {
+    /// It takes a document out of a completed turn.
+    Collecting {
+        /// The turn.
+        order: TurnOrder,
+        /// The question at the end of its text, where the heuristic found one.
+        question: Option<String>,
+    },
+    /// It stores the tree before a turn.
+    Storing {
+        /// The turn.
+        order: TurnOrder,
+    },
+    /// It looks at the repository before the approval of an execution.
+    Surveying,
+    /// It makes the branch stand.
+    Entering,
+    /// It is at the stage of the step at hand.
+    Stepping {
+        /// The question at the end of the agent's text, where the heuristic found one.
+        question: Option<String>,
+    },
+}
+
+impl Run {
+    /// Makes a run out of the first event of its log.
+    pub fn new(at: At, created: &Created) -> Self {
+        let session = |(id, adapter): &(_, String), profile| {
+            Session::new(Clone::clone(id), adapter.clone(), profile)
+        };
+        Self {
+            state: State {
+                run: created.run.clone(),
+                created: at,
+                goal: None,
+                phase: Phase::Init,
+                gate: created.gate,
+                mode: created.mode,
+                settings: created.settings.clone(),
+                cycle: 0,
+                iteration: 0,
+                extra: 0,
+                stall: 0,
+                planner: session(&created.planner, super::turn::Profile::Plan),
+                reviewer: created
+                    .reviewer
+                    .as_ref()
+                    .map(|reviewer| session(reviewer, super::turn::Profile::Review)),
+                plan: None,
+                comments_sha256: None,
+                reviewing: None,
+                verdict: None,
+                approved_sha256: None,
+                findings: Findings::default(),
+                execution: None,
+                running: None,
+                busy: None,
+                awaiting: None,
+                approvals: Vec::new(),
+                failures: 0,
+                next_turn: 1,
+                next_question: 1,
+            },
+        }
+    }
+
+    /// What is known of the run.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Takes one event in and says what is to be done. An event that does not fit changes nothing.
+    pub fn step(&mut self, at: At, event: &Event) -> Vec<Effect> {
+        let state = &mut self.state;
+        match event {
+            Event::Created(_) | Event::Agent { .. } => Vec::new(),
+            Event::GoalGiven { text } => planning::on_goal_given(state, text),
+            Event::Said { text } => planning::on_said(state, at, text),
+            Event::GoalConfirmed { title, text } => {
+                planning::on_goal_confirmed(state, at, title, text)
+            }
+            Event::Released => control::on_released(state, at),
+            Event::GateChanged { gate } => control::on_gate_changed(state, at, *gate),
+            Event::Interrupted => control::on_interrupted(state),
+            Event::Stopped => control::on_stopped(state),
+            Event::Cancelled => control::on_cancelled(state),
+            Event::Left { .. } => control::on_left(state),
+            Event::Answered { id, answer } => control::on_answered(state, at, *id, answer),
+            Event::FindingSettled { n } => reviewing::on_finding_settled(state, *n),
+            Event::SessionOpened { role, external_id } => {
+                flow::on_session_opened(state, *role, external_id)
+            }
+            Event::SessionVersion { role, version } => {
+                flow::on_session_version(state, *role, version)
+            }
+            Event::SessionLost { role, .. } => flow::on_session_lost(state, *role),
+            Event::UsageReported { role, usage } => flow::on_usage(state, *role, *usage),
+            Event::MessageAppended { role, message } => flow::on_message(state, *role, message),
+            Event::TurnStarted { turn, process, .. } => {
+                flow::on_turn_started(state, turn, process.as_ref())
+            }
+            Event::TurnEnded { turn, result } => flow::on_turn_ended(state, at, turn, result),
+            Event::PlanCommitted {
+                turn,
+                plan,
+                file_sha256,
+            } => planning::on_plan_committed(state, at, turn, PlanFile::of(plan, file_sha256)),
+            Event::ReviewCommitted { .. } => reviewing::on_review_committed(state, at, event),
+            Event::ResponseCommitted { .. } => reviewing::on_response_committed(state, at, event),
+            Event::NoDocument { turn, reason } => planning::on_no_document(state, at, turn, reason),
+            Event::Conflict { turn, document } => planning::on_conflict(state, turn, document),
+            Event::PlanEdited {
+                plan,
+                approval_sha256,
+                file_sha256,
+            } => {
+                let plan = plan.as_ref().map(|plan| PlanFile::of(plan, file_sha256));
+                approving::on_plan_edited(state, plan, approval_sha256)
+            }
+            Event::CommentsEdited { file_sha256 } => {
+                reviewing::on_comments_edited(state, file_sha256)
+            }
+            Event::AgentAsked {
+                turn,
+                request,
+                questions,
+            } => control::on_agent_asked(state, turn, request, questions),
+            Event::AgentQuestionWithdrawn { request } => {
+                control::on_question_withdrawn(state, request)
+            }
+            Event::ApprovalAsked(approval) => control::on_approval_asked(state, approval),
+            Event::ApprovalAnswered { request, .. } => {
+                control::on_approval_answered(state, request)
+            }
+            Event::Surveyed { terms } => approving::on_surveyed(state, terms),
+            Event::ExecutionEntered { base, terms } => {
+                approving::on_execution_entered(state, at, base.as_deref(), terms)
+            }
+            Event::ExecutionRefused { reason } => approving::on_execution_refused(state, reason),
+            Event::SnapshotTaken { step, tree } => {
+                executing::on_snapshot_taken(state, at, *step, tree.as_deref())
+            }
+            Event::StepAudited(audit) => executing::on_step_audited(state, audit),
+            Event::TestsRan { .. } => executing::on_tests_ran(state, at, event),
+            Event::CommitMade {
+                step,
+                commit,
+                message,
+            } => executing::on_commit_made(state, *step, commit, message),
+            Event::CommitSkipped { step, reason } => {
+                executing::on_commit_skipped(state, *step, reason)
+            }
+            Event::CommitFailed { step, message } => {
+                executing::on_commit_failed(state, *step, message)
+            }
+            Event::StepRecorded {
+                step,
+                plan_file_sha256,
+            } => executing::on_step_recorded(state, at, *step, plan_file_sha256.as_ref()),
+            Event::Tampered { files } => control::on_tampered(files),
+            Event::EffectFailed { what, message } => {
+                vec![Effect::Halt(format!("{what}: {message}"))]
+            }
+        }
+    }
+}
+
+impl PlanFile {
+    fn of(plan: &Plan, file_sha256: &Sha256) -> Self {
+        Self {
+            plan: plan.clone(),
+            file_sha256: file_sha256.clone(),
+            version: 0,
+        }
+    }
+}
+
+impl State {
+    /// The session of a role; `None` for the reviewer of a run without one.
+    pub fn session(&self, role: Role) -> Option<&Session> {
+        match role {
+            Role::Planner => Some(&self.planner),
+            Role::Reviewer => self.reviewer.as_ref(),
+        }
+    }
+
+    fn session_mut(&mut self, role: Role) -> Option<&mut Session> {
+        match role {
+            Role::Planner => Some(&mut self.planner),
+            Role::Reviewer => self.reviewer.as_mut(),
+        }
+    }
+
+    /// How many iterations this cycle may have.
+    pub fn cap(&self) -> u32 {
+        self.settings.max_iterations.saturating_add(self.extra)
+    }
+
+    /// Tells whether an execution ran to its end without changing anything.
+    pub fn changed_nothing(&self) -> bool {
+        let nothing = |execution: &Execution| {
+            execution
+                .done
+                .iter()
+                .all(|step| step.outcome == super::execution::StepOutcome::NoChange)
+        };
+        self.phase == Phase::Done && self.execution.as_ref().is_none_or(nothing)
+    }
+
+    /// Takes a committed or edited plan in as the next version.
+    fn take_plan(&mut self, plan: PlanFile) {
+        let version = self.plan.as_ref().map_or(0, |plan| plan.version) + 1;
+        self.plan = Some(PlanFile { version, ..plan });
+    }
+
+    fn plan_hash(&self) -> Option<&Sha256> {
+        self.plan.as_ref().map(|plan| &plan.plan.approval_sha256)
+    }
+}

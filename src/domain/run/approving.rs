@@ -1,0 +1,178 @@
+//! From an agreed plan to its execution: survey, the user's go, stale approvals, and the end.
+
+use super::{Busy, PlanFile, State, executing, flow, reviewing};
+use crate::domain::effect::Effect;
+use crate::domain::execution::Execution;
+use crate::domain::ids::{At, Sha256};
+use crate::domain::phase::{Cause, Phase};
+use crate::domain::question::{Answer, QuestionKind, Terms};
+use crate::domain::turn::Purpose;
+
+/// Binds the approval to a plan's hash and looks at the repository.
+pub(super) fn enter_approved(state: &mut State, hash: Sha256) -> Vec<Effect> {
+    state.approved_sha256 = Some(hash);
+    survey(state)
+}
+
+fn survey(state: &mut State) -> Vec<Effect> {
+    state.busy = Some(Busy::Surveying);
+    vec![Effect::Survey]
+}
+
+/// The plan on disk is the one that was approved.
+fn is_fresh(state: &State) -> bool {
+    state.approved_sha256.is_some() && state.plan_hash() == state.approved_sha256.as_ref()
+}
+
+fn ask_about_stale(state: &mut State) -> Vec<Effect> {
+    let now = state
+        .plan_hash()
+        .cloned()
+        .unwrap_or_else(|| Sha256::new(""));
+    let reviewed = state.approved_sha256.clone().unwrap_or_else(|| now.clone());
+    flow::ask(state, QuestionKind::StalePlan { reviewed, now })
+}
+
+pub(super) fn on_surveyed(state: &mut State, terms: &Terms) -> Vec<Effect> {
+    if state.phase != Phase::Approved || state.busy.take_if(|b| *b == Busy::Surveying).is_none() {
+        return Vec::new();
+    }
+    if !is_fresh(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
+        return ask_about_stale(state);
+    }
+    if state.settings.auto_approve {
+        return enter_execution(state, terms);
+    }
+    flow::ask(
+        state,
+        QuestionKind::Execute {
+            terms: terms.clone(),
+        },
+    )
+}
+
+fn enter_execution(state: &mut State, terms: &Terms) -> Vec<Effect> {
+    state.busy = Some(Busy::Entering);
+    vec![Effect::EnterExecution(terms.clone())]
+}
+
+pub(super) fn on_execute_answered(
+    state: &mut State,
+    at: At,
+    terms: &Terms,
+    answer: &Answer,
+) -> Vec<Effect> {
+    match answer {
+        Answer::RequestChanges { text } => {
+            reviewing::make_room(state);
+            state.approved_sha256 = None;
+            flow::go(state, Cause::ChangesRequested);
+            let mut effects = vec![Effect::AppendRemarks(text.clone())];
+            effects.extend(flow::propose(state, at, Purpose::Respond, None));
+            effects
+        }
+        _ if is_fresh(state) => enter_execution(state, terms),
+        _ => ask_about_stale(state),
+    }
+}
+
+pub(super) fn on_execution_entered(
+    state: &mut State,
+    at: At,
+    base: Option<&str>,
+    terms: &Terms,
+) -> Vec<Effect> {
+    if state.phase != Phase::Approved || state.busy.take_if(|b| *b == Busy::Entering).is_none() {
+        return Vec::new();
+    }
+    if !is_fresh(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
+        return ask_about_stale(state);
+    }
+    flow::go(state, Cause::ExecutionStarted);
+    state.execution = Some(Execution {
+        commits: terms.commits.clone(),
+        base: base.map(str::to_owned),
+        pre_dirty: terms.dirty.clone(),
+        test: terms.test.clone(),
+        current: None,
+        done: Vec::new(),
+        dirty_policy: None,
+    });
+    let mut effects = vec![Effect::SwitchToBuild];
+    effects.extend(executing::next_step(state, at));
+    effects
+}
+
+pub(super) fn on_execution_refused(state: &mut State, reason: &str) -> Vec<Effect> {
+    let was_at_it = state
+        .busy
+        .take_if(|b| matches!(b, Busy::Entering | Busy::Surveying))
+        .is_some();
+    if state.phase != Phase::Approved || !was_at_it {
+        return Vec::new();
+    }
+    flow::ask(
+        state,
+        QuestionKind::CannotExecute {
+            reason: reason.to_owned(),
+        },
+    )
+}
+
+pub(super) fn on_refusal_answered(state: &mut State) -> Vec<Effect> {
+    survey(state)
+}
+
+/// A plan edited by the user makes an approval stale when its hash differs.
+pub(super) fn on_plan_edited(
+    state: &mut State,
+    plan: Option<PlanFile>,
+    approval: &Sha256,
+) -> Vec<Effect> {
+    if state.phase.is_final() {
+        return Vec::new();
+    }
+    match plan {
+        Some(plan) => state.take_plan(plan),
+        None => state.plan = None,
+    }
+    let stale = state
+        .approved_sha256
+        .as_ref()
+        .is_some_and(|approved| approved != approval);
+    // In EXECUTE the step at hand ends first; the next one is not started on a stale plan.
+    if state.phase != Phase::Approved || !stale {
+        return Vec::new();
+    }
+    state.busy = None;
+    ask_about_stale(state)
+}
+
+pub(super) fn on_stale_answered(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+    if *answer == Answer::ReviewAgain && state.phase != Phase::Execute {
+        reviewing::make_room(state);
+        state.approved_sha256 = None;
+        flow::go(state, Cause::StaleReviewedAgain);
+        return reviewing::enter_review(state, at);
+    }
+    let (Answer::AcceptAsIs, Some(hash)) = (answer, state.plan_hash().cloned()) else {
+        return ask_about_stale(state);
+    };
+    if state.phase == Phase::Execute {
+        state.approved_sha256 = Some(hash);
+        return executing::next_step(state, at);
+    }
+    flow::go(state, Cause::StaleAccepted);
+    enter_approved(state, hash)
+}
+
+/// Asks about a stale plan before the next step, where it is one.
+pub(super) fn stale_before_step(state: &mut State) -> Option<Vec<Effect>> {
+    (!is_fresh(state)).then(|| ask_about_stale(state))
+}
+
+/// Ends a run whose steps are all through.
+pub(super) fn finish(state: &mut State, _at: At) -> Vec<Effect> {
+    flow::go(state, Cause::StepsDone);
+    vec![Effect::Finish]
+}

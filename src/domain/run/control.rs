@@ -1,0 +1,271 @@
+//! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
+
+use super::{Busy, Counts, State, approving, executing, flow, reviewing};
+use crate::domain::effect::Effect;
+use crate::domain::event::Approval;
+use crate::domain::ids::{At, RequestId, TurnId};
+use crate::domain::phase::{Cause, Gate};
+use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::turn::{Again, Purpose, TurnOrder};
+
+/// Takes the turn that waits at the gate.
+fn take_gated(state: &mut State) -> Option<TurnOrder> {
+    let gated = state
+        .awaiting
+        .take_if(|question| matches!(question.kind, QuestionKind::Gate { .. }))?;
+    match gated.kind {
+        QuestionKind::Gate { order } => Some(order),
+        _ => None,
+    }
+}
+
+pub(super) fn on_released(state: &mut State, at: At) -> Vec<Effect> {
+    match take_gated(state) {
+        Some(order) => flow::start(state, at, order),
+        None => Vec::new(),
+    }
+}
+
+pub(super) fn on_gate_changed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
+    if state.phase.is_final() {
+        return Vec::new();
+    }
+    state.gate = gate;
+    match gate {
+        Gate::Auto => on_released(state, at),
+        Gate::Manual => Vec::new(),
+    }
+}
+
+pub(super) fn on_interrupted(state: &mut State) -> Vec<Effect> {
+    let running = state
+        .running
+        .iter()
+        .filter(|running| running.result == Counts::Yes);
+    running
+        .map(|running| Effect::InterruptTurn(running.order.turn.clone()))
+        .collect()
+}
+
+/// Ends all that runs or waits; the results of what runs no longer count.
+fn drop_everything(state: &mut State) -> Vec<Effect> {
+    let mut effects = vec![Effect::ExpireApprovals];
+    if let Some(running) = &mut state.running {
+        running.result = Counts::No;
+        effects.push(Effect::InterruptTurn(running.order.turn.clone()));
+    }
+    state.awaiting = None;
+    state.busy = None;
+    state.approvals.clear();
+    if let Some(execution) = &mut state.execution {
+        execution.current = None;
+    }
+    effects
+}
+
+pub(super) fn on_stopped(state: &mut State) -> Vec<Effect> {
+    if !flow::go(state, Cause::Stopped) {
+        return Vec::new();
+    }
+    state.approved_sha256 = None;
+    let mut effects = drop_everything(state);
+    effects.push(Effect::Log(
+        "Stopped by the user: back to the goal.".to_owned(),
+    ));
+    effects
+}
+
+pub(super) fn on_cancelled(state: &mut State) -> Vec<Effect> {
+    if !flow::go(state, Cause::Cancelled) {
+        return Vec::new();
+    }
+    let mut effects = drop_everything(state);
+    effects.push(Effect::Log("Cancelled by the user.".to_owned()));
+    effects.push(Effect::Finish);
+    effects
+}
+
+/// The program ends: the turn is interrupted, everything else stays for the next start.
+pub(super) fn on_left(state: &mut State) -> Vec<Effect> {
+    let mut effects = vec![Effect::ExpireApprovals];
+    state.approvals.clear();
+    if let Some(running) = &state.running {
+        effects.push(Effect::InterruptTurn(running.order.turn.clone()));
+    }
+    effects
+}
+
+pub(super) fn on_agent_asked(
+    state: &mut State,
+    turn: &TurnId,
+    request: &RequestId,
+    questions: &[(String, Vec<String>)],
+) -> Vec<Effect> {
+    let Some(running) = state
+        .running
+        .as_ref()
+        .filter(|running| running.order.turn == *turn)
+    else {
+        return Vec::new();
+    };
+    if running.result == Counts::No || state.awaiting.is_some() {
+        return vec![Effect::AnswerAgent {
+            request: request.clone(),
+            answer: Answer::Dismiss,
+        }];
+    }
+    let purpose = running.order.purpose.clone();
+    let (request, questions) = (Some(request.clone()), questions.to_vec());
+    flow::ask(
+        state,
+        QuestionKind::Agent {
+            request,
+            questions,
+            purpose,
+        },
+    )
+}
+
+pub(super) fn on_question_withdrawn(state: &mut State, withdrawn: &RequestId) -> Vec<Effect> {
+    state.awaiting.take_if(|question| match &question.kind {
+        QuestionKind::Agent { request, .. } => request.as_ref() == Some(withdrawn),
+        _ => false,
+    });
+    state
+        .approvals
+        .retain(|approval| approval.request != *withdrawn);
+    Vec::new()
+}
+
+pub(super) fn on_approval_asked(state: &mut State, approval: &Approval) -> Vec<Effect> {
+    let runs = state
+        .running
+        .as_ref()
+        .is_some_and(|running| running.order.turn == approval.turn);
+    if runs {
+        state.approvals.push(approval.clone());
+    }
+    Vec::new()
+}
+
+pub(super) fn on_approval_answered(state: &mut State, request: &RequestId) -> Vec<Effect> {
+    state
+        .approvals
+        .retain(|approval| approval.request != *request);
+    Vec::new()
+}
+
+pub(super) fn on_tampered(files: &[(String, String)]) -> Vec<Effect> {
+    let list: Vec<String> = files
+        .iter()
+        .map(|(path, kept)| format!("{path} (kept as {kept})"))
+        .collect();
+    vec![Effect::Halt(format!(
+        "files that only agent-collab writes were changed by somebody else and are restored: {}",
+        list.join(", ")
+    ))]
+}
+
+pub(super) fn on_answered(state: &mut State, at: At, id: u32, answer: &Answer) -> Vec<Effect> {
+    let fits = |question: &mut Question| question.id == id && question.kind.accepts(answer);
+    let Some(question) = state.awaiting.take_if(fits) else {
+        return Vec::new();
+    };
+    match answer {
+        Answer::CancelRun => on_cancelled(state),
+        Answer::Stop => on_stopped(state),
+        _ => act_on(state, at, question, answer),
+    }
+}
+
+fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec<Effect> {
+    match question.kind {
+        QuestionKind::Gate { .. } => Vec::new(),
+        QuestionKind::Arbitration { .. } => reviewing::on_arbitrated(state, at, answer),
+        QuestionKind::ManualEdit => reviewing::on_edited_by_hand(state, at, answer),
+        QuestionKind::StalePlan { .. } => approving::on_stale_answered(state, at, answer),
+        QuestionKind::Execute { terms } => {
+            approving::on_execute_answered(state, at, &terms, answer)
+        }
+        QuestionKind::NoDocument { purpose, reason } => {
+            flow::propose(state, at, purpose, Some(Again::NoDocument { reason }))
+        }
+        QuestionKind::Agent {
+            request: Some(request),
+            ..
+        } => {
+            vec![Effect::AnswerAgent {
+                request,
+                answer: answer.clone(),
+            }]
+        }
+        QuestionKind::Agent {
+            request: None,
+            purpose,
+            ..
+        } => on_text_question_answered(state, at, purpose, answer),
+        QuestionKind::AdapterFailed { purpose, .. } => {
+            on_failure_answered(state, at, purpose, answer)
+        }
+        QuestionKind::Conflict { .. } => settle_conflict(state, answer),
+        QuestionKind::DirtyFiles { .. } => executing::on_dirty_answered(state, answer),
+        QuestionKind::EntryPoints { changes, .. } => {
+            executing::on_entry_points_answered(state, &changes)
+        }
+        QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
+        QuestionKind::CommitFailed { .. } => executing::on_commit_failed_answered(state, answer),
+        QuestionKind::CannotExecute { .. } => approving::on_refusal_answered(state),
+    }
+}
+
+fn on_text_question_answered(
+    state: &mut State,
+    at: At,
+    purpose: Purpose,
+    answer: &Answer,
+) -> Vec<Effect> {
+    let again = match answer {
+        Answer::Texts { answers } => {
+            let texts: Vec<&str> = answers.values().map(String::as_str).collect();
+            Some(Again::Answered {
+                answer: texts.join("\n"),
+            })
+        }
+        _ => None,
+    };
+    match (&purpose, again) {
+        (Purpose::Step { n }, again) => executing::on_step_question_answered(state, at, *n, again),
+        (_, Some(again)) => flow::propose(state, at, purpose, Some(again)),
+        (_, None) => {
+            let reason = "you asked instead of writing; decide yourself".to_owned();
+            flow::propose(state, at, purpose, Some(Again::NoDocument { reason }))
+        }
+    }
+}
+
+fn on_failure_answered(
+    state: &mut State,
+    at: At,
+    purpose: Purpose,
+    answer: &Answer,
+) -> Vec<Effect> {
+    state.failures = 0;
+    let mut effects = Vec::new();
+    if *answer == Answer::NewSession {
+        effects.push(Effect::ForgetConversation(purpose.role()));
+    }
+    effects.extend(flow::propose(state, at, purpose, Some(Again::Failed)));
+    effects
+}
+
+fn settle_conflict(state: &State, answer: &Answer) -> Vec<Effect> {
+    match &state.busy {
+        Some(Busy::Collecting { order, .. }) => {
+            vec![Effect::SettleConflict {
+                order: order.clone(),
+                answer: answer.clone(),
+            }]
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,449 @@
+//! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
+
+use super::{Busy, State, approving, flow};
+use crate::domain::effect::Effect;
+use crate::domain::event::{Audit, Event};
+use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
+use crate::domain::ids::{At, Sha256};
+use crate::domain::phase::Phase;
+use crate::domain::question::{Answer, CommitTerms, QuestionKind};
+use crate::domain::turn::{Again, Purpose};
+
+/// How many characters of a step's text its commit message shows.
+const MESSAGE_CHARS: usize = 60;
+
+/// Goes to the first step that is not through, or to the summary.
+pub(super) fn next_step(state: &mut State, at: At) -> Vec<Effect> {
+    if let Some(effects) = approving::stale_before_step(state) {
+        return effects;
+    }
+    let (Some(plan), Some(execution)) = (&state.plan, &mut state.execution) else {
+        return Vec::new();
+    };
+    let is_through = |n: u32| execution.done.iter().any(|record| record.n == n);
+    let next = plan
+        .plan
+        .steps
+        .iter()
+        .find(|step| !step.done && !is_through(step.n));
+    let Some(step) = next else {
+        execution.current = None;
+        return flow::propose(state, at, Purpose::Summary, None);
+    };
+    let n = step.n;
+    execution.current = Some(Current {
+        n,
+        text: step.text.clone(),
+        stage: Stage::Code,
+        fix_turns: 0,
+        tree_before: None,
+        changed: Vec::new(),
+        made_by_tests: Vec::new(),
+        allowed_entry_points: Vec::new(),
+        receipt: None,
+        summary: String::new(),
+    });
+    flow::propose(state, at, Purpose::Step { n }, None)
+}
+
+/// The step at hand, where it is this one at one of these stages.
+fn at_stage<'a>(state: &'a mut State, step: u32, stages: &[Stage]) -> Option<&'a mut Current> {
+    if state.phase != Phase::Execute {
+        return None;
+    }
+    let current = state.execution.as_mut()?.current.as_mut()?;
+    (current.n == step && stages.contains(&current.stage)).then_some(current)
+}
+
+pub(super) fn on_snapshot_taken(
+    state: &mut State,
+    at: At,
+    step: u32,
+    tree: Option<&str>,
+) -> Vec<Effect> {
+    let storing = matches!(&state.busy, Some(Busy::Storing { .. }));
+    let Some(current) = at_stage(state, step, &[Stage::Code, Stage::Fix]).filter(|_| storing)
+    else {
+        return Vec::new();
+    };
+    if current.tree_before.is_none() {
+        current.tree_before = tree.map(str::to_owned);
+    }
+    match state.busy.take() {
+        Some(Busy::Storing { order }) => flow::run_turn(state, at, order),
+        other => {
+            state.busy = other;
+            Vec::new()
+        }
+    }
+}
+
+/// The agent is done with its turn: the program looks at what changed.
+pub(super) fn audit(
+    state: &mut State,
+    step: u32,
+    question: Option<String>,
+    summary: &str,
+) -> Vec<Effect> {
+    let Some(current) = at_stage(state, step, &[Stage::Code, Stage::Fix]) else {
+        return Vec::new();
+    };
+    current.stage = Stage::Audit;
+    current.summary = summary.to_owned();
+    state.busy = Some(Busy::Stepping { question });
+    vec![Effect::AuditStep { step }]
+}
+
+/// Takes the mark that the program is at the step, with the question of the agent's text.
+fn take_stepping(state: &mut State) -> Option<Option<String>> {
+    match state.busy.take() {
+        Some(Busy::Stepping { question }) => Some(question),
+        other => {
+            state.busy = other;
+            None
+        }
+    }
+}
+
+pub(super) fn on_step_audited(state: &mut State, audit: &Audit) -> Vec<Effect> {
+    if at_stage(state, audit.step, &[Stage::Audit]).is_none() {
+        return Vec::new();
+    }
+    let Some(question) = take_stepping(state) else {
+        return Vec::new();
+    };
+    let Some(execution) = &mut state.execution else {
+        return Vec::new();
+    };
+    let Some(current) = &mut execution.current else {
+        return Vec::new();
+    };
+    current.changed = without(&audit.changed, &current.made_by_tests);
+    if current.changed.is_empty() {
+        return match question {
+            Some(text) => {
+                let purpose = Purpose::Step { n: audit.step };
+                let questions = vec![(text, Vec::new())];
+                flow::ask(
+                    state,
+                    QuestionKind::Agent {
+                        request: None,
+                        questions,
+                        purpose,
+                    },
+                )
+            }
+            None => record(state, StepOutcome::NoChange),
+        };
+    }
+    let entry_points: Vec<_> = audit
+        .entry_points
+        .iter()
+        .filter(|(path, _)| !current.allowed_entry_points.contains(path))
+        .cloned()
+        .collect();
+    if !entry_points.is_empty() {
+        return flow::ask(
+            state,
+            QuestionKind::EntryPoints {
+                step: audit.step,
+                changes: entry_points,
+            },
+        );
+    }
+    if !audit.dirty.is_empty() && execution.dirty_policy.is_none() {
+        let paths = audit.dirty.clone();
+        return flow::ask(
+            state,
+            QuestionKind::DirtyFiles {
+                step: audit.step,
+                paths,
+            },
+        );
+    }
+    run_tests(state)
+}
+
+fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
+    paths
+        .iter()
+        .filter(|path| !left_out.contains(path))
+        .cloned()
+        .collect()
+}
+
+/// Moves the step at hand to a stage at which the program works.
+fn enter_stage(state: &mut State, stage: Stage) -> Option<&mut Execution> {
+    state.busy = Some(Busy::Stepping { question: None });
+    let execution = state.execution.as_mut()?;
+    execution.current.as_mut()?.stage = stage;
+    Some(execution)
+}
+
+fn run_tests(state: &mut State) -> Vec<Effect> {
+    let Some(execution) = enter_stage(state, Stage::Test) else {
+        return Vec::new();
+    };
+    let test = execution.test.clone();
+    execution
+        .current
+        .iter()
+        .map(|current| Effect::RunTests {
+            step: current.n,
+            test: test.clone(),
+        })
+        .collect()
+}
+
+pub(super) fn on_entry_points_answered(
+    state: &mut State,
+    changes: &[(String, String)],
+) -> Vec<Effect> {
+    let Some(execution) = &mut state.execution else {
+        return Vec::new();
+    };
+    if let Some(current) = &mut execution.current {
+        current
+            .allowed_entry_points
+            .extend(changes.iter().map(|(path, _)| path.clone()));
+        // Dirty files are asked about after entry points: look again.
+        let step = current.n;
+        state.busy = Some(Busy::Stepping { question: None });
+        return vec![Effect::AuditStep { step }];
+    }
+    Vec::new()
+}
+
+pub(super) fn on_dirty_answered(state: &mut State, answer: &Answer) -> Vec<Effect> {
+    let policy = match answer {
+        Answer::Include => DirtyPolicy::Include,
+        _ => DirtyPolicy::LeaveOut,
+    };
+    if let Some(execution) = &mut state.execution {
+        execution.dirty_policy = Some(policy);
+    }
+    run_tests(state)
+}
+
+pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effect> {
+    let Event::TestsRan {
+        step,
+        receipt,
+        changed,
+        made_by_tests,
+    } = event
+    else {
+        return Vec::new();
+    };
+    let max_fix_turns = state.settings.max_fix_turns;
+    let Some(current) = at_stage(state, *step, &[Stage::Test]) else {
+        return Vec::new();
+    };
+    for path in made_by_tests {
+        if !current.made_by_tests.contains(path) {
+            current.made_by_tests.push(path.clone());
+        }
+    }
+    current.changed = without(changed, &current.made_by_tests);
+    current.receipt = Some(receipt.clone());
+    let may_fix = current.fix_turns < max_fix_turns;
+    take_stepping(state);
+    if receipt.lets_pass() {
+        return commit(state);
+    }
+    if may_fix {
+        return fix(state, at);
+    }
+    let found = receipt.in_words();
+    flow::ask(state, QuestionKind::TestsFailed { step: *step, found })
+}
+
+fn fix(state: &mut State, at: At) -> Vec<Effect> {
+    let Some(current) = state
+        .execution
+        .as_mut()
+        .and_then(|execution| execution.current.as_mut())
+    else {
+        return Vec::new();
+    };
+    current.fix_turns += 1;
+    current.stage = Stage::Fix;
+    let purpose = Purpose::Fix {
+        n: current.n,
+        attempt: current.fix_turns,
+    };
+    flow::propose(state, at, purpose, None)
+}
+
+pub(super) fn on_tests_failed_answered(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+    match answer {
+        Answer::Retry => fix(state, at),
+        Answer::SkipTests => {
+            let reason = "its tests fail; the user goes on without committing it".to_owned();
+            record(state, StepOutcome::Uncommitted { reason })
+        }
+        _ => commit(state),
+    }
+}
+
+/// Commits what the step changed, without what the tests made and what is the user's.
+fn commit(state: &mut State) -> Vec<Effect> {
+    let Some(execution) = &state.execution else {
+        return Vec::new();
+    };
+    let Some(current) = &execution.current else {
+        return Vec::new();
+    };
+    if let CommitTerms::Off { reason } = &execution.commits {
+        let reason = format!("commits are off: {reason}");
+        return record(state, StepOutcome::Uncommitted { reason });
+    }
+    let paths = without(&current.changed, &left_out(execution, current));
+    if paths.is_empty() {
+        let reason = "all that it changed is left out of commits".to_owned();
+        return record(state, StepOutcome::Uncommitted { reason });
+    }
+    let (step, message) = (current.n, commit_message(current.n, &current.text));
+    enter_stage(state, Stage::Commit);
+    vec![Effect::CommitStep {
+        step,
+        paths,
+        message,
+    }]
+}
+
+/// The user's dirty files that the step edited and that stay uncommitted.
+fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
+    if execution.dirty_policy == Some(DirtyPolicy::Include) {
+        return Vec::new();
+    }
+    current
+        .changed
+        .iter()
+        .filter(|path| execution.pre_dirty.contains(path))
+        .cloned()
+        .collect()
+}
+
+/// Writes `[Step N] text`, one line, the text cut to 60 characters.
+pub fn commit_message(n: u32, text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut short: String = line.chars().take(MESSAGE_CHARS).collect();
+    if short.len() < line.len() {
+        short.pop();
+        short.push('…');
+    }
+    format!("[Step {n}] {short}")
+}
+
+pub(super) fn on_commit_made(
+    state: &mut State,
+    step: u32,
+    commit: &str,
+    message: &str,
+) -> Vec<Effect> {
+    if at_stage(state, step, &[Stage::Commit]).is_none() {
+        return Vec::new();
+    }
+    let (commit, message) = (commit.to_owned(), message.to_owned());
+    record(state, StepOutcome::Committed { commit, message })
+}
+
+pub(super) fn on_commit_skipped(state: &mut State, step: u32, reason: &str) -> Vec<Effect> {
+    if at_stage(state, step, &[Stage::Commit]).is_none() {
+        return Vec::new();
+    }
+    record(
+        state,
+        StepOutcome::Uncommitted {
+            reason: reason.to_owned(),
+        },
+    )
+}
+
+pub(super) fn on_commit_failed(state: &mut State, step: u32, message: &str) -> Vec<Effect> {
+    if at_stage(state, step, &[Stage::Commit]).is_none() || take_stepping(state).is_none() {
+        return Vec::new();
+    }
+    flow::ask(
+        state,
+        QuestionKind::CommitFailed {
+            step,
+            message: message.to_owned(),
+        },
+    )
+}
+
+pub(super) fn on_commit_failed_answered(state: &mut State, answer: &Answer) -> Vec<Effect> {
+    match answer {
+        Answer::Retry => commit(state),
+        _ => {
+            let reason = "the commit failed; the user goes on without it".to_owned();
+            record(state, StepOutcome::Uncommitted { reason })
+        }
+    }
+}
+
+/// Answers to a question that stood in the text of a step's turn which changed nothing.
+pub(super) fn on_step_question_answered(
+    state: &mut State,
+    at: At,
+    step: u32,
+    again: Option<Again>,
+) -> Vec<Effect> {
+    let Some(current) = at_stage(state, step, &[Stage::Audit]) else {
+        return Vec::new();
+    };
+    if again.is_none() {
+        return record(state, StepOutcome::NoChange);
+    }
+    current.stage = Stage::Code;
+    flow::propose(state, at, Purpose::Step { n: step }, again)
+}
+
+/// Notes what became of the step and has it written down.
+fn record(state: &mut State, outcome: StepOutcome) -> Vec<Effect> {
+    let Some(execution) = enter_stage(state, Stage::Record) else {
+        return Vec::new();
+    };
+    let Some(current) = &execution.current else {
+        return Vec::new();
+    };
+    let step = current.n;
+    let left_out = left_out(execution, current);
+    let receipt = if outcome == StepOutcome::NoChange {
+        None
+    } else {
+        current.receipt.clone()
+    };
+    execution.done.push(StepRecord {
+        n: step,
+        text: current.text.clone(),
+        outcome,
+        receipt,
+        fix_turns: current.fix_turns,
+        summary: current.summary.clone(),
+        changed: current.changed.clone(),
+        made_by_tests: current.made_by_tests.clone(),
+        left_out,
+    });
+    vec![Effect::RecordStep { step }]
+}
+
+pub(super) fn on_step_recorded(
+    state: &mut State,
+    at: At,
+    step: u32,
+    plan_file: Option<&Sha256>,
+) -> Vec<Effect> {
+    if at_stage(state, step, &[Stage::Record]).is_none() || take_stepping(state).is_none() {
+        return Vec::new();
+    }
+    if let (Some(plan), Some(file_sha256)) = (&mut state.plan, plan_file) {
+        plan.file_sha256 = file_sha256.clone();
+        for ticked in plan.plan.steps.iter_mut().filter(|s| s.n == step) {
+            ticked.done = true;
+        }
+    }
+    next_step(state, at)
+}

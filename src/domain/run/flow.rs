@@ -1,0 +1,252 @@
+//! How turns start and end, whatever they are for.
+
+use super::{Busy, Counts, Running, State, approving, executing};
+use crate::domain::effect::Effect;
+use crate::domain::event::Process;
+use crate::domain::ids::{At, TurnId};
+use crate::domain::phase::{Cause, Gate, next_phase};
+use crate::domain::question::{Question, QuestionKind};
+use crate::domain::session::{Message, Usage};
+use crate::domain::turn::{Again, Purpose, Role, TurnOrder, TurnResult};
+
+/// How often a turn that failed for a passing reason is tried again unasked.
+const RETRIES: u32 = 1;
+
+/// Changes the phase where the table allows it, and says whether it did.
+pub(super) fn go(state: &mut State, cause: Cause) -> bool {
+    match next_phase(state.phase, cause) {
+        Some(phase) => {
+            state.phase = phase;
+            true
+        }
+        None => false,
+    }
+}
+
+/// Makes a turn and starts it, or lets it wait for the user's release.
+pub(super) fn propose(
+    state: &mut State,
+    at: At,
+    purpose: Purpose,
+    again: Option<Again>,
+) -> Vec<Effect> {
+    let order = make_order(state, purpose, again);
+    match state.gate {
+        Gate::Auto => start(state, at, order),
+        Gate::Manual => ask(state, QuestionKind::Gate { order }),
+    }
+}
+
+fn make_order(state: &mut State, purpose: Purpose, again: Option<Again>) -> TurnOrder {
+    let turn = TurnId::new(format!("trn_{}", state.next_turn));
+    state.next_turn += 1;
+    TurnOrder {
+        turn,
+        purpose,
+        again,
+    }
+}
+
+/// Starts a released turn; one that may write waits until the tree is stored.
+pub(super) fn start(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> {
+    let attempt = match &order.purpose {
+        Purpose::Step { n } => Some((*n, 0)),
+        Purpose::Fix { n, attempt } => Some((*n, *attempt)),
+        Purpose::RefineGoal { .. }
+        | Purpose::WritePlan
+        | Purpose::Review
+        | Purpose::Respond
+        | Purpose::Summary => None,
+    };
+    match attempt {
+        Some((step, attempt)) => {
+            state.busy = Some(Busy::Storing { order });
+            vec![Effect::Snapshot { step, attempt }]
+        }
+        None => run_turn(state, at, order),
+    }
+}
+
+/// Marks a turn as running.
+pub(super) fn run_turn(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> {
+    if order.purpose == Purpose::Review {
+        state.reviewing = state.plan_hash().cloned();
+    }
+    state.running = Some(Running {
+        order: order.clone(),
+        started_at: at,
+        result: Counts::Yes,
+        process: None,
+    });
+    vec![Effect::StartTurn(order)]
+}
+
+/// Puts a question to the user; nothing starts until it is answered.
+pub(super) fn ask(state: &mut State, kind: QuestionKind) -> Vec<Effect> {
+    let question = Question {
+        id: state.next_question,
+        kind,
+    };
+    state.next_question += 1;
+    state.awaiting = Some(question.clone());
+    vec![Effect::Ask(question)]
+}
+
+/// Tells whether nothing runs, nothing waits and the program itself is at rest.
+pub(super) fn is_idle(state: &State) -> bool {
+    state.running.is_none() && state.awaiting.is_none() && state.busy.is_none()
+}
+
+pub(super) fn on_turn_started(
+    state: &mut State,
+    turn: &TurnId,
+    process: Option<&Process>,
+) -> Vec<Effect> {
+    if let Some(running) = state
+        .running
+        .as_mut()
+        .filter(|running| running.order.turn == *turn)
+    {
+        running.process = process.cloned();
+    }
+    Vec::new()
+}
+
+pub(super) fn on_turn_ended(
+    state: &mut State,
+    at: At,
+    turn: &TurnId,
+    result: &TurnResult,
+) -> Vec<Effect> {
+    let Some(running) = state.running.take_if(|running| running.order.turn == *turn) else {
+        return Vec::new();
+    };
+    state.approvals.clear();
+    if running.result == Counts::No {
+        return Vec::new();
+    }
+    if asks_from_its_cli(state) {
+        state.awaiting = None;
+    }
+    match result {
+        TurnResult::Completed { question, summary } => {
+            state.failures = 0;
+            on_completed(state, at, running.order, question.clone(), summary)
+        }
+        TurnResult::Interrupted => on_turn_interrupted(state, running.order),
+        TurnResult::Failed {
+            kind,
+            message,
+            transient,
+        } => {
+            let retry = *transient && state.failures < RETRIES;
+            state.failures += 1;
+            on_failed(state, at, running.order, (kind, message, retry))
+        }
+    }
+}
+
+/// Tells whether the question that waits came from the turn's CLI and goes with the turn.
+fn asks_from_its_cli(state: &State) -> bool {
+    let kind = state.awaiting.as_ref().map(|question| &question.kind);
+    matches!(
+        kind,
+        Some(QuestionKind::Agent {
+            request: Some(_),
+            ..
+        })
+    )
+}
+
+fn on_completed(
+    state: &mut State,
+    at: At,
+    order: TurnOrder,
+    question: Option<String>,
+    summary: &str,
+) -> Vec<Effect> {
+    match order.purpose {
+        Purpose::RefineGoal { .. } => Vec::new(),
+        Purpose::WritePlan | Purpose::Review | Purpose::Respond => {
+            state.busy = Some(Busy::Collecting {
+                order: order.clone(),
+                question,
+            });
+            vec![Effect::CollectDocument(order)]
+        }
+        Purpose::Step { n } | Purpose::Fix { n, .. } => {
+            executing::audit(state, n, question, summary)
+        }
+        Purpose::Summary => approving::finish(state, at),
+    }
+}
+
+/// An interrupted turn waits for the user, whatever the gate was.
+fn on_turn_interrupted(state: &mut State, order: TurnOrder) -> Vec<Effect> {
+    state.gate = Gate::Manual;
+    let order = make_order(state, order.purpose, Some(Again::Failed));
+    ask(state, QuestionKind::Gate { order })
+}
+
+fn on_failed(
+    state: &mut State,
+    at: At,
+    order: TurnOrder,
+    (kind, message, retry): (&str, &str, bool),
+) -> Vec<Effect> {
+    if order.purpose == Purpose::Summary {
+        let mut effects = vec![Effect::Log(format!(
+            "The summary failed ({kind}): {message}"
+        ))];
+        effects.extend(approving::finish(state, at));
+        return effects;
+    }
+    if retry {
+        return propose(state, at, order.purpose, Some(Again::Failed));
+    }
+    let (kind, message) = (kind.to_owned(), message.to_owned());
+    ask(
+        state,
+        QuestionKind::AdapterFailed {
+            purpose: order.purpose,
+            kind,
+            message,
+        },
+    )
+}
+
+pub(super) fn on_session_opened(state: &mut State, role: Role, external_id: &str) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.external_id = Some(external_id.to_owned());
+    }
+    Vec::new()
+}
+
+pub(super) fn on_session_version(state: &mut State, role: Role, version: &str) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.version = Some(version.to_owned());
+    }
+    Vec::new()
+}
+
+pub(super) fn on_session_lost(state: &mut State, role: Role) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.external_id = None;
+        session.degraded = true;
+    }
+    Vec::new()
+}
+
+pub(super) fn on_usage(state: &mut State, role: Role, usage: Usage) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.usage = usage;
+    }
+    Vec::new()
+}
+
+pub(super) fn on_message(state: &mut State, role: Role, message: &Message) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.take_message(message.role, message.agent);
+    }
+    Vec::new()
+}

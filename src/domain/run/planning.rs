@@ -1,0 +1,137 @@
+//! From a goal to a written plan, and what happens when a turn brings no document.
+
+use super::{Busy, Goal, PlanFile, State, approving, flow, reviewing};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{At, TurnId};
+use crate::domain::phase::{Cause, Phase};
+use crate::domain::question::QuestionKind;
+use crate::domain::turn::{Again, Purpose, TurnOrder};
+
+pub(super) fn on_goal_given(state: &mut State, text: &str) -> Vec<Effect> {
+    if flow::go(state, Cause::GoalGiven) {
+        let title = text.lines().next().unwrap_or_default().to_owned();
+        state.goal = Some(Goal {
+            title,
+            text: text.to_owned(),
+            confirmed: false,
+        });
+    }
+    Vec::new()
+}
+
+pub(super) fn on_said(state: &mut State, at: At, text: &str) -> Vec<Effect> {
+    if state.phase != Phase::RefineGoal || !flow::is_idle(state) {
+        return Vec::new();
+    }
+    flow::propose(
+        state,
+        at,
+        Purpose::RefineGoal {
+            said: text.to_owned(),
+        },
+        None,
+    )
+}
+
+pub(super) fn on_goal_confirmed(state: &mut State, at: At, title: &str, text: &str) -> Vec<Effect> {
+    if state.phase != Phase::RefineGoal || !flow::is_idle(state) || text.trim().is_empty() {
+        return Vec::new();
+    }
+    flow::go(state, Cause::GoalConfirmed);
+    state.goal = Some(Goal {
+        title: title.to_owned(),
+        text: text.to_owned(),
+        confirmed: true,
+    });
+    state.cycle += 1;
+    (state.iteration, state.extra, state.stall) = (0, 0, 0);
+    state.approved_sha256 = None;
+    state.verdict = None;
+    state.execution = None;
+    flow::propose(state, at, Purpose::WritePlan, None)
+}
+
+/// Takes the turn whose document is being collected, where it is this one and for this purpose.
+pub(super) fn take_collecting(
+    state: &mut State,
+    turn: &TurnId,
+    fits: impl Fn(&Purpose) -> bool,
+) -> Option<(TurnOrder, Option<String>)> {
+    let taken = state.busy.take_if(|busy| match busy {
+        Busy::Collecting { order, .. } => order.turn == *turn && fits(&order.purpose),
+        Busy::Storing { .. } | Busy::Surveying | Busy::Entering | Busy::Stepping { .. } => false,
+    })?;
+    match taken {
+        Busy::Collecting { order, question } => Some((order, question)),
+        Busy::Storing { .. } | Busy::Surveying | Busy::Entering | Busy::Stepping { .. } => None,
+    }
+}
+
+pub(super) fn on_plan_committed(
+    state: &mut State,
+    at: At,
+    turn: &TurnId,
+    plan: PlanFile,
+) -> Vec<Effect> {
+    if take_collecting(state, turn, |purpose| *purpose == Purpose::WritePlan).is_none() {
+        return Vec::new();
+    }
+    let hash = plan.plan.approval_sha256.clone();
+    state.take_plan(plan);
+    if state.reviewer.is_some() {
+        flow::go(state, Cause::PlanWritten);
+        return reviewing::enter_review(state, at);
+    }
+    flow::go(state, Cause::PlanWrittenUnreviewed);
+    approving::enter_approved(state, hash)
+}
+
+pub(super) fn on_no_document(
+    state: &mut State,
+    at: At,
+    turn: &TurnId,
+    reason: &str,
+) -> Vec<Effect> {
+    let Some((order, question)) = take_collecting(state, turn, |_| true) else {
+        return Vec::new();
+    };
+    let reason = reason.to_owned();
+    match (question, &order.again) {
+        (Some(text), _) => {
+            let questions = vec![(text, Vec::new())];
+            flow::ask(
+                state,
+                QuestionKind::Agent {
+                    request: None,
+                    questions,
+                    purpose: order.purpose,
+                },
+            )
+        }
+        (None, Some(Again::NoDocument { .. })) => flow::ask(
+            state,
+            QuestionKind::NoDocument {
+                purpose: order.purpose,
+                reason,
+            },
+        ),
+        (None, None | Some(Again::Answered { .. } | Again::Failed)) => {
+            flow::propose(state, at, order.purpose, Some(Again::NoDocument { reason }))
+        }
+    }
+}
+
+/// The turn's document is kept aside until the user says whose text counts.
+pub(super) fn on_conflict(state: &mut State, turn: &TurnId, document: &str) -> Vec<Effect> {
+    let collecting = match &state.busy {
+        Some(Busy::Collecting { order, .. }) if order.turn == *turn => order.purpose.clone(),
+        _ => return Vec::new(),
+    };
+    flow::ask(
+        state,
+        QuestionKind::Conflict {
+            document: document.to_owned(),
+            purpose: collecting,
+        },
+    )
+}

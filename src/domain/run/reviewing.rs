@@ -1,0 +1,185 @@
+//! The review loop: verdicts, progress, the cap, arbitration, and the planner's answers.
+
+use super::{PlanFile, State, VerdictRecord, approving, flow, planning};
+use crate::domain::effect::Effect;
+use crate::domain::event::Event;
+use crate::domain::ids::{At, Sha256};
+use crate::domain::phase::Cause;
+use crate::domain::question::{AfterEdit, Answer, ArbitrationReason, QuestionKind};
+use crate::domain::review::{Review, Verdict};
+use crate::domain::turn::Purpose;
+
+/// Counts the iteration and proposes the reviewer's turn.
+pub(super) fn enter_review(state: &mut State, at: At) -> Vec<Effect> {
+    state.iteration += 1;
+    flow::propose(state, at, Purpose::Review, None)
+}
+
+/// Grants one more iteration where the cap would forbid it.
+pub(super) fn make_room(state: &mut State) {
+    if state.iteration >= state.cap() {
+        state.extra += 1;
+    }
+}
+
+pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> Vec<Effect> {
+    let Event::ReviewCommitted {
+        turn,
+        review,
+        file_sha256,
+        plan_now,
+    } = event
+    else {
+        return Vec::new();
+    };
+    if planning::take_collecting(state, turn, |purpose| *purpose == Purpose::Review).is_none() {
+        return Vec::new();
+    }
+    let reviewed = state.reviewing.clone().unwrap_or_else(|| plan_now.clone());
+    state.comments_sha256 = Some(file_sha256.clone());
+    take_review(state, review, &reviewed);
+    match review.verdict {
+        Verdict::Approved if *plan_now == reviewed => {
+            flow::go(state, Cause::PlanApproved);
+            approving::enter_approved(state, reviewed)
+        }
+        Verdict::Approved => flow::ask(
+            state,
+            QuestionKind::StalePlan {
+                reviewed,
+                now: plan_now.clone(),
+            },
+        ),
+        Verdict::ChangesRequired => go_on_or_arbitrate(state, at),
+    }
+}
+
+/// Updates ledger, stall and verdict. Progress is an open finding settled; a changed plan alone is none.
+fn take_review(state: &mut State, review: &Review, reviewed: &Sha256) {
+    let change = state.findings.take_review(&review.remarks);
+    if change.settled > 0 {
+        state.stall = 0;
+    } else if state.iteration > 1 {
+        state.stall += 1;
+    }
+    state.verdict = Some(VerdictRecord {
+        value: review.verdict,
+        consistent: review.consistent,
+        forced: false,
+        plan_sha256: reviewed.clone(),
+        iteration: state.iteration,
+    });
+}
+
+fn go_on_or_arbitrate(state: &mut State, at: At) -> Vec<Effect> {
+    let open = state.findings.open().count();
+    if state.iteration >= state.cap() {
+        return flow::ask(
+            state,
+            QuestionKind::Arbitration {
+                reason: ArbitrationReason::Cap,
+                open,
+            },
+        );
+    }
+    if state.stall >= state.settings.stall_limit {
+        return flow::ask(
+            state,
+            QuestionKind::Arbitration {
+                reason: ArbitrationReason::Stall,
+                open,
+            },
+        );
+    }
+    flow::go(state, Cause::ChangesRequired);
+    flow::propose(state, at, Purpose::Respond, None)
+}
+
+pub(super) fn on_arbitrated(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+    match answer {
+        Answer::ForcePass => force_pass(state),
+        Answer::MoreIterations { n } => {
+            state.extra = state.extra.saturating_add(*n);
+            state.stall = 0;
+            flow::go(state, Cause::MoreIterations);
+            flow::propose(state, at, Purpose::Respond, None)
+        }
+        _ => flow::ask(state, QuestionKind::ManualEdit),
+    }
+}
+
+fn force_pass(state: &mut State) -> Vec<Effect> {
+    let Some(hash) = state.plan_hash().cloned() else {
+        return flow::ask(state, QuestionKind::ManualEdit);
+    };
+    let open = state.findings.open().count();
+    if let Some(verdict) = &mut state.verdict {
+        verdict.forced = true;
+    }
+    flow::go(state, Cause::ForcedPass);
+    let mut effects = vec![Effect::Log(format!(
+        "The user let the plan pass with {open} open finding(s)."
+    ))];
+    effects.extend(approving::enter_approved(state, hash));
+    effects
+}
+
+pub(super) fn on_edited_by_hand(state: &mut State, at: At, answer: &Answer) -> Vec<Effect> {
+    let Answer::Edited {
+        then,
+        plan,
+        file_sha256,
+    } = answer
+    else {
+        return Vec::new();
+    };
+    state.take_plan(PlanFile::of(plan, file_sha256));
+    match then {
+        AfterEdit::Review => {
+            state.extra += 1;
+            state.stall = 0;
+            flow::go(state, Cause::EditedForReview);
+            enter_review(state, at)
+        }
+        AfterEdit::Accept => {
+            flow::go(state, Cause::EditedAndAccepted);
+            approving::enter_approved(state, plan.approval_sha256.clone())
+        }
+    }
+}
+
+pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) -> Vec<Effect> {
+    let Event::ResponseCommitted {
+        turn,
+        responses,
+        plan,
+        comments_sha256,
+    } = event
+    else {
+        return Vec::new();
+    };
+    if planning::take_collecting(state, turn, |purpose| *purpose == Purpose::Respond).is_none() {
+        return Vec::new();
+    }
+    state.findings.take_responses(responses);
+    state.comments_sha256 = Some(comments_sha256.clone());
+    if let Some((plan, file_sha256)) = plan {
+        state.take_plan(PlanFile::of(plan, file_sha256));
+    }
+    flow::go(state, Cause::Responded);
+    enter_review(state, at)
+}
+
+pub(super) fn on_comments_edited(state: &mut State, file_sha256: &Sha256) -> Vec<Effect> {
+    state.comments_sha256 = Some(file_sha256.clone());
+    Vec::new()
+}
+
+/// A finding that the user settles is progress.
+pub(super) fn on_finding_settled(state: &mut State, n: u32) -> Vec<Effect> {
+    if state.phase.is_final() || !state.findings.settle_by_user(n) {
+        return Vec::new();
+    }
+    state.stall = 0;
+    vec![Effect::Log(format!("The user settled finding {n}."))]
+}

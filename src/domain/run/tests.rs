@@ -1,0 +1,826 @@
+//! Runs played event by event: as text for single paths, at random for the invariants.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::event::Audit;
+use crate::domain::findings::{Remark, Response, Severity, Stand};
+use crate::domain::ids::{RequestId, SessionId, TurnId};
+use crate::domain::phase::TRANSITIONS;
+use crate::domain::plan;
+use crate::domain::question::{
+    AfterEdit, Answer, CommitTerms, QuestionKind, Terms, TestCommand, TestSource,
+};
+use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::domain::review::Review;
+use crate::domain::turn::{Purpose, TurnResult};
+
+const AT: At = At(1_000);
+
+fn created(gate: Gate, reviewer: bool, settings: Settings) -> Created {
+    Created {
+        schema: SCHEMA,
+        run: RunId::new("run_1"),
+        gate,
+        mode: Mode::Default,
+        settings,
+        planner: (SessionId::new("ses_a"), "codex".to_owned()),
+        reviewer: reviewer.then(|| (SessionId::new("ses_b"), "claude".to_owned())),
+    }
+}
+
+fn settings(max_iterations: u32) -> Settings {
+    Settings {
+        max_iterations,
+        stall_limit: 2,
+        auto_approve: false,
+        max_fix_turns: 1,
+    }
+}
+
+fn plan_of(version: u8, steps: u8) -> Plan {
+    let boxes: String = (1..=steps.max(1))
+        .map(|n| format!("{n}. [ ] step {n}\n"))
+        .collect();
+    plan::parse(&format!(
+        "# Task: version {version}\n{boxes}Test: sh t.sh\n"
+    ))
+    .unwrap()
+}
+
+fn sha(text: &str) -> Sha256 {
+    plan::file_hash(text.as_bytes())
+}
+
+fn receipt(outcome: TestOutcome) -> Receipt {
+    Receipt {
+        outcome,
+        ..Receipt::without_command()
+    }
+}
+
+fn remark(n: u32, severity: Severity) -> Remark {
+    Remark {
+        n,
+        severity,
+        text: format!("finding {n}"),
+    }
+}
+
+/// A run with a world around it that answers effects.
+struct World {
+    run: Run,
+    log: Vec<Event>,
+    pending: Vec<Effect>,
+    plan_version: u8,
+}
+
+impl World {
+    fn new(gate: Gate, reviewer: bool, settings: Settings) -> Self {
+        let first = created(gate, reviewer, settings);
+        let run = Run::new(AT, &first);
+        Self {
+            run,
+            log: vec![Event::Created(Box::new(first))],
+            pending: Vec::new(),
+            plan_version: 0,
+        }
+    }
+
+    fn feed(&mut self, event: Event) -> Vec<Effect> {
+        let effects = self.run.step(AT, &event);
+        self.log.push(event);
+        for effect in &effects {
+            if !matches!(
+                effect,
+                Effect::Log(_) | Effect::ExpireApprovals | Effect::SwitchToBuild
+            ) {
+                self.pending.push(effect.clone());
+            }
+        }
+        effects
+    }
+
+    fn disk_plan(&self) -> Sha256 {
+        self.run
+            .state()
+            .plan
+            .as_ref()
+            .map_or_else(|| sha(""), |p| p.plan.approval_sha256.clone())
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            plan: self.disk_plan(),
+            test: Some(TestCommand {
+                command: "sh t.sh".to_owned(),
+                source: TestSource::Proposed,
+            }),
+            commits: CommitTerms::Current {
+                branch: "main".to_owned(),
+            },
+            dirty: vec!["mine.txt".to_owned()],
+        }
+    }
+
+    /// The event by which the world answers an effect; `dice` chooses among what may happen.
+    fn react(&mut self, effect: &Effect, dice: u8) -> Option<Event> {
+        Some(match effect {
+            Effect::StartTurn(order) => Event::TurnEnded {
+                turn: order.turn.clone(),
+                result: result(dice),
+            },
+            Effect::InterruptTurn(turn) => Event::TurnEnded {
+                turn: turn.clone(),
+                result: TurnResult::Interrupted,
+            },
+            Effect::CollectDocument(order) if dice % 11 == 10 => Event::NoDocument {
+                turn: order.turn.clone(),
+                reason: "nothing".to_owned(),
+            },
+            Effect::CollectDocument(order) if dice % 17 == 16 => Event::Conflict {
+                turn: order.turn.clone(),
+                document: "plan.md".to_owned(),
+            },
+            Effect::CollectDocument(order) | Effect::SettleConflict { order, .. } => {
+                self.document(order, dice)
+            }
+            Effect::Survey if dice % 13 == 12 => Event::ExecutionRefused {
+                reason: "no".to_owned(),
+            },
+            Effect::Survey => Event::Surveyed {
+                terms: self.terms(),
+            },
+            Effect::EnterExecution(terms) => Event::ExecutionEntered {
+                base: Some("b".to_owned()),
+                terms: terms.clone(),
+            },
+            Effect::Snapshot { step, .. } => Event::SnapshotTaken {
+                step: *step,
+                tree: Some("t".to_owned()),
+            },
+            Effect::AuditStep { step } => Event::StepAudited(audit(*step, dice)),
+            Effect::RunTests { step, .. } => tests_ran(*step, dice),
+            Effect::CommitStep { step, message, .. } => match dice % 5 {
+                0 => Event::CommitFailed {
+                    step: *step,
+                    message: "hook".to_owned(),
+                },
+                1 => Event::CommitSkipped {
+                    step: *step,
+                    reason: "nothing".to_owned(),
+                },
+                _ => Event::CommitMade {
+                    step: *step,
+                    commit: "c".repeat(40),
+                    message: message.clone(),
+                },
+            },
+            Effect::RecordStep { step } => Event::StepRecorded {
+                step: *step,
+                plan_file_sha256: Some(sha("ticked")),
+            },
+            Effect::Ask(question) => {
+                let answer = self.answer(&question.kind, dice)?;
+                Event::Answered {
+                    id: question.id,
+                    answer,
+                }
+            }
+            Effect::AnswerAgent { .. }
+            | Effect::ForgetConversation(_)
+            | Effect::AppendRemarks(_)
+            | Effect::SwitchToBuild
+            | Effect::ExpireApprovals
+            | Effect::Log(_)
+            | Effect::Finish
+            | Effect::Halt(_) => return None,
+        })
+    }
+
+    fn document(&mut self, order: &TurnOrder, dice: u8) -> Event {
+        let turn = order.turn.clone();
+        match order.purpose {
+            Purpose::Review => {
+                let highest = self.run.state().findings.highest();
+                let remarks = match dice % 4 {
+                    0 => Vec::new(),
+                    1 => vec![remark(highest + 1, Severity::Blocking)],
+                    _ => (1..=highest)
+                        .take(2)
+                        .map(|n| remark(n, Severity::Major))
+                        .collect(),
+                };
+                let value = if dice % 3 == 0 {
+                    Verdict::Approved
+                } else {
+                    Verdict::ChangesRequired
+                };
+                let review = Review {
+                    verdict: value,
+                    consistent: true,
+                    remarks,
+                };
+                Event::ReviewCommitted {
+                    turn,
+                    review,
+                    file_sha256: sha("c"),
+                    plan_now: self.disk_plan(),
+                }
+            }
+            Purpose::Respond => {
+                self.plan_version = self.plan_version.wrapping_add(1);
+                let plan =
+                    (dice % 2 == 0).then(|| (plan_of(self.plan_version, 1 + dice % 3), sha("p")));
+                let response = Response {
+                    n: 1,
+                    stand: Stand::Accepted,
+                    reason: "done".to_owned(),
+                };
+                Event::ResponseCommitted {
+                    turn,
+                    responses: vec![response],
+                    plan,
+                    comments_sha256: sha("c2"),
+                }
+            }
+            _ => {
+                self.plan_version = self.plan_version.wrapping_add(1);
+                let plan = plan_of(self.plan_version, 1 + dice % 3);
+                Event::PlanCommitted {
+                    turn,
+                    plan,
+                    file_sha256: sha("p"),
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, kind: &QuestionKind, dice: u8) -> Option<Answer> {
+        if let (QuestionKind::ManualEdit, then) = (kind, dice % 2) {
+            self.plan_version = self.plan_version.wrapping_add(1);
+            let then = if then == 0 {
+                AfterEdit::Review
+            } else {
+                AfterEdit::Accept
+            };
+            let plan = plan_of(self.plan_version, 2);
+            return Some(Answer::Edited {
+                then,
+                plan,
+                file_sha256: sha("e"),
+            });
+        }
+        let words = [
+            "pass",
+            "more:1",
+            "edit",
+            "review",
+            "accept",
+            "yes",
+            "changes:more",
+            "retry",
+            "skip",
+        ];
+        let more = [
+            "new-session",
+            "dismiss",
+            "overwrite",
+            "discard",
+            "include",
+            "leave-out",
+            "allow",
+            "go-on",
+        ];
+        let fitting: Vec<Answer> = words
+            .iter()
+            .chain(&more)
+            .filter_map(|word| kind.read_answer(word))
+            .collect();
+        (!fitting.is_empty()).then(|| fitting[usize::from(dice) % fitting.len()].clone())
+    }
+}
+
+fn result(dice: u8) -> TurnResult {
+    match dice % 12 {
+        0 => TurnResult::Interrupted,
+        1 => TurnResult::Failed {
+            kind: "service".to_owned(),
+            message: "500".to_owned(),
+            transient: true,
+        },
+        2 => TurnResult::Completed {
+            question: Some("which?".to_owned()),
+            summary: String::new(),
+        },
+        _ => TurnResult::Completed {
+            question: None,
+            summary: "did it".to_owned(),
+        },
+    }
+}
+
+fn audit(step: u32, dice: u8) -> Audit {
+    let changed = if dice % 7 == 6 {
+        Vec::new()
+    } else {
+        vec!["a.rs".to_owned(), "mine.txt".to_owned()]
+    };
+    let dirty = if dice % 3 == 0 && !changed.is_empty() {
+        vec!["mine.txt".to_owned()]
+    } else {
+        Vec::new()
+    };
+    let entry_points = if dice % 9 == 8 {
+        vec![("conftest.py".to_owned(), "pytest".to_owned())]
+    } else {
+        Vec::new()
+    };
+    Audit {
+        step,
+        changed,
+        dirty,
+        entry_points,
+    }
+}
+
+fn tests_ran(step: u32, dice: u8) -> Event {
+    let outcome = if dice % 3 == 0 {
+        TestOutcome::Failed
+    } else {
+        TestOutcome::Passed
+    };
+    let changed = vec![
+        "a.rs".to_owned(),
+        "mine.txt".to_owned(),
+        "cache.tmp".to_owned(),
+    ];
+    Event::TestsRan {
+        step,
+        receipt: receipt(outcome),
+        changed,
+        made_by_tests: vec!["cache.tmp".to_owned()],
+    }
+}
+
+/// Events nobody waits for: the user's, and such as come too late.
+fn stray(dice: u8) -> Event {
+    match dice % 14 {
+        0 | 1 => Event::Released,
+        2 => Event::GateChanged { gate: Gate::Auto },
+        3 => Event::GateChanged { gate: Gate::Manual },
+        4 => Event::Interrupted,
+        5 if (dice / 14) % 4 == 0 => Event::Stopped,
+        6 if (dice / 14) % 8 == 0 => Event::Cancelled,
+        7 => Event::GoalGiven {
+            text: "a goal".to_owned(),
+        },
+        8 => Event::GoalConfirmed {
+            title: "a goal".to_owned(),
+            text: "a goal".to_owned(),
+        },
+        9 => Event::TurnEnded {
+            turn: TurnId::new("trn_999"),
+            result: result(dice),
+        },
+        10 => Event::Answered {
+            id: u32::from(dice),
+            answer: Answer::ForcePass,
+        },
+        11 => {
+            let plan = plan_of(200, 2);
+            let approval_sha256 = plan.approval_sha256.clone();
+            Event::PlanEdited {
+                plan: Some(plan),
+                approval_sha256,
+                file_sha256: sha("user"),
+            }
+        }
+        12 => Event::TestsRan {
+            step: u32::from(dice),
+            receipt: receipt(TestOutcome::Passed),
+            changed: Vec::new(),
+            made_by_tests: Vec::new(),
+        },
+        13 => Event::FindingSettled {
+            n: u32::from(dice % 5),
+        },
+        _ => Event::AgentQuestionWithdrawn {
+            request: RequestId::new("r"),
+        },
+    }
+}
+
+/// What an observer of the effects keeps to hold the run to its promises.
+#[derive(Default)]
+struct Watch {
+    running: Option<TurnId>,
+    released: bool,
+    phases: BTreeSet<(Phase, Phase)>,
+}
+
+impl Watch {
+    fn look(&mut self, before: &State, event: &Event, effects: &[Effect], after: &State) {
+        if before.phase != after.phase {
+            let legal = TRANSITIONS
+                .iter()
+                .any(|t| t.from == before.phase && t.to == after.phase);
+            assert!(legal, "{} -> {} by {event:?}", before.phase, after.phase);
+            self.phases.insert((before.phase, after.phase));
+            self.look_at_approval(before, event, after);
+        }
+        assert!(
+            after.iteration <= after.cap(),
+            "iteration {} of {}",
+            after.iteration,
+            after.cap()
+        );
+        if let Event::TurnEnded { turn, .. } = event {
+            self.running.take_if(|running| running == turn);
+        }
+        if matches!(event, Event::Released) || after.gate == Gate::Auto || before.gate == Gate::Auto
+        {
+            self.released = true;
+        }
+        for effect in effects {
+            if let Effect::StartTurn(order) = effect {
+                assert!(self.running.is_none(), "two turns at once after {event:?}");
+                assert!(self.released, "a turn nobody released after {event:?}");
+                assert!(
+                    after.awaiting.is_none(),
+                    "a turn starts while a question waits"
+                );
+                self.running = Some(order.turn.clone());
+                self.released = after.gate == Gate::Auto;
+            }
+        }
+        if matches!(event, Event::Stopped | Event::Cancelled) && before.phase != after.phase {
+            assert!(after.awaiting.is_none() && after.approvals.is_empty() && after.busy.is_none());
+            assert!(
+                before.running.is_none()
+                    == effects
+                        .iter()
+                        .all(|e| !matches!(e, Effect::InterruptTurn(_)))
+            );
+        }
+    }
+
+    fn look_at_approval(&self, before: &State, event: &Event, after: &State) {
+        if after.phase == Phase::Approved {
+            let by_review = matches!(event, Event::ReviewCommitted { review, .. } if review.verdict == Verdict::Approved);
+            let by_user = matches!(event, Event::Answered { .. });
+            let unreviewed =
+                matches!(event, Event::PlanCommitted { .. }) && before.reviewer.is_none();
+            assert!(by_review || by_user || unreviewed, "approved by {event:?}");
+        }
+        if after.phase == Phase::Execute {
+            let hash = after.plan.as_ref().map(|plan| &plan.plan.approval_sha256);
+            assert_eq!(
+                after.approved_sha256.as_ref(),
+                hash,
+                "an unapproved plan is executed"
+            );
+        }
+    }
+}
+
+fn play(gate: Gate, reviewer: bool, cap: u32, dice: &[(u8, u8)]) -> (World, Watch) {
+    let mut world = World::new(gate, reviewer, settings(cap));
+    let mut watch = Watch::default();
+    for (kind, value) in [(255, 7), (255, 8)].iter().chain(dice) {
+        let event = next_event(&mut world, *kind, *value);
+        let before = world.run.state().clone();
+        let effects = world.feed(event.clone());
+        let after = world.run.state().clone();
+        watch.look(&before, &event, &effects, &after);
+    }
+    (world, watch)
+}
+
+fn next_event(world: &mut World, kind: u8, value: u8) -> Event {
+    if kind > 215 || world.pending.is_empty() {
+        return stray(value);
+    }
+    let at = usize::from(kind) % world.pending.len();
+    let effect = world.pending.remove(at);
+    world.react(&effect, value).unwrap_or_else(|| stray(value))
+}
+
+fn dice() -> impl Strategy<Value = Vec<(u8, u8)>> {
+    prop::collection::vec((any::<u8>(), any::<u8>()), 0..140)
+}
+
+proptest! {
+    #[test]
+    fn any_sequence_of_events_keeps_to_the_table_and_the_promises(
+        auto in any::<bool>(), reviewer in any::<bool>(), cap in 1u32..4, dice in dice()
+    ) {
+        let gate = if auto { Gate::Auto } else { Gate::Manual };
+        let (world, _) = play(gate, reviewer, cap, &dice);
+        let Event::Created(first) = &world.log[0] else { unreachable!() };
+        let mut again = Run::new(AT, first);
+        for event in &world.log[1..] {
+            let text = serde_json::to_string(event).unwrap();
+            again.step(AT, &serde_json::from_str(&text).unwrap());
+        }
+        prop_assert_eq!(&again, &world.run);
+        let text = serde_json::to_string(&world.run).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), again);
+    }
+
+    #[test]
+    fn a_second_answer_to_a_question_changes_nothing(dice in dice(), value in any::<u8>()) {
+        let (mut world, _) = play(Gate::Auto, true, 2, &dice);
+        let Some(question) = world.run.state().awaiting.clone() else { return Ok(()) };
+        let Some(answer) = world.answer(&question.kind, value) else { return Ok(()) };
+        let event = Event::Answered { id: question.id, answer };
+        world.feed(event.clone());
+        let before = world.run.clone();
+        prop_assert!(world.feed(event).is_empty());
+        prop_assert_eq!(before, world.run);
+    }
+}
+
+#[test]
+fn random_play_reaches_every_phase_change_of_the_table() {
+    let mut seen = BTreeSet::new();
+    let mut seed: u64 = 7;
+    for round in 0..2_000u32 {
+        let mut dice = Vec::new();
+        for _ in 0..120 {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            dice.push(((seed >> 33) as u8, (seed >> 41) as u8));
+        }
+        let (_, watch) = play(Gate::Auto, round % 4 != 0, 1 + round % 3, &dice);
+        seen.extend(watch.phases);
+    }
+    // Cancelling before there is a goal cannot happen in play: the goal comes first.
+    let all: BTreeSet<_> = TRANSITIONS
+        .iter()
+        .map(|t| (t.from, t.to))
+        .filter(|(from, to)| from != to && *from != Phase::Init)
+        .collect();
+    let missing: Vec<_> = all.difference(&seen).collect();
+    assert!(missing.is_empty(), "never reached: {missing:?}");
+}
+
+/// Plays single events and prints what each led to.
+fn check(world: &mut World, events: &[Event], expected: &str) {
+    let mut out = Vec::new();
+    for event in events {
+        let effects = world.feed(event.clone());
+        let effects: Vec<String> = effects.iter().map(in_words).collect();
+        out.push(format!(
+            "{} | {}",
+            world.run.state().phase,
+            effects.join(", ")
+        ));
+    }
+    assert_eq!(out.join("\n"), expected);
+}
+
+fn in_words(effect: &Effect) -> String {
+    match effect {
+        Effect::StartTurn(order) => format!("start {}: {}", order.turn, order.purpose.in_words()),
+        Effect::CollectDocument(order) => format!("collect {}", order.turn),
+        Effect::Ask(question) => format!("ask {}", question.kind.name()),
+        Effect::CommitStep { paths, message, .. } => format!("commit {paths:?} {message}"),
+        other => format!("{other:?}")
+            .split([' ', '(', '{'])
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+    }
+}
+
+fn goal() -> [Event; 2] {
+    let text = "Add sums".to_owned();
+    [
+        Event::GoalGiven { text: text.clone() },
+        Event::GoalConfirmed {
+            title: text.clone(),
+            text,
+        },
+    ]
+}
+
+fn ended(n: u32) -> Event {
+    let result = TurnResult::Completed {
+        question: None,
+        summary: "ok".to_owned(),
+    };
+    Event::TurnEnded {
+        turn: TurnId::new(format!("trn_{n}")),
+        result,
+    }
+}
+
+fn planned(n: u32, version: u8) -> Event {
+    Event::PlanCommitted {
+        turn: TurnId::new(format!("trn_{n}")),
+        plan: plan_of(version, 1),
+        file_sha256: sha("p"),
+    }
+}
+
+fn reviewed(n: u32, verdict: Verdict, remarks: Vec<Remark>) -> Event {
+    let review = Review {
+        verdict,
+        consistent: true,
+        remarks,
+    };
+    let plan_now = plan_of(1, 1).approval_sha256;
+    Event::ReviewCommitted {
+        turn: TurnId::new(format!("trn_{n}")),
+        review,
+        file_sha256: sha("c"),
+        plan_now,
+    }
+}
+
+#[test]
+fn a_goal_becomes_a_committed_step() {
+    let mut world = World::new(Gate::Auto, true, settings(5));
+    check(
+        &mut world,
+        &goal(),
+        "REFINE_GOAL | \nWRITE_PLAN | start trn_1: writes the plan",
+    );
+    check(
+        &mut world,
+        &[
+            ended(1),
+            planned(1, 1),
+            ended(2),
+            reviewed(2, Verdict::Approved, Vec::new()),
+        ],
+        "WRITE_PLAN | collect trn_1\nREVIEW | start trn_2: reviews the plan\nREVIEW | collect trn_2\nAPPROVED | Survey",
+    );
+    let terms = world.terms();
+    let surveyed = Event::Surveyed {
+        terms: terms.clone(),
+    };
+    let yes = Event::Answered {
+        id: 1,
+        answer: Answer::Execute,
+    };
+    let entered = Event::ExecutionEntered { base: None, terms };
+    let stored = Event::SnapshotTaken {
+        step: 1,
+        tree: None,
+    };
+    check(
+        &mut world,
+        &[surveyed, yes, entered, stored, ended(3)],
+        "APPROVED | ask execute\nAPPROVED | EnterExecution\nEXECUTE | SwitchToBuild, Snapshot\nEXECUTE | start trn_3: works on step 1\nEXECUTE | AuditStep",
+    );
+    let audited = Event::StepAudited(Audit {
+        step: 1,
+        changed: vec!["a.rs".to_owned()],
+        dirty: Vec::new(),
+        entry_points: Vec::new(),
+    });
+    let made = Event::CommitMade {
+        step: 1,
+        commit: "c".to_owned(),
+        message: "[Step 1] step 1".to_owned(),
+    };
+    let recorded = Event::StepRecorded {
+        step: 1,
+        plan_file_sha256: Some(sha("t")),
+    };
+    check(
+        &mut world,
+        &[audited, tests_ran(1, 1), made, recorded, ended(4)],
+        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] step 1\nEXECUTE | RecordStep\nEXECUTE | start trn_4: sums up\nDONE | Finish",
+    );
+    assert!(!world.run.state().changed_nothing());
+}
+
+#[test]
+fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
+    let mut world = World::new(Gate::Auto, true, settings(5));
+    for event in goal() {
+        world.feed(event);
+    }
+    let stuck = |n| {
+        reviewed(
+            n,
+            Verdict::ChangesRequired,
+            vec![remark(1, Severity::Minor)],
+        )
+    };
+    let responded = |n: u32| Event::ResponseCommitted {
+        turn: TurnId::new(format!("trn_{n}")),
+        responses: Vec::new(),
+        plan: None,
+        comments_sha256: sha("c"),
+    };
+    for event in [
+        ended(1),
+        planned(1, 1),
+        ended(2),
+        stuck(2),
+        ended(3),
+        responded(3),
+        ended(4),
+        stuck(4),
+    ] {
+        world.feed(event);
+    }
+    assert_eq!(
+        (world.run.state().iteration, world.run.state().stall),
+        (2, 1)
+    );
+    check(
+        &mut world,
+        &[ended(5), responded(5), ended(6), stuck(6)],
+        "RESPOND | collect trn_5\nREVIEW | start trn_6: reviews the plan\nREVIEW | collect trn_6\nREVIEW | ask arbitration",
+    );
+    check(
+        &mut world,
+        &[Event::Answered {
+            id: 1,
+            answer: Answer::ForcePass,
+        }],
+        "APPROVED | Log, Survey",
+    );
+    assert!(
+        world
+            .run
+            .state()
+            .verdict
+            .as_ref()
+            .is_some_and(|verdict| verdict.forced)
+    );
+}
+
+#[test]
+fn an_edit_of_the_approved_plan_makes_the_approval_stale() {
+    let mut world = World::new(Gate::Auto, true, settings(1));
+    for event in goal() {
+        world.feed(event);
+    }
+    for event in [
+        ended(1),
+        planned(1, 1),
+        ended(2),
+        reviewed(2, Verdict::Approved, Vec::new()),
+    ] {
+        world.feed(event);
+    }
+    let terms = world.terms();
+    let plan = plan_of(9, 2);
+    let approval_sha256 = plan.approval_sha256.clone();
+    let edited = Event::PlanEdited {
+        plan: Some(plan),
+        approval_sha256,
+        file_sha256: sha("u"),
+    };
+    check(
+        &mut world,
+        &[
+            Event::Surveyed { terms },
+            edited,
+            Event::Answered {
+                id: 2,
+                answer: Answer::ReviewAgain,
+            },
+        ],
+        "APPROVED | ask execute\nAPPROVED | ask stale_plan\nREVIEW | start trn_3: reviews the plan",
+    );
+    assert_eq!(
+        (world.run.state().iteration, world.run.state().cap()),
+        (2, 2)
+    );
+}
+
+#[test]
+fn in_the_manual_gate_each_turn_waits_for_its_release() {
+    let mut world = World::new(Gate::Manual, true, settings(1));
+    check(&mut world, &goal(), "REFINE_GOAL | \nWRITE_PLAN | ask gate");
+    check(
+        &mut world,
+        &[
+            Event::Released,
+            Event::Released,
+            Event::Interrupted,
+            ended(1),
+        ],
+        "WRITE_PLAN | start trn_1: writes the plan\nWRITE_PLAN | \nWRITE_PLAN | InterruptTurn\nWRITE_PLAN | collect trn_1",
+    );
+}
+
+#[test]
+fn a_commit_message_is_one_line_of_at_most_sixty_characters_of_text() {
+    assert_eq!(
+        super::executing::commit_message(2, "add\n sums"),
+        "[Step 2] add sums"
+    );
+    let long = super::executing::commit_message(3, &"界".repeat(80));
+    assert_eq!(long.chars().count(), "[Step 3] ".len() + 60);
+}

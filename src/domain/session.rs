@@ -1,0 +1,108 @@
+//! A role's conversation: who speaks through which adapter, and the messages it consists of.
+//!
+//! The messages themselves lie in files; here is only what follows from them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::{At, SessionId, TurnId};
+use super::turn::Profile;
+
+/// One message of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Its id within the session (`msg_…`).
+    pub id: String,
+    /// The turn it belongs to, where it does.
+    pub turn: Option<TurnId>,
+    /// Who speaks.
+    pub role: Speaker,
+    /// The profile that is current with it.
+    pub agent: Profile,
+    /// Whether this program wrote it rather than a person or a model.
+    pub synthetic: bool,
+    /// When.
+    pub ts: At,
+    /// Its text.
+    pub text: String,
+}
+
+/// Who speaks in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// Instructions.
+    System,
+    /// The user, or this program in the user's place.
+    User,
+    /// The agent.
+    Assistant,
+    /// A tool.
+    Tool,
+}
+
+/// A role's conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// The adapter's name in the configuration.
+    pub adapter: String,
+    /// The conversation's id at the CLI, once it can be resumed.
+    pub external_id: Option<String>,
+    /// Whether the CLI lost the conversation once, so that it goes on from a recovery prompt.
+    pub degraded: bool,
+    /// The version that the running CLI reported of itself.
+    pub version: Option<String>,
+    /// How many messages it has.
+    pub n_messages: u32,
+    /// The agent of the last user message: the session's current agent.
+    last_user_agent: Profile,
+    /// Running totals of the CLI's usage report.
+    pub usage: Usage,
+    /// Free values about the session.
+    #[serde(default)]
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// Running totals of a conversation as its CLI counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens read by the model.
+    pub input_tokens: u64,
+    /// Tokens written by the model.
+    pub output_tokens: u64,
+    /// Millionths of a US dollar, where the CLI computes a cost.
+    pub cost_micro_usd: Option<u64>,
+}
+
+impl Session {
+    /// A session without messages; its agent is the given profile until one comes.
+    pub fn new(id: SessionId, adapter: String, agent: Profile) -> Self {
+        Self {
+            id,
+            adapter,
+            external_id: None,
+            degraded: false,
+            version: None,
+            n_messages: 0,
+            last_user_agent: agent,
+            usage: Usage::default(),
+            metadata: BTreeMap::new(),
+        }
+    }
+
+    /// The current agent: that of the last user message.
+    pub fn current_agent(&self) -> Profile {
+        self.last_user_agent
+    }
+
+    /// Takes note of a message that was appended.
+    pub fn take_message(&mut self, role: Speaker, agent: Profile) {
+        self.n_messages += 1;
+        if role == Speaker::User {
+            self.last_user_agent = agent;
+        }
+    }
+}

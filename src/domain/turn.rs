@@ -1,0 +1,190 @@
+//! A turn as the domain sees it: who does what, for which purpose, and how it ended.
+//!
+//! Refuses to know prompts' texts and CLIs' protocols.
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::TurnId;
+use super::phase::Phase;
+
+/// Which of the two agents of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Plans, answers the review, executes.
+    Planner,
+    /// Reviews the plan.
+    Reviewer,
+}
+
+impl Role {
+    /// The role's name as in configuration and screens.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Planner => "planner",
+            Self::Reviewer => "reviewer",
+        }
+    }
+}
+
+/// The profile that speaks in a turn; the current agent of a session is that of its last user message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// Edits the repository, step by step.
+    Build,
+    /// Reads, and writes nothing but the plan and its answers.
+    Plan,
+    /// Reads, and writes nothing but the review.
+    Review,
+}
+
+impl Profile {
+    /// The profile's name as in configuration and screens.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Build => "build",
+            Self::Plan => "plan",
+            Self::Review => "review",
+        }
+    }
+}
+
+/// What a turn is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "purpose", rename_all = "snake_case")]
+pub enum Purpose {
+    /// Talks about the goal.
+    RefineGoal {
+        /// What the user said.
+        said: String,
+    },
+    /// Writes the plan.
+    WritePlan,
+    /// Reviews the plan.
+    Review,
+    /// Answers the review.
+    Respond,
+    /// Makes the change of a step.
+    Step {
+        /// The step's number.
+        n: u32,
+    },
+    /// Mends a step whose tests fail.
+    Fix {
+        /// The step's number.
+        n: u32,
+        /// Which attempt, from 1.
+        attempt: u32,
+    },
+    /// Sums the run up; reads only, and its failure is only logged.
+    Summary,
+}
+
+impl Purpose {
+    /// The phase in which such a turn runs.
+    pub fn phase(&self) -> Phase {
+        match self {
+            Self::RefineGoal { .. } => Phase::RefineGoal,
+            Self::WritePlan => Phase::WritePlan,
+            Self::Review => Phase::Review,
+            Self::Respond => Phase::Respond,
+            Self::Step { .. } | Self::Fix { .. } | Self::Summary => Phase::Execute,
+        }
+    }
+
+    /// The role that does it.
+    pub fn role(&self) -> Role {
+        match self {
+            Self::Review => Role::Reviewer,
+            Self::RefineGoal { .. }
+            | Self::WritePlan
+            | Self::Respond
+            | Self::Step { .. }
+            | Self::Fix { .. }
+            | Self::Summary => Role::Planner,
+        }
+    }
+
+    /// The profile that the phase puts on the session.
+    pub fn profile(&self) -> Profile {
+        match self {
+            Self::RefineGoal { .. } | Self::WritePlan | Self::Respond | Self::Summary => {
+                Profile::Plan
+            }
+            Self::Review => Profile::Review,
+            Self::Step { .. } | Self::Fix { .. } => Profile::Build,
+        }
+    }
+
+    /// Whether the turn may change the repository.
+    pub fn writes(&self) -> bool {
+        matches!(self.profile(), Profile::Build)
+    }
+
+    /// One line for people.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::RefineGoal { .. } => "talks about the goal".to_owned(),
+            Self::WritePlan => "writes the plan".to_owned(),
+            Self::Review => "reviews the plan".to_owned(),
+            Self::Respond => "answers the review".to_owned(),
+            Self::Step { n } => format!("works on step {n}"),
+            Self::Fix { n, attempt } => format!("mends step {n}, attempt {attempt}"),
+            Self::Summary => "sums up".to_owned(),
+        }
+    }
+}
+
+/// One turn to be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnOrder {
+    /// Its id.
+    pub turn: TurnId,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Why it is asked again, where it is; goes into the prompt.
+    pub again: Option<Again>,
+}
+
+/// Why a turn is asked again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Again {
+    /// The last one brought no document.
+    NoDocument {
+        /// What was missing.
+        reason: String,
+    },
+    /// The user answered a question that the agent had asked in its text.
+    Answered {
+        /// The answer.
+        answer: String,
+    },
+    /// The last one failed or was interrupted.
+    Failed,
+}
+
+/// How a turn ended, for the workflow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum TurnResult {
+    /// The agent finished.
+    Completed {
+        /// The question at the end of its text, where the heuristic found one.
+        question: Option<String>,
+        /// The first line of its last message, cleaned, for log and commit message.
+        summary: String,
+    },
+    /// We interrupted it.
+    Interrupted,
+    /// It failed.
+    Failed {
+        /// The kind of failure, in the adapter's word.
+        kind: String,
+        /// What the CLI said, cleaned.
+        message: String,
+        /// Whether trying again may help.
+        transient: bool,
+    },
+}
