@@ -1,1 +1,325 @@
-//! (being written)
+//! The adapter of any command that takes a prompt on its standard input and answers on its standard output.
+//!
+//! Refuses to know sessions, calls and tools: one process a turn, everything it writes is the answer.
+
+use crate::adapter::{
+    Adapter, AdapterEvent, Exit, Failure, FailureKind, Launch, Life, Order, Output, SessionSpec,
+    TurnEnd, TurnSpec,
+};
+
+/// Of a failed command's output at most this many bytes are shown.
+const SHOWN: usize = 2000;
+
+/// One command, run once a turn.
+#[derive(Debug, Default)]
+pub struct Pipe {
+    program: String,
+    /// What the user should know before the first answer.
+    remark: Option<String>,
+    turn: Option<OpenTurn>,
+}
+
+#[derive(Debug)]
+struct OpenTurn {
+    item: String,
+    answer: String,
+    stop: Stop,
+}
+
+/// Whether a turn is being stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    No,
+    Interrupted,
+}
+
+impl Pipe {
+    /// Builds the adapter of a command.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Adapter for Pipe {
+    fn launch(&mut self, session: &SessionSpec, _turn: &TurnSpec) -> Launch {
+        let cli = &session.cli;
+        self.turn = None;
+        self.program.clone_from(&cli.program);
+        self.remark = cli.model.as_ref().map(|model| {
+            format!(
+                "the model {model} is not told to {}; put it into the adapter's args",
+                cli.program
+            )
+        });
+        Launch {
+            program: cli.program.clone(),
+            args: cli.args.clone(),
+            env: cli.env.clone(),
+            env_remove: Vec::new(),
+            cwd: session.cwd.clone(),
+            life: Life::Turn,
+        }
+    }
+
+    fn serves(&self, _turn: &TurnSpec) -> bool {
+        false
+    }
+
+    fn on_order(&mut self, order: Order) -> Vec<Output> {
+        match order {
+            Order::Turn(turn) => self.on_turn(turn),
+            Order::Interrupt => self.on_interrupt(),
+            Order::Close => vec![Output::CloseInput],
+            Order::Answer(..) | Order::AnswerQuestions(..) => Vec::new(),
+        }
+    }
+
+    fn on_line(&mut self, line: &str) -> Vec<Output> {
+        let Some(turn) = &mut self.turn else {
+            return Vec::new();
+        };
+        let text = format!("{line}\n");
+        turn.answer.push_str(&text);
+        vec![Output::Event(AdapterEvent::TextDelta {
+            item: turn.item.clone(),
+            text,
+        })]
+    }
+
+    fn on_exit(&mut self, exit: &Exit) -> Vec<Output> {
+        let Some(turn) = self.turn.take() else {
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        let end = match (turn.stop, exit.code) {
+            (Stop::No, Some(0)) => {
+                out.extend(answered(&turn));
+                TurnEnd::Completed {
+                    final_text: turn.answer,
+                }
+            }
+            (Stop::Interrupted, _) => {
+                out.extend(withdrawn(&turn));
+                TurnEnd::Interrupted
+            }
+            (Stop::No, _) => {
+                out.extend(withdrawn(&turn));
+                TurnEnd::Failed(self.failure(exit, &turn.answer))
+            }
+        };
+        out.push(Output::Event(AdapterEvent::TurnEnded(end)));
+        out
+    }
+}
+
+impl Pipe {
+    fn on_turn(&mut self, turn: TurnSpec) -> Vec<Output> {
+        if self.turn.is_some() {
+            let text = "a turn is already running; the new one was not sent".to_owned();
+            return vec![Output::Event(AdapterEvent::Notice { text })];
+        }
+        self.turn = Some(OpenTurn {
+            item: format!("{}:answer", turn.turn),
+            answer: String::new(),
+            stop: Stop::No,
+        });
+        let mut prompt = turn.prompt;
+        if !prompt.ends_with('\n') {
+            prompt.push('\n');
+        }
+        let remark = self.remark.take();
+        let remark = remark.map(|text| Output::Event(AdapterEvent::Notice { text }));
+        let sent = [
+            Output::Send(prompt),
+            Output::CloseInput,
+            Output::Event(AdapterEvent::TurnStarted),
+        ];
+        remark.into_iter().chain(sent).collect()
+    }
+
+    /// A command has no protocol to be interrupted by: its end, which the engine brings about, ends the turn.
+    fn on_interrupt(&mut self) -> Vec<Output> {
+        if let Some(turn) = &mut self.turn {
+            turn.stop = Stop::Interrupted;
+        }
+        Vec::new()
+    }
+
+    fn failure(&self, exit: &Exit, answer: &str) -> Failure {
+        let ended = match (exit.code, exit.signal) {
+            (Some(code), _) => format!("{} ended with exit code {code}", self.program),
+            (None, Some(signal)) => format!("{} was ended by signal {signal}", self.program),
+            (None, None) => format!("{} ended", self.program),
+        };
+        let stderr = exit.stderr_tail.trim();
+        let said = if stderr.is_empty() {
+            answer.trim()
+        } else {
+            stderr
+        };
+        let tail = &said[said.ceil_char_boundary(said.len().saturating_sub(SHOWN))..];
+        Failure {
+            kind: FailureKind::Protocol,
+            message: match tail {
+                "" => ended,
+                tail => format!("{ended}: {tail}"),
+            },
+        }
+    }
+}
+
+fn answered(turn: &OpenTurn) -> Option<Output> {
+    (!turn.answer.is_empty()).then(|| {
+        Output::Event(AdapterEvent::Text {
+            item: turn.item.clone(),
+            text: turn.answer.clone(),
+        })
+    })
+}
+
+fn withdrawn(turn: &OpenTurn) -> Option<Output> {
+    (!turn.answer.is_empty()).then(|| {
+        Output::Event(AdapterEvent::Withdrawn {
+            item: turn.item.clone(),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::adapter::{Access, CliSpec, Trust};
+    use crate::domain::ids::{SessionId, TurnId};
+
+    fn session(model: Option<&str>) -> SessionSpec {
+        SessionSpec {
+            session: SessionId::new("ses_1"),
+            fresh_id: "fresh".to_owned(),
+            external_id: None,
+            cwd: PathBuf::from("/repo"),
+            staging: PathBuf::from("/repo/.agent-collab/turns/ses_1"),
+            cli: CliSpec {
+                program: "llm".to_owned(),
+                args: vec!["chat".to_owned()],
+                env: BTreeMap::new(),
+                model: model.map(str::to_owned),
+            },
+            trust: Trust::Untrusted,
+        }
+    }
+
+    fn turn() -> TurnSpec {
+        TurnSpec {
+            turn: TurnId::new("trn_1"),
+            prompt: "What now?".to_owned(),
+            access: Access::ReadOnly,
+        }
+    }
+
+    fn exit(code: Option<i32>, stderr: &str) -> Exit {
+        Exit {
+            code,
+            signal: code.is_none().then_some(9),
+            stderr_tail: stderr.to_owned(),
+        }
+    }
+
+    fn play(orders: &[Order], lines: &[&str], exit: &Exit) -> Vec<Output> {
+        let mut pipe = Pipe::new();
+        pipe.launch(&session(None), &turn());
+        let mut out = pipe.on_order(Order::Turn(turn()));
+        out.extend(lines.iter().flat_map(|line| pipe.on_line(line)));
+        out.extend(orders.iter().flat_map(|order| pipe.on_order(order.clone())));
+        out.extend(pipe.on_exit(exit));
+        out.extend(pipe.on_exit(exit));
+        out
+    }
+
+    fn check(orders: &[Order], lines: &[&str], exit: &Exit) -> String {
+        let line = |output: &Output| match output {
+            Output::Event(event) => serde_json::to_string(event).unwrap(),
+            other => format!("{other:?}"),
+        };
+        let out = play(orders, lines, exit);
+        out.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_command_that_answers_completes_the_turn_with_all_it_wrote() {
+        insta::assert_snapshot!(check(&[], &["# Plan", "", "1. [ ] go"], &exit(Some(0), "")), @r##"
+        Send("What now?\n")
+        CloseInput
+        {"event":"turn_started"}
+        {"event":"text_delta","item":"trn_1:answer","text":"# Plan\n"}
+        {"event":"text_delta","item":"trn_1:answer","text":"\n"}
+        {"event":"text_delta","item":"trn_1:answer","text":"1. [ ] go\n"}
+        {"event":"text","item":"trn_1:answer","text":"# Plan\n\n1. [ ] go\n"}
+        {"event":"turn_ended","status":"completed","final_text":"# Plan\n\n1. [ ] go\n"}
+        "##);
+    }
+
+    #[test]
+    fn a_command_that_fails_fails_the_turn_with_its_last_words() {
+        insta::assert_snapshot!(check(&[], &["half"], &exit(Some(3), "no key\n")), @r#"
+        Send("What now?\n")
+        CloseInput
+        {"event":"turn_started"}
+        {"event":"text_delta","item":"trn_1:answer","text":"half\n"}
+        {"event":"withdrawn","item":"trn_1:answer"}
+        {"event":"turn_ended","status":"failed","kind":"protocol","message":"llm ended with exit code 3: no key"}
+        "#);
+        insta::assert_snapshot!(check(&[], &[], &exit(None, "")), @r#"
+        Send("What now?\n")
+        CloseInput
+        {"event":"turn_started"}
+        {"event":"turn_ended","status":"failed","kind":"protocol","message":"llm was ended by signal 9"}
+        "#);
+    }
+
+    #[test]
+    fn an_interrupted_command_ends_the_turn_by_its_exit() {
+        insta::assert_snapshot!(check(&[Order::Interrupt], &["half"], &exit(Some(0), "")), @r#"
+        Send("What now?\n")
+        CloseInput
+        {"event":"turn_started"}
+        {"event":"text_delta","item":"trn_1:answer","text":"half\n"}
+        {"event":"withdrawn","item":"trn_1:answer"}
+        {"event":"turn_ended","status":"interrupted"}
+        "#);
+    }
+
+    #[test]
+    fn a_model_that_the_command_is_not_told_is_said_so() {
+        let mut pipe = Pipe::new();
+        let launch = pipe.launch(&session(Some("big")), &turn());
+        assert_eq!(
+            (launch.args.as_slice(), launch.life),
+            (&["chat".to_owned()][..], Life::Turn)
+        );
+        assert!(!pipe.serves(&turn()));
+        let out = pipe.on_order(Order::Turn(turn()));
+        let text = "the model big is not told to llm; put it into the adapter's args".to_owned();
+        assert_eq!(out[0], Output::Event(AdapterEvent::Notice { text }));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn the_pieces_are_the_answer(lines in prop::collection::vec("\\PC{0,20}", 0..20)) {
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let out = play(&[], &lines, &exit(Some(0), ""));
+            let pieces: String = out.iter().filter_map(|output| match output {
+                Output::Event(AdapterEvent::TextDelta { text, .. }) => Some(text.as_str()),
+                _ => None,
+            }).collect();
+            let end = Output::Event(AdapterEvent::TurnEnded(TurnEnd::Completed { final_text: pieces }));
+            prop_assert_eq!(out.iter().filter(|output| **output == end).count(), 1);
+        }
+    }
+}
