@@ -1,1 +1,250 @@
-//! (being written)
+//! The adapter of `claude`: one long-lived stream-json process, spoken to by its control protocol.
+//!
+//! Refuses to know how the process runs and what an answer should be. Orders are taken here, what the CLI
+//! says in `frames`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::adapter::{
+    Access, Adapter, AdapterEvent, Decision, Exit, Launch, Order, Output, SessionSpec, TurnEnd,
+    TurnSpec,
+};
+use crate::domain::ids::{RequestId, TurnId};
+
+mod asks;
+mod failure;
+mod frames;
+mod launch;
+mod messages;
+pub mod probe;
+mod tools;
+mod translate;
+mod turn;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use asks::Asks;
+use launch::Conversation;
+use translate::Transcript;
+use turn::{OpenTurn, Stage, Stop};
+use wire::Frame;
+
+/// The id of the handshake's request.
+const HANDSHAKE: &str = "initialize";
+
+/// One session of `claude`.
+#[derive(Debug, Default)]
+pub struct Claude {
+    process: Process,
+    access: Option<Access>,
+    cwd: PathBuf,
+    fresh_id: String,
+    conversation: Option<Conversation>,
+    announced: Option<String>,
+    /// A conversation that the CLI said it does not have.
+    lost: Option<String>,
+    /// The turn for which a new process was asked for; a second time is a failure.
+    relaunched: Option<TurnId>,
+    model: Option<String>,
+    turn: Option<OpenTurn>,
+    asks: Asks,
+    transcript: Transcript,
+    /// Calls that were asked about or whose denial was told.
+    known_denials: BTreeSet<String>,
+    n_interrupts: u32,
+}
+
+/// How far the process is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Process {
+    /// There is none that could serve a turn.
+    #[default]
+    Absent,
+    /// It was described to the engine; nothing was sent.
+    Launched,
+    /// It has not answered the handshake.
+    Starting,
+    /// It takes turns.
+    Ready,
+    /// It is to be replaced; nothing that it still says counts.
+    Replaced,
+}
+
+impl Claude {
+    /// Builds the adapter of a session without a process.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Adapter for Claude {
+    fn launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> Launch {
+        let resumed = session
+            .external_id
+            .clone()
+            .filter(|id| self.lost.as_ref() != Some(id));
+        let conversation = match resumed {
+            Some(id) => Conversation::Resumed(id),
+            None => Conversation::New(session.fresh_id.clone()),
+        };
+        let launch = launch::launch(session, &conversation, turn.access);
+        *self = Self {
+            process: Process::Launched,
+            access: Some(turn.access),
+            cwd: session.cwd.clone(),
+            fresh_id: session.fresh_id.clone(),
+            conversation: Some(conversation),
+            lost: self.lost.take(),
+            relaunched: self.relaunched.take(),
+            ..Self::default()
+        };
+        launch
+    }
+
+    fn serves(&self, turn: &TurnSpec) -> bool {
+        let takes_turns = !matches!(self.process, Process::Absent | Process::Replaced);
+        takes_turns && self.turn.is_none() && self.access == Some(turn.access)
+    }
+
+    fn on_order(&mut self, order: Order) -> Vec<Output> {
+        match order {
+            Order::Turn(turn) => self.on_turn(turn),
+            Order::Answer(request, decision) => self.on_answer(&request, &decision),
+            Order::AnswerQuestions(request, answers) => {
+                let Some(ask) = self.asks.remove(request.as_str()) else {
+                    return Vec::new();
+                };
+                vec![Output::Send(asks::answer_questions(
+                    request.as_str(),
+                    &ask,
+                    answers.as_ref(),
+                ))]
+            }
+            Order::Interrupt => self.on_interrupt(),
+            Order::Close => vec![Output::CloseInput],
+        }
+    }
+
+    fn on_line(&mut self, line: &str) -> Vec<Output> {
+        if self.process == Process::Replaced || line.trim().is_empty() {
+            return Vec::new();
+        }
+        let parsed = wire::parse(line);
+        let mut out = Vec::new();
+        if !matches!(parsed.frame, Frame::Result(_)) && self.is_ours(&parsed.answers) {
+            out.extend(self.begin());
+        }
+        out.extend(self.on_frame(parsed.frame, &parsed.answers, line));
+        out
+    }
+
+    fn on_exit(&mut self, exit: &Exit) -> Vec<Output> {
+        let process = std::mem::replace(&mut self.process, Process::Absent);
+        if process == Process::Replaced {
+            return Vec::new();
+        }
+        if process == Process::Starting
+            && let Some(out) = self.start_over(&exit.stderr_tail)
+        {
+            return out;
+        }
+        let Some(turn) = &self.turn else {
+            return events(self.asks.withdraw_all());
+        };
+        let end = turn.ended_by_exit(exit);
+        self.finish(end)
+    }
+}
+
+impl Claude {
+    fn on_turn(&mut self, turn: TurnSpec) -> Vec<Output> {
+        if self.turn.is_some() {
+            return vec![notice(
+                "a turn is already running; the new one was not sent".to_owned(),
+            )];
+        }
+        let open = OpenTurn::new(turn, &self.fresh_id);
+        match self.process {
+            Process::Ready => {
+                let out = vec![Output::Send(asks::prompt(&open.uuid, &open.prompt))];
+                self.turn = Some(OpenTurn {
+                    stage: Stage::Sent,
+                    ..open
+                });
+                out
+            }
+            Process::Starting => {
+                self.turn = Some(open);
+                Vec::new()
+            }
+            Process::Launched => {
+                self.process = Process::Starting;
+                self.turn = Some(open);
+                vec![Output::Send(asks::control(HANDSHAKE, "initialize"))]
+            }
+            Process::Absent | Process::Replaced => {
+                self.turn = Some(open);
+                self.finish(turn::protocol("claude is not running"))
+            }
+        }
+    }
+
+    fn on_answer(&mut self, request: &RequestId, decision: &Decision) -> Vec<Output> {
+        let Some(ask) = self.asks.remove(request.as_str()) else {
+            return Vec::new();
+        };
+        match (decision, &ask.item, &mut self.turn) {
+            (Decision::Allow, Some(item), _) => self.transcript.on_allowed(item),
+            (Decision::DenyAndStop, _, Some(turn)) => turn.stop = turn.stop.or(Stop::Interrupted),
+            (Decision::Allow | Decision::Deny { .. } | Decision::DenyAndStop, _, _) => {}
+        }
+        vec![Output::Send(asks::answer(request.as_str(), &ask, decision))]
+    }
+
+    fn on_interrupt(&mut self) -> Vec<Output> {
+        match &mut self.turn {
+            Some(turn) if turn.stage == Stage::Held => self.finish(TurnEnd::Interrupted),
+            Some(turn) => {
+                turn.stop = turn.stop.or(Stop::Interrupted);
+                vec![self.interrupt()]
+            }
+            None if self.process == Process::Ready => vec![self.interrupt()],
+            None => Vec::new(),
+        }
+    }
+
+    fn interrupt(&mut self) -> Output {
+        self.n_interrupts = self.n_interrupts.saturating_add(1);
+        let id = format!("interrupt-{}", self.n_interrupts);
+        Output::Send(asks::control(&id, "interrupt"))
+    }
+
+    fn finish(&mut self, end: TurnEnd) -> Vec<Output> {
+        if self.turn.take().is_none() {
+            return Vec::new();
+        }
+        let mut closed = self.asks.withdraw_all();
+        closed.extend(self.transcript.close());
+        closed.push(AdapterEvent::TurnEnded(end));
+        events(closed)
+    }
+
+    fn is_line(&self, uuid: &str) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.uuid == uuid)
+    }
+
+    fn is_ours(&self, answers: &[String]) -> bool {
+        answers.iter().any(|uuid| self.is_line(uuid))
+    }
+}
+
+fn events(events: Vec<AdapterEvent>) -> Vec<Output> {
+    events.into_iter().map(Output::Event).collect()
+}
+
+fn notice(text: String) -> Output {
+    Output::Event(AdapterEvent::Notice { text })
+}

@@ -1,0 +1,229 @@
+//! What a failed turn of `claude` means for the user: its words and numbers become a [`Failure`].
+//!
+//! Refuses to know how a turn came to fail; it judges what was said about it.
+
+use crate::adapter::{Failure, FailureKind};
+
+/// What is known about a failure.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The HTTP status of the request.
+    pub status: Option<i64>,
+    /// The CLI's own words for it: `rate_limit`, `connection_failed`, `max_turns`, …
+    pub codes: Vec<String>,
+    /// What it showed.
+    pub text: String,
+}
+
+/// Judges a failure; what nothing is known about is [`FailureKind::Protocol`].
+pub fn judge(said: &Said) -> Failure {
+    let rules: [(FailureKind, bool); 8] = [
+        (FailureKind::Refused, is_ended_here(said)),
+        (FailureKind::Login, is_login(said)),
+        (FailureKind::UsageLimit, is_usage_limit(said)),
+        (FailureKind::RateLimit, is_rate_limit(said)),
+        (FailureKind::ContextFull, is_context_full(said)),
+        (FailureKind::Connection, is_connection(said)),
+        (FailureKind::Service, is_service(said)),
+        (FailureKind::Refused, is_refused(said)),
+    ];
+    let kind = rules
+        .into_iter()
+        .find_map(|(kind, applies)| applies.then_some(kind))
+        .unwrap_or(FailureKind::Protocol);
+    Failure {
+        kind,
+        message: message(said),
+    }
+}
+
+fn message(said: &Said) -> String {
+    let text = said.text.trim();
+    if !text.is_empty() {
+        return text.chars().take(2000).collect();
+    }
+    match said.codes.first() {
+        Some(code) => format!("claude ended the turn: {code}"),
+        None => "claude ended the turn and did not say why".to_owned(),
+    }
+}
+
+fn is_login(said: &Said) -> bool {
+    said.status == Some(401)
+        || said.has_code(&[
+            "authentication_failed",
+            "authentication_error",
+            "oauth_org_not_allowed",
+        ])
+        || said.says(&["not logged in", "please run /login", "invalid api key"])
+}
+
+fn is_usage_limit(said: &Said) -> bool {
+    said.has_code(&["billing_error"])
+        || said.says(&[
+            "usage limit",
+            "hit your limit",
+            "limit reached",
+            "credit balance",
+        ])
+}
+
+fn is_rate_limit(said: &Said) -> bool {
+    said.status == Some(429) || said.has_code(&["rate_limit", "rate_limit_error"])
+}
+
+fn is_context_full(said: &Said) -> bool {
+    said.status == Some(413)
+        || said.has_code(&["prompt_too_long"])
+        || said.says(&["prompt is too long"])
+}
+
+fn is_connection(said: &Said) -> bool {
+    said.has_code(&["connection_failed"])
+        || said.says(&[
+            "connection refused",
+            "connection error",
+            "econn",
+            "enotfound",
+            "timed out",
+        ])
+}
+
+fn is_service(said: &Said) -> bool {
+    said.status.is_some_and(|status| status >= 500)
+        || said.has_code(&["overloaded", "server_error"])
+        || said.says(&["overloaded"])
+}
+
+/// Limits and hooks of the user's own ended it; whatever its text says, no service is at fault.
+fn is_ended_here(said: &Said) -> bool {
+    said.has_code(&[
+        "max_turns",
+        "budget_exhausted",
+        "hook_stopped",
+        "tool_deferred",
+        "prompt_blocked",
+    ])
+}
+
+fn is_refused(said: &Said) -> bool {
+    said.status
+        .is_some_and(|status| (400..500).contains(&status))
+        || said.has_code(&["model_not_found", "invalid_request", "image_error"])
+        || said.says(&[
+            "error: unknown option",
+            "is already in use",
+            "cannot be used with root",
+        ])
+}
+
+impl Said {
+    fn has_code(&self, codes: &[&str]) -> bool {
+        self.codes.iter().any(|code| codes.contains(&code.as_str()))
+    }
+
+    fn says(&self, parts: &[&str]) -> bool {
+        let text = self.text.to_lowercase();
+        parts.iter().any(|part| text.contains(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use FailureKind::{
+        Connection, ContextFull, Login, Protocol, RateLimit, Refused, Service, UsageLimit,
+    };
+
+    fn check(status: Option<i64>, code: &str, text: &str) -> FailureKind {
+        judge(&Said {
+            status,
+            codes: vec![code.to_owned()],
+            text: text.to_owned(),
+        })
+        .kind
+    }
+
+    const TABLE: &[(Option<i64>, &str, &str, FailureKind)] = &[
+        (Some(401), "unknown", "", Login),
+        (
+            None,
+            "authentication_failed",
+            "Not logged in · Please run /login",
+            Login,
+        ),
+        (
+            None,
+            "unknown",
+            "Invalid API key · Fix external API key",
+            Login,
+        ),
+        (
+            Some(429),
+            "rate_limit",
+            "API Error: Request rejected (429) · slow down",
+            RateLimit,
+        ),
+        (
+            Some(429),
+            "rate_limit",
+            "Claude usage limit reached. Resets 5pm",
+            UsageLimit,
+        ),
+        (
+            Some(400),
+            "billing_error",
+            "Credit balance is too low",
+            UsageLimit,
+        ),
+        (
+            Some(529),
+            "server_error",
+            "Repeated 529 Overloaded errors",
+            Service,
+        ),
+        (Some(500), "server_error", "Internal server error", Service),
+        (
+            None,
+            "connection_failed",
+            "API Error: Connection refused (ECONNREFUSED)",
+            Connection,
+        ),
+        (
+            Some(400),
+            "prompt_too_long",
+            "Prompt is too long",
+            ContextFull,
+        ),
+        (Some(413), "invalid_request", "", ContextFull),
+        (
+            Some(404),
+            "model_not_found",
+            "There's an issue with the selected model",
+            Refused,
+        ),
+        (Some(400), "invalid_request", "API Error: 400", Refused),
+        (None, "max_turns", "", Refused),
+        (None, "prompt_blocked", "the hook timed out", Refused),
+        (None, "something_new", "words", Protocol),
+    ];
+
+    #[test]
+    fn each_failure_is_told_by_what_the_user_can_do_about_it() {
+        for &(status, code, text, wanted) in TABLE {
+            assert_eq!(
+                check(status, code, text),
+                wanted,
+                "{status:?} {code} {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_failure_without_words_still_says_something() {
+        assert_eq!(
+            judge(&Said::default()).message,
+            "claude ended the turn and did not say why"
+        );
+    }
+}

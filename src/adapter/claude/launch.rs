@@ -1,0 +1,108 @@
+//! How `claude` is started: its arguments and environment for one session and access.
+//!
+//! Refuses to start anything, and to look at the user's own settings.
+
+use std::collections::BTreeMap;
+
+use crate::adapter::{Access, Launch, Life, SessionSpec};
+
+/// Settings that outrank the user's: each tool that changes something asks, whatever the user's allow rules say.
+const SETTINGS: &str = concat!(
+    r#"{"useAutoModeDuringPlan":false,"#,
+    r#""sandbox":{"autoAllowBashIfSandboxed":false},"#,
+    r#""permissions":{"ask":["Bash","Write","Edit","MultiEdit","NotebookEdit","WebFetch","WebSearch"]}}"#
+);
+
+/// What exists before EXECUTE; Write and Edit are there for the staging file alone.
+const READ_ONLY_TOOLS: &str = "Bash,Read,Grep,Glob,Write,Edit,AskUserQuestion";
+
+/// What exists in EXECUTE.
+const WORKSPACE_TOOLS: &str =
+    "Bash,Read,Grep,Glob,Write,Edit,NotebookEdit,WebFetch,WebSearch,AskUserQuestion";
+
+/// Tools that would act out of sight (agents, timers, watchers, worktrees), end in the CLI's own screens
+/// (plans, findings) or run text as commands (skills). The lists above leave them out already; this denies
+/// them also where one comes by another way, and a deny beats every allow rule.
+const DENIED_TOOLS: &str = concat!(
+    "--disallowedTools=Agent,Task,TaskStop,TaskOutput,SendMessage,ListAgents,Workflow,",
+    "ScheduleWakeup,CronCreate,CronDelete,CronList,Monitor,RemoteTrigger,PushNotification,",
+    "EnterWorktree,ExitWorktree,EnterPlanMode,ExitPlanMode,ReportFindings,Skill"
+);
+
+/// The conversation that a process opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Conversation {
+    /// A new one under this id.
+    New(String),
+    /// The one with this id, gone on with.
+    Resumed(String),
+}
+
+/// Describes the start of a process for `conversation`.
+pub fn launch(session: &SessionSpec, conversation: &Conversation, access: Access) -> Launch {
+    let mut args = session.cli.args.clone();
+    args.extend(PROTOCOL.iter().map(|&arg| arg.to_owned()));
+    match conversation {
+        Conversation::New(id) => args.extend(["--session-id".to_owned(), id.clone()]),
+        Conversation::Resumed(id) => args.extend(["--resume".to_owned(), id.clone()]),
+    }
+    args.push(format!("--tools={}", tools(access)));
+    if let Some(model) = &session.cli.model {
+        args.extend(["--model".to_owned(), model.clone()]);
+    }
+    Launch {
+        program: session.cli.program.clone(),
+        args,
+        env: environment(&session.cli.env),
+        env_remove: vec!["CLAUDE_CODE_RESUME_INTERRUPTED_TURN".to_owned()],
+        cwd: session.cwd.clone(),
+        life: Life::Session,
+    }
+}
+
+/// The arguments that never change. `--setting-sources user` keeps the repository's settings, hooks, CLAUDE.md
+/// and AGENTS.md (its own and those of the folders above) out; `--strict-mcp-config` its servers.
+const PROTOCOL: &[&str] = &[
+    "-p",
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--replay-user-messages",
+    "--permission-prompt-tool",
+    "stdio",
+    "--permission-mode",
+    "default",
+    "--setting-sources",
+    "user",
+    "--strict-mcp-config",
+    "--system-prompt-snapshot",
+    "off",
+    "--settings",
+    SETTINGS,
+    DENIED_TOOLS,
+];
+
+fn tools(access: Access) -> &'static str {
+    match access {
+        Access::ReadOnly => READ_ONLY_TOOLS,
+        Access::Workspace => WORKSPACE_TOOLS,
+    }
+}
+
+/// Retries are bounded unless the user bounds them otherwise; background tasks would start turns of their own.
+fn environment(users: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut env = BTreeMap::from([("CLAUDE_CODE_MAX_RETRIES".to_owned(), "4".to_owned())]);
+    env.extend(
+        users
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    env.insert(
+        "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".to_owned(),
+        "1".to_owned(),
+    );
+    env
+}

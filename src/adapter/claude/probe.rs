@@ -1,0 +1,105 @@
+//! What is asked of an installed `claude` before any turn, and what its answer means.
+//!
+//! Refuses to run it: the caller runs [`ARGS`] and hands the output over. A missing login is no
+//! refusal, since custom providers have none.
+
+use crate::adapter::probe::{Capabilities, Refusal, Support, Version};
+
+/// The arguments of the probe; it answers within 0.1 s and calls nobody.
+pub const ARGS: &[&str] = &["--version"];
+
+/// The oldest version that this program has been run with.
+pub const OLDEST: Version = Version::new(2, 1, 330);
+
+/// How to install a version that works, the version named: with Node 20 a bare install brings an older one.
+pub const INSTALL: &str = "npm install -g @anthropic-ai/claude-code@2.1.330";
+
+/// Why the version is named in [`INSTALL`]; follows the hint of a refusal.
+pub const INSTALL_NOTE: &str = "name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, \
+     because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)";
+
+/// Reads the output of `claude --version`, such as `2.1.330 (Claude Code)`.
+///
+/// # Errors
+/// [`Refusal::NoVersion`] when no version is in it, [`Refusal::TooOld`] when it is older than [`OLDEST`].
+pub fn capabilities(program: &str, output: &str) -> Result<Capabilities, Refusal> {
+    let version = output
+        .lines()
+        .filter(|line| line.contains("Claude Code"))
+        .find_map(|line| Version::parse(line.split_whitespace().next()?))
+        .ok_or_else(|| Refusal::no_version(program, "claude", output, INSTALL))?;
+    if version < OLDEST {
+        return Err(Refusal::TooOld {
+            program: program.to_owned(),
+            found: version,
+            needed: OLDEST,
+            install: INSTALL,
+        });
+    }
+    Ok(Capabilities {
+        version,
+        resume: Support::Supported,
+        approvals: Support::Supported,
+        interrupt: Support::Supported,
+        live_text: Support::Supported,
+        usage: Support::Supported,
+    })
+}
+
+/// Builds the refusal of a program that is not there.
+pub fn not_found(program: &str) -> Refusal {
+    Refusal::NotFound {
+        program: program.to_owned(),
+        adapter: "claude",
+        install: INSTALL,
+    }
+}
+
+/// Returns what the user can do about a refusal, the trap of older Node versions included.
+pub fn hint(refusal: &Refusal) -> String {
+    format!("{}; {INSTALL_NOTE}", refusal.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(output: &str) -> String {
+        match capabilities("claude", output) {
+            Ok(found) => format!("{} can resume: {:?}", found.version, found.resume),
+            Err(refusal) => format!("{refusal}\nhint: {}", hint(&refusal)),
+        }
+    }
+
+    #[test]
+    fn the_tested_version_and_newer_ones_are_taken() {
+        assert_eq!(
+            check("2.1.330 (Claude Code)\n"),
+            "2.1.330 can resume: Supported"
+        );
+        assert_eq!(
+            check("3.0.0-beta.1 (Claude Code)"),
+            "3.0.0 can resume: Supported"
+        );
+    }
+
+    #[test]
+    fn the_version_that_node_20_brings_is_refused_with_the_exact_remedy() {
+        insta::assert_snapshot!(check("2.1.197 (Claude Code)"), @r#"
+        claude is version 2.1.197, but 2.1.330 or newer is needed
+        hint: install a newer one with `npm install -g @anthropic-ai/claude-code@2.1.330`; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        "#);
+    }
+
+    #[test]
+    fn output_without_a_version_is_refused() {
+        insta::assert_snapshot!(check("bash: claude: cannot execute"), @r#"
+        claude did not tell its version: bash: claude: cannot execute
+        hint: install it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        "#);
+        insta::assert_snapshot!(check(""), @r#"
+        claude did not tell its version: it printed nothing
+        hint: install it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        "#);
+    }
+}

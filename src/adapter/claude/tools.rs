@@ -1,0 +1,239 @@
+//! What the tools of `claude` are called, what their inputs touch, and the file changes they carry.
+//!
+//! Refuses to know turns and permissions; a diff made of an input shows the part that the input holds,
+//! since the file itself is out of reach.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use similar::TextDiff;
+
+use crate::adapter::{ChangeKind, FileChange};
+use crate::permission::{Call, Reach};
+
+/// Above this many bytes a diff is written as "all old lines, all new lines", which costs no search.
+const DIFF_LIMIT: usize = 256 * 1024;
+
+/// Returns the kind of a tool, in the words of [`crate::adapter::AdapterEvent::ToolStarted`].
+pub fn kind(tool: &str) -> &str {
+    match tool {
+        "Bash" => "command",
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => "edit",
+        "Read" => "read",
+        "Glob" | "Grep" | "LS" | "WebSearch" => "search",
+        mcp if mcp.starts_with("mcp__") => "mcp",
+        other => other,
+    }
+}
+
+/// Returns one line that tells people what a call does.
+pub fn title(tool: &str, input: &Value) -> String {
+    let told = ["command", "file_path", "notebook_path", "pattern", "query"]
+        .iter()
+        .chain(&["url", "path", "description"])
+        .find_map(|key| text(input, key));
+    let whole = told.unwrap_or(tool);
+    let first = whole.lines().next().unwrap_or_default();
+    let short: String = first.chars().take(200).collect();
+    if short.len() == whole.len() {
+        short
+    } else {
+        format!("{short} …")
+    }
+}
+
+/// Returns what a call that the CLI asks about would do; `None` when its input lacks what it needs.
+pub fn call(tool: &str, input: &Value, cwd: &Path) -> Option<Call> {
+    Some(match tool {
+        "Bash" => Call::Command {
+            line: text(input, "command")?.to_owned(),
+            cwd: cwd.to_owned(),
+            reach: Reach::Unconfined,
+        },
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => Call::Edit {
+            paths: vec![edited_path(input)?],
+            reach: Reach::Unconfined,
+        },
+        "Read" => Call::Read {
+            paths: vec![PathBuf::from(text(input, "file_path")?)],
+        },
+        "Glob" | "Grep" | "LS" => Call::Read {
+            paths: vec![text(input, "path").map_or_else(|| cwd.to_owned(), PathBuf::from)],
+        },
+        other => Call::Tool {
+            name: other.to_owned(),
+            input: input.to_string(),
+        },
+    })
+}
+
+/// Returns the changes that an editing call is about to make, as far as its input tells.
+pub fn changes(tool: &str, input: &Value) -> Vec<FileChange> {
+    let Some(path) = edited_path(input) else {
+        return Vec::new();
+    };
+    let (kind, diff) = match tool {
+        "Write" => (ChangeKind::Add, text(input, "content").map(str::to_owned)),
+        "Edit" => (ChangeKind::Update, replacement(input)),
+        "MultiEdit" => (ChangeKind::Update, replacements(input)),
+        "NotebookEdit" => (ChangeKind::Update, cell(input)),
+        _not_an_edit => return Vec::new(),
+    };
+    vec![FileChange {
+        path,
+        kind,
+        diff: diff.unwrap_or_default(),
+    }]
+}
+
+/// Returns the change that was made, with its real place in the file, where the tool's own result tells one.
+pub fn changes_made(result: &Value) -> Vec<FileChange> {
+    let Some(path) = text(result, "filePath") else {
+        return Vec::new();
+    };
+    let hunks = result.get("structuredPatch").and_then(Value::as_array);
+    let diff: String = hunks.into_iter().flatten().filter_map(hunk).collect();
+    if diff.is_empty() {
+        return Vec::new();
+    }
+    vec![FileChange {
+        path: PathBuf::from(path),
+        kind: ChangeKind::Update,
+        diff,
+    }]
+}
+
+fn hunk(hunk: &Value) -> Option<String> {
+    let number = |key| hunk.get(key).and_then(Value::as_u64);
+    let mut diff = format!(
+        "@@ -{},{} +{},{} @@\n",
+        number("oldStart")?,
+        number("oldLines")?,
+        number("newStart")?,
+        number("newLines")?
+    );
+    for line in hunk.get("lines")?.as_array()? {
+        diff.push_str(line.as_str()?);
+        diff.push('\n');
+    }
+    Some(diff)
+}
+
+fn edited_path(input: &Value) -> Option<PathBuf> {
+    text(input, "file_path")
+        .or_else(|| text(input, "notebook_path"))
+        .map(PathBuf::from)
+}
+
+fn replacement(input: &Value) -> Option<String> {
+    Some(diff(text(input, "old_string")?, text(input, "new_string")?))
+}
+
+fn replacements(input: &Value) -> Option<String> {
+    let edits = input.get("edits")?.as_array()?;
+    Some(edits.iter().filter_map(replacement).collect())
+}
+
+fn cell(input: &Value) -> Option<String> {
+    text(input, "new_source").map(|source| diff("", source))
+}
+
+fn diff(old: &str, new: &str) -> String {
+    if old.len() + new.len() > DIFF_LIMIT {
+        let removed = old.lines().map(|line| format!("-{line}\n"));
+        let added = new.lines().map(|line| format!("+{line}\n"));
+        return removed.chain(added).collect();
+    }
+    TextDiff::from_lines(old, new)
+        .unified_diff()
+        .missing_newline_hint(false)
+        .to_string()
+}
+
+fn text<'a>(input: &'a Value, key: &str) -> Option<&'a str> {
+    input.get(key).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(tool: &str, input: &Value) -> String {
+        let shown = changes(tool, input).into_iter().map(|change| {
+            format!(
+                "{:?} {}\n{}",
+                change.kind,
+                change.path.display(),
+                change.diff
+            )
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn an_edit_shows_the_lines_it_replaces() {
+        let input = json!({"file_path": "/r/a.py", "old_string": "x = 1\ny = 2", "new_string": "x = 1\ny = 3"});
+        insta::assert_snapshot!(check("Edit", &input), @r#"
+        Update /r/a.py
+        @@ -1,2 +1,2 @@
+         x = 1
+        -y = 2
+        +y = 3
+        "#);
+    }
+
+    #[test]
+    fn a_write_shows_the_new_text() {
+        insta::assert_snapshot!(check("Write", &json!({"file_path": "/r/a", "content": "hi\n"})), @r#"
+        Add /r/a
+        hi
+        "#);
+    }
+
+    #[test]
+    fn many_edits_show_each_of_them() {
+        let input = json!({"file_path": "/r/a", "edits": [
+            {"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]});
+        insta::assert_snapshot!(check("MultiEdit", &input), @r#"
+        Update /r/a
+        @@ -1 +1 @@
+        -a
+        +b
+        @@ -1 +1 @@
+        -c
+        +d
+        "#);
+    }
+
+    #[test]
+    fn a_cell_of_a_notebook_shows_its_new_source() {
+        let input = json!({"notebook_path": "/r/n.ipynb", "new_source": "print(1)"});
+        insta::assert_snapshot!(check("NotebookEdit", &input), @r#"
+        Update /r/n.ipynb
+        @@ -0,0 +1 @@
+        +print(1)
+        "#);
+    }
+
+    #[test]
+    fn an_input_without_a_path_changes_nothing_that_could_be_shown() {
+        assert_eq!(check("Edit", &json!({"old_string": "a"})), "");
+        assert_eq!(check("Write", &json!(null)), "");
+    }
+
+    #[test]
+    fn a_title_is_one_line() {
+        let input = json!({"command": "cat <<X\nhi\nX"});
+        assert_eq!(title("Bash", &input), "cat <<X …");
+        assert_eq!(title("Bash", &json!({"command": "ls"})), "ls");
+        assert_eq!(title("Nameless", &json!({})), "Nameless");
+    }
+
+    #[test]
+    fn a_call_without_what_it_needs_is_none() {
+        assert_eq!(call("Bash", &json!({"cmd": "ls"}), Path::new("/r")), None);
+        assert_eq!(call("Write", &json!({}), Path::new("/r")), None);
+    }
+}
