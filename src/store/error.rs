@@ -1,0 +1,199 @@
+//! What can go wrong between this program and its files, each with the path and a remedy.
+//!
+//! Refuses to decide what happens next: a caller shows the message and the hint and stops.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A failure of the store; `Display` says what happened, [`StoreError::hint`] what to do.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The operating system refused one operation.
+    #[error("{action} {}", path.display())]
+    Io {
+        /// What was tried, as a verb phrase ("read", "rename to").
+        action: &'static str,
+        /// The file or directory concerned.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The disk or the quota is full; what was there before is unchanged.
+    #[error("no space left to {action} {}", path.display())]
+    Full {
+        /// What was tried.
+        action: &'static str,
+        /// The file concerned.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The place cannot be written by this user.
+    #[error("no permission to {action} {}", path.display())]
+    ReadOnly {
+        /// What was tried.
+        action: &'static str,
+        /// The file or directory concerned.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Something stands where a plain file or a plain directory of ours belongs.
+    #[error("{} is {found}, expected {expected}", path.display())]
+    NotPlain {
+        /// The place.
+        path: PathBuf,
+        /// What stands there ("a symbolic link", "a directory", …).
+        found: &'static str,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// The configured work directory or one of its file names cannot be used.
+    #[error("paths.{key} = {value:?} cannot be used: {reason}")]
+    BadName {
+        /// The key under `[paths]`.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A file of ours holds what this program never writes.
+    #[error("{}:{line}: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A newer version of this program wrote the file.
+    #[error("{} has schema {found}, this version knows {known}", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The schema number found.
+        found: u64,
+        /// The highest schema number known.
+        known: u64,
+    },
+    /// A file is larger than what the program reads at once.
+    #[error("{} is larger than {limit} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A value of the program's own cannot be stored in this file; a defect of the program.
+    #[error("the value cannot be stored in {}: {reason}", path.display())]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Another program holds the lock of a document and does not let go.
+    #[error("{} is held by another program for {seconds} seconds", path.display())]
+    Busy {
+        /// The lock file.
+        path: PathBuf,
+        /// How long this program waited.
+        seconds: u64,
+    },
+    /// There is already a run where a new one was to begin.
+    #[error("{} already holds a run", path.display())]
+    Exists {
+        /// The event log found.
+        path: PathBuf,
+    },
+}
+
+impl StoreError {
+    /// Sorts a system error by what the user can do about it.
+    pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        let path = path.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full {
+                action,
+                path,
+                source,
+            },
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly {
+                action,
+                path,
+                source,
+            },
+            _ => Self::Io {
+                action,
+                path,
+                source,
+            },
+        }
+    }
+
+    /// Says what the user can do, as one sentence without a full stop.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Io { .. } => "see the system's reason and start again".into(),
+            Self::Full { .. } => {
+                "free some space and start again; nothing written so far is lost".into()
+            }
+            Self::ReadOnly { path, .. } => format!(
+                "make {} and its directory writable for you (ls -ld shows the owner and the mode), or set paths.workdir in config.toml",
+                path.display()
+            ),
+            Self::NotPlain { path, .. } => format!(
+                "move {} away; the program writes only plain files in a directory of its own",
+                path.display()
+            ),
+            Self::BadName { key, .. } => format!("change paths.{key} in config.toml"),
+            Self::Damaged { path, .. } => format!(
+                "start with --new to archive this run as it is, or repair {} by hand",
+                path.display()
+            ),
+            Self::Newer { .. } => {
+                "update agent-collab, or start with --new to archive this run as it is".into()
+            }
+            Self::TooLarge { path, .. } => format!("shorten {}", path.display()),
+            Self::Shape { .. } => "this is a defect of agent-collab, please report it".into(),
+            Self::Busy { path, .. } => {
+                format!("end the program that holds {}", path.display())
+            }
+            Self::Exists { .. } => "continue that run, or start with --new to archive it".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(error: &StoreError, expected: &str) {
+        let text = format!("{error}\nhint: {}", error.hint());
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_full_disk_says_so_and_what_to_do() {
+        let source = io::Error::from_raw_os_error(nix::errno::Errno::ENOSPC as i32);
+        check(
+            &StoreError::io("append to", Path::new("/r/events.jsonl"), source),
+            "no space left to append to /r/events.jsonl\n\
+             hint: free some space and start again; nothing written so far is lost",
+        );
+    }
+
+    #[test]
+    fn a_read_only_place_says_so_and_what_to_do() {
+        let source = io::Error::from_raw_os_error(nix::errno::Errno::EROFS as i32);
+        check(
+            &StoreError::io("create", Path::new("/r/.agent-collab"), source),
+            "no permission to create /r/.agent-collab\n\
+             hint: make /r/.agent-collab and its directory writable for you (ls -ld shows the owner and the mode), or set paths.workdir in config.toml",
+        );
+    }
+}

@@ -1,0 +1,331 @@
+//! The lock of the program's instance in a repository, and the short locks of single documents.
+//!
+//! Refuses to believe a process id in a file: only the kernel's lock counts, and it ends with the
+//! process that holds it. Documents are replaced by rename, so their locks are files beside them.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fs2::FileExt;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::domain::ids::At;
+
+use super::{Layout, StoreError, instant, plain};
+
+/// How long a document's lock is waited for; the program holds one for milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A lock file that is exchanged under us this often is exchanged on purpose.
+const N_TRIES: u32 = 8;
+
+/// Who holds the instance lock, as far as the lock file tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// The process, unless it has not written its id yet.
+    pub pid: Option<u32>,
+    /// When it took the lock.
+    pub since: Option<At>,
+}
+
+/// Why the instance lock could not be taken.
+#[derive(Debug, Error)]
+pub enum LockError {
+    /// Another instance works in this repository.
+    #[error("another agent-collab works in this repository{}", describe(.0))]
+    Held(Held),
+    /// The lock file cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl LockError {
+    /// Says what the user can do.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Held(Held { pid: Some(pid), .. }) => {
+                format!("go on there, or end it with: kill {pid}")
+            }
+            Self::Held(Held { pid: None, .. }) => "go on there, or end it".into(),
+            Self::Store(e) => e.hint(),
+        }
+    }
+}
+
+fn describe(held: &Held) -> String {
+    let pid = held.pid.map(|pid| format!("process {pid}"));
+    let since = held
+        .since
+        .map(|at| format!("since {}", instant::to_text(at)));
+    let parts: Vec<String> = pid.into_iter().chain(since).collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", parts.join(", ")),
+    }
+}
+
+/// What the lock file holds.
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    pid: u32,
+    #[serde(with = "instant::text")]
+    since: At,
+}
+
+/// The proof that this process is the only instance in the repository, until it is dropped.
+#[derive(Debug)]
+pub struct InstanceLock {
+    path: PathBuf,
+    file: File,
+    /// Lock files that were moved away from `path` while we held them: still held.
+    former: Vec<File>,
+}
+
+impl InstanceLock {
+    /// Takes the lock, or says who holds it. Never waits.
+    pub fn take(layout: &Layout) -> Result<Self, LockError> {
+        let path = layout.lock();
+        let file = take_file(&path)?;
+        Ok(Self {
+            path,
+            file,
+            former: Vec::new(),
+        })
+    }
+
+    /// Makes sure that the lock file in the directory is still the one that is held.
+    ///
+    /// If it was removed or exchanged, the one that is there now is taken as well. To be called
+    /// after every turn, because a second instance would lock the file that it finds.
+    pub fn confirm(&mut self) -> Result<(), LockError> {
+        if is_same(&self.file, &self.path)? {
+            return Ok(());
+        }
+        let file = take_file(&self.path)?;
+        self.former.push(std::mem::replace(&mut self.file, file));
+        Ok(())
+    }
+}
+
+fn take_file(path: &Path) -> Result<File, LockError> {
+    let failed = |e| StoreError::io("lock", path, e);
+    for _ in 0..N_TRIES {
+        let mut file = plain::open_lock(path)?;
+        match FileExt::try_lock_exclusive(&file) {
+            Ok(()) => {}
+            Err(e) if is_contended(&e) => return Err(LockError::Held(read_holder(path)?)),
+            Err(e) => return Err(failed(e).into()),
+        }
+        // Between opening and locking, another may have exchanged the file.
+        if !is_same(&file, path)? {
+            continue;
+        }
+        let note = Note {
+            pid: std::process::id(),
+            since: instant::now(),
+        };
+        let text = serde_json::to_string(&note).map_err(|e| failed(e.into()))?;
+        file.set_len(0).map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        writeln!(file, "{text}").map_err(failed)?;
+        return Ok(file);
+    }
+    Err(failed(io::Error::other(
+        "the lock file is exchanged again and again",
+    ))
+    .into())
+}
+
+fn is_contended(error: &io::Error) -> bool {
+    error.raw_os_error() == fs2::lock_contended_error().raw_os_error()
+}
+
+fn is_same(file: &File, path: &Path) -> Result<bool, StoreError> {
+    let failed = |e| StoreError::io("look at", path, e);
+    let ours = file.metadata().map_err(failed)?;
+    match fs::symlink_metadata(path) {
+        Ok(theirs) => Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(failed(e)),
+    }
+}
+
+fn read_holder(path: &Path) -> Result<Held, StoreError> {
+    let bytes = plain::read(path, 4096)?.unwrap_or_default();
+    let note: Option<Note> = serde_json::from_slice(&bytes).ok();
+    Ok(Held {
+        pid: note.as_ref().map(|note| note.pid),
+        since: note.as_ref().map(|note| note.since),
+    })
+}
+
+/// The right to replace one document, until it is dropped.
+#[derive(Debug)]
+pub struct DocumentLock {
+    _file: File,
+}
+
+impl DocumentLock {
+    /// Takes the lock file `<document>.lock`; waits at most five seconds.
+    pub fn take(document: &Path) -> Result<Self, StoreError> {
+        Self::take_within(document, PATIENCE)
+    }
+
+    fn take_within(document: &Path, patience: Duration) -> Result<Self, StoreError> {
+        let mut name = document.file_name().unwrap_or_default().to_os_string();
+        name.push(".lock");
+        let path = document.with_file_name(name);
+        let started = Instant::now();
+        loop {
+            let file = plain::open_lock(&path)?;
+            match FileExt::try_lock_exclusive(&file) {
+                Ok(()) if is_same(&file, &path)? => return Ok(Self { _file: file }),
+                Ok(()) => {}
+                Err(e) if is_contended(&e) => {}
+                Err(e) => return Err(StoreError::io("lock", &path, e)),
+            }
+            if started.elapsed() >= patience {
+                return Err(StoreError::Busy {
+                    path,
+                    seconds: patience.as_secs(),
+                });
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, Command, Stdio};
+
+    use super::super::Names;
+    use super::*;
+
+    fn layout(root: &Path) -> Layout {
+        let layout = Layout::new(root, Names::default()).unwrap();
+        let _ = layout.create().unwrap();
+        layout
+    }
+
+    const CHILD_ROOT: &str = "AGENT_COLLAB_TEST_LOCK_ROOT";
+
+    /// Runs as the other process: says what it got, then holds it until its input closes.
+    #[test]
+    fn a_child_reports_what_it_got() {
+        let Some(root) = std::env::var_os(CHILD_ROOT) else {
+            return;
+        };
+        let taken = InstanceLock::take(&layout(Path::new(&root)));
+        match &taken {
+            Ok(_) => eprintln!("taken"),
+            Err(LockError::Held(held)) => eprintln!("held by {}", held.pid.unwrap()),
+            Err(e) => eprintln!("{e}"),
+        }
+        let _ = io::stdin().read_line(&mut String::new());
+    }
+
+    fn child(root: &Path) -> (Child, String) {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "--nocapture",
+                "store::lock::tests::a_child_reports_what_it_got",
+            ])
+            .env(CHILD_ROOT, root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        (child, line.trim().to_owned())
+    }
+
+    #[test]
+    fn two_processes_never_both_hold_the_lock() {
+        let root = tempfile::tempdir().unwrap();
+        let (mut first, told) = child(root.path());
+        assert_eq!(told, "taken");
+        let pid = first.id();
+        let (mut second, told) = child(root.path());
+        assert_eq!(told, format!("held by {pid}"));
+        match InstanceLock::take(&layout(root.path())) {
+            Err(LockError::Held(held)) => assert_eq!(held.pid, Some(pid)),
+            other => panic!("{other:?}"),
+        }
+        first.kill().unwrap();
+        first.wait().unwrap();
+        let ours = InstanceLock::take(&layout(root.path())).unwrap();
+        let (mut third, told) = child(root.path());
+        assert_eq!(told, format!("held by {}", std::process::id()));
+        drop(ours);
+        drop((second.stdin.take(), third.stdin.take()));
+        second.wait().unwrap();
+        third.wait().unwrap();
+    }
+
+    #[test]
+    fn an_old_pid_or_nonsense_in_a_free_lock_file_does_not_block() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        for old in [
+            "{\"pid\":1,\"since\":\"2020-01-01T00:00:00Z\"}",
+            "nonsense",
+            "",
+        ] {
+            fs::write(layout.lock(), old).unwrap();
+            let lock = InstanceLock::take(&layout).unwrap();
+            assert_eq!(
+                read_holder(&layout.lock()).unwrap().pid,
+                Some(std::process::id())
+            );
+            drop(lock);
+        }
+    }
+
+    #[test]
+    fn a_removed_lock_file_is_taken_again() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        let mut lock = InstanceLock::take(&layout).unwrap();
+        fs::remove_file(layout.lock()).unwrap();
+        lock.confirm().unwrap();
+        lock.confirm().unwrap();
+        assert!(matches!(
+            InstanceLock::take(&layout),
+            Err(LockError::Held(_))
+        ));
+    }
+
+    #[test]
+    fn the_message_names_the_holder_and_the_remedy() {
+        let error = LockError::Held(Held {
+            pid: Some(42),
+            since: Some(At(0)),
+        });
+        assert_eq!(
+            format!("{error}; {}", error.hint()),
+            "another agent-collab works in this repository (process 42, since 1970-01-01T00:00:00Z); \
+             go on there, or end it with: kill 42"
+        );
+    }
+
+    #[test]
+    fn a_document_has_one_writer_and_nobody_waits_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = dir.path().join("plan.md");
+        let first = DocumentLock::take(&plan).unwrap();
+        let refused = DocumentLock::take_within(&plan, Duration::ZERO).unwrap_err();
+        assert!(matches!(refused, StoreError::Busy { .. }));
+        drop(first);
+        DocumentLock::take(&plan).unwrap();
+    }
+}
