@@ -12,11 +12,25 @@
 
 pub mod atomic;
 mod error;
+pub mod events;
+mod guard;
 pub mod instant;
+pub mod iterations;
 mod layout;
 mod lock;
+#[cfg(test)]
+mod place;
 mod plain;
+mod raw;
+mod run_log;
+mod sessions;
+pub mod snapshot;
 
 pub use error::StoreError;
+pub use events::{EventLog, Opened, Origin, Record, TornTail};
+pub use guard::{Guard, Tampered};
 pub use layout::{Layout, Names, Privacy};
 pub use lock::{DocumentLock, Held, InstanceLock, LockError};
+pub use raw::{Clean, RawStream};
+pub use run_log::RunLog;
+pub use sessions::SessionFiles;

@@ -1,0 +1,473 @@
+//! The event log `events.jsonl`: one envelope a line, numbered without a gap backwards, never
+//! rewritten.
+//!
+//! Refuses to know any event: an event is what serialises as `{"kind": …, "data": …}` (serde's
+//! adjacent tagging). The first line has `seq` 0 and kind `log.opened` and carries the schema
+//! number; events count from 1.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::domain::ids::{At, RunId, SessionId, TurnId};
+
+use super::{Guard, Layout, StoreError, atomic, instant, plain};
+
+/// The schema number of the log that this version writes.
+pub const SCHEMA: u64 = 1;
+/// The kind of the first line.
+const OPENED: &str = "log.opened";
+/// The longest line that is read, in bytes.
+const MAX_LINE: u64 = 64 * 1024 * 1024;
+
+/// The session and the turn that an event belongs to, if any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The session.
+    pub session: Option<SessionId>,
+    /// The turn.
+    pub turn: Option<TurnId>,
+}
+
+/// One event with its envelope.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record<E> {
+    /// Its number, strictly increasing within a log, from 1.
+    pub seq: u64,
+    /// When it happened.
+    pub at: At,
+    /// The run.
+    pub run: RunId,
+    /// Where in the run.
+    pub origin: Origin,
+    /// What happened.
+    pub event: E,
+}
+
+impl<E: Serialize> Record<E> {
+    /// Writes the line as it stands in the log, without its end.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        let event = serde_json::to_value(&self.event)?;
+        let (kind, data) = split_event(event).map_err(serde::ser::Error::custom)?;
+        serde_json::to_string(&Envelope {
+            seq: self.seq,
+            at: self.at,
+            run: self.run.clone(),
+            session: self.origin.session.clone(),
+            turn: self.origin.turn.clone(),
+            kind,
+            data,
+        })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Envelope {
+    seq: u64,
+    #[serde(rename = "ts", with = "instant::text")]
+    at: At,
+    run: RunId,
+    session: Option<SessionId>,
+    turn: Option<TurnId>,
+    kind: String,
+    #[serde(default)]
+    data: Value,
+}
+
+/// What a scan needs of a line; the rest is only checked to be JSON.
+#[derive(Deserialize)]
+struct Number {
+    seq: u64,
+    #[serde(default, rename = "data")]
+    _data: IgnoredAny,
+}
+
+fn split_event(event: Value) -> Result<(String, Value), String> {
+    let wrong = || "an event must serialise as {\"kind\": text, \"data\": …}".to_owned();
+    let Value::Object(mut fields) = event else {
+        return Err(wrong());
+    };
+    let Some(Value::String(kind)) = fields.remove("kind") else {
+        return Err(wrong());
+    };
+    let data = fields.remove("data").unwrap_or(Value::Null);
+    match fields.is_empty() {
+        true => Ok((kind, data)),
+        false => Err(wrong()),
+    }
+}
+
+fn join_event(kind: String, data: Value) -> Value {
+    let mut fields = Map::new();
+    fields.insert("kind".into(), Value::String(kind));
+    if !data.is_null() {
+        fields.insert("data".into(), data);
+    }
+    Value::Object(fields)
+}
+
+/// What a crash left at the end of the log: half a line, which is no event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TornTail {
+    /// Its length.
+    pub bytes: u64,
+    /// Where it is kept.
+    pub kept_copy: PathBuf,
+}
+
+/// A log that was on disk already.
+#[derive(Debug)]
+pub struct Opened<E> {
+    /// The log, ready to go on.
+    pub log: EventLog<E>,
+    /// What was cut off its end, if anything.
+    pub torn: Option<TornTail>,
+}
+
+/// The log of one run, open for appending.
+#[derive(Debug)]
+pub struct EventLog<E> {
+    guard: Guard,
+    path: PathBuf,
+    run: RunId,
+    last_seq: u64,
+    _event: PhantomData<fn(&E)>,
+}
+
+impl<E> EventLog<E> {
+    /// Begins the log of a new run; refused where a log with events or a first line exists.
+    pub fn create(guard: &Guard, run: &RunId, at: At) -> Result<Self, StoreError> {
+        let path = guard.layout().events();
+        if guard.len(&path).unwrap_or(0) > 0 {
+            return Err(StoreError::Exists { path });
+        }
+        let log = Self::new(guard, run.clone(), 0);
+        let mut schema = Map::new();
+        schema.insert("schema".into(), SCHEMA.into());
+        log.write(&Envelope {
+            seq: 0,
+            at,
+            run: run.clone(),
+            session: None,
+            turn: None,
+            kind: OPENED.into(),
+            data: Value::Object(schema),
+        })?;
+        log.sync()?;
+        Ok(log)
+    }
+
+    /// Opens the log that is there; `None` when there is none, or none that got as far as one line.
+    ///
+    /// A last line without its end is cut off and kept in `history/`. A malformed line before it,
+    /// a number that does not rise and a newer schema are errors, and nothing is changed then.
+    pub fn open(guard: &Guard) -> Result<Option<Opened<E>>, StoreError> {
+        let path = guard.layout().events();
+        if guard.len(&path).is_none() {
+            return Ok(None);
+        }
+        let scan = scan(&path)?;
+        let torn = match scan.torn {
+            0 => None,
+            bytes => {
+                let kept_copy = keep_tail(guard.layout(), &path, scan.whole)?;
+                guard.truncate(&path, scan.whole)?;
+                Some(TornTail { bytes, kept_copy })
+            }
+        };
+        let Some(run) = scan.run else {
+            return Ok(None);
+        };
+        let log = Self::new(guard, run, scan.last_seq);
+        Ok(Some(Opened { log, torn }))
+    }
+
+    fn new(guard: &Guard, run: RunId, last_seq: u64) -> Self {
+        Self {
+            guard: guard.clone(),
+            path: guard.layout().events(),
+            run,
+            last_seq,
+            _event: PhantomData,
+        }
+    }
+
+    /// The run whose log this is.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The number of the last event; 0 before the first.
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// The guard that it writes through.
+    pub(super) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// Makes everything appended so far durable.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        self.guard.sync(&self.path)
+    }
+
+    fn write(&self, envelope: &Envelope) -> Result<(), StoreError> {
+        let mut line = serde_json::to_vec(envelope).map_err(|e| self.shape(e.to_string()))?;
+        line.push(b'\n');
+        self.guard.append(&self.path, &line)
+    }
+
+    fn shape(&self, reason: String) -> StoreError {
+        StoreError::Shape {
+            path: self.path.clone(),
+            reason,
+        }
+    }
+}
+
+impl<E: Serialize> EventLog<E> {
+    /// Appends one event and returns its number; durable only after [`EventLog::sync`].
+    ///
+    /// After an error the log is as it was and the number is not used up.
+    pub fn append(&mut self, at: At, origin: &Origin, event: &E) -> Result<u64, StoreError> {
+        let event = serde_json::to_value(event).map_err(|e| self.shape(e.to_string()))?;
+        let (kind, data) = split_event(event).map_err(|reason| self.shape(reason))?;
+        let seq = self.last_seq + 1;
+        self.write(&Envelope {
+            seq,
+            at,
+            run: self.run.clone(),
+            session: origin.session.clone(),
+            turn: origin.turn.clone(),
+            kind,
+            data,
+        })?;
+        self.last_seq = seq;
+        Ok(seq)
+    }
+}
+
+impl<E: DeserializeOwned> EventLog<E> {
+    /// Reads the events from number `from` on, up to the last one there now.
+    pub fn read_from(&self, from: u64) -> Result<Events<E>, StoreError> {
+        read(&self.path, from)
+    }
+}
+
+/// Streams the events of a log from number `from` on; half a last line ends the stream quietly.
+///
+/// Needs no lock and holds one line in memory. A log that does not exist has no events.
+pub fn read<E: DeserializeOwned>(path: &Path, from: u64) -> Result<Events<E>, StoreError> {
+    Ok(Events {
+        lines: Lines::open(path)?,
+        from,
+        before: None,
+        _event: PhantomData,
+    })
+}
+
+/// The events of a log, one by one; ends after the first error.
+#[derive(Debug)]
+pub struct Events<E> {
+    lines: Lines,
+    from: u64,
+    before: Option<u64>,
+    _event: PhantomData<fn() -> E>,
+}
+
+impl<E: DeserializeOwned> Iterator for Events<E> {
+    type Item = Result<Record<E>, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let line = match self.lines.next_line() {
+                Ok(Some(Line::Whole(line))) => line,
+                Ok(Some(Line::Torn(_)) | None) => return None,
+                Err(e) => return Some(Err(e)),
+            };
+            match self.read_line(&line) {
+                Ok(None) => {}
+                Ok(Some(record)) => return Some(Ok(record)),
+                Err(e) => {
+                    self.lines.reader = None;
+                    return Some(Err(e));
+                }
+            }
+        }
+    }
+}
+
+impl<E: DeserializeOwned> Events<E> {
+    fn read_line(&mut self, line: &[u8]) -> Result<Option<Record<E>>, StoreError> {
+        let seq = self.lines.check_line(line, self.before)?;
+        self.before = Some(seq);
+        if seq == 0 || seq < self.from {
+            return Ok(None);
+        }
+        let malformed = |e: serde_json::Error| self.lines.damaged(e.to_string());
+        let envelope: Envelope = serde_json::from_slice(line).map_err(malformed)?;
+        let event = join_event(envelope.kind, envelope.data);
+        Ok(Some(Record {
+            seq,
+            at: envelope.at,
+            run: envelope.run,
+            origin: Origin {
+                session: envelope.session,
+                turn: envelope.turn,
+            },
+            event: serde_json::from_value(event).map_err(malformed)?,
+        }))
+    }
+}
+
+enum Line {
+    Whole(Vec<u8>),
+    Torn(u64),
+}
+
+/// The lines of a log file as it was when it was opened.
+#[derive(Debug)]
+struct Lines {
+    path: PathBuf,
+    reader: Option<BufReader<std::io::Take<File>>>,
+    n_line: u64,
+}
+
+impl Lines {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let reader = match plain::open_read(path)? {
+            Some(file) => {
+                let meta = file.metadata();
+                let len = meta.map_err(|e| StoreError::io("look at", path, e))?.len();
+                Some(BufReader::new(file.take(len)))
+            }
+            None => None,
+        };
+        Ok(Self {
+            path: path.to_path_buf(),
+            reader,
+            n_line: 0,
+        })
+    }
+
+    fn next_line(&mut self) -> Result<Option<Line>, StoreError> {
+        let Some(reader) = &mut self.reader else {
+            return Ok(None);
+        };
+        let mut line = Vec::new();
+        let n = reader
+            .by_ref()
+            .take(MAX_LINE)
+            .read_until(b'\n', &mut line)
+            .map_err(|e| StoreError::io("read", &self.path, e))?;
+        if n == 0 {
+            return Ok(None);
+        }
+        self.n_line += 1;
+        if line.last() == Some(&b'\n') {
+            line.pop();
+            return Ok(Some(Line::Whole(line)));
+        }
+        if n as u64 == MAX_LINE {
+            return Err(self.damaged(format!("the line is longer than {MAX_LINE} bytes")));
+        }
+        Ok(Some(Line::Torn(n as u64)))
+    }
+
+    /// Checks the form of a line and that its number is above the one `before` it.
+    fn check_line(&self, line: &[u8], before: Option<u64>) -> Result<u64, StoreError> {
+        let number: Number =
+            serde_json::from_slice(line).map_err(|e| self.damaged(e.to_string()))?;
+        let seq = number.seq;
+        match before {
+            None => self.read_first(line).map(|_| seq),
+            Some(before) if seq <= before => {
+                Err(self.damaged(format!("seq {seq} comes after seq {before}")))
+            }
+            Some(_) => Ok(seq),
+        }
+    }
+
+    fn read_first(&self, line: &[u8]) -> Result<RunId, StoreError> {
+        let first: Envelope =
+            serde_json::from_slice(line).map_err(|e| self.damaged(e.to_string()))?;
+        let schema = first.data.get("schema").and_then(Value::as_u64);
+        match schema {
+            Some(schema) if first.kind == OPENED && schema > SCHEMA => Err(StoreError::Newer {
+                path: self.path.clone(),
+                found: schema,
+                known: SCHEMA,
+            }),
+            Some(_) if first.kind == OPENED && first.seq == 0 => Ok(first.run),
+            Some(_) | None => Err(self.damaged(format!(
+                "the first line is not {OPENED} with a schema number"
+            ))),
+        }
+    }
+
+    fn damaged(&self, reason: String) -> StoreError {
+        StoreError::Damaged {
+            path: self.path.clone(),
+            line: self.n_line,
+            reason,
+        }
+    }
+}
+
+struct Scan {
+    run: Option<RunId>,
+    last_seq: u64,
+    /// The length of all whole lines.
+    whole: u64,
+    /// The length of half a line after them.
+    torn: u64,
+}
+
+fn scan(path: &Path) -> Result<Scan, StoreError> {
+    let mut lines = Lines::open(path)?;
+    let mut scan = Scan {
+        run: None,
+        last_seq: 0,
+        whole: 0,
+        torn: 0,
+    };
+    while let Some(line) = lines.next_line()? {
+        match line {
+            Line::Torn(bytes) => scan.torn = bytes,
+            Line::Whole(line) => {
+                let before = scan.run.as_ref().map(|_| scan.last_seq);
+                scan.last_seq = lines.check_line(&line, before)?;
+                if scan.run.is_none() {
+                    scan.run = Some(lines.read_first(&line)?);
+                }
+                scan.whole += line.len() as u64 + 1;
+            }
+        }
+    }
+    Ok(scan)
+}
+
+/// Keeps what follows the last whole line in `history/torn-<instant>.bin`.
+fn keep_tail(layout: &Layout, path: &Path, whole: u64) -> Result<PathBuf, StoreError> {
+    let failed = |e| StoreError::io("read", path, e);
+    let mut tail = Vec::new();
+    if let Some(mut file) = plain::open_read(path)? {
+        file.seek(SeekFrom::Start(whole)).map_err(failed)?;
+        file.read_to_end(&mut tail).map_err(failed)?;
+    }
+    let history = layout.history();
+    plain::ensure_dirs(layout.workdir(), &history)?;
+    let name = format!("torn-{}.bin", instant::to_name(instant::now()));
+    let place = plain::free_place(&history.join(name))?;
+    atomic::replace(&place, &tail)?;
+    Ok(place)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::super::place::Place;
+use super::*;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "data", rename_all = "snake_case")]
+enum Event {
+    Paused,
+    Said {
+        text: String,
+        by_step: std::collections::BTreeMap<u32, u8>,
+    },
+}
+
+fn said(text: &str) -> Event {
+    Event::Said {
+        text: text.into(),
+        by_step: [(7, 1)].into(),
+    }
+}
+
+fn create(guard: &Guard) -> EventLog<Event> {
+    EventLog::create(guard, &RunId::new("run_1"), At(0)).unwrap()
+}
+
+/// Opens a log with this text and says what became of it.
+fn check(text: &str, expected: &str) {
+    let place = Place::new();
+    fs::write(place.layout.events(), text).unwrap();
+    let told = match EventLog::<Event>::open(&place.guard()) {
+        Ok(None) => "none".to_owned(),
+        Ok(Some(opened)) => {
+            let events: Result<Vec<_>, _> = opened.log.read_from(1).unwrap().collect();
+            let torn = opened.torn.map_or(0, |torn| torn.bytes);
+            let last = opened.log.last_seq();
+            match events {
+                Ok(events) => format!("last {last}, {} read, {torn} torn", events.len()),
+                Err(e) => format!("last {last}, {torn} torn, {e}"),
+            }
+        }
+        Err(e) => e.to_string(),
+    };
+    let dir = format!("{}/", place.layout.workdir().display());
+    assert_eq!(told.replace(&dir, ""), expected, "{text}");
+}
+
+const FIRST: &str = r#"{"seq":0,"ts":"2026-01-01T00:00:00Z","run":"r","session":null,"turn":null,"kind":"log.opened","data":{"schema":1}}"#;
+
+fn line(seq: u64) -> String {
+    format!(
+        r#"{{"seq":{seq},"ts":"2026-01-01T00:00:00Z","run":"r","session":"s","turn":"t","kind":"paused"}}"#
+    )
+}
+
+#[test]
+fn the_envelope_is_as_documented() {
+    let place = Place::new();
+    let mut log = create(&place.guard());
+    let origin = Origin {
+        session: Some(SessionId::new("ses_b")),
+        turn: None,
+    };
+    assert_eq!(log.append(At(1500), &origin, &said("hi")).unwrap(), 1);
+    assert_eq!(
+        log.append(At(2000), &Origin::default(), &Event::Paused)
+            .unwrap(),
+        2
+    );
+    let text = fs::read_to_string(place.layout.events()).unwrap();
+    insta::assert_snapshot!(text, @r#"
+    {"seq":0,"ts":"1970-01-01T00:00:00Z","run":"run_1","session":null,"turn":null,"kind":"log.opened","data":{"schema":1}}
+    {"seq":1,"ts":"1970-01-01T00:00:01.5Z","run":"run_1","session":"ses_b","turn":null,"kind":"said","data":{"text":"hi","by_step":{"7":1}}}
+    {"seq":2,"ts":"1970-01-01T00:00:02Z","run":"run_1","session":null,"turn":null,"kind":"paused","data":null}
+    "#);
+    let read: Vec<_> = log.read_from(2).unwrap().map(Result::unwrap).collect();
+    assert_eq!(read.len(), 1);
+    assert_eq!((read[0].seq, &read[0].event), (2, &Event::Paused));
+    let lines: Vec<String> = log
+        .read_from(0)
+        .unwrap()
+        .map(|record| record.unwrap().to_line().unwrap())
+        .collect();
+    assert_eq!(lines, text.lines().skip(1).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_log_opens_with_what_is_whole() {
+    check("", "none");
+    check(&FIRST[..20], "none");
+    check(&format!("{FIRST}\n"), "last 0, 0 read, 0 torn");
+    check(
+        &format!("{FIRST}\n{}\n{}\n", line(1), line(4)),
+        "last 4, 2 read, 0 torn",
+    );
+    check(
+        &format!("{FIRST}\n{}\n{{\"seq\":2", line(1)),
+        "last 1, 1 read, 8 torn",
+    );
+    check(&format!("{FIRST}\n\0\0\0"), "last 0, 0 read, 3 torn");
+}
+
+#[test]
+fn damage_is_named_with_its_line() {
+    check(
+        &format!("{FIRST}\nnonsense\n{}\n", line(1)),
+        "events.jsonl:2: expected ident at line 1 column 2",
+    );
+    check(
+        &format!("{FIRST}\n{}\n{}\n", line(2), line(2)),
+        "events.jsonl:3: seq 2 comes after seq 2",
+    );
+    check(
+        &format!("{}\n", line(1)),
+        "events.jsonl:1: the first line is not log.opened with a schema number",
+    );
+    check(
+        &format!("{}\n", FIRST.replace(":1}", ":2}")),
+        "events.jsonl has schema 2, this version knows 1",
+    );
+    check(
+        &format!("{FIRST}\n{}\n", line(1).replace("paused", "sung")),
+        "last 1, 0 torn, events.jsonl:2: unknown variant `sung`, expected `paused` or `said`",
+    );
+}
+
+#[test]
+fn a_log_is_not_begun_over_another() {
+    let place = Place::new();
+    let guard = place.guard();
+    create(&guard);
+    let again = EventLog::<Event>::create(&guard, &RunId::new("run_2"), At(0)).unwrap_err();
+    assert!(matches!(again, StoreError::Exists { .. }));
+}
+
+#[test]
+fn a_full_device_is_a_clear_error() {
+    let mut full = fs::OpenOptions::new()
+        .append(true)
+        .open("/dev/full")
+        .unwrap();
+    let source = std::io::Write::write_all(&mut full, b"x").unwrap_err();
+    let error = StoreError::io("append to", Path::new("events.jsonl"), source);
+    assert_eq!(error.to_string(), "no space left to append to events.jsonl");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn a_cut_anywhere_loses_only_the_half_line_and_keeps_its_bytes(
+        texts in proptest::collection::vec(".{0,30}", 1..8),
+        cut in 0.0_f64..1.0,
+    ) {
+        let place = Place::new();
+        let mut log = create(&place.guard());
+        for text in &texts {
+            log.append(At(5), &Origin::default(), &said(text)).unwrap();
+        }
+        let whole = fs::read(place.layout.events()).unwrap();
+        let cut = (whole.len() as f64 * cut) as usize;
+        fs::write(place.layout.events(), &whole[..cut]).unwrap();
+
+        let guard = place.guard();
+        let n_lines = whole[..cut].iter().filter(|byte| **byte == b'\n').count() as u64;
+        let opened = EventLog::<Event>::open(&guard).unwrap();
+        let mut log = match opened {
+            None => {
+                prop_assert_eq!(n_lines, 0);
+                create(&guard)
+            }
+            Some(opened) => {
+                prop_assert_eq!(opened.log.last_seq(), n_lines - 1);
+                let kept = opened.torn.map(|torn| fs::read(torn.kept_copy).unwrap()).unwrap_or_default();
+                let mut all = fs::read(place.layout.events()).unwrap();
+                all.extend(kept);
+                prop_assert_eq!(&all[..], &whole[..cut]);
+                opened.log
+            }
+        };
+        let seq = log.append(At(6), &Origin::default(), &Event::Paused).unwrap();
+        let seqs: Vec<u64> = log.read_from(0).unwrap().map(|record| record.unwrap().seq).collect();
+        prop_assert_eq!(seqs, (1..=seq).collect::<Vec<_>>());
+        prop_assert_eq!(guard.check().unwrap(), []);
+    }
+}

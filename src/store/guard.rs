@@ -1,0 +1,307 @@
+//! Guards the files that only the program writes: every write of theirs goes through here, and a
+//! check after each turn puts back what somebody else changed.
+//!
+//! Refuses to trust the disk: it compares with a copy of its own, in memory when small, else in a
+//! file without a name that no other program can reach by a path. Refuses to delete anything: what
+//! it finds instead of ours goes to `history/`. `plan.md` and `comments.md` are not its business.
+
+mod check;
+mod copy;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use copy::Copy;
+
+use super::plain::{self, Found};
+use super::{Layout, StoreError, atomic};
+
+/// A difference that was found and undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tampered {
+    /// The file or directory that differed from what the program wrote.
+    pub path: PathBuf,
+    /// Where what was found instead is kept; `None` when nothing was there.
+    pub kept_copy: Option<PathBuf>,
+}
+
+/// The one writer of guarded files; a clone speaks to the same one.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    layout: Arc<Layout>,
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    layout: Arc<Layout>,
+    side: PathBuf,
+    /// What the program wrote, by path relative to the work directory.
+    files: BTreeMap<PathBuf, Kept>,
+    /// Differences found while writing, to be told by the next check.
+    pending: Vec<Tampered>,
+    /// The directory under `history/` for what this process sets aside.
+    aside: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    copy: Copy,
+    /// The file as it was opened for appending; it stays ours if the path is given to another.
+    live: Option<File>,
+}
+
+impl Guard {
+    /// Takes the run's files as they are on disk for its own and guards them from here on.
+    ///
+    /// `side` is a directory outside the repository for nameless copies of large files, such as
+    /// the user's state directory; it is made if missing. Only plain files are taken over; any
+    /// other thing among them is reported by the first check.
+    pub fn open(layout: &Layout, side: &Path) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(side).map_err(|e| StoreError::io("create", side, e))?;
+        let layout = Arc::new(layout.clone());
+        let mut inner = Inner {
+            layout: Arc::clone(&layout),
+            side: side.to_path_buf(),
+            files: BTreeMap::new(),
+            pending: Vec::new(),
+            aside: None,
+        };
+        for path in inner.find_files()? {
+            inner.adopt(&path)?;
+        }
+        Ok(Self {
+            layout,
+            inner: Arc::new(Mutex::new(inner)),
+        })
+    }
+
+    /// The places that it works in.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Replaces a guarded file atomically and durably.
+    pub fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.lock().replace(path, bytes)
+    }
+
+    /// Appends to a guarded file, all or nothing; not yet durable, see [`Guard::sync`].
+    pub fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.lock().append(path, bytes)
+    }
+
+    /// Makes everything appended to a guarded file durable.
+    pub fn sync(&self, path: &Path) -> Result<(), StoreError> {
+        self.lock().sync(path)
+    }
+
+    /// The length in bytes of what the program wrote to a file; `None` if it wrote none.
+    pub fn len(&self, path: &Path) -> Option<u64> {
+        let inner = self.lock();
+        let name = inner.name(path).ok()?;
+        inner.files.get(&name).map(|kept| kept.copy.len())
+    }
+
+    /// The last byte of what the program wrote to a file.
+    pub(super) fn last_byte(&self, path: &Path) -> Result<Option<u8>, StoreError> {
+        let inner = self.lock();
+        let name = inner.name(path)?;
+        match inner.files.get(&name) {
+            Some(kept) => kept.copy.last_byte(path),
+            None => Ok(None),
+        }
+    }
+
+    /// Cuts a guarded file down to its first `len` bytes; the caller has kept the rest elsewhere.
+    pub(super) fn truncate(&self, path: &Path, len: u64) -> Result<(), StoreError> {
+        self.lock().truncate(path, len)
+    }
+
+    /// Renames a guarded file, over another one if need be.
+    pub(super) fn rotate(&self, from: &Path, to: &Path) -> Result<(), StoreError> {
+        self.lock().rotate(from, to)
+    }
+
+    /// Compares every guarded file with what the program wrote and puts ours back where it differs.
+    ///
+    /// What was found instead, files nobody should have put there included, is moved to
+    /// `history/tampered-<instant>/`. Returns each difference once; on an error those found so far
+    /// are told by the next call. Reads all guarded bytes, so it belongs off the loop's thread.
+    pub fn check(&self) -> Result<Vec<Tampered>, StoreError> {
+        self.lock().check()
+    }
+
+    /// Stops guarding everything, before the run's files are moved to `history/`.
+    pub fn forget_run(&self) {
+        self.lock().files.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// The name of a guarded file relative to the work directory.
+    fn name(&self, path: &Path) -> Result<PathBuf, StoreError> {
+        let name = path.strip_prefix(self.layout.workdir()).unwrap_or(path);
+        if self.guards(name) {
+            return Ok(name.to_path_buf());
+        }
+        Err(StoreError::Shape {
+            path: path.to_path_buf(),
+            reason: "it is not among the guarded files".into(),
+        })
+    }
+
+    fn guards(&self, name: &Path) -> bool {
+        if !name
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+        {
+            return false;
+        }
+        let at_top = [self.layout.state(), self.layout.events(), self.layout.log()];
+        let path = self.layout.workdir().join(name);
+        let is_below = |dir: PathBuf| path.starts_with(&dir) && path != dir;
+        at_top.contains(&path)
+            || is_below(self.layout.sessions())
+            || is_below(self.layout.iterations())
+    }
+
+    fn path(&self, name: &Path) -> PathBuf {
+        self.layout.workdir().join(name)
+    }
+
+    fn adopt(&mut self, path: &Path) -> Result<(), StoreError> {
+        let name = self.name(path)?;
+        if let Some(mut file) = plain::open_read(path)? {
+            let copy = Copy::of_reader(&mut file, path, &self.side)?;
+            self.files.insert(name, Kept { copy, live: None });
+        }
+        Ok(())
+    }
+
+    /// Makes the way to a file ours again and sets aside what stands at its place instead of it.
+    fn prepare(&mut self, name: &Path) -> Result<(), StoreError> {
+        self.clear_way(name)?;
+        if self.files.contains_key(name) {
+            self.check_file(name)?;
+        } else if plain::look(&self.path(name))? != Found::Nothing {
+            let kept_copy = Some(self.set_aside(name)?);
+            let path = self.path(name);
+            self.pending.push(Tampered { path, kept_copy });
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        let name = self.name(path)?;
+        self.prepare(&name)?;
+        let copy = Copy::of_bytes(bytes, path, &self.side)?;
+        let done = atomic::replace(path, bytes);
+        // Even a failed replacement may have taken place: its last step only makes it durable.
+        let took_place = done.is_ok()
+            || plain::open_read(path)?.is_some_and(|file| copy.is_same(&file).unwrap_or(false));
+        if took_place {
+            self.files.insert(name, Kept { copy, live: None });
+        }
+        done
+    }
+
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        let name = self.name(path)?;
+        self.open_live(&name)?;
+        let Some(Kept {
+            copy,
+            live: Some(live),
+        }) = self.files.get_mut(&name)
+        else {
+            return Ok(());
+        };
+        let before = copy.len();
+        copy.push(bytes, path, &self.side)?;
+        append_whole(live, bytes, before).map_err(|e| {
+            copy.cut(before);
+            StoreError::io("append to", path, e)
+        })
+    }
+
+    fn open_live(&mut self, name: &Path) -> Result<(), StoreError> {
+        if self.files.get(name).is_some_and(|kept| kept.live.is_some()) {
+            return Ok(());
+        }
+        self.prepare(name)?;
+        let path = self.path(name);
+        let is_new = !self.files.contains_key(name);
+        let live = plain::open_append(&path)?;
+        if is_new && let Some(dir) = path.parent() {
+            plain::sync_dir(dir)?;
+        }
+        let copy = Copy::of_bytes(&[], &path, &self.side)?;
+        let kept = self
+            .files
+            .entry(name.to_path_buf())
+            .or_insert(Kept { copy, live: None });
+        kept.live = Some(live);
+        Ok(())
+    }
+
+    fn sync(&mut self, path: &Path) -> Result<(), StoreError> {
+        let name = self.name(path)?;
+        let live = self.files.get(&name).and_then(|kept| kept.live.as_ref());
+        match live {
+            Some(live) => live
+                .sync_data()
+                .map_err(|e| StoreError::io("sync", path, e)),
+            None => Ok(()),
+        }
+    }
+
+    fn truncate(&mut self, path: &Path, len: u64) -> Result<(), StoreError> {
+        let name = self.name(path)?;
+        self.open_live(&name)?;
+        let Some(Kept {
+            copy,
+            live: Some(live),
+        }) = self.files.get_mut(&name)
+        else {
+            return Ok(());
+        };
+        live.set_len(len)
+            .and_then(|()| live.sync_all())
+            .map_err(|e| StoreError::io("truncate", path, e))?;
+        copy.cut(len);
+        Ok(())
+    }
+
+    fn rotate(&mut self, from: &Path, to: &Path) -> Result<(), StoreError> {
+        let (from_name, to_name) = (self.name(from)?, self.name(to)?);
+        self.prepare(&from_name)?;
+        self.prepare(&to_name)?;
+        std::fs::rename(from, to).map_err(|e| StoreError::io("move", from, e))?;
+        if let Some(kept) = self.files.remove(&from_name) {
+            let copy = kept.copy;
+            self.files.insert(to_name, Kept { copy, live: None });
+        }
+        Ok(())
+    }
+}
+
+/// Appends all of `bytes`, or puts the file back to the length that it had.
+fn append_whole(file: &mut File, bytes: &[u8], before: u64) -> std::io::Result<()> {
+    let done = file.write_all(bytes);
+    if done.is_err() {
+        // A second failure here leaves half a line: the next check finds and mends it.
+        let _ = file.set_len(before);
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use proptest::prelude::*;
+
+use super::super::place::Place;
+use super::*;
+
+const BIG: usize = 300_000;
+
+/// A guarded run with small and large files, and what they hold.
+fn fill(place: &Place) -> (Guard, Vec<(PathBuf, Vec<u8>)>) {
+    let guard = place.guard();
+    let layout = &place.layout;
+    let session = layout.sessions().join("ses_a");
+    guard.replace(&layout.state(), b"state").unwrap();
+    guard.append(&layout.events(), &vec![b'e'; BIG]).unwrap();
+    guard.append(&layout.events(), b"end\n").unwrap();
+    guard.append(&layout.log(), b"log\n").unwrap();
+    guard
+        .replace(&session.join("session.json"), b"session")
+        .unwrap();
+    guard.append(&session.join("raw.jsonl"), b"raw\n").unwrap();
+    guard
+        .replace(&layout.iteration(1).join("plan.md"), &vec![b'p'; BIG])
+        .unwrap();
+    let ours = snapshot(layout);
+    assert_eq!(ours.len(), 6);
+    (guard, ours)
+}
+
+fn snapshot(layout: &Layout) -> Vec<(PathBuf, Vec<u8>)> {
+    let session = layout.sessions().join("ses_a");
+    [
+        layout.state(),
+        layout.events(),
+        layout.log(),
+        session.join("session.json"),
+        session.join("raw.jsonl"),
+        layout.iteration(1).join("plan.md"),
+    ]
+    .into_iter()
+    .map(|path| {
+        let bytes = fs::read(&path).unwrap();
+        (path, bytes)
+    })
+    .collect()
+}
+
+/// Lets an agent act, checks, and says what was reported; ours must be back each time.
+fn check(act: impl Fn(&Layout), expected: &[&str]) {
+    let place = Place::new();
+    let (guard, ours) = fill(&place);
+    assert_eq!(guard.check().unwrap(), []);
+    act(&place.layout);
+    let found = guard.check().unwrap();
+    let told: Vec<String> = found
+        .iter()
+        .map(|tampered| {
+            let below = tampered.path.strip_prefix(place.layout.workdir()).unwrap();
+            let kept = match &tampered.kept_copy {
+                Some(copy) => {
+                    assert!(fs::symlink_metadata(copy).is_ok(), "{copy:?} is not there");
+                    "kept"
+                }
+                None => "gone",
+            };
+            format!("{} {kept}", below.display())
+        })
+        .collect();
+    assert_eq!(told, expected);
+    assert!(snapshot(&place.layout) == ours, "ours is not back");
+    assert_eq!(guard.check().unwrap(), []);
+    guard.append(&place.layout.events(), b"more\n").unwrap();
+    let events = fs::read(place.layout.events()).unwrap();
+    assert!(events.ends_with(b"end\nmore\n"));
+    assert_eq!(guard.check().unwrap(), []);
+}
+
+#[test]
+fn rewriting_truncating_deleting_and_exchanging_are_undone() {
+    check(
+        |layout| fs::write(layout.state(), "evil").unwrap(),
+        &["state.json kept"],
+    );
+    check(
+        |layout| fs::write(layout.events(), "").unwrap(),
+        &["events.jsonl kept"],
+    );
+    check(
+        |layout| fs::remove_file(layout.log()).unwrap(),
+        &["log.md gone"],
+    );
+    check(
+        |layout| {
+            fs::remove_file(layout.events()).unwrap();
+            symlink("/etc/hostname", layout.events()).unwrap();
+        },
+        &["events.jsonl kept"],
+    );
+    check(
+        |layout| {
+            fs::remove_file(layout.state()).unwrap();
+            fs::create_dir(layout.state()).unwrap();
+        },
+        &["state.json kept"],
+    );
+    check(
+        |layout| {
+            let mut events = fs::read(layout.events()).unwrap();
+            events[BIG / 2] = b'x';
+            fs::write(layout.events(), events).unwrap();
+        },
+        &["events.jsonl kept"],
+    );
+}
+
+#[test]
+fn a_removed_or_exchanged_directory_is_undone() {
+    check(
+        |layout| fs::remove_dir_all(layout.sessions()).unwrap(),
+        &[
+            "sessions/ses_a/raw.jsonl gone",
+            "sessions/ses_a/session.json gone",
+        ],
+    );
+    check(
+        |layout| {
+            fs::rename(layout.iterations(), layout.root().join("stolen")).unwrap();
+            symlink(layout.root().join("stolen"), layout.iterations()).unwrap();
+        },
+        &["iterations kept", "iterations/1/plan.md gone"],
+    );
+    check(
+        |layout| {
+            let session = layout.sessions().join("ses_a");
+            fs::set_permissions(session, fs::Permissions::from_mode(0o000)).unwrap();
+        },
+        &[],
+    );
+}
+
+#[test]
+fn a_removed_or_exchanged_work_directory_is_undone() {
+    let all = [
+        "events.jsonl gone",
+        "iterations/1/plan.md gone",
+        "log.md gone",
+        "sessions/ses_a/raw.jsonl gone",
+        "sessions/ses_a/session.json gone",
+        "state.json gone",
+    ];
+    let expected = |first| [&[first][..], &all].concat();
+    check(
+        |layout| fs::remove_dir_all(layout.workdir()).unwrap(),
+        &expected(" gone"),
+    );
+    check(
+        |layout| {
+            fs::rename(layout.workdir(), layout.root().join("stolen")).unwrap();
+            symlink(layout.root().join("stolen"), layout.workdir()).unwrap();
+        },
+        &expected(" kept"),
+    );
+}
+
+#[test]
+fn what_nobody_should_have_put_there_is_set_aside() {
+    check(
+        |layout| {
+            fs::write(layout.sessions().join("ses_a/extra"), "x").unwrap();
+            fs::create_dir_all(layout.iterations().join("9/deep")).unwrap();
+            fs::write(layout.iterations().join("9/deep/plan.md"), "x").unwrap();
+            fs::create_dir(layout.sessions().join("empty")).unwrap();
+            fs::write(layout.plan(), "an edit").unwrap();
+        },
+        &["iterations/9 kept", "sessions/ses_a/extra kept"],
+    );
+}
+
+#[test]
+fn history_itself_is_no_way_out() {
+    check(
+        |layout| {
+            symlink("/tmp", layout.history()).unwrap();
+            fs::write(layout.state(), "evil").unwrap();
+        },
+        &["history kept", "state.json kept"],
+    );
+}
+
+#[test]
+fn a_difference_is_told_even_if_ours_was_written_over_it() {
+    let place = Place::new();
+    let (guard, _) = fill(&place);
+    fs::write(place.layout.state(), "evil").unwrap();
+    guard.replace(&place.layout.state(), b"next").unwrap();
+    let found = guard.check().unwrap();
+    assert_eq!(found.len(), 1);
+    let copy = found[0].kept_copy.as_ref().unwrap();
+    assert_eq!(fs::read(copy).unwrap(), b"evil");
+    assert_eq!(fs::read(place.layout.state()).unwrap(), b"next");
+}
+
+#[test]
+fn a_planted_file_does_not_become_ours() {
+    let place = Place::new();
+    let guard = place.guard();
+    fs::write(place.layout.log(), "planted\n").unwrap();
+    guard.append(&place.layout.log(), b"ours\n").unwrap();
+    assert_eq!(fs::read(place.layout.log()).unwrap(), b"ours\n");
+    assert_eq!(guard.check().unwrap().len(), 1);
+}
+
+#[test]
+fn only_guarded_places_are_written() {
+    let place = Place::new();
+    let guard = place.guard();
+    for path in [
+        place.layout.plan(),
+        place.layout.sessions(),
+        "/etc/x".into(),
+    ] {
+        let refused = guard.replace(&path, b"").unwrap_err();
+        assert!(matches!(refused, StoreError::Shape { .. }));
+    }
+    let up = place.layout.sessions().join("../plan.md");
+    assert!(guard.replace(&up, b"").is_err());
+}
+
+#[test]
+fn a_full_device_leaves_the_file_as_it_was() {
+    let mut full = fs::OpenOptions::new()
+        .append(true)
+        .open("/dev/full")
+        .unwrap();
+    let error = append_whole(&mut full, b"event\n", 0).unwrap_err();
+    let error = StoreError::io("append to", Path::new("events.jsonl"), error);
+    assert!(matches!(error, StoreError::Full { .. }));
+}
+
+#[derive(Debug, Clone)]
+enum Write {
+    Append(usize, usize),
+    Replace(usize, usize),
+    Tamper(usize, Vec<u8>),
+    Remove(usize),
+}
+
+fn writes() -> impl Strategy<Value = Vec<Write>> {
+    let sizes = prop_oneof![0_usize..50, 60_000_usize..70_000];
+    let bytes = proptest::collection::vec(any::<u8>(), 0..20);
+    let write = prop_oneof![
+        (0_usize..3, sizes.clone()).prop_map(|(file, size)| Write::Append(file, size)),
+        (0_usize..3, sizes).prop_map(|(file, size)| Write::Replace(file, size)),
+        (0_usize..3, bytes).prop_map(|(file, bytes)| Write::Tamper(file, bytes)),
+        (0_usize..3).prop_map(Write::Remove),
+    ];
+    proptest::collection::vec(write, 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn after_a_check_every_file_holds_what_the_program_wrote(writes in writes()) {
+        let place = Place::new();
+        let guard = place.guard();
+        let layout = &place.layout;
+        let paths = [layout.log(), layout.state(), layout.sessions().join("s/raw.jsonl")];
+        let mut model: [Option<Vec<u8>>; 3] = [None, None, None];
+        for write in writes {
+            match write {
+                Write::Append(file, size) => {
+                    guard.append(&paths[file], &vec![b'a'; size]).unwrap();
+                    let whole = model[file].get_or_insert_default();
+                    whole.extend(vec![b'a'; size]);
+                }
+                Write::Replace(file, size) => {
+                    guard.replace(&paths[file], &vec![b'r'; size]).unwrap();
+                    model[file] = Some(vec![b'r'; size]);
+                }
+                Write::Tamper(file, bytes) if model[file].is_some() => {
+                    fs::write(&paths[file], bytes).unwrap();
+                }
+                Write::Remove(file) => {
+                    let _ = fs::remove_file(&paths[file]);
+                }
+                Write::Tamper(..) => {}
+            }
+        }
+        guard.check().unwrap();
+        for (path, whole) in paths.iter().zip(&model) {
+            prop_assert_eq!(&fs::read(path).ok(), whole);
+        }
+        prop_assert_eq!(guard.check().unwrap(), []);
+    }
+}

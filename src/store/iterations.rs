@@ -1,0 +1,67 @@
+//! Keeps every committed version of plan and comments under `iterations/<n>/`.
+//!
+//! Refuses to overwrite a kept version: a second one in the same iteration gets a number.
+
+use std::path::{Path, PathBuf};
+
+use super::{Guard, StoreError, plain};
+
+/// The largest document that is compared, in bytes.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Keeps one version and returns where; the same bytes as the newest kept version are kept once.
+///
+/// The first version of `plan.md` in an iteration is `plan.md`, the next `plan-2.md` and so on.
+pub fn keep(guard: &Guard, n: u32, name: &str, bytes: &[u8]) -> Result<PathBuf, StoreError> {
+    let dir = guard.layout().iteration(n);
+    let mut newest: Option<PathBuf> = None;
+    let mut n_version = 1;
+    loop {
+        let path = dir.join(version_name(name, n_version));
+        if guard.len(&path).is_none() {
+            if let Some(newest) = newest
+                && plain::read(&newest, MAX_BYTES)?.as_deref() == Some(bytes)
+            {
+                return Ok(newest);
+            }
+            guard.replace(&path, bytes)?;
+            return Ok(path);
+        }
+        newest = Some(path);
+        n_version += 1;
+    }
+}
+
+fn version_name(name: &str, n_version: u32) -> String {
+    if n_version == 1 {
+        return name.to_owned();
+    }
+    let path = Path::new(name);
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    match path.extension() {
+        Some(extension) => format!("{stem}-{n_version}.{}", extension.to_string_lossy()),
+        None => format!("{stem}-{n_version}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::place::Place;
+    use super::*;
+
+    #[test]
+    fn every_version_is_kept_once() {
+        let place = Place::new();
+        let guard = place.guard();
+        let keep = |bytes: &str| {
+            let path = keep(&guard, 2, "plan.md", bytes.as_bytes()).unwrap();
+            let below = path.strip_prefix(place.layout.workdir()).unwrap();
+            below.display().to_string()
+        };
+        assert_eq!(keep("a"), "iterations/2/plan.md");
+        assert_eq!(keep("a"), "iterations/2/plan.md");
+        assert_eq!(keep("b"), "iterations/2/plan-2.md");
+        assert_eq!(keep("a"), "iterations/2/plan-3.md");
+        assert_eq!(guard.check().unwrap(), []);
+    }
+}

@@ -1,0 +1,155 @@
+//! The raw stream of one session: what its CLI said, line by line, redacted and bounded.
+//!
+//! Refuses to keep a line that was not cleaned first, and to grow without end: it keeps one older
+//! file, and says in the new one what is gone.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::{Guard, StoreError};
+
+/// The function that makes a line fit to be kept: secrets and control sequences removed.
+pub type Clean = Box<dyn Fn(&str) -> String + Send + Sync>;
+
+/// Writes `raw.jsonl` and, when that is full, moves it to `raw.jsonl.1`.
+pub struct RawStream {
+    guard: Guard,
+    path: PathBuf,
+    limit: u64,
+    clean: Clean,
+    n_lost_bytes: u64,
+}
+
+impl fmt::Debug for RawStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawStream")
+            .field("path", &self.path)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RawStream {
+    pub(super) fn new(guard: &Guard, path: PathBuf, limit: u64, clean: Clean) -> Self {
+        Self {
+            guard: guard.clone(),
+            path,
+            limit,
+            clean,
+            n_lost_bytes: 0,
+        }
+    }
+
+    /// Appends one line (its end not included), cleaned.
+    ///
+    /// A line that is longer than a whole file may be is cut and followed by a line
+    /// `{"agent_collab":"cut","bytes":…}` with the number of bytes left out.
+    pub fn append(&mut self, line: &str) -> Result<(), StoreError> {
+        let clean = (self.clean)(line).replace(['\n', '\r'], " ");
+        let most = usize::try_from(self.limit / 2).unwrap_or(usize::MAX);
+        let kept = clean.floor_char_boundary(most);
+        let mut text = clean[..kept].to_owned();
+        text.push('\n');
+        if kept < clean.len() {
+            let n_cut = clean.len() - kept;
+            text.push_str(&format!("{{\"agent_collab\":\"cut\",\"bytes\":{n_cut}}}\n"));
+        }
+        let len = self.guard.len(&self.path).unwrap_or(0);
+        if len > 0 && len + text.len() as u64 > self.limit {
+            self.rotate()?;
+        }
+        // Half a line of a crash must not swallow the line that follows it.
+        if self
+            .guard
+            .last_byte(&self.path)?
+            .is_some_and(|byte| byte != b'\n')
+        {
+            text.insert(0, '\n');
+        }
+        self.guard.append(&self.path, text.as_bytes())
+    }
+
+    fn rotate(&mut self) -> Result<(), StoreError> {
+        let old = self.path.with_file_name("raw.jsonl.1");
+        self.n_lost_bytes += self.guard.len(&old).unwrap_or(0);
+        self.guard.rotate(&self.path, &old)?;
+        let note = format!(
+            "{{\"agent_collab\":\"rotated\",\"before\":\"raw.jsonl.1\",\"lost_bytes\":{}}}\n",
+            self.n_lost_bytes
+        );
+        self.guard.append(&self.path, note.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::super::SessionFiles;
+    use super::super::place::Place;
+    use super::*;
+    use crate::domain::ids::SessionId;
+
+    fn check(limit: u64, lines: &[&str], expected: &[&str]) {
+        let place = Place::new();
+        let guard = place.guard();
+        let id = SessionId::new("ses_a");
+        let clean: Clean = Box::new(|line| line.replace("secret", "[redacted]"));
+        let mut raw = SessionFiles::of(&guard, &id).open_raw(limit, clean);
+        for line in lines {
+            raw.append(line).unwrap();
+        }
+        let dir = place.layout.session(&id);
+        let text = |name: &str| fs::read_to_string(dir.join(name)).unwrap_or_default();
+        assert_eq!([text("raw.jsonl.1"), text("raw.jsonl")], expected);
+        let mode = fs::metadata(dir.join("raw.jsonl"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(guard.check().unwrap(), []);
+    }
+
+    #[test]
+    fn lines_are_cleaned_and_private() {
+        check(
+            1000,
+            &["a secret b", "c\nd"],
+            &["", "a [redacted] b\nc d\n"],
+        );
+    }
+
+    #[test]
+    fn a_full_stream_keeps_one_older_file_and_says_what_is_gone() {
+        let line = "x".repeat(60);
+        let whole = format!("{line}\n");
+        let note = |n: u64| {
+            format!(
+                "{{\"agent_collab\":\"rotated\",\"before\":\"raw.jsonl.1\",\"lost_bytes\":{n}}}\n"
+            )
+        };
+        let before = format!("{}{line}\n", note(0));
+        check(
+            130,
+            &[line.as_str(); 4],
+            &[&before, &format!("{}{line}\n", note(122))],
+        );
+        check(130, &[line.as_str(); 2], &["", &format!("{whole}{whole}")]);
+    }
+
+    #[test]
+    fn an_endless_line_is_cut_and_the_cut_is_marked() {
+        check(
+            100,
+            &[&"é".repeat(100)],
+            &[
+                "",
+                &format!(
+                    "{}\n{{\"agent_collab\":\"cut\",\"bytes\":150}}\n",
+                    "é".repeat(25)
+                ),
+            ],
+        );
+    }
+}

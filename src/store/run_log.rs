@@ -1,0 +1,73 @@
+//! The log of the run for people, `log.md`: what was there stays there, entries come after it.
+//!
+//! Refuses to change or reorder anything that was written.
+
+use super::{Guard, StoreError};
+
+/// Appends to `log.md`.
+#[derive(Debug, Clone)]
+pub struct RunLog {
+    guard: Guard,
+}
+
+impl RunLog {
+    /// Names the log; touches nothing yet.
+    pub fn of(guard: &Guard) -> Self {
+        Self {
+            guard: guard.clone(),
+        }
+    }
+
+    /// Appends one entry, durably; it begins on a line of its own and ends with a line end.
+    pub fn append_entry(&self, text: &str) -> Result<(), StoreError> {
+        let path = self.guard.layout().log();
+        let mut entry = String::with_capacity(text.len() + 2);
+        if self
+            .guard
+            .last_byte(&path)?
+            .is_some_and(|byte| byte != b'\n')
+        {
+            entry.push('\n');
+        }
+        entry.push_str(text);
+        if !text.ends_with('\n') {
+            entry.push('\n');
+        }
+        self.guard.append(&path, entry.as_bytes())?;
+        self.guard.sync(&path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::prelude::*;
+
+    use super::super::place::Place;
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn every_earlier_content_is_a_prefix_of_every_later_one(
+            torn in ".{0,20}",
+            entries in proptest::collection::vec(".{0,40}\n?", 1..6),
+        ) {
+            let place = Place::new();
+            fs::write(place.layout.log(), &torn).unwrap();
+            let mut before = torn;
+            let mut log = RunLog::of(&place.guard());
+            for (index, entry) in entries.iter().enumerate() {
+                log.append_entry(entry).unwrap();
+                let now = fs::read_to_string(place.layout.log()).unwrap();
+                prop_assert!(now.starts_with(&before) && now.ends_with('\n'));
+                prop_assert!(now.len() >= before.len() + entry.len());
+                before = now;
+                if index == 2 {
+                    log = RunLog::of(&place.guard());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The files of one session: `session.json`, `messages.jsonl`, and the way to its raw stream.
+//!
+//! Refuses to know what a session or a message is: both are whatever serialises.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::domain::ids::SessionId;
+
+use super::{Clean, Guard, RawStream, StoreError, plain};
+
+/// The schema number of `session.json` that this version writes.
+pub const SCHEMA: u64 = 1;
+/// The largest `session.json` that is read, in bytes.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The files of one session, written through the guard.
+#[derive(Debug, Clone)]
+pub struct SessionFiles {
+    guard: Guard,
+    dir: PathBuf,
+}
+
+impl SessionFiles {
+    /// Names the files of a session; touches nothing yet.
+    pub fn of(guard: &Guard, id: &SessionId) -> Self {
+        Self {
+            guard: guard.clone(),
+            dir: guard.layout().session(id),
+        }
+    }
+
+    fn session(&self) -> PathBuf {
+        self.dir.join("session.json")
+    }
+
+    fn messages(&self) -> PathBuf {
+        self.dir.join("messages.jsonl")
+    }
+
+    /// Replaces `session.json` atomically; `session` must serialise as an object without `schema`.
+    pub fn save<T: Serialize>(&self, session: &T) -> Result<(), StoreError> {
+        let path = self.session();
+        let shape = |reason: String| StoreError::Shape {
+            path: path.clone(),
+            reason,
+        };
+        let Value::Object(fields) =
+            serde_json::to_value(session).map_err(|e| shape(e.to_string()))?
+        else {
+            return Err(shape("the session is not an object".into()));
+        };
+        if fields.contains_key("schema") {
+            return Err(shape("the key schema occurs twice".into()));
+        }
+        let mut whole = Map::new();
+        whole.insert("schema".into(), SCHEMA.into());
+        whole.extend(fields);
+        let mut text = serde_json::to_vec_pretty(&whole).map_err(|e| shape(e.to_string()))?;
+        text.push(b'\n');
+        self.guard.replace(&path, &text)
+    }
+
+    /// Reads `session.json`; `None` when there is none.
+    pub fn load<T: DeserializeOwned>(&self) -> Result<Option<T>, StoreError> {
+        let path = self.session();
+        let Some(bytes) = plain::read(&path, MAX_BYTES)? else {
+            return Ok(None);
+        };
+        let damaged = |line: usize, reason: String| StoreError::Damaged {
+            path: path.clone(),
+            line: line.max(1) as u64,
+            reason,
+        };
+        let mut fields: Map<String, Value> =
+            serde_json::from_slice(&bytes).map_err(|e| damaged(e.line(), e.to_string()))?;
+        match fields
+            .shift_remove("schema")
+            .and_then(|value| value.as_u64())
+        {
+            Some(found) if found > SCHEMA => Err(StoreError::Newer {
+                path,
+                found,
+                known: SCHEMA,
+            }),
+            Some(_) => serde_json::from_value(Value::Object(fields))
+                .map(Some)
+                .map_err(|e| damaged(e.line(), e.to_string())),
+            None => Err(damaged(1, "the number schema is missing".into())),
+        }
+    }
+
+    /// Appends one message, durably.
+    pub fn append_message<M: Serialize>(&self, message: &M) -> Result<(), StoreError> {
+        let path = self.messages();
+        let mut line = Vec::new();
+        // Half a line of a crash must not swallow the message that follows it.
+        if self
+            .guard
+            .last_byte(&path)?
+            .is_some_and(|byte| byte != b'\n')
+        {
+            line.push(b'\n');
+        }
+        serde_json::to_writer(&mut line, message).map_err(|e| StoreError::Shape {
+            path: path.clone(),
+            reason: e.to_string(),
+        })?;
+        line.push(b'\n');
+        self.guard.append(&path, &line)?;
+        self.guard.sync(&path)
+    }
+
+    /// Reads the messages in order, each with its line number, malformed ones as errors in place.
+    pub fn read_messages<M: DeserializeOwned>(
+        &self,
+    ) -> Result<Vec<Result<M, StoreError>>, StoreError> {
+        let path = self.messages();
+        let Some(file) = plain::open_read(&path)? else {
+            return Ok(Vec::new());
+        };
+        let mut messages = Vec::new();
+        for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
+            let line = line.map_err(|e| StoreError::io("read", &path, e))?;
+            messages.push(
+                serde_json::from_slice(&line).map_err(|e| StoreError::Damaged {
+                    path: path.clone(),
+                    line: index as u64 + 1,
+                    reason: e.to_string(),
+                }),
+            );
+        }
+        Ok(messages)
+    }
+
+    /// Opens the raw stream of at most about twice `limit` bytes; every line passes `clean` first.
+    pub fn open_raw(&self, limit: u64, clean: Clean) -> RawStream {
+        RawStream::new(&self.guard, self.dir.join("raw.jsonl"), limit, clean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::place::Place;
+    use super::*;
+
+    #[test]
+    fn a_session_and_its_messages_come_back() {
+        let place = Place::new();
+        let files = SessionFiles::of(&place.guard(), &SessionId::new("ses_a"));
+        assert_eq!(files.load::<Value>().unwrap(), None);
+        let session = serde_json::json!({"id": "ses_a", "kind": "role"});
+        files.save(&session).unwrap();
+        assert_eq!(files.load::<Value>().unwrap(), Some(session));
+        files.append_message(&1).unwrap();
+        files.append_message(&"two").unwrap();
+        let told: Vec<Value> = files
+            .read_messages()
+            .unwrap()
+            .into_iter()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(told, [Value::from(1), Value::from("two")]);
+    }
+
+    #[test]
+    fn half_a_message_of_a_crash_spoils_only_itself() {
+        let place = Place::new();
+        let dir = place.layout.session(&SessionId::new("ses_a"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("messages.jsonl"), "1\n{\"te").unwrap();
+        let files = SessionFiles::of(&place.guard(), &SessionId::new("ses_a"));
+        files.append_message(&3).unwrap();
+        let told: Vec<bool> = files
+            .read_messages::<u8>()
+            .unwrap()
+            .iter()
+            .map(Result::is_ok)
+            .collect();
+        assert_eq!(told, [true, false, true]);
+    }
+}

@@ -1,0 +1,160 @@
+//! The snapshot `state.json`: the whole state of the run after one numbered event.
+//!
+//! Refuses to write a snapshot of events that are not durable: the only way to write one is
+//! [`commit`], which syncs the log first.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{EventLog, Layout, StoreError, plain};
+
+/// The schema number of the snapshot that this version writes.
+pub const SCHEMA: u64 = 1;
+/// The largest snapshot that is read, in bytes.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// A state read from disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded<T> {
+    /// The number of the last event that the state contains.
+    pub last_seq: u64,
+    /// The state.
+    pub state: T,
+}
+
+/// Makes the log durable and then replaces the snapshot by one that covers it.
+///
+/// `state` must serialise as an object without the keys `schema` and `last_seq`, which are added.
+/// The log is borrowed whole, so nothing can be appended between the two.
+pub fn commit<E, T: Serialize>(log: &mut EventLog<E>, state: &T) -> Result<(), StoreError> {
+    let path = log.guard().layout().state();
+    let shape = |reason: String| StoreError::Shape {
+        path: path.clone(),
+        reason,
+    };
+    let Value::Object(fields) = serde_json::to_value(state).map_err(|e| shape(e.to_string()))?
+    else {
+        return Err(shape("the state is not an object".into()));
+    };
+    let mut whole = Map::new();
+    whole.insert("schema".into(), SCHEMA.into());
+    whole.insert("last_seq".into(), log.last_seq().into());
+    for (key, value) in fields {
+        if whole.insert(key.clone(), value).is_some() {
+            return Err(shape(format!("the key {key} occurs twice")));
+        }
+    }
+    let mut text = serde_json::to_vec_pretty(&whole).map_err(|e| shape(e.to_string()))?;
+    text.push(b'\n');
+    log.sync()?;
+    log.guard().replace(&path, &text)
+}
+
+/// Reads the snapshot; `None` when there is none. Changes nothing, whatever it finds.
+pub fn load<T: DeserializeOwned>(layout: &Layout) -> Result<Option<Loaded<T>>, StoreError> {
+    let path = layout.state();
+    let Some(bytes) = plain::read(&path, MAX_BYTES)? else {
+        return Ok(None);
+    };
+    let damaged = |line: usize, reason: String| StoreError::Damaged {
+        path: path.clone(),
+        line: line.max(1) as u64,
+        reason,
+    };
+    let mut fields: Map<String, Value> =
+        serde_json::from_slice(&bytes).map_err(|e| damaged(e.line(), e.to_string()))?;
+    let mut number = |key: &str| {
+        let value = fields.shift_remove(key).and_then(|value| value.as_u64());
+        value.ok_or_else(|| damaged(1, format!("the number {key} is missing")))
+    };
+    let schema = number("schema")?;
+    if schema > SCHEMA {
+        return Err(StoreError::Newer {
+            path,
+            found: schema,
+            known: SCHEMA,
+        });
+    }
+    let last_seq = number("last_seq")?;
+    let state = serde_json::from_value(Value::Object(fields))
+        .map_err(|e| damaged(e.line(), e.to_string()))?;
+    Ok(Some(Loaded { last_seq, state }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde::Deserialize;
+
+    use super::super::Origin;
+    use super::super::place::Place;
+    use super::*;
+    use crate::domain::ids::{At, RunId};
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    struct State {
+        phase: String,
+        sizes: std::collections::BTreeMap<u32, u64>,
+    }
+
+    #[derive(Serialize)]
+    #[serde(tag = "kind", content = "data")]
+    enum Event {
+        Went(u8),
+    }
+
+    fn state() -> State {
+        State {
+            phase: "REVIEW".into(),
+            sizes: [(3, 4)].into(),
+        }
+    }
+
+    #[test]
+    fn a_snapshot_names_the_last_event_that_it_covers() {
+        let place = Place::new();
+        let guard = place.guard();
+        let mut log = EventLog::create(&guard, &RunId::new("run_1"), At(0)).unwrap();
+        log.append(At(1), &Origin::default(), &Event::Went(1))
+            .unwrap();
+        assert_eq!(load::<State>(&place.layout).unwrap(), None);
+        commit(&mut log, &state()).unwrap();
+        let loaded = load::<State>(&place.layout).unwrap().unwrap();
+        assert_eq!((loaded.last_seq, loaded.state), (1, state()));
+        let text = fs::read_to_string(place.layout.state()).unwrap();
+        assert!(
+            text.starts_with("{\n  \"schema\": 1,\n  \"last_seq\": 1,\n  \"phase\""),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_left_alone() {
+        let place = Place::new();
+        for (text, expected) in [
+            (
+                "{\"schema\":1,\n\"last",
+                "state.json:2: EOF while parsing a string at line 2 column 5",
+            ),
+            (
+                "{\"schema\":2,\"last_seq\":1}",
+                "state.json has schema 2, this version knows 1",
+            ),
+            (
+                "{\"last_seq\":1}",
+                "state.json:1: the number schema is missing",
+            ),
+            (
+                "{\"schema\":1,\"last_seq\":1}",
+                "state.json:1: missing field `phase`",
+            ),
+        ] {
+            fs::write(place.layout.state(), text).unwrap();
+            let told = load::<State>(&place.layout).unwrap_err().to_string();
+            assert_eq!(told.rsplit('/').next().unwrap(), expected);
+            assert_eq!(fs::read_to_string(place.layout.state()).unwrap(), text);
+        }
+    }
+}
