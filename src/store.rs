@@ -11,9 +11,12 @@
 //! [`documents`].
 
 pub mod atomic;
+pub mod debug_log;
+pub mod documents;
 mod error;
 pub mod events;
 mod guard;
+pub mod history;
 pub mod instant;
 pub mod iterations;
 mod layout;
@@ -25,6 +28,7 @@ mod raw;
 mod run_log;
 mod sessions;
 pub mod snapshot;
+mod tidy;
 
 pub use error::StoreError;
 pub use events::{EventLog, Opened, Origin, Record, TornTail};
@@ -34,3 +38,4 @@ pub use lock::{DocumentLock, Held, InstanceLock, LockError};
 pub use raw::{Clean, RawStream};
 pub use run_log::RunLog;
 pub use sessions::SessionFiles;
+pub use tidy::{Tidied, tidy};
