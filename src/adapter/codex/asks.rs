@@ -1,0 +1,432 @@
+//! What codex asks of the user, and how each answer is said to it.
+//!
+//! Refuses to decide anything: a call goes out as it stands, the decision comes in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::shell::without_wrapper;
+use super::translate::{OpenItems, Speaker};
+use super::wire::{Resolved, parse_params};
+use crate::adapter::{AdapterEvent, AgentQuestion, ChangeKind, Decision};
+use crate::domain::ids::RequestId;
+use crate::permission::{Call, Reach};
+
+/// The requests that wait for an answer of the user's.
+#[derive(Debug, Default)]
+pub(super) struct Asks {
+    open: BTreeMap<RequestId, Ask>,
+}
+
+/// One request that waits.
+#[derive(Debug)]
+pub(super) struct Ask {
+    /// The id in codex's own counting, to be given back as it came.
+    id: Value,
+    /// The thread that asks.
+    pub(super) thread_id: String,
+    /// The turn that asks, where told.
+    pub(super) turn_id: Option<String>,
+    kind: AskKind,
+}
+
+/// What kind of answer a request takes.
+#[derive(Debug)]
+enum AskKind {
+    /// A command or a patch: accept, decline, cancel.
+    Approval,
+    /// More rights for the rest of the turn.
+    Permissions(Value),
+    /// An MCP call, or a question of an MCP server that takes a plain yes.
+    Elicitation,
+    /// Questions of the agent: the text of each to its id.
+    Questions(Vec<(String, String)>),
+}
+
+/// A request read from the wire.
+#[derive(Debug)]
+pub(super) enum Asking {
+    /// The user is to answer; the event says what.
+    Open(Box<(Ask, AdapterEvent)>),
+    /// It is answered at once, and the notice says why.
+    Refused(Value, String),
+    /// Its method is not known.
+    Unknown,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CommandParams {
+    thread_id: String,
+    turn_id: String,
+    item_id: String,
+    #[serde(default = "command_kind")]
+    kind: String,
+    reason: Option<String>,
+    command: Option<String>,
+    cwd: Option<PathBuf>,
+    network_approval_context: Option<Value>,
+    additional_permissions: Option<Value>,
+}
+
+fn command_kind() -> String {
+    "command".to_owned()
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PatchParams {
+    thread_id: String,
+    turn_id: String,
+    item_id: String,
+    reason: Option<String>,
+    grant_root: Option<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PermissionsParams {
+    thread_id: String,
+    turn_id: String,
+    item_id: String,
+    reason: Option<String>,
+    permissions: Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ElicitationParams {
+    thread_id: String,
+    turn_id: Option<String>,
+    server_name: String,
+    mode: String,
+    #[serde(default)]
+    message: String,
+    #[serde(rename = "_meta")]
+    meta: Option<ElicitationMeta>,
+    requested_schema: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ElicitationMeta {
+    tool_name: Option<String>,
+    tool_params: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct QuestionsParams {
+    thread_id: String,
+    turn_id: String,
+    questions: Vec<Question>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Question {
+    id: String,
+    question: String,
+    options: Option<Vec<Choice>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Choice {
+    label: String,
+}
+
+/// What is known around a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context<'a> {
+    /// Our own thread.
+    pub own_thread: Option<&'a str>,
+    /// The repository.
+    pub cwd: &'a Path,
+    /// The items of the turn, to which a patch's request only points.
+    pub items: &'a OpenItems,
+}
+
+impl Context<'_> {
+    fn speaker<'t>(&self, thread_id: &'t str) -> Speaker<'t> {
+        if self.own_thread == Some(thread_id) {
+            Speaker::Agent
+        } else {
+            Speaker::SubAgent(thread_id)
+        }
+    }
+
+    fn origin(&self, thread_id: &str) -> Option<String> {
+        (self.own_thread != Some(thread_id)).then(|| thread_id.to_owned())
+    }
+}
+
+/// Names a request for the engine; ids of codex's are numbers or texts, which never collide as JSON.
+fn request_id(id: &Value) -> RequestId {
+    RequestId::new(id.to_string())
+}
+
+/// Reads a request; the error says what is wrong with it.
+pub(super) fn parse_ask(
+    id: &Value,
+    method: &str,
+    params: Value,
+    context: Context,
+) -> Result<Asking, String> {
+    match method {
+        "item/commandExecution/requestApproval" => ask_command(id, params, context),
+        "item/fileChange/requestApproval" => ask_patch(id, params, context),
+        "item/permissions/requestApproval" => ask_permissions(id, params, context),
+        "mcpServer/elicitation/request" => ask_elicitation(id, params, context),
+        "item/tool/requestUserInput" => ask_questions(id, params),
+        _ => Ok(Asking::Unknown),
+    }
+}
+
+fn ask_command(id: &Value, params: Value, context: Context) -> Result<Asking, String> {
+    let raw = params.clone();
+    let params: CommandParams = parse_params(params)?;
+    let plain = params.kind == "command" && params.network_approval_context.is_none();
+    let call = match params.command {
+        Some(line) if plain => Call::Command {
+            line: without_wrapper(&line),
+            cwd: params.cwd.unwrap_or_else(|| context.cwd.to_owned()),
+            reach: Reach::LeavesSandbox,
+        },
+        // Input to a running command, or a network address: no command line to judge.
+        Some(_) | None => Call::Tool {
+            name: match &params.network_approval_context {
+                Some(_) => "network".to_owned(),
+                None => params.kind,
+            },
+            input: raw.to_string(),
+        },
+    };
+    let more = params
+        .additional_permissions
+        .map(|more| format!("it also wants these rights: {more}"));
+    let reasons: Vec<_> = params.reason.into_iter().chain(more).collect();
+    let event = AdapterEvent::Asked {
+        request: request_id(id),
+        item: Some(context.speaker(&params.thread_id).key(&params.item_id)),
+        call,
+        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
+        origin: context.origin(&params.thread_id),
+    };
+    let ask = Ask {
+        id: id.clone(),
+        thread_id: params.thread_id,
+        turn_id: Some(params.turn_id),
+        kind: AskKind::Approval,
+    };
+    Ok(Asking::Open(Box::new((ask, event))))
+}
+
+fn ask_patch(id: &Value, params: Value, context: Context) -> Result<Asking, String> {
+    let params: PatchParams = parse_params(params)?;
+    let item = context.speaker(&params.thread_id).key(&params.item_id);
+    let mut paths = Vec::new();
+    for change in context.items.changes(&item) {
+        paths.push(change.path.clone());
+        match &change.kind {
+            ChangeKind::Move(target) => paths.push(target.clone()),
+            ChangeKind::Add | ChangeKind::Update | ChangeKind::Delete => {}
+        }
+    }
+    let root = params
+        .grant_root
+        .map(|root| format!("it wants to write anywhere under {}", root.display()));
+    let reasons: Vec<_> = params.reason.into_iter().chain(root).collect();
+    let event = AdapterEvent::Asked {
+        request: request_id(id),
+        item: Some(item),
+        call: Call::Edit {
+            paths,
+            reach: Reach::LeavesSandbox,
+        },
+        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
+        origin: context.origin(&params.thread_id),
+    };
+    let ask = Ask {
+        id: id.clone(),
+        thread_id: params.thread_id,
+        turn_id: Some(params.turn_id),
+        kind: AskKind::Approval,
+    };
+    Ok(Asking::Open(Box::new((ask, event))))
+}
+
+fn ask_permissions(id: &Value, params: Value, context: Context) -> Result<Asking, String> {
+    let params: PermissionsParams = parse_params(params)?;
+    let event = AdapterEvent::Asked {
+        request: request_id(id),
+        item: Some(context.speaker(&params.thread_id).key(&params.item_id)),
+        call: Call::Tool {
+            name: "request_permissions".to_owned(),
+            input: params.permissions.to_string(),
+        },
+        reason: params.reason,
+        origin: context.origin(&params.thread_id),
+    };
+    let ask = Ask {
+        id: id.clone(),
+        thread_id: params.thread_id,
+        turn_id: Some(params.turn_id),
+        kind: AskKind::Permissions(params.permissions),
+    };
+    Ok(Asking::Open(Box::new((ask, event))))
+}
+
+fn ask_elicitation(id: &Value, params: Value, context: Context) -> Result<Asking, String> {
+    let params: ElicitationParams = parse_params(params)?;
+    let answerable = params.mode == "form" && !needs_fields(params.requested_schema.as_ref());
+    if !answerable {
+        let text = format!(
+            "the MCP server {} asked for input that a yes or no cannot answer, and was declined: {}",
+            params.server_name, params.message
+        );
+        return Ok(Asking::Refused(elicitation("decline"), text));
+    }
+    let (tool, input) = match params.meta {
+        Some(meta) => (meta.tool_name, meta.tool_params),
+        None => (None, None),
+    };
+    let event = AdapterEvent::Asked {
+        request: request_id(id),
+        item: None,
+        call: Call::Tool {
+            name: match tool {
+                Some(tool) => format!("{}.{tool}", params.server_name),
+                None => params.server_name,
+            },
+            input: input.unwrap_or_else(|| json!({})).to_string(),
+        },
+        reason: (!params.message.is_empty()).then_some(params.message),
+        origin: context.origin(&params.thread_id),
+    };
+    let ask = Ask {
+        id: id.clone(),
+        thread_id: params.thread_id,
+        turn_id: params.turn_id,
+        kind: AskKind::Elicitation,
+    };
+    Ok(Asking::Open(Box::new((ask, event))))
+}
+
+fn needs_fields(schema: Option<&Value>) -> bool {
+    let properties = schema.and_then(|schema| schema.get("properties"));
+    properties
+        .and_then(Value::as_object)
+        .is_some_and(|fields| !fields.is_empty())
+}
+
+fn ask_questions(id: &Value, params: Value) -> Result<Asking, String> {
+    let params: QuestionsParams = parse_params(params)?;
+    let mut ids = Vec::new();
+    let mut questions = Vec::new();
+    for question in params.questions {
+        ids.push((question.question.clone(), question.id));
+        let choices = question.options.unwrap_or_default().into_iter();
+        questions.push(AgentQuestion {
+            text: question.question,
+            options: choices.map(|choice| choice.label).collect(),
+        });
+    }
+    let event = AdapterEvent::Questioned {
+        request: request_id(id),
+        questions,
+    };
+    let ask = Ask {
+        id: id.clone(),
+        thread_id: params.thread_id,
+        turn_id: Some(params.turn_id),
+        kind: AskKind::Questions(ids),
+    };
+    Ok(Asking::Open(Box::new((ask, event))))
+}
+
+impl Asks {
+    /// Remembers a request until it is answered or withdrawn.
+    pub(super) fn insert(&mut self, ask: Ask) {
+        self.open.insert(request_id(&ask.id), ask);
+    }
+
+    /// Takes a request out to be answered; `None` when it no longer waits.
+    pub(super) fn take(&mut self, request: &RequestId) -> Option<Ask> {
+        self.open.remove(request)
+    }
+
+    /// Takes codex's word that a request waits no longer.
+    pub(super) fn on_resolved(&mut self, resolved: &Resolved) -> Option<AdapterEvent> {
+        let request = request_id(&resolved.request_id);
+        self.take(&request)?;
+        Some(AdapterEvent::RequestWithdrawn { request })
+    }
+
+    /// Takes out all requests, for the end of a turn or of the process.
+    pub(super) fn drain(&mut self) -> BTreeMap<RequestId, Ask> {
+        std::mem::take(&mut self.open)
+    }
+}
+
+impl Ask {
+    /// Says a decision in codex's words; never one that codex would remember.
+    pub(super) fn answer(&self, decision: &Decision) -> Value {
+        let result = match (&self.kind, decision) {
+            (AskKind::Approval, Decision::Allow) => json!({ "decision": "accept" }),
+            (AskKind::Approval, Decision::Deny { .. }) => json!({ "decision": "decline" }),
+            (AskKind::Approval, Decision::DenyAndStop) => json!({ "decision": "cancel" }),
+            (AskKind::Permissions(wanted), Decision::Allow) => granted(wanted),
+            (AskKind::Permissions(_), Decision::Deny { .. } | Decision::DenyAndStop) => {
+                json!({ "permissions": {}, "scope": "turn" })
+            }
+            (AskKind::Elicitation, Decision::Allow) => elicitation("accept"),
+            (AskKind::Elicitation, Decision::Deny { .. }) => elicitation("decline"),
+            (AskKind::Elicitation, Decision::DenyAndStop) => elicitation("cancel"),
+            (AskKind::Questions(_), _) => json!({ "answers": {} }),
+        };
+        json!({ "id": self.id, "result": result })
+    }
+
+    /// Says the user's answers to questions; `None` dismisses them.
+    pub(super) fn answer_questions(&self, answers: Option<&BTreeMap<String, String>>) -> Value {
+        let AskKind::Questions(ids) = &self.kind else {
+            let reason = "dismissed".to_owned();
+            return self.answer(&Decision::Deny { reason });
+        };
+        let mut told = serde_json::Map::new();
+        for (text, id) in ids {
+            if let Some(answer) = answers.and_then(|answers| answers.get(text)) {
+                told.insert(id.clone(), json!({ "answers": [answer] }));
+            }
+        }
+        json!({ "id": self.id, "result": { "answers": told } })
+    }
+
+    /// Tells whether codex ends the turn by itself once it reads a cancellation.
+    pub(super) fn ends_turn_when_cancelled(&self) -> bool {
+        match self.kind {
+            AskKind::Approval => true,
+            AskKind::Permissions(_) | AskKind::Elicitation | AskKind::Questions(_) => false,
+        }
+    }
+}
+
+/// Grants what was asked for, for the running turn: the shortest time that codex knows.
+fn granted(wanted: &Value) -> Value {
+    let mut permissions = serde_json::Map::new();
+    for (name, right) in wanted.as_object().into_iter().flatten() {
+        if !right.is_null() {
+            permissions.insert(name.clone(), right.clone());
+        }
+    }
+    json!({ "permissions": permissions, "scope": "turn" })
+}
+
+fn elicitation(action: &str) -> Value {
+    let content = match action {
+        "accept" => json!({}),
+        _ => Value::Null,
+    };
+    json!({ "action": action, "content": content, "_meta": null })
+}

@@ -1,0 +1,124 @@
+//! How `codex app-server` is started and what is said to it: arguments and request parameters.
+//!
+//! Refuses to know what comes back.
+
+use serde_json::{Value, json};
+
+use crate::adapter::{Access, Launch, Life, SessionSpec, Trust};
+
+/// The longest prompt that codex takes, in characters.
+pub(super) const PROMPT_LIMIT: usize = 1_048_576;
+
+/// The only approval policy that is ever asked for: under `untrusted` an accepted command leaves the sandbox.
+pub(super) const APPROVAL_POLICY: &str = "on-request";
+
+/// Who decides approvals: never codex's own reviewing model.
+pub(super) const APPROVALS_REVIEWER: &str = "user";
+
+/// Describes how to start the app server. The user's own arguments come first, so that ours win.
+pub(super) fn launch(session: &SessionSpec) -> Launch {
+    let ours = [
+        // A server that cannot be reached fails the turn after the configured retries instead of never.
+        "-c",
+        "features.unbounded_connection_retries=false",
+        // AGENTS.md reaches the agent only through our prompts, as marked data of a trusted repository.
+        "-c",
+        "project_doc_max_bytes=0",
+        "app-server",
+    ];
+    let mut args = session.cli.args.clone();
+    args.extend(ours.map(str::to_owned));
+    Launch {
+        program: session.cli.program.clone(),
+        args,
+        env: session.cli.env.clone(),
+        env_remove: Vec::new(),
+        cwd: session.cwd.clone(),
+        life: Life::Session,
+    }
+}
+
+/// Builds the parameters of `initialize`.
+pub(super) fn initialize() -> Value {
+    json!({
+        "clientInfo": {
+            "name": "agent-collab",
+            "title": "agent-collab",
+            "version": env!("CARGO_PKG_VERSION"),
+        },
+        // Ending background commands is an experimental method.
+        "capabilities": { "experimentalApi": true },
+    })
+}
+
+/// Builds the parameters of `thread/start`.
+pub(super) fn thread_start(session: &SessionSpec) -> Value {
+    thread(session)
+}
+
+/// Builds the parameters of `thread/resume`.
+pub(super) fn thread_resume(session: &SessionSpec, thread_id: &str) -> Value {
+    let mut params = thread(session);
+    params["threadId"] = json!(thread_id);
+    params["excludeTurns"] = json!(true);
+    params
+}
+
+/// A thread is always opened read-only: what a turn may write comes with the turn, and a thread
+/// opened with workspace-write makes codex mark the repository as trusted in the user's own configuration.
+fn thread(session: &SessionSpec) -> Value {
+    let mut params = json!({
+        "cwd": session.cwd,
+        "approvalPolicy": APPROVAL_POLICY,
+        "approvalsReviewer": APPROVALS_REVIEWER,
+        "sandbox": "read-only",
+        "config": config(session),
+    });
+    if let Some(model) = &session.cli.model {
+        params["model"] = json!(model);
+    }
+    params
+}
+
+/// Keeps a repository that the user does not trust from configuring codex (MCP servers, hooks,
+/// rules) and from instructing the agent by the descriptions of its skills. For a trusted one
+/// codex's own settings hold; `trusted` is never said on the user's behalf.
+fn config(session: &SessionSpec) -> Value {
+    match session.trust {
+        Trust::Trusted => json!({}),
+        Trust::Untrusted => json!({
+            "projects": { session.cwd.to_string_lossy(): { "trust_level": "untrusted" } },
+            "skills": { "include_instructions": false },
+        }),
+    }
+}
+
+/// Builds the parameters of `turn/start`; the same process serves turns of either access.
+pub(super) fn turn_start(
+    session: &SessionSpec,
+    thread_id: &str,
+    prompt: &str,
+    access: Access,
+) -> Value {
+    json!({
+        "threadId": thread_id,
+        "input": [{ "type": "text", "text": prompt }],
+        "cwd": session.cwd,
+        "approvalPolicy": APPROVAL_POLICY,
+        "approvalsReviewer": APPROVALS_REVIEWER,
+        "sandboxPolicy": sandbox_policy(access),
+    })
+}
+
+fn sandbox_policy(access: Access) -> Value {
+    match access {
+        Access::ReadOnly => json!({ "type": "readOnly", "networkAccess": false }),
+        Access::Workspace => json!({
+            "type": "workspaceWrite",
+            "writableRoots": [],
+            "networkAccess": false,
+            "excludeSlashTmp": true,
+            "excludeTmpdirEnvVar": true,
+        }),
+    }
+}

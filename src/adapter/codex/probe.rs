@@ -1,0 +1,95 @@
+//! Reads what `codex --version` prints: the version, what it can do, or why it is refused.
+//!
+//! Refuses to know how the program is run.
+
+use crate::adapter::probe::{Capabilities, Refusal, Support, Version};
+
+/// The arguments that make codex tell its version.
+pub const PROBE_ARGS: [&str; 1] = ["--version"];
+
+/// The oldest version that this program has been run with.
+pub const NEEDED: Version = Version::new(0, 169, 0);
+
+/// The exact command that installs that version.
+pub const INSTALL: &str = "npm install -g @openai/codex@0.169.0";
+
+const ADAPTER: &str = "codex";
+
+/// Parses the standard output of `codex --version`; `program` is named in a refusal.
+///
+/// # Errors
+/// Refuses output that names no version, and versions older than [`NEEDED`].
+pub fn parse_version(program: &str, stdout: &str) -> Result<Capabilities, Refusal> {
+    let version = stdout
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("codex-cli "))
+        .find_map(|text| Version::parse(text.trim()))
+        .ok_or_else(|| Refusal::no_version(program, ADAPTER, stdout, INSTALL))?;
+    if version < NEEDED {
+        return Err(Refusal::TooOld {
+            program: program.to_owned(),
+            found: version,
+            needed: NEEDED,
+            install: INSTALL,
+        });
+    }
+    Ok(capabilities(version))
+}
+
+/// Builds the refusal of a program that could not be found.
+pub fn not_found(program: &str) -> Refusal {
+    Refusal::NotFound {
+        program: program.to_owned(),
+        adapter: ADAPTER,
+        install: INSTALL,
+    }
+}
+
+fn capabilities(version: Version) -> Capabilities {
+    Capabilities {
+        version,
+        resume: Support::Supported,
+        approvals: Support::Supported,
+        interrupt: Support::Supported,
+        live_text: Support::Supported,
+        usage: Support::Supported,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(stdout: &str, wanted: &str) {
+        let found = match parse_version("codex", stdout) {
+            Ok(capabilities) => capabilities.version.to_string(),
+            Err(refusal) => format!("{refusal}; {}", refusal.hint()),
+        };
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn the_version_is_read_even_after_a_warning() {
+        check("codex-cli 0.169.0\n", "0.169.0");
+        check(
+            "WARNING: no aliases\ncodex-cli 0.170.1-alpha.2\n",
+            "0.170.1",
+        );
+    }
+
+    #[test]
+    fn an_older_version_is_refused_with_the_exact_remedy() {
+        check(
+            "codex-cli 0.168.9",
+            "codex is version 0.168.9, but 0.169.0 or newer is needed; install a newer one with `npm install -g @openai/codex@0.169.0`",
+        );
+    }
+
+    #[test]
+    fn another_program_of_that_name_is_refused() {
+        check(
+            "Codex, a comic reader 3.1",
+            "codex did not tell its version: Codex, a comic reader 3.1; install it with `npm install -g @openai/codex@0.169.0`, or set adapters.codex.program in config.toml",
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! Replays recorded streams of the real codex through the adapter; the results are snapshots.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::Codex;
+use crate::adapter::{
+    Access, Adapter, AdapterEvent, CliSpec, Decision, Order, Output, SessionSpec, Trust, TurnSpec,
+};
+use crate::domain::ids::{RequestId, SessionId, TurnId};
+
+mod hostile;
+mod turns;
+
+fn session(external_id: Option<&str>, trust: Trust) -> SessionSpec {
+    SessionSpec {
+        session: SessionId::new("ses_1"),
+        fresh_id: "11111111-1111-4111-8111-111111111111".to_owned(),
+        external_id: external_id.map(str::to_owned),
+        cwd: PathBuf::from("/repo"),
+        staging: PathBuf::from("/repo/.agent-collab/turns/ses_1"),
+        cli: CliSpec {
+            program: "codex".to_owned(),
+            args: vec!["--user-flag".to_owned()],
+            env: BTreeMap::new(),
+            model: None,
+        },
+        trust,
+    }
+}
+
+fn turn(prompt: &str, access: Access) -> TurnSpec {
+    TurnSpec {
+        turn: TurnId::new("trn_1"),
+        prompt: prompt.to_owned(),
+        access,
+    }
+}
+
+fn launched(external_id: Option<&str>) -> Codex {
+    let mut codex = Codex::new();
+    let session = session(external_id, Trust::Untrusted);
+    codex.launch(&session, &turn("go", Access::Workspace));
+    codex
+}
+
+/// Shows outputs, one a line.
+fn show(outputs: &[Output]) -> String {
+    let lines = outputs.iter().map(|output| match output {
+        Output::Send(bytes) => format!("send {}", bytes.trim_end()),
+        Output::CloseInput => "close input".to_owned(),
+        Output::Relaunch => "relaunch".to_owned(),
+        Output::Event(event) => serde_json::to_string(event).unwrap(),
+    });
+    lines.map(|line| line + "\n").collect()
+}
+
+/// A recorded stream on its way through an adapter.
+struct Replay {
+    codex: Codex,
+    /// Methods of the recording client's requests by their ids.
+    recorded: BTreeMap<i64, String>,
+    /// Ids of our own requests by their methods, oldest first.
+    ours: BTreeMap<String, VecDeque<i64>>,
+    n_turns: usize,
+    shown: String,
+}
+
+impl Replay {
+    fn take(&mut self, outputs: &[Output]) {
+        for output in outputs {
+            if let Output::Send(line) = output {
+                let frame: Value = serde_json::from_str(line).unwrap();
+                if let (Some(method), Some(id)) = (frame["method"].as_str(), frame["id"].as_i64()) {
+                    let ids = self.ours.entry(method.to_owned()).or_default();
+                    ids.push_back(id);
+                }
+            }
+        }
+        self.shown.push_str(&show(outputs));
+    }
+
+    /// Says to the adapter what made the recording client speak.
+    fn on_sent(&mut self, msg: &Value) {
+        let id = msg["id"].as_i64();
+        let order = match (msg["method"].as_str(), id) {
+            (Some(method), Some(id)) => {
+                self.recorded.insert(id, method.to_owned());
+                match method {
+                    "turn/interrupt" => Order::Interrupt,
+                    "turn/start" => {
+                        self.n_turns += 1;
+                        if self.n_turns == 1 {
+                            return;
+                        }
+                        Order::Turn(turn("again", Access::Workspace))
+                    }
+                    _ => return,
+                }
+            }
+            (None, Some(id)) => Order::Answer(RequestId::new(id.to_string()), decision(msg)),
+            (_, None) => return,
+        };
+        let outputs = self.codex.on_order(order);
+        self.take(&outputs);
+    }
+
+    fn on_received(&mut self, mut msg: Value) {
+        if msg["method"].is_null() {
+            let Some(method) = msg["id"].as_i64().and_then(|id| self.recorded.get(&id)) else {
+                return;
+            };
+            let Some(id) = self.ours.get_mut(method).and_then(VecDeque::pop_front) else {
+                return;
+            };
+            if method == "thread/start" {
+                msg["result"]["sandbox"] = json!({"type": "readOnly", "networkAccess": false});
+            }
+            msg["id"] = json!(id);
+        }
+        let outputs = self.codex.on_line(&msg.to_string());
+        self.take(&outputs);
+    }
+}
+
+fn decision(msg: &Value) -> Decision {
+    let result = &msg["result"];
+    match result["decision"].as_str().or(result["action"].as_str()) {
+        Some("accept") => Decision::Allow,
+        Some("cancel") => Decision::DenyAndStop,
+        _ => Decision::Deny {
+            reason: "not now".to_owned(),
+        },
+    }
+}
+
+fn replay(recording: &str) -> String {
+    let mut replay = Replay {
+        codex: launched(None),
+        recorded: BTreeMap::new(),
+        ours: BTreeMap::new(),
+        n_turns: 0,
+        shown: String::new(),
+    };
+    let first = Order::Turn(turn("go", Access::Workspace));
+    let outputs = replay.codex.on_order(first);
+    replay.take(&outputs);
+    for line in recording.lines() {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        let msg = line["msg"].take();
+        match line["dir"].as_str() {
+            Some("->") => replay.on_sent(&msg),
+            _ => replay.on_received(msg),
+        }
+    }
+    replay.shown
+}
+
+macro_rules! recorded {
+    ($($name:ident: $file:literal,)*) => {$(
+        #[test]
+        fn $name() {
+            let recording = include_str!(concat!("../../../tests/fixtures/codex/", $file, ".jsonl"));
+            insta::assert_snapshot!($file, replay(recording));
+        }
+    )*};
+}
+
+recorded! {
+    text_and_thinking_stream_and_are_replaced_by_their_blocks: "text_and_thinking",
+    an_accepted_command_runs: "command_accepted",
+    a_cancelled_command_ends_the_turn: "command_cancelled",
+    a_declined_command_lets_the_turn_go_on: "command_declined",
+    a_patch_inside_the_sandbox_shows_its_diff: "patch_inside",
+    a_patch_outside_the_sandbox_is_asked_with_its_paths: "patch_outside_accepted",
+    an_interrupted_command_is_cleaned_up: "interrupted_command",
+    interrupted_text_is_withdrawn: "interrupted_text",
+    command_output_is_live: "command_output",
+    an_mcp_call_is_asked: "mcp_call_declined",
+    an_mcp_server_that_wants_more_than_a_yes_is_declined: "mcp_server_asks",
+    a_missing_login_fails_the_turn_after_bounded_retries: "unauthorized",
+    a_used_up_limit_fails_the_turn_at_once: "usage_limit",
+    a_server_error_that_passes_is_not_seen: "server_error_once",
+    a_cut_stream_withdraws_its_text: "cut_stream",
+    code_mode_asks_twice_at_once: "code_mode",
+    a_sub_agent_asks_in_its_own_name: "sub_agent",
+}
