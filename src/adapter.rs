@@ -40,7 +40,8 @@ pub trait Adapter: Send {
 pub struct SessionSpec {
     /// The program's own id of the session.
     pub session: SessionId,
-    /// A fresh UUID, for CLIs that let the caller choose the id of a new conversation.
+    /// A UUID made anew for every launch, for CLIs that let the caller choose the id of a new conversation;
+    /// the ids of what is sent are made of it, so that no two launches send the same one.
     pub fresh_id: String,
     /// The CLI's id of the conversation to resume; `None` starts a new one.
     pub external_id: Option<String>,

@@ -55,6 +55,7 @@ pub struct Claude {
     /// Calls that were asked about or whose denial was told.
     known_denials: BTreeSet<String>,
     n_interrupts: u32,
+    n_lines: u64,
 }
 
 /// How far the process is.
@@ -99,6 +100,7 @@ impl Adapter for Claude {
             conversation: Some(conversation),
             lost: self.lost.take(),
             relaunched: self.relaunched.take(),
+            n_lines: self.n_lines,
             ..Self::default()
         };
         launch
@@ -166,7 +168,8 @@ impl Claude {
                 "a turn is already running; the new one was not sent".to_owned(),
             )];
         }
-        let open = OpenTurn::new(turn, &self.fresh_id);
+        self.n_lines = self.n_lines.saturating_add(1);
+        let open = OpenTurn::new(turn, &self.fresh_id, self.n_lines);
         match self.process {
             Process::Ready => {
                 let out = vec![Output::Send(asks::prompt(&open.uuid, &open.prompt))];

@@ -403,6 +403,21 @@ fn an_exit_ends_the_turn_by_what_is_known() {
 }
 
 #[test]
+fn no_two_lines_have_the_same_id_even_when_a_turn_is_tried_again() {
+    let mut play = Play::new(None);
+    let mut ids = std::collections::BTreeSet::new();
+    for launched in 1..=2 {
+        for _try in 1..=2 {
+            play.order(Order::Turn(turn(1, "go")));
+            play.line(HANDSHAKE);
+            assert!(ids.insert(play.last_sent_id.clone()), "launch {launched}");
+            play.line(r#"{"type":"result","is_error":false,"result":"done"}"#);
+        }
+        play.claude.launch(&session(Some("c0ffee")), &turn(1, "go"));
+    }
+}
+
+#[test]
 fn an_interrupt_before_the_handshake_sends_nothing() {
     let mut play = Play::new(None);
     play.order(Order::Turn(turn(1, "go")));

@@ -59,11 +59,11 @@ impl Stop {
 }
 
 impl OpenTurn {
-    /// Opens a turn. Its line's id depends on the launch too, so that a turn which is tried again in the same
-    /// conversation is no repetition to the CLI.
-    pub fn new(turn: TurnSpec, fresh_id: &str) -> Self {
+    /// Opens a turn. Its line's id must never come twice: the CLI drops a line whose id is in the conversation
+    /// already, without a word and without a result. So it depends on the launch and on the line's number too.
+    pub fn new(turn: TurnSpec, fresh_id: &str, n_line: u64) -> Self {
         Self {
-            uuid: line_id(&turn.turn, fresh_id),
+            uuid: line_id(&turn.turn, fresh_id, n_line),
             turn: turn.turn,
             prompt: turn.prompt,
             stage: Stage::Held,
@@ -261,8 +261,8 @@ pub fn usage(result: &TurnResult, model: Option<&str>) -> Option<Usage> {
 }
 
 /// Makes the id of a line: a UUID of version 8, since it is made of a digest.
-fn line_id(turn: &TurnId, fresh_id: &str) -> String {
-    let digest = Sha256::digest(format!("{fresh_id}\n{turn}"));
+fn line_id(turn: &TurnId, fresh_id: &str, n_line: u64) -> String {
+    let digest = Sha256::digest(format!("{fresh_id}\n{turn}\n{n_line}"));
     let mut bytes = [0_u8; 16];
     for (byte, from) in bytes.iter_mut().zip(digest) {
         *byte = from;
