@@ -22,17 +22,14 @@ pub struct Home {
 }
 
 impl Home {
-    /// Makes the folder anew and points both CLIs at the server.
+    /// Makes the folder and points both CLIs at the server.
     ///
     /// The temporary folder lies beside the home: codex refuses to put its aliases into a home
     /// below the temporary folder.
     pub fn create(name: &str, server: &ModelServer) -> Home {
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("lab")
-            .join(name);
-        if root.exists() {
-            fs::remove_dir_all(&root).expect("the last run's folder goes away");
-        }
+        let homes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lab");
+        remove_abandoned(&homes, name);
+        let root = homes.join(format!("{name}.{}", std::process::id()));
         for folder in [
             "home/.codex",
             "home/.claude",
@@ -86,6 +83,28 @@ impl Home {
     /// Prepares one of the pinned CLIs by its own name, found on this home's PATH.
     pub fn cli(&self, vendor: Vendor) -> Command {
         self.command(self.root.join("bin").join(vendor.cli()))
+    }
+}
+
+impl Drop for Home {
+    /// A scenario that failed leaves its folder to be looked at; the next run removes it.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+/// Removes what earlier runs of a scenario left, but nothing of a run that still goes on beside this one.
+fn remove_abandoned(homes: &Path, name: &str) {
+    for entry in fs::read_dir(homes).into_iter().flatten().flatten() {
+        let folder = entry.file_name().to_string_lossy().into_owned();
+        let Some((owner, pid)) = folder.rsplit_once('.') else {
+            continue;
+        };
+        if owner == name && !Path::new("/proc").join(pid).exists() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

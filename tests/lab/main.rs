@@ -26,6 +26,7 @@ use report::{Notes, Results};
 use scenarios::Scenario;
 
 mod bounded;
+mod brain;
 mod dialogue;
 mod home;
 mod leftovers;
@@ -33,6 +34,7 @@ mod model_server;
 mod report;
 mod repository;
 mod scenarios;
+mod world;
 
 /// How many scenarios run at a time: the CLIs are heavy and the test machines have two cores.
 const N_AT_A_TIME: usize = 2;

@@ -3,6 +3,12 @@
 use crate::report::Notes;
 
 mod bare;
+mod before_execute;
+mod failures;
+mod hostile;
+mod instructions;
+mod permission;
+mod whole_run;
 
 /// One scenario: its name is a true sentence, its body panics when the sentence is wrong.
 pub struct Scenario {
@@ -16,7 +22,7 @@ const fn scenario(name: &'static str, play: fn(&mut Notes)) -> Scenario {
     Scenario { name, play }
 }
 
-/// Every scenario.
+/// The scenarios with the CLIs alone.
 pub const ALL: &[Scenario] = &[
     scenario("codex_exec_alone_speaks_to_the_server", bare::codex_exec),
     scenario("codex_app_server_alone_runs_tools", bare::codex_app_server),
@@ -32,5 +38,82 @@ pub const ALL: &[Scenario] = &[
     scenario(
         "claude_alone_reads_instructions_unless_told_not_to",
         bare::claude_instructions,
+    ),
+];
+
+/// The scenarios through the program.
+pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
+    scenario("codex_plans_and_executes_claude_reviews", whole_run::usual),
+    scenario(
+        "claude_plans_and_executes_codex_reviews",
+        whole_run::swapped,
+    ),
+    scenario("codex_has_both_roles", whole_run::codex_twice),
+    scenario("claude_has_both_roles", whole_run::claude_twice),
+    scenario(
+        "what_codex_asks_and_nobody_allows_does_not_happen",
+        permission::codex_declined,
+    ),
+    scenario(
+        "what_claude_asks_and_nobody_allows_does_not_happen",
+        permission::claude_declined,
+    ),
+    scenario(
+        "what_codex_asks_and_a_rule_allows_happens",
+        permission::codex_allowed,
+    ),
+    scenario(
+        "what_claude_asks_and_a_rule_allows_happens",
+        permission::claude_allowed,
+    ),
+    scenario(
+        "nothing_is_written_before_execute_codex_planning",
+        before_execute::usual,
+    ),
+    scenario(
+        "nothing_is_written_before_execute_claude_planning",
+        before_execute::swapped,
+    ),
+    scenario(
+        "hostile_settings_run_nothing_codex_executing",
+        hostile::usual,
+    ),
+    scenario(
+        "hostile_settings_run_nothing_claude_executing",
+        hostile::swapped,
+    ),
+    scenario(
+        "instructions_wait_for_trust_codex_planning",
+        instructions::usual,
+    ),
+    scenario(
+        "instructions_wait_for_trust_claude_planning",
+        instructions::swapped,
+    ),
+    scenario(
+        "a_run_lives_through_a_stumbling_server_codex_planning",
+        failures::stumbling_usual,
+    ),
+    scenario(
+        "a_run_lives_through_a_stumbling_server_claude_planning",
+        failures::stumbling_swapped,
+    ),
+    scenario(
+        "codex_without_a_valid_login_is_told",
+        failures::codex_unauthorised,
+    ),
+    scenario(
+        "claude_without_a_valid_login_is_told",
+        failures::claude_unauthorised,
+    ),
+    scenario("codex_without_a_server_gives_up", failures::codex_down),
+    scenario("claude_without_a_server_gives_up", failures::claude_down),
+    scenario(
+        "an_answer_of_1_mb_is_read_codex_planning",
+        failures::long_usual,
+    ),
+    scenario(
+        "an_answer_of_1_mb_is_read_claude_planning",
+        failures::long_swapped,
     ),
 ];

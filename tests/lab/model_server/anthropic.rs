@@ -151,6 +151,7 @@ fn tool_use(request: &Request, index: usize, tool: &Tool) -> Value {
             "Bash",
             json!({"command": command, "description": "A command of the scenario"}),
         ),
+        Tool::Read(path) => ("Read", json!({"file_path": path})),
         Tool::Write { path, content } => ("Write", json!({"file_path": path, "content": content})),
         Tool::Edit { path, old, new } => (
             "Edit",

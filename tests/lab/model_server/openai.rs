@@ -106,6 +106,7 @@ fn call(request: &Request, index: usize, tool: &Tool) -> Vec<Chunk> {
     let call_id = format!("call_{}_{index}", request.n);
     let item = match tool {
         Tool::Shell(command) => function(&call_id, json!({"cmd": command})),
+        Tool::Read(path) => function(&call_id, json!({"cmd": format!("cat {path}")})),
         Tool::Escalated(command) => function(
             &call_id,
             json!({"cmd": command, "sandbox_permissions": "require_escalated",

@@ -108,6 +108,8 @@ pub enum Tool {
     Shell(String),
     /// A shell command that asks to leave the sandbox; claude has no such wish and just asks.
     Escalated(String),
+    /// Reads a file; claude edits only what it has read.
+    Read(String),
     /// Writes a whole file; the path may be relative to the working directory.
     Write {
         /// The file.

@@ -1,0 +1,153 @@
+//! A model that does what this program's prompts ask of it: plans, reviews, answers, executes.
+//!
+//! It reads the purpose of a turn out of the prompt alone, as a real model must. It refuses to know
+//! which CLI asks and who is planner or reviewer.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::model_server::script::{Part, Reply, Request, Tool};
+
+/// What the first step of the plan says.
+pub const STEP_1: &str = "Make `double` double in code.js";
+/// What the second step of the plan says.
+pub const STEP_2: &str = "Describe both functions in README.md";
+/// What the reviewer misses in the first plan.
+pub const REMARK: &str = "the plan names no risk";
+
+/// What a turn is for, as the prompt tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// Write `plan.md`, to be staged at this path.
+    WritePlan(String),
+    /// Write `comments.md`, to be staged at this path.
+    Review(String),
+    /// Answer the review; the answers are to be staged at this path.
+    Respond(String),
+    /// Work on step 1.
+    FirstStep,
+    /// Work on step 2.
+    SecondStep,
+    /// Sum up.
+    Summary,
+    /// None of these: the program asked something that this model does not understand.
+    Unclear,
+}
+
+/// Reads the purpose out of a prompt.
+pub fn purpose_of(prompt: &str) -> Purpose {
+    static STAGED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[^\s`'\x22(]*/\.agent-collab/turns/[^\s`'\x22)]*/(plan|comments)\.md")
+            .expect("a valid pattern")
+    });
+    let staged = |name: &str| {
+        let found = STAGED.captures_iter(prompt).find(|found| &found[1] == name);
+        found.map(|found| found[0].to_owned())
+    };
+    match (staged("plan"), staged("comments")) {
+        (Some(_), Some(comments)) => Purpose::Respond(comments),
+        (Some(plan), None) => Purpose::WritePlan(plan),
+        (None, Some(comments)) => Purpose::Review(comments),
+        (None, None) if prompt.contains("Step 1") => Purpose::FirstStep,
+        (None, None) if prompt.contains("Step 2") => Purpose::SecondStep,
+        (None, None) if prompt.contains("ummar") => Purpose::Summary,
+        (None, None) => Purpose::Unclear,
+    }
+}
+
+/// The plan, without or with the risks that the reviewer asks for.
+pub fn plan(risks: &str) -> String {
+    format!(
+        "# Task: Mend the scratch project\n\n## Steps\n1. [ ] {STEP_1}\n2. [ ] {STEP_2}\n{risks}"
+    )
+}
+
+/// What the plan has after the review.
+const RISKS: &str = "\n## Risks\n- None but a wrong test.\n";
+
+/// Does what is asked. Documents come back in every way there is: staged files, fenced blocks, the whole message.
+pub fn honest(request: &Request) -> Reply {
+    match purpose_of(&request.prompt) {
+        Purpose::WritePlan(staged) => write_plan(request, staged),
+        Purpose::Review(staged) => review(request, staged),
+        Purpose::Respond(_) => respond(),
+        Purpose::FirstStep => first_step(request),
+        Purpose::SecondStep => second_step(request),
+        Purpose::Summary => Reply::text("Both steps are done and the tests pass."),
+        Purpose::Unclear => Reply::text("I do not understand what to do."),
+    }
+}
+
+/// Makes these calls one after another, whatever comes of them, then does honestly what is asked.
+pub fn after(calls: &[Tool], request: &Request) -> Reply {
+    if let Some(call) = calls.get(request.n_outputs()) {
+        return Reply::call(call.clone());
+    }
+    let mut request = request.clone();
+    request.outputs.drain(..calls.len());
+    honest(&request)
+}
+
+fn write_plan(request: &Request, staged: String) -> Reply {
+    match request.n_outputs() {
+        0 => Reply::Say(vec![
+            Part::Text("I look at the project first.".to_owned()),
+            Part::Call(Tool::Shell("cat code.js".to_owned())),
+        ]),
+        1 => Reply::call(Tool::Write {
+            path: staged,
+            content: plan(""),
+        }),
+        _ => Reply::text("The plan is written."),
+    }
+}
+
+/// Approves a plan that names its risks; the first review is staged, the approval is the whole message.
+fn review(request: &Request, staged: String) -> Reply {
+    let plan = request
+        .outputs
+        .first()
+        .map(String::as_str)
+        .unwrap_or_default();
+    match request.n_outputs() {
+        0 => Reply::call(Tool::Shell("cat .agent-collab/plan.md".to_owned())),
+        1 if plan.contains("## Risks") => {
+            Reply::text("[APPROVED]\n\nThe plan names its risks now.\n")
+        }
+        1 => Reply::call(Tool::Write {
+            path: staged,
+            content: format!("[CHANGES_REQUIRED]\n\n1. [blocking] {REMARK} (plan.md)\n"),
+        }),
+        _ => Reply::text("The review is written."),
+    }
+}
+
+fn respond() -> Reply {
+    Reply::text(format!(
+        "I follow the review.\n\n````markdown comments.md\n1. accepted: the risks are named now\n````\n\n````markdown plan.md\n{}````\n",
+        plan(RISKS)
+    ))
+}
+
+fn first_step(request: &Request) -> Reply {
+    match request.n_outputs() {
+        0 => Reply::call(Tool::Read("code.js".to_owned())),
+        1 => Reply::call(Tool::Edit {
+            path: "code.js".to_owned(),
+            old: "exports.double = (a) => a;".to_owned(),
+            new: "exports.double = (a) => 2 * a;".to_owned(),
+        }),
+        _ => Reply::text("`double` doubles now."),
+    }
+}
+
+fn second_step(request: &Request) -> Reply {
+    match request.n_outputs() {
+        0 => Reply::call(Tool::Write {
+            path: "README.md".to_owned(),
+            content: "# Scratch\n\n`sum` adds two numbers, `double` doubles one.\n".to_owned(),
+        }),
+        _ => Reply::text("README.md describes both functions."),
+    }
+}
