@@ -5,12 +5,13 @@
 //! adjacent tagging). The first line has `seq` 0 and kind `log.opened` and carries the schema
 //! number; events count from 1.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+mod reading;
+
+use std::io::{Read, Seek, SeekFrom};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -18,13 +19,13 @@ use crate::domain::ids::{At, RunId, SessionId, TurnId};
 
 use super::{Guard, Layout, StoreError, atomic, instant, plain};
 
+use reading::scan;
+pub use reading::{Events, read};
+
 /// The schema number of the log that this version writes.
 pub const SCHEMA: u64 = 1;
 /// The kind of the first line.
 const OPENED: &str = "log.opened";
-/// The longest line that is read, in bytes.
-const MAX_LINE: u64 = 64 * 1024 * 1024;
-
 /// The session and the turn that an event belongs to, if any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
@@ -77,14 +78,6 @@ struct Envelope {
     kind: String,
     #[serde(default)]
     data: Value,
-}
-
-/// What a scan needs of a line; the rest is only checked to be JSON.
-#[derive(Deserialize)]
-struct Number {
-    seq: u64,
-    #[serde(default, rename = "data")]
-    _data: IgnoredAny,
 }
 
 fn split_event(event: Value) -> Result<(String, Value), String> {
@@ -258,199 +251,6 @@ impl<E: DeserializeOwned> EventLog<E> {
     pub fn read_from(&self, from: u64) -> Result<Events<E>, StoreError> {
         read(&self.path, from)
     }
-}
-
-/// Streams the events of a log from number `from` on; half a last line ends the stream quietly.
-///
-/// Needs no lock and holds one line in memory. A log that does not exist has no events.
-pub fn read<E: DeserializeOwned>(path: &Path, from: u64) -> Result<Events<E>, StoreError> {
-    Ok(Events {
-        lines: Lines::open(path)?,
-        from,
-        before: None,
-        _event: PhantomData,
-    })
-}
-
-/// The events of a log, one by one; ends after the first error.
-#[derive(Debug)]
-pub struct Events<E> {
-    lines: Lines,
-    from: u64,
-    before: Option<u64>,
-    _event: PhantomData<fn() -> E>,
-}
-
-impl<E: DeserializeOwned> Iterator for Events<E> {
-    type Item = Result<Record<E>, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let line = match self.lines.next_line() {
-                Ok(Some(Line::Whole(line))) => line,
-                Ok(Some(Line::Torn(_)) | None) => return None,
-                Err(e) => return Some(Err(e)),
-            };
-            match self.read_line(&line) {
-                Ok(None) => {}
-                Ok(Some(record)) => return Some(Ok(record)),
-                Err(e) => {
-                    self.lines.reader = None;
-                    return Some(Err(e));
-                }
-            }
-        }
-    }
-}
-
-impl<E: DeserializeOwned> Events<E> {
-    fn read_line(&mut self, line: &[u8]) -> Result<Option<Record<E>>, StoreError> {
-        let seq = self.lines.check_line(line, self.before)?;
-        self.before = Some(seq);
-        if seq == 0 || seq < self.from {
-            return Ok(None);
-        }
-        let malformed = |e: serde_json::Error| self.lines.damaged(e.to_string());
-        let envelope: Envelope = serde_json::from_slice(line).map_err(malformed)?;
-        let event = join_event(envelope.kind, envelope.data);
-        Ok(Some(Record {
-            seq,
-            at: envelope.at,
-            run: envelope.run,
-            origin: Origin {
-                session: envelope.session,
-                turn: envelope.turn,
-            },
-            event: serde_json::from_value(event).map_err(malformed)?,
-        }))
-    }
-}
-
-enum Line {
-    Whole(Vec<u8>),
-    Torn(u64),
-}
-
-/// The lines of a log file as it was when it was opened.
-#[derive(Debug)]
-struct Lines {
-    path: PathBuf,
-    reader: Option<BufReader<std::io::Take<File>>>,
-    n_line: u64,
-}
-
-impl Lines {
-    fn open(path: &Path) -> Result<Self, StoreError> {
-        let reader = match plain::open_read(path)? {
-            Some(file) => {
-                let meta = file.metadata();
-                let len = meta.map_err(|e| StoreError::io("look at", path, e))?.len();
-                Some(BufReader::new(file.take(len)))
-            }
-            None => None,
-        };
-        Ok(Self {
-            path: path.to_path_buf(),
-            reader,
-            n_line: 0,
-        })
-    }
-
-    fn next_line(&mut self) -> Result<Option<Line>, StoreError> {
-        let Some(reader) = &mut self.reader else {
-            return Ok(None);
-        };
-        let mut line = Vec::new();
-        let n = reader
-            .by_ref()
-            .take(MAX_LINE)
-            .read_until(b'\n', &mut line)
-            .map_err(|e| StoreError::io("read", &self.path, e))?;
-        if n == 0 {
-            return Ok(None);
-        }
-        self.n_line += 1;
-        if line.last() == Some(&b'\n') {
-            line.pop();
-            return Ok(Some(Line::Whole(line)));
-        }
-        if n as u64 == MAX_LINE {
-            return Err(self.damaged(format!("the line is longer than {MAX_LINE} bytes")));
-        }
-        Ok(Some(Line::Torn(n as u64)))
-    }
-
-    /// Checks the form of a line and that its number is above the one `before` it.
-    fn check_line(&self, line: &[u8], before: Option<u64>) -> Result<u64, StoreError> {
-        let number: Number =
-            serde_json::from_slice(line).map_err(|e| self.damaged(e.to_string()))?;
-        let seq = number.seq;
-        match before {
-            None => self.read_first(line).map(|_| seq),
-            Some(before) if seq <= before => {
-                Err(self.damaged(format!("seq {seq} comes after seq {before}")))
-            }
-            Some(_) => Ok(seq),
-        }
-    }
-
-    fn read_first(&self, line: &[u8]) -> Result<RunId, StoreError> {
-        let first: Envelope =
-            serde_json::from_slice(line).map_err(|e| self.damaged(e.to_string()))?;
-        let schema = first.data.get("schema").and_then(Value::as_u64);
-        match schema {
-            Some(schema) if first.kind == OPENED && schema > SCHEMA => Err(StoreError::Newer {
-                path: self.path.clone(),
-                found: schema,
-                known: SCHEMA,
-            }),
-            Some(_) if first.kind == OPENED && first.seq == 0 => Ok(first.run),
-            Some(_) | None => Err(self.damaged(format!(
-                "the first line is not {OPENED} with a schema number"
-            ))),
-        }
-    }
-
-    fn damaged(&self, reason: String) -> StoreError {
-        StoreError::Damaged {
-            path: self.path.clone(),
-            line: self.n_line,
-            reason,
-        }
-    }
-}
-
-struct Scan {
-    run: Option<RunId>,
-    last_seq: u64,
-    /// The length of all whole lines.
-    whole: u64,
-    /// The length of half a line after them.
-    torn: u64,
-}
-
-fn scan(path: &Path) -> Result<Scan, StoreError> {
-    let mut lines = Lines::open(path)?;
-    let mut scan = Scan {
-        run: None,
-        last_seq: 0,
-        whole: 0,
-        torn: 0,
-    };
-    while let Some(line) = lines.next_line()? {
-        match line {
-            Line::Torn(bytes) => scan.torn = bytes,
-            Line::Whole(line) => {
-                let before = scan.run.as_ref().map(|_| scan.last_seq);
-                scan.last_seq = lines.check_line(&line, before)?;
-                if scan.run.is_none() {
-                    scan.run = Some(lines.read_first(&line)?);
-                }
-                scan.whole += line.len() as u64 + 1;
-            }
-        }
-    }
-    Ok(scan)
 }
 
 /// Keeps what follows the last whole line in `history/torn-<instant>.bin`.

@@ -131,12 +131,12 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreErro
     Ok(Some(bytes))
 }
 
-/// Creates one directory with mode 0700; an existing one is fine, anything else is an error.
+/// Creates one directory with mode 0700, durably; an existing one is fine, anything else is an error.
 pub(super) fn ensure_dir(path: &Path) -> Result<(), StoreError> {
     match look(path)? {
         Found::Directory => Ok(()),
         Found::Nothing => match DirBuilder::new().mode(0o700).create(path) {
-            Ok(()) => Ok(()),
+            Ok(()) => path.parent().map_or(Ok(()), sync_dir),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => ensure_dir_stands(path),
             Err(e) => Err(StoreError::io("create", path, e)),
         },

@@ -147,7 +147,7 @@ fn a_full_device_is_a_clear_error() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn a_cut_anywhere_loses_only_the_half_line_and_keeps_its_bytes(
         texts in proptest::collection::vec(".{0,30}", 1..8),

@@ -260,7 +260,7 @@ fn writes() -> impl Strategy<Value = Vec<Write>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn after_a_check_every_file_holds_what_the_program_wrote(writes in writes()) {
         let place = Place::new();
