@@ -129,7 +129,9 @@ impl Pipe {
         }
         let remark = self.remark.take();
         let remark = remark.map(|text| Output::Event(AdapterEvent::Notice { text }));
+        // There is no handshake to wait for.
         let sent = [
+            Output::Event(AdapterEvent::Ready { version: None }),
             Output::Send(prompt),
             Output::CloseInput,
             Output::Event(AdapterEvent::TurnStarted),
@@ -252,6 +254,7 @@ mod tests {
     #[test]
     fn a_command_that_answers_completes_the_turn_with_all_it_wrote() {
         insta::assert_snapshot!(check(&[], &["# Plan", "", "1. [ ] go"], &exit(Some(0), "")), @r##"
+        {"event":"ready","version":null}
         Send("What now?\n")
         CloseInput
         {"event":"turn_started"}
@@ -266,6 +269,7 @@ mod tests {
     #[test]
     fn a_command_that_fails_fails_the_turn_with_its_last_words() {
         insta::assert_snapshot!(check(&[], &["half"], &exit(Some(3), "no key\n")), @r#"
+        {"event":"ready","version":null}
         Send("What now?\n")
         CloseInput
         {"event":"turn_started"}
@@ -274,6 +278,7 @@ mod tests {
         {"event":"turn_ended","status":"failed","kind":"protocol","message":"llm ended with exit code 3: no key"}
         "#);
         insta::assert_snapshot!(check(&[], &[], &exit(None, "")), @r#"
+        {"event":"ready","version":null}
         Send("What now?\n")
         CloseInput
         {"event":"turn_started"}
@@ -284,6 +289,7 @@ mod tests {
     #[test]
     fn an_interrupted_command_ends_the_turn_by_its_exit() {
         insta::assert_snapshot!(check(&[Order::Interrupt], &["half"], &exit(Some(0), "")), @r#"
+        {"event":"ready","version":null}
         Send("What now?\n")
         CloseInput
         {"event":"turn_started"}
