@@ -208,7 +208,7 @@ impl Codex {
         let Some(speaker) = self.speaker(&changed.thread_id, &changed.turn_id) else {
             return Ok(());
         };
-        if let (Item::Unknown { kind }, Edge::Start) = (&item, edge) {
+        if let Item::Unknown { kind } = &item {
             unknown(out, kind, line);
         }
         if let (Item::Message(message), Edge::End, Speaker::Agent) = (&item, edge, speaker)

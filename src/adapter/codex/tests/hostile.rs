@@ -21,14 +21,15 @@ fn an_unknown_notification_is_kept() {
 }
 
 #[test]
-fn an_item_of_an_unknown_type_is_kept_once() {
+fn an_item_of_an_unknown_type_is_kept_at_both_ends() {
     let item = json!({"type": "hologram", "id": "h"});
     let params = json!({"threadId": "thr", "turnId": "t1", "item": item});
-    check(
-        &note("item/started", params.clone()),
-        r#"{"event":"unknown","kind":"hologram""#,
-    );
-    check(&note("item/completed", params), "");
+    for method in ["item/started", "item/completed"] {
+        check(
+            &note(method, params.clone()),
+            r#"{"event":"unknown","kind":"hologram""#,
+        );
+    }
 }
 
 #[test]
