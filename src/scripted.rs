@@ -1,1 +1,81 @@
-//! (being written)
+//! Scripted agents: stand-ins that speak the real protocols of `codex` and `claude` from a script.
+//!
+//! They really run the commands and really write the files that their script names, and call no
+//! model. They know nothing of runs, phases or adapters: what they emit is held to recorded
+//! streams of the real programs (`tests/fixtures/scripted/`), not to our own reading of them.
+//! The script format is described in `docs/scripted-agents.md`.
+
+pub mod act;
+pub mod claude;
+pub mod codex;
+pub mod cursor;
+pub mod script;
+
+#[cfg(test)]
+mod fidelity;
+#[cfg(test)]
+mod puppet;
+
+use std::path::PathBuf;
+
+use crate::scripted::act::Stage;
+use crate::scripted::cursor::Memory;
+use crate::scripted::script::Script;
+
+/// Which of the two programs a scripted agent behaves like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guise {
+    /// `codex app-server`.
+    Codex,
+    /// `claude -p --input-format stream-json --output-format stream-json`.
+    Claude,
+}
+
+impl Guise {
+    /// Returns the line that `--version` prints, as the real program prints it.
+    pub fn version_line(self, version: &str) -> String {
+        match self {
+            Self::Codex => format!("codex-cli {version}"),
+            Self::Claude => format!("{version} (Claude Code)"),
+        }
+    }
+
+    /// Returns the version that this stand-in was recorded from.
+    pub fn recorded_version(self) -> &'static str {
+        match self {
+            Self::Codex => "0.169.0",
+            Self::Claude => "2.1.330",
+        }
+    }
+
+    /// Returns the program's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::Claude => "claude",
+        }
+    }
+}
+
+/// Everything a scripted agent is started with.
+#[derive(Debug)]
+pub struct Casting {
+    /// The program it behaves like.
+    pub guise: Guise,
+    /// What it plays.
+    pub script: Script,
+    /// Where it remembers which turns were used.
+    pub memory: Memory,
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// The arguments the real program would have got.
+    pub arguments: Vec<String>,
+}
+
+/// Plays a script on a stage until the input ends or the script exits; returns the exit code.
+pub fn play(casting: Casting, stage: Stage) -> i32 {
+    match casting.guise {
+        Guise::Codex => codex::Codex::new(casting, stage).play(),
+        Guise::Claude => claude::Claude::new(casting, stage).play(),
+    }
+}

@@ -1,0 +1,156 @@
+//! `agent-collab scripted-agent`: plays a script in the guise of `codex` or `claude`.
+//!
+//! Started in the place of the real program, with the arguments that it would get: what matters of
+//! them is honoured, the rest accepted. Calls no model.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use crate::scripted::act::{Pace, Stage};
+use crate::scripted::cursor::Memory;
+use crate::scripted::script::Script;
+use crate::scripted::{Casting, Guise, play};
+
+/// The environment variable that divides every pause.
+pub const SPEED: &str = "AGENT_COLLAB_SCRIPT_SPEED";
+
+/// Arguments of `agent-collab scripted-agent`.
+#[derive(Debug, Clone, Args)]
+pub struct ScriptedAgentArgs {
+    /// The program whose protocol is spoken.
+    #[arg(long = "as", value_name = "PROGRAM")]
+    pub guise: GuiseName,
+    /// The script: TOML, or JSON when its name ends in `.json`.
+    #[arg(long, value_name = "FILE")]
+    pub script: PathBuf,
+    /// Where conversations are remembered [default: the script's folder].
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+    /// Leaves every pause out.
+    #[arg(long)]
+    pub fast: bool,
+    /// What the real program would be started with.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    pub arguments: Vec<String>,
+}
+
+/// The word after `--as`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GuiseName {
+    /// `codex app-server`
+    Codex,
+    /// `claude -p --input-format stream-json`
+    Claude,
+}
+
+/// Why a scripted agent cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptedAgentError {
+    /// The script is no script.
+    #[error(transparent)]
+    Script(#[from] crate::scripted::script::ScriptError),
+    /// The working directory is gone.
+    #[error("find the working directory: {0}")]
+    WorkingDirectory(std::io::Error),
+    /// The speed is no number above 0.
+    #[error(
+        "{SPEED} is `{text}`, which is no number above 0\nhint: 2 halves every pause, 0.5 doubles it"
+    )]
+    Speed {
+        /// What it is.
+        text: String,
+    },
+}
+
+/// Plays the script until standard input ends; returns the exit code.
+///
+/// # Errors
+/// The script or the speed is not usable.
+pub fn run(args: &ScriptedAgentArgs) -> Result<i32, ScriptedAgentError> {
+    let guise = match args.guise {
+        GuiseName::Codex => Guise::Codex,
+        GuiseName::Claude => Guise::Claude,
+    };
+    let script = Script::load(&args.script, guise)?;
+    let pace = pace(args)?;
+    let mut stage = Stage::of_process(pace);
+    if args
+        .arguments
+        .iter()
+        .any(|argument| argument == "--version")
+    {
+        let version = script
+            .version
+            .as_deref()
+            .unwrap_or(guise.recorded_version());
+        stage.send_line(&guise.version_line(version));
+        return Ok(0);
+    }
+    let folder = args.script.parent().unwrap_or(Path::new("."));
+    let name = args
+        .script
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let casting = Casting {
+        guise,
+        script,
+        memory: Memory::new(
+            args.state.clone().unwrap_or_else(|| folder.to_owned()),
+            name,
+        ),
+        cwd: std::env::current_dir().map_err(ScriptedAgentError::WorkingDirectory)?,
+        arguments: args.arguments.clone(),
+    };
+    Ok(play(casting, stage))
+}
+
+fn pace(args: &ScriptedAgentArgs) -> Result<Pace, ScriptedAgentError> {
+    if args.fast {
+        return Ok(Pace::Fast);
+    }
+    let Some(text) = std::env::var_os(SPEED) else {
+        return Ok(Pace::Factor(1.0));
+    };
+    let text = text.to_string_lossy().into_owned();
+    match text.parse::<f64>() {
+        Ok(factor) if factor > 0.0 && factor.is_finite() => Ok(Pace::Factor(factor)),
+        Ok(_) | Err(_) => Err(ScriptedAgentError::Speed { text }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        args: ScriptedAgentArgs,
+    }
+
+    fn check(line: &str) -> Vec<String> {
+        let words = format!("scripted-agent --as claude --script s.toml {line}");
+        Program::parse_from(words.split_whitespace()).args.arguments
+    }
+
+    #[test]
+    fn the_real_programs_arguments_are_accepted_as_they_are() {
+        for line in [
+            "-c a=b app-server",
+            "-p --input-format stream-json --verbose --resume x",
+            "--version",
+            "--session-id=x --fast",
+        ] {
+            assert_eq!(check(line).join(" "), line);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The arguments of `claude` that a scripted agent honours; all others are accepted and ignored.
+
+use serde_json::Value;
+
+/// Which conversation the process takes part in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begin {
+    /// A new one of any id.
+    Any,
+    /// `--session-id`: a new one of this id.
+    Fresh(String),
+    /// `--resume`: the one of this id.
+    Resume(String),
+}
+
+/// The honoured arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flags {
+    /// Which conversation.
+    pub begin: Begin,
+    /// `--model`.
+    pub model: Option<String>,
+    /// `--permission-mode`.
+    pub mode: String,
+    /// `--replay-user-messages`.
+    pub replays: bool,
+    /// The tools of `permissions.ask` in `--settings`.
+    pub asks: Vec<String>,
+}
+
+impl Flags {
+    /// Finds the honoured arguments among all, as `--flag value` or `--flag=value`.
+    pub fn parse(arguments: &[String]) -> Self {
+        let value = |names: &[&str]| {
+            arguments.iter().enumerate().find_map(|(index, argument)| {
+                let (name, inline) = match argument.split_once('=') {
+                    Some((name, value)) => (name, Some(value.to_owned())),
+                    None => (argument.as_str(), None),
+                };
+                let value = || arguments.get(index + 1).cloned();
+                names
+                    .contains(&name)
+                    .then(|| inline.or_else(value))
+                    .flatten()
+            })
+        };
+        let begin = match (value(&["--resume", "-r"]), value(&["--session-id"])) {
+            (Some(id), _) => Begin::Resume(id),
+            (None, Some(id)) => Begin::Fresh(id),
+            (None, None) => Begin::Any,
+        };
+        Self {
+            begin,
+            model: value(&["--model"]),
+            mode: value(&["--permission-mode"]).unwrap_or_else(|| "default".to_owned()),
+            replays: arguments
+                .iter()
+                .any(|argument| argument == "--replay-user-messages"),
+            asks: value(&["--settings"]).map_or_else(Vec::new, |settings| ask_rules(&settings)),
+        }
+    }
+}
+
+/// Reads `permissions.ask` of settings given as JSON or as the path of a file.
+fn ask_rules(settings: &str) -> Vec<String> {
+    let text = match settings.trim_start().starts_with('{') {
+        true => settings.to_owned(),
+        false => std::fs::read_to_string(settings).unwrap_or_default(),
+    };
+    let settings: Value = serde_json::from_str(&text).unwrap_or_default();
+    let rules = settings["permissions"]["ask"].as_array();
+    rules
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str) -> Flags {
+        Flags::parse(
+            &line
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn both_ways_of_giving_a_value_are_understood() {
+        assert_eq!(
+            check("-p --resume=abc --verbose").begin,
+            Begin::Resume("abc".to_owned())
+        );
+        assert_eq!(
+            check("-p --session-id abc").begin,
+            Begin::Fresh("abc".to_owned())
+        );
+        assert_eq!(check("-p --verbose").begin, Begin::Any);
+    }
+
+    #[test]
+    fn tools_to_ask_about_come_from_the_settings() {
+        let flags = check(r#"--settings={"permissions":{"ask":["Bash","Write"]}} --model m"#);
+        assert_eq!(
+            (flags.asks, flags.model),
+            (
+                vec!["Bash".to_owned(), "Write".to_owned()],
+                Some("m".to_owned())
+            )
+        );
+    }
+}

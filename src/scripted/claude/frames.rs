@@ -1,0 +1,401 @@
+//! The frames of `claude --output-format stream-json`, built from values.
+//!
+//! Knows what a frame looks like, not when it is sent. Every builder here is compared with
+//! recorded streams of Claude Code 2.1.330 (`fidelity.rs`).
+
+use serde_json::{Map, Value, json};
+
+/// What every frame of a process shares.
+#[derive(Debug, Clone)]
+pub struct Stamp {
+    /// The conversation's id.
+    pub session: String,
+    /// The model.
+    pub model: String,
+    /// The program's version.
+    pub version: String,
+    /// The working directory.
+    pub cwd: String,
+    /// `--permission-mode`.
+    pub mode: String,
+}
+
+/// Returns a fresh id.
+pub fn fresh() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+fn timestamp() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
+
+/// An answer to a request of the host.
+pub fn control_success(request: &Value, response: Value) -> Value {
+    let response = json!({"subtype": "success", "request_id": request, "response": response});
+    json!({"type": "control_response", "response": response})
+}
+
+/// A refusal of a request of the host.
+pub fn control_error(request: &Value, error: &str, code: &str) -> Value {
+    let response =
+        json!({"subtype": "error", "request_id": request, "error": error, "error_code": code});
+    json!({"type": "control_response", "response": response})
+}
+
+/// The taking back of a request of ours.
+pub fn control_cancel(request: &str) -> Value {
+    json!({"type": "control_cancel_request", "request_id": request})
+}
+
+impl Stamp {
+    /// What `initialize` is answered with.
+    pub fn initialized(&self) -> Value {
+        json!({
+            "commands": [], "agents": [], "output_style": "default",
+            "available_output_styles": ["default"], "models": [],
+            "account": {"tokenSource": "none", "apiKeySource": "none", "apiProvider": "firstParty"},
+            "pid": std::process::id(), "claude_code_version": self.version,
+            "current_permission_mode": self.mode, "hook_on_failure_supported": true,
+            "session_state": "idle", "capabilities": [],
+        })
+    }
+
+    /// How far a user line with an id has come.
+    pub fn lifecycle(&self, command: &str, state: &str) -> Value {
+        json!({
+            "type": "command_lifecycle", "command_uuid": command, "state": state,
+            "uuid": fresh(), "session_id": self.session,
+        })
+    }
+
+    /// The begin of a turn.
+    pub fn init(&self) -> Value {
+        json!({
+            "type": "system", "subtype": "init", "cwd": self.cwd, "session_id": self.session,
+            "tools": ["AskUserQuestion", "Bash", "Edit", "NotebookEdit", "Read", "Write"],
+            "mcp_servers": [], "model": self.model, "permissionMode": self.mode,
+            "slash_commands": [], "terminal_slash_commands": [], "apiKeySource": "none",
+            "claude_code_version": self.version, "output_style": "default", "agents": [],
+            "skills": [], "plugins": [], "capabilities": ["interrupt_receipt_v1"],
+            "analytics_disabled": true, "product_feedback_disabled": true,
+            "served_by_anthropic": false, "uuid": fresh(),
+            "memory_paths": {"auto": self.cwd}, "original_cwd": self.cwd,
+            "additional_directories": [], "messaging_socket_path": "",
+            "fast_mode_state": "off", "fast_mode_disabled_reason": "sdk_opt_in_required",
+            "per_turn_effort_active": true, "ultrathink_available": false,
+            "ultrathink_typed_raises": false, "view_mode": "default",
+        })
+    }
+
+    /// The model is about to be asked.
+    pub fn requesting(&self) -> Value {
+        json!({
+            "type": "system", "subtype": "status", "status": "requesting",
+            "session_id": self.session, "uuid": fresh(),
+        })
+    }
+
+    /// A request to the model is tried again.
+    pub fn retry(&self, attempt: u32, of: u32, delay_ms: u64, cause: (Value, &str)) -> Value {
+        json!({
+            "type": "system", "subtype": "api_retry", "attempt": attempt, "max_retries": of,
+            "retry_delay_ms": delay_ms, "error_status": cause.0, "error": cause.1,
+            "session_id": self.session, "uuid": fresh(),
+        })
+    }
+
+    /// An estimate of how much was thought.
+    pub fn thinking_tokens(&self, estimated: usize, more: usize) -> Value {
+        json!({
+            "type": "system", "subtype": "thinking_tokens", "estimated_tokens": estimated,
+            "estimated_tokens_delta": more, "session_id": self.session, "uuid": fresh(),
+        })
+    }
+
+    /// The echo of a user line.
+    pub fn replay(&self, content: &Value, uuid: &str) -> Value {
+        json!({
+            "type": "user", "message": {"role": "user", "content": content},
+            "session_id": self.session, "parent_tool_use_id": null, "uuid": uuid,
+            "timestamp": timestamp(), "isReplay": true,
+        })
+    }
+
+    /// An event of the model's stream.
+    pub fn stream(&self, message: &str, event: Value) -> Value {
+        let shows_thinking = event["type"] == "message_start"
+            || event["content_block"]["type"] == "thinking"
+            || event["delta"]["type"] == "thinking_delta";
+        let starts = event["type"] == "message_start";
+        let mut frame = json!({
+            "type": "stream_event", "event": event, "session_id": self.session,
+            "parent_tool_use_id": null, "uuid": fresh(), "api_message_id": message,
+        });
+        if starts {
+            frame["ttft_ms"] = json!(1);
+        }
+        if shows_thinking {
+            frame["thinking_display"] = json!("updates");
+        }
+        frame
+    }
+
+    /// The event that begins a message.
+    pub fn message_start(&self, message: &str) -> Value {
+        let body = json!({
+            "id": message, "type": "message", "role": "assistant", "model": self.model,
+            "content": [], "stop_reason": null, "stop_sequence": null, "usage": message_usage(1),
+        });
+        self.stream(message, json!({"type": "message_start", "message": body}))
+    }
+
+    /// The event that ends a message which was not taken back.
+    pub fn message_delta(&self, message: &str, stop_reason: &Value) -> Value {
+        let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
+        self.stream(
+            message,
+            json!({"type": "message_delta", "delta": delta, "usage": message_usage(20)}),
+        )
+    }
+
+    /// The last event of a message; `abandoned` is the first of its blocks that is void.
+    pub fn message_stop(&self, message: &str, abandoned: Option<usize>) -> Value {
+        let mut frame = self.stream(message, json!({"type": "message_stop"}));
+        if let Some(index) = abandoned {
+            frame["abandoned_blocks"] =
+                json!({"api_message_id": message, "from_block_index": index});
+        }
+        frame
+    }
+
+    /// A finished block of a message.
+    pub fn assistant(&self, message: &str, block: &Value) -> Value {
+        let mut frame = json!({
+            "type": "assistant",
+            "message": {
+                "id": message, "type": "message", "role": "assistant", "model": self.model,
+                "content": [block], "stop_reason": null, "stop_sequence": null,
+                "usage": message_usage(1), "context_management": null,
+            },
+            "parent_tool_use_id": null, "session_id": self.session, "uuid": fresh(),
+            "timestamp": timestamp(), "request_id": format!("req_{}", &message[4..]),
+        });
+        if block["type"] == "thinking" {
+            frame["thinking_display"] = json!("updates");
+            frame["thinking_duration_ms"] = json!(1);
+        }
+        frame
+    }
+
+    /// An API error shown as a message of the agent.
+    pub fn synthetic(&self, text: &str, error: &str) -> Value {
+        json!({
+            "type": "assistant",
+            "message": {
+                "diagnostics": null, "id": fresh(), "container": null, "model": "<synthetic>",
+                "role": "assistant", "stop_details": null, "stop_reason": "stop_sequence",
+                "stop_sequence": "", "type": "message",
+                "usage": {
+                    "output_tokens_details": null, "input_tokens": 0, "output_tokens": 0,
+                    "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+                    "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+                    "service_tier": null,
+                    "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0},
+                    "inference_geo": null, "iterations": null, "speed": null, "fallback_credit": null,
+                },
+                "content": [{"type": "text", "text": text}], "context_management": null,
+            },
+            "parent_tool_use_id": null, "session_id": self.session, "uuid": fresh(),
+            "timestamp": timestamp(), "error": error, "is_api_error_message": true,
+        })
+    }
+
+    /// The request to use a tool.
+    pub fn can_use_tool(&self, request: &str, tool: &Tool) -> Value {
+        let mut body = json!({
+            "subtype": "can_use_tool", "tool_name": tool.name, "display_name": tool.name,
+            "input": tool.input, "tool_use_id": tool.id,
+        });
+        match tool.name {
+            "AskUserQuestion" => body["requires_user_interaction"] = json!(true),
+            _ => body["description"] = json!(tool.description),
+        }
+        json!({"type": "control_request", "request_id": request, "request": body})
+    }
+
+    /// The result of a tool call.
+    pub fn tool_result(&self, tool: &Tool, result: &ToolResult) -> Value {
+        let mut block =
+            json!({"tool_use_id": tool.id, "type": "tool_result", "content": result.content});
+        if let Some(is_error) = result.is_error {
+            block["is_error"] = json!(is_error);
+        }
+        let mut frame = self.user(json!([block]));
+        frame["tool_use_result"] = result.detail.clone();
+        let mut meta = json!({"id": tool.id});
+        for (key, value) in &result.meta {
+            meta[key] = value.clone();
+        }
+        frame["tool_result_meta"] = json!([meta]);
+        frame
+    }
+
+    /// A note of the program to the model, in the user's name.
+    pub fn user_note(&self, text: &str) -> Value {
+        self.user(json!([{"type": "text", "text": text}]))
+    }
+
+    fn user(&self, content: Value) -> Value {
+        json!({
+            "type": "user", "message": {"role": "user", "content": content},
+            "parent_tool_use_id": null, "session_id": self.session, "uuid": fresh(),
+            "timestamp": timestamp(),
+        })
+    }
+
+    /// The end of a turn.
+    pub fn result(&self, end: &TurnResult) -> Value {
+        let model_usage = json!({self.model.as_str(): model_usage(end.total, end.cost_usd)});
+        let mut frame = json!({
+            "duration_api_ms": end.duration_ms, "stop_reason": end.stop_reason,
+            "session_id": self.session, "total_cost_usd": end.cost_usd, "usage": turn_usage(end.turn),
+            "modelUsage": model_usage, "permission_denials": end.denials,
+            "terminal_reason": end.terminal_reason, "fast_mode_state": "off",
+            "fast_mode_disabled_reason": "sdk_opt_in_required", "subagent_stats": subagent_stats(),
+            "safety_stops": 0, "is_error": end.is_error, "num_turns": end.n_turns,
+            "subtype": end.subtype, "type": "result", "duration_ms": end.duration_ms,
+            "uuid": fresh(), "queued_turn_count": 0, "result_index": end.index,
+            "model_usage_since_last_result": {},
+        });
+        let (key, text) = match end.subtype {
+            "success" => ("result", json!(end.text)),
+            _ => ("errors", json!([end.text])),
+        };
+        frame[key] = text;
+        if end.subtype == "success" {
+            frame["api_error_status"] = end.api_error_status.clone();
+        } else {
+            frame["begun_message_ids"] = json!([]);
+        }
+        if end.terminal_reason == "completed" {
+            for key in [
+                "ttft_ms",
+                "ttft_stream_ms",
+                "time_to_request_ms",
+                "first_content_frame_ms",
+            ] {
+                frame[key] = json!(1);
+            }
+        }
+        if let Some(origin) = &end.origin {
+            frame["origin"] = origin.clone();
+        }
+        frame
+    }
+
+    /// The only frame of a process that does not know the conversation it was to resume.
+    pub fn unknown_conversation(&self, asked: &str) -> Value {
+        json!({
+            "type": "result", "subtype": "error_during_execution", "duration_ms": 0,
+            "duration_api_ms": 0, "is_error": true, "num_turns": 0, "stop_reason": null,
+            "session_id": asked, "total_cost_usd": 0, "usage": turn_usage((0, 0)), "modelUsage": {},
+            "permission_denials": [], "uuid": fresh(),
+            "errors": [format!("No conversation found with session ID: {asked}")],
+            "result_index": 0,
+        })
+    }
+}
+
+/// A tool call.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// Its id.
+    pub id: String,
+    /// The tool.
+    pub name: &'static str,
+    /// What it is called with.
+    pub input: Value,
+    /// One line for people.
+    pub description: String,
+}
+
+/// What came of a tool call.
+#[derive(Debug, Clone)]
+pub struct ToolResult {
+    /// What the model reads.
+    pub content: String,
+    /// Whether it failed; some tools do not say.
+    pub is_error: Option<bool>,
+    /// What the host reads.
+    pub detail: Value,
+    /// Who decided.
+    pub meta: Map<String, Value>,
+}
+
+/// Everything that the end of a turn tells.
+#[derive(Debug, Clone)]
+pub struct TurnResult {
+    /// `success` or `error_during_execution`.
+    pub subtype: &'static str,
+    /// How it really ended.
+    pub terminal_reason: &'static str,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// The last message, or what went wrong.
+    pub text: String,
+    /// Why the model stopped.
+    pub stop_reason: Value,
+    /// The HTTP status of an API error.
+    pub api_error_status: Value,
+    /// Calls that were not allowed.
+    pub denials: Vec<Value>,
+    /// How many times the model was asked.
+    pub n_turns: u64,
+    /// Tokens of this turn, read and written.
+    pub turn: (u64, u64),
+    /// Tokens of the conversation, read and written.
+    pub total: (u64, u64),
+    /// US dollars of the conversation.
+    pub cost_usd: f64,
+    /// How long the turn took.
+    pub duration_ms: u64,
+    /// The place among the results of this process, from 0.
+    pub index: u64,
+    /// Why a turn began that nobody asked for.
+    pub origin: Option<Value>,
+}
+
+fn message_usage(output: u64) -> Value {
+    json!({
+        "input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+        "output_tokens": output,
+    })
+}
+
+fn turn_usage((input, output): (u64, u64)) -> Value {
+    json!({
+        "input_tokens": input, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+        "output_tokens": output, "output_tokens_details": {"thinking_tokens": 0},
+        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+        "service_tier": "standard",
+        "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0},
+        "inference_geo": "", "iterations": [], "speed": "standard", "fallback_credit": null,
+    })
+}
+
+fn model_usage((input, output): (u64, u64), cost_usd: f64) -> Value {
+    json!({
+        "inputTokens": input, "outputTokens": output, "cacheReadInputTokens": 0,
+        "cacheCreationInputTokens": 0, "webSearchRequests": 0, "costUSD": cost_usd,
+        "contextWindow": 1_000_000, "maxOutputTokens": 128_000, "thinkingTokens": 0,
+    })
+}
+
+fn subagent_stats() -> Value {
+    json!({
+        "spawned": 0, "requested": {"background": 0, "foreground": 0, "unset": 0},
+        "started_in_background": 0, "max_depth": 0, "spawned_by_subagents": 0, "completed": 0,
+        "failed": 0, "killed": {"parent": 0, "user": 0, "system": 0},
+        "refused": {"depth_limit": 0, "concurrency_limit": 0, "budget": 0}, "by_type": {},
+    })
+}

@@ -1,0 +1,268 @@
+//! Which turn of a script comes next, what its `${…}` mean, and what is remembered over restarts.
+//!
+//! Knows no protocol. One conversation, one cursor; a conversation that the CLI's id names can be
+//! taken up by a later process, as the real programs' can.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::scripted::script::{Action, Script, Uses};
+
+/// The schema of the remembered state.
+const SCHEMA: u32 = 1;
+
+/// Where conversations are remembered.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// The folder.
+    folder: PathBuf,
+    /// What file names begin with.
+    prefix: String,
+}
+
+/// What is remembered of a conversation.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Conversation {
+    /// The schema number of this file.
+    pub schema: u32,
+    /// The turns already played, by their place in the script, from 0.
+    pub used: Vec<usize>,
+    /// Tokens read so far.
+    pub input_tokens: u64,
+    /// Tokens written so far.
+    pub output_tokens: u64,
+    /// US dollars so far.
+    pub cost_usd: f64,
+}
+
+/// Why a conversation cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// The file could not be written.
+    #[error("keep the script's place in {path}: {source}")]
+    Save {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not ours.
+    #[error(
+        "take up the script's place from {path}: {problem}\nhint: remove the file to begin anew"
+    )]
+    Load {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl Memory {
+    /// Remembers in `folder`, in files whose names begin with `prefix`.
+    pub fn new(folder: PathBuf, prefix: impl Into<String>) -> Self {
+        Self {
+            folder,
+            prefix: prefix.into(),
+        }
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        let safe: String = id
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        self.folder
+            .join(format!("{}.{safe}.state.json", self.prefix))
+    }
+
+    /// Loads a conversation; `None` when there is none of this id.
+    ///
+    /// # Errors
+    /// The file exists and cannot be read.
+    pub fn load(&self, id: &str) -> Result<Option<Conversation>, MemoryError> {
+        let path = self.path(id);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(MemoryError::Load {
+                    path,
+                    problem: error.to_string(),
+                });
+            }
+        };
+        match serde_json::from_str::<Conversation>(&text) {
+            Ok(conversation) if conversation.schema == SCHEMA => Ok(Some(conversation)),
+            Ok(other) => Err(MemoryError::Load {
+                path,
+                problem: format!("its schema is {}", other.schema),
+            }),
+            Err(error) => Err(MemoryError::Load {
+                path,
+                problem: error.to_string(),
+            }),
+        }
+    }
+
+    /// Saves a conversation, whole or not at all.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn save(&self, id: &str, conversation: &Conversation) -> Result<(), MemoryError> {
+        let path = self.path(id);
+        let failed = |source| MemoryError::Save {
+            path: path.clone(),
+            source,
+        };
+        std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        let text = serde_json::to_string(conversation).map_err(|error| failed(error.into()))?;
+        let draft = path.with_extension("json.new");
+        std::fs::write(&draft, text)
+            .and_then(|()| std::fs::rename(&draft, &path))
+            .map_err(failed)
+    }
+}
+
+impl Conversation {
+    /// Begins a conversation.
+    pub fn new() -> Self {
+        Self {
+            schema: SCHEMA,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the turn for a prompt: the first unused one whose `when` is in it, else the first
+    /// unused one without `when`. `None` when the script has none left for it.
+    pub fn take<'s>(&mut self, script: &'s Script, prompt: &str) -> Option<&'s [Action]> {
+        let unused = |(index, turn): &(usize, &crate::scripted::script::Turn)| {
+            turn.uses == Uses::Always || !self.used.contains(index)
+        };
+        let fits = |when: &Option<String>| when.as_ref().is_some_and(|when| prompt.contains(when));
+        let turns = || script.turns.iter().enumerate().filter(unused);
+        let (index, turn) = turns()
+            .find(|(_, turn)| fits(&turn.when))
+            .or_else(|| turns().find(|(_, turn)| turn.when.is_none()))?;
+        if !self.used.contains(&index) {
+            self.used.push(index);
+        }
+        Some(&turn.actions)
+    }
+}
+
+/// What `${…}` stands for in a turn.
+#[derive(Debug, Clone, Default)]
+pub struct Words(BTreeMap<&'static str, String>);
+
+impl Words {
+    /// Finds the words in a prompt: `${prompt}`, and `${plan_path}` and `${comments_path}`, the
+    /// staging paths that it names.
+    pub fn of_prompt(prompt: &str) -> Self {
+        let mut words = BTreeMap::from([("prompt", prompt.to_owned())]);
+        for (word, file) in [("plan_path", "plan.md"), ("comments_path", "comments.md")] {
+            if let Some(path) = staging_path(prompt, file) {
+                words.insert(word, path);
+            }
+        }
+        Self(words)
+    }
+
+    /// Gives a word its meaning.
+    pub fn set(&mut self, word: &'static str, meaning: impl Into<String>) {
+        self.0.insert(word, meaning.into());
+    }
+
+    /// Fills in every `${word}` that has a meaning; others stay as they are.
+    pub fn fill(&self, text: &str) -> String {
+        self.0
+            .iter()
+            .fold(text.to_owned(), |text, (word, meaning)| {
+                text.replace(&format!("${{{word}}}"), meaning)
+            })
+    }
+}
+
+/// Finds the path under a `turns/` folder that ends in `file`.
+fn staging_path(prompt: &str, file: &str) -> Option<String> {
+    let between = |c: char| c.is_whitespace() || "`'\"<>()[],;".contains(c);
+    prompt
+        .split(between)
+        .map(|word| word.trim_end_matches(['.', ':']))
+        .find(|word| word.contains("turns/") && word.ends_with(file))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripted::Guise;
+
+    fn check(script: &str, prompts: &[&str]) -> String {
+        let script = Script::parse(script, std::path::Path::new("s.toml"), Guise::Codex).unwrap();
+        let mut conversation = Conversation::new();
+        let taken: Vec<String> = prompts
+            .iter()
+            .map(|prompt| match conversation.take(&script, prompt) {
+                Some([Action::Text(speech)]) => speech.text.clone(),
+                Some(_) => "?".to_owned(),
+                None => "none".to_owned(),
+            })
+            .collect();
+        taken.join(" ")
+    }
+
+    fn turn(head: &str, text: &str) -> String {
+        format!("[[turn]]\n{head}\n[[turn.action]]\ndo = \"text\"\ntext = \"{text}\"\n")
+    }
+
+    #[test]
+    fn a_matching_turn_is_taken_once_and_then_the_next_that_matches() {
+        let script = turn("when = \"go\"", "a") + &turn("when = \"go\"", "b") + &turn("", "c");
+        assert_eq!(check(&script, &["go", "go", "go", "go"]), "a b c none");
+    }
+
+    #[test]
+    fn a_turn_without_when_waits_behind_one_that_matches() {
+        let script = turn("", "any") + &turn("when = \"REVIEW 2\"", "second review");
+        assert_eq!(check(&script, &["REVIEW 2", "else"]), "second review any");
+    }
+
+    #[test]
+    fn a_turn_of_always_is_never_used_up() {
+        let script = turn("when = \"go\"\nuses = \"always\"", "a");
+        assert_eq!(check(&script, &["go", "go", "stop"]), "a a none");
+    }
+
+    #[test]
+    fn the_staging_paths_are_found_in_the_prompt() {
+        let prompt = "Write to `/r/.agent-collab/turns/ses_1/plan.md`, answers to /r/.agent-collab/turns/ses_1/comments.md. \
+                      Never touch plan.md itself.";
+        let words = Words::of_prompt(prompt);
+        assert_eq!(
+            words.fill("${plan_path} ${comments_path} ${other}"),
+            "/r/.agent-collab/turns/ses_1/plan.md /r/.agent-collab/turns/ses_1/comments.md ${other}"
+        );
+    }
+
+    #[test]
+    fn a_conversation_is_remembered_by_its_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = Memory::new(folder.path().to_owned(), "s.toml");
+        assert_eq!(memory.load("a/b").unwrap(), None);
+        let mut conversation = Conversation::new();
+        conversation.used.push(3);
+        memory.save("a/b", &conversation).unwrap();
+        assert_eq!(memory.load("a/b").unwrap(), Some(conversation));
+        std::fs::write(memory.path("x"), "{}").unwrap();
+        assert!(memory.load("x").is_err());
+    }
+}

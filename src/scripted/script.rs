@@ -1,0 +1,325 @@
+//! The script of a scripted agent: turns, and what is done in each.
+//!
+//! Knows neither protocol; what one of them was never recorded saying is refused when the script
+//! is loaded (`load.rs`), so that no turn fails half-way for it.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+mod load;
+
+pub use load::ScriptError;
+
+/// A whole script.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    /// The version to report instead of the recorded one.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// The model to report.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The turns, in order.
+    #[serde(default, rename = "turn")]
+    pub turns: Vec<Turn>,
+}
+
+/// One turn: when it is played and what it does.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Turn {
+    /// Text that the prompt must contain; without it the turn fits every prompt that fits no other.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// How often it may be played.
+    #[serde(default)]
+    pub uses: Uses,
+    /// What is done, in order.
+    #[serde(default, rename = "action")]
+    pub actions: Vec<Action>,
+}
+
+/// How often a turn may be played in one conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Uses {
+    /// Once.
+    #[default]
+    Once,
+    /// Whenever it fits.
+    Always,
+}
+
+/// One thing that an agent does.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Action {
+    /// Says something, in deltas.
+    Text(Speech),
+    /// Thinks something, in deltas.
+    Thinking(Speech),
+    /// Begins to say something, loses the stream and takes it back; the real program retries.
+    Cut(Speech),
+    /// Runs a shell command.
+    Command(Command),
+    /// Writes a whole file.
+    Write(Write),
+    /// Replaces one passage of a file.
+    Edit(Edit),
+    /// Asks the user (claude only).
+    Question(Question),
+    /// Fails, or recovers after retries.
+    Error(Failing),
+    /// Is silent.
+    Stall(Stall),
+    /// Ends the process in the middle of the turn.
+    Exit(Exit),
+    /// Emits a frame as it stands, for frames that our program does not know.
+    Frame(Frame),
+    /// Emits a line that is no JSON at all.
+    Malformed(Malformed),
+    /// Plays a turn that nobody asked for, after this one (claude only).
+    Unsolicited(Unsolicited),
+    /// Counts tokens.
+    Usage(Tokens),
+}
+
+/// Text that comes in deltas.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Speech {
+    /// The text; `${…}` is filled in.
+    pub text: String,
+    /// Milliseconds before each delta.
+    #[serde(default)]
+    pub pause_ms: u64,
+    /// How the text is divided.
+    #[serde(default)]
+    pub delta: Delta,
+    /// How often the text is repeated, for long answers.
+    #[serde(default = "once")]
+    pub repeat: u32,
+}
+
+/// How text is divided into deltas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delta {
+    /// A word at a time.
+    #[default]
+    Word,
+    /// A line at a time.
+    Line,
+    /// All at once.
+    Whole,
+}
+
+/// Whether the user is asked before a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// As the real program would in this turn.
+    #[default]
+    AsReal,
+    /// Always (codex: an escalation out of the sandbox).
+    Always,
+}
+
+/// A shell command, really run by `sh -c`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Command {
+    /// The command line.
+    pub run: String,
+    /// What it is for.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Whether it is asked about.
+    #[serde(default)]
+    pub ask: Ask,
+    /// What follows when it ran.
+    #[serde(default)]
+    pub if_allowed: Vec<Action>,
+    /// What follows when it was not allowed.
+    #[serde(default)]
+    pub if_denied: Vec<Action>,
+}
+
+/// A whole file, really written.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Write {
+    /// The path, absolute or relative to the working directory.
+    pub path: String,
+    /// Its new content.
+    pub content: String,
+    /// Whether it is asked about.
+    #[serde(default)]
+    pub ask: Ask,
+    /// What follows when it was written.
+    #[serde(default)]
+    pub if_allowed: Vec<Action>,
+    /// What follows when it was not allowed.
+    #[serde(default)]
+    pub if_denied: Vec<Action>,
+}
+
+/// A passage of a file, really replaced.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// The path, absolute or relative to the working directory.
+    pub path: String,
+    /// The passage; its first occurrence is replaced.
+    pub find: String,
+    /// What takes its place.
+    pub replace: String,
+    /// Whether it is asked about.
+    #[serde(default)]
+    pub ask: Ask,
+    /// What follows when it was changed.
+    #[serde(default)]
+    pub if_allowed: Vec<Action>,
+    /// What follows when it was not allowed.
+    #[serde(default)]
+    pub if_denied: Vec<Action>,
+}
+
+/// A question to the user; its answer is `${answer}` from then on.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// The question.
+    pub question: String,
+    /// Its heading of a word or two.
+    #[serde(default)]
+    pub header: String,
+    /// The offered answers.
+    pub options: Vec<String>,
+    /// What follows an answer.
+    #[serde(default)]
+    pub if_answered: Vec<Action>,
+    /// What follows when nobody answers.
+    #[serde(default)]
+    pub if_dismissed: Vec<Action>,
+}
+
+/// A failure of the model service.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failing {
+    /// What fails.
+    pub kind: FailingKind,
+    /// How many retries are reported first.
+    #[serde(default)]
+    pub retries: u32,
+    /// Milliseconds before each report.
+    #[serde(default)]
+    pub pause_ms: u64,
+    /// What comes of it.
+    #[serde(default)]
+    pub outcome: FailingOutcome,
+}
+
+/// What fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailingKind {
+    /// 401.
+    Unauthorized,
+    /// 429.
+    RateLimit,
+    /// The plan is used up.
+    UsageLimit,
+    /// 500 (codex) or 529 (claude).
+    Server,
+    /// Nothing listens there.
+    Connection,
+}
+
+/// What comes of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailingOutcome {
+    /// The turn fails.
+    #[default]
+    Fails,
+    /// The turn goes on.
+    Recovers,
+}
+
+/// Silence.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stall {
+    /// How long, in milliseconds; without it until the turn is interrupted or the process ended.
+    #[serde(default)]
+    pub ms: Option<u64>,
+}
+
+/// The end of the process.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exit {
+    /// The exit code.
+    #[serde(default)]
+    pub code: i32,
+    /// What is said on standard error before.
+    #[serde(default)]
+    pub stderr: Option<String>,
+}
+
+/// A frame as it stands.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frame {
+    /// The frame; `${…}` is filled in inside its strings.
+    pub json: Value,
+}
+
+/// A line that is no JSON.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Malformed {
+    /// The line, without a line end.
+    pub line: String,
+}
+
+/// A turn that nobody asked for.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unsolicited {
+    /// What it does.
+    #[serde(rename = "action")]
+    pub actions: Vec<Action>,
+}
+
+/// Tokens of one call of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tokens {
+    /// Tokens read.
+    pub input: u64,
+    /// Tokens written.
+    pub output: u64,
+    /// What it cost in US dollars (claude only).
+    #[serde(default)]
+    pub cost_usd: f64,
+}
+
+fn once() -> u32 {
+    1
+}
+
+impl Speech {
+    /// Divides the whole text, already filled in, into its deltas.
+    pub fn deltas<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        match self.delta {
+            Delta::Word => text.split_inclusive([' ', '\n']).collect(),
+            Delta::Line => text.split_inclusive('\n').collect(),
+            Delta::Whole if text.is_empty() => vec![],
+            Delta::Whole => vec![text],
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Reading a script, and refusing what its guise was never recorded doing.
+
+use std::path::{Path, PathBuf};
+
+use super::{Action, Script};
+use crate::scripted::Guise;
+
+/// Why a script cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptError {
+    /// It could not be read.
+    #[error("read script {path}: {source}")]
+    Read {
+        /// The script.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is neither TOML nor JSON of the documented shape.
+    #[error(
+        "script {path} is not of the documented form: {problem}\nhint: the form is described in docs/scripted-agents.md"
+    )]
+    Form {
+        /// The script.
+        path: PathBuf,
+        /// What is wrong, with its line.
+        problem: String,
+    },
+    /// It names something that the real program was never recorded doing.
+    #[error("script {path}, turn {turn}: {guise} cannot do `{action}`\nhint: {hint}")]
+    NotRecorded {
+        /// The script.
+        path: PathBuf,
+        /// The turn, from 1.
+        turn: usize,
+        /// The program.
+        guise: &'static str,
+        /// The action.
+        action: &'static str,
+        /// What to do instead.
+        hint: &'static str,
+    },
+}
+
+impl Script {
+    /// Reads and checks the script of `path`: JSON when its name ends in `.json`, TOML otherwise.
+    ///
+    /// # Errors
+    /// See [`ScriptError`].
+    pub fn load(path: &Path, guise: Guise) -> Result<Self, ScriptError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ScriptError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&text, path, guise)
+    }
+
+    /// Checks the script in `text`; `path` names it in errors and tells its format.
+    ///
+    /// # Errors
+    /// See [`ScriptError`].
+    pub fn parse(text: &str, path: &Path, guise: Guise) -> Result<Self, ScriptError> {
+        let form = |problem: String| ScriptError::Form {
+            path: path.to_owned(),
+            problem,
+        };
+        let script: Self = if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            serde_json::from_str(text).map_err(|error| form(error.to_string()))?
+        } else {
+            toml::from_str(text).map_err(|error| form(error.to_string()))?
+        };
+        for (index, turn) in script.turns.iter().enumerate() {
+            if let Some((action, hint)) = not_recorded(&turn.actions, guise) {
+                return Err(ScriptError::NotRecorded {
+                    path: path.to_owned(),
+                    turn: index + 1,
+                    guise: guise.name(),
+                    action,
+                    hint,
+                });
+            }
+        }
+        Ok(script)
+    }
+}
+
+impl Action {
+    /// Returns the actions that may follow this one.
+    fn branches(&self) -> Vec<&[Action]> {
+        match self {
+            Self::Command(command) => vec![&command.if_allowed, &command.if_denied],
+            Self::Write(write) => vec![&write.if_allowed, &write.if_denied],
+            Self::Edit(edit) => vec![&edit.if_allowed, &edit.if_denied],
+            Self::Question(question) => vec![&question.if_answered, &question.if_dismissed],
+            Self::Unsolicited(unsolicited) => vec![&unsolicited.actions],
+            Self::Text(_) | Self::Thinking(_) | Self::Cut(_) | Self::Error(_) => vec![],
+            Self::Stall(_) | Self::Exit(_) | Self::Frame(_) | Self::Malformed(_) => vec![],
+            Self::Usage(_) => vec![],
+        }
+    }
+}
+
+/// Finds the first action that the real program was never recorded doing.
+fn not_recorded(actions: &[Action], guise: Guise) -> Option<(&'static str, &'static str)> {
+    actions.iter().find_map(|action| {
+        let here = match (guise, action) {
+            (Guise::Codex, Action::Question(_)) => {
+                Some(("question", "let it ask in its text: `do = \"text\"`"))
+            }
+            (Guise::Codex, Action::Unsolicited(_)) => Some((
+                "unsolicited",
+                "codex starts no turn by itself; play this script as claude",
+            )),
+            _ => None,
+        };
+        here.or_else(|| {
+            action
+                .branches()
+                .into_iter()
+                .find_map(|branch| not_recorded(branch, guise))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripted::script::{Delta, Speech};
+
+    fn check(text: &str, name: &str, guise: Guise) -> String {
+        match Script::parse(text, Path::new(name), guise) {
+            Ok(script) => format!("{} turns", script.turns.len()),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_script_may_be_toml_or_json() {
+        let toml = "[[turn]]\nwhen = \"go\"\n[[turn.action]]\ndo = \"text\"\ntext = \"hi\"\n";
+        assert_eq!(check(toml, "a.toml", Guise::Codex), "1 turns");
+        let json = r#"{"turn":[{"action":[{"do":"text","text":"hi","delta":"whole"}]}]}"#;
+        assert_eq!(check(json, "a.json", Guise::Claude), "1 turns");
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line() {
+        let message = check("[[turn]]\nwenn = \"go\"\n", "a.toml", Guise::Codex);
+        assert!(
+            message.contains("line 2") && message.contains("wenn"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_of_an_action_is_refused() {
+        let toml = "[[turn]]\n[[turn.action]]\ndo = \"text\"\ntext = \"hi\"\npaus_ms = 3\n";
+        let message = check(toml, "a.toml", Guise::Codex);
+        assert!(message.contains("paus_ms"), "{message}");
+    }
+
+    #[test]
+    fn what_the_real_program_was_never_seen_doing_is_refused_in_every_branch() {
+        let toml = "[[turn]]\n[[turn]]\n[[turn.action]]\ndo = \"command\"\nrun = \"true\"\n\
+                    [[turn.action.if_denied]]\ndo = \"unsolicited\"\naction = []\n";
+        assert_eq!(check(toml, "a.toml", Guise::Claude), "2 turns");
+        let message = check(toml, "a.toml", Guise::Codex);
+        assert!(
+            message.starts_with("script a.toml, turn 2: codex cannot do `unsolicited`"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn deltas_join_to_the_text() {
+        let text = "two words\n\nand  more ";
+        for delta in [Delta::Word, Delta::Line, Delta::Whole] {
+            let speech = Speech {
+                text: String::new(),
+                pause_ms: 0,
+                delta,
+                repeat: 1,
+            };
+            assert_eq!(speech.deltas(text).concat(), text);
+        }
+    }
+}
