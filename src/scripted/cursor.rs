@@ -191,14 +191,18 @@ impl Words {
     }
 }
 
-/// Finds the path under a `turns/` folder that ends in `file`.
+/// Finds the path under a `turns/` folder that ends in `file`: first among what stands between
+/// backticks, where a path may hold blanks, then among all words.
 fn staging_path(prompt: &str, file: &str) -> Option<String> {
+    let is_it = |word: &&str| word.contains("turns/") && word.ends_with(file);
+    let quoted = prompt
+        .lines()
+        .flat_map(|line| line.split('`').skip(1).step_by(2));
     let between = |c: char| c.is_whitespace() || "`'\"<>()[],;".contains(c);
-    prompt
+    let words = prompt
         .split(between)
-        .map(|word| word.trim_end_matches(['.', ':']))
-        .find(|word| word.contains("turns/") && word.ends_with(file))
-        .map(str::to_owned)
+        .map(|word| word.trim_end_matches(['.', ':']));
+    quoted.chain(words).find(is_it).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -251,6 +255,13 @@ mod tests {
             words.fill("${plan_path} ${comments_path} ${other}"),
             "/r/.agent-collab/turns/ses_1/plan.md /r/.agent-collab/turns/ses_1/comments.md ${other}"
         );
+    }
+
+    #[test]
+    fn a_staging_path_between_backticks_may_hold_blanks() {
+        let words =
+            Words::of_prompt("Write it to `/my repo/turns/s/plan.md`.\nOr a block `plan.md`.");
+        assert_eq!(words.fill("${plan_path}"), "/my repo/turns/s/plan.md");
     }
 
     #[test]
