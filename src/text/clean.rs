@@ -1,0 +1,129 @@
+//! The one way by which agent text reaches events, logs, log.md, raw streams and screens.
+//!
+//! First the sanitiser, then the redactor: a sequence inside a key must not hide it. It refuses to
+//! know who writes or reads the text. `plan.md` and `comments.md` keep the agent's bytes and are
+//! cleaned when they are shown.
+
+use serde_json::{Map, Value};
+
+use super::redact::{self, Redactor, redact};
+use super::sanitise::{Sanitiser, sanitise};
+
+/// Cleans a whole text. Idempotent.
+pub fn clean(text: &str) -> String {
+    redact(&sanitise(text))
+}
+
+/// Cleans a text that arrives in pieces; any split gives the same text.
+///
+/// Gives out whole lines; holds back at most [`redact::HOLD`] bytes of an unfinished one.
+#[derive(Debug, Clone, Default)]
+pub struct Cleaner {
+    sanitiser: Sanitiser,
+    redactor: Redactor,
+}
+
+impl Cleaner {
+    /// Starts at the beginning of a text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next piece and gives out the lines that are complete with it.
+    pub fn push(&mut self, piece: &str) -> String {
+        let harmless = self.sanitiser.push(piece);
+        self.redactor.push(&harmless)
+    }
+
+    /// Ends the text and gives out what was held back; the cleaner starts anew.
+    pub fn finish(&mut self) -> String {
+        let harmless = self.sanitiser.finish();
+        let mut out = self.redactor.push(&harmless);
+        out.push_str(&self.redactor.finish());
+        out
+    }
+}
+
+/// Cleans one line of a JSON stream; JSON stays JSON with the same structure.
+///
+/// Strings are cleaned, and values under secret names (`"password": …`, or `"value"` beside a
+/// `"name"` that is one) are replaced. A line that needs no cleaning comes back as it was. A line
+/// that is no JSON is cleaned as text, its inner line breaks made spaces so that it stays one line.
+/// Members with the same name become one, the last, when a line is rewritten.
+pub fn clean_json_line(line: &str) -> String {
+    let (content, end) = line
+        .strip_suffix('\n')
+        .map_or((line, ""), |content| (content, "\n"));
+    let mut cleaned = match serde_json::from_str::<Value>(content) {
+        Ok(value) => clean_parsed(content, value),
+        Err(_) => clean(content).replace('\n', " "),
+    };
+    cleaned.push_str(end);
+    cleaned
+}
+
+fn clean_parsed(content: &str, value: Value) -> String {
+    let cleaned = clean_value(&value);
+    // Parsing drops a repeated member, so that an unchanged value proves nothing about the line.
+    if cleaned == value && clean(content) == content {
+        return content.to_owned();
+    }
+    cleaned.to_string()
+}
+
+fn clean_value(value: &Value) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::String(text) => Value::String(clean(text)),
+        Value::Array(items) => Value::Array(items.iter().map(clean_value).collect()),
+        Value::Object(members) => Value::Object(clean_members(members)),
+    }
+}
+
+fn clean_members(members: &Map<String, Value>) -> Map<String, Value> {
+    let named = ["name", "key"]
+        .iter()
+        .filter_map(|member| members.get(*member)?.as_str())
+        .find(|name| redact::is_secret_name(name));
+    let mut cleaned = Map::new();
+    for (name, value) in members {
+        let secret_name = match named {
+            Some(named) if name == "value" => Some(named),
+            Some(_) | None if redact::is_secret_name(name) => Some(name.as_str()),
+            Some(_) | None => None,
+        };
+        let value = match secret_name {
+            Some(secret_name) => clean_secret(secret_name, value),
+            None => clean_value(value),
+        };
+        let mut name = clean(name);
+        while cleaned.contains_key(&name) {
+            name.push('~');
+        }
+        cleaned.insert(name, value);
+    }
+    cleaned
+}
+
+/// Cleans what stands under a secret name; the name reaches the items of a list.
+fn clean_secret(name: &str, value: &Value) -> Value {
+    match value {
+        Value::String(text) => {
+            let harmless = sanitise(text);
+            Value::String(
+                redact::redact_value(name, &harmless).unwrap_or_else(|| redact(&harmless)),
+            )
+        }
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| clean_secret(name, item)).collect())
+        }
+        Value::Number(_) => {
+            redact::redact_number(name).map_or_else(|| value.clone(), Value::String)
+        }
+        Value::Null | Value::Bool(_) => value.clone(),
+        Value::Object(members) => Value::Object(clean_members(members)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! Front matter: `key: value` lines between two `---` lines at the top of a document.
+//!
+//! It keeps every key, known or not, in order, and refuses to know what a key means.
+
+/// A document taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Document<'a> {
+    /// Keys and values in the order of the text; empty when there is no front matter. A value is
+    /// trimmed, its quotes kept; lines that continue it (lists, indented text) follow after `\n`.
+    pub fields: Vec<(String, String)>,
+    /// What follows the front matter, as it was.
+    pub body: &'a str,
+}
+
+impl Document<'_> {
+    /// The value of the first field with this key, its surrounding quotes taken off.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let (_, value) = self.fields.iter().find(|(name, _)| name == key)?;
+        Some(unquote(value))
+    }
+}
+
+/// Takes a document apart. Total: what is no well-formed front matter is body.
+///
+/// A byte order mark is dropped, and so are blank lines before the first `---`; CRLF is understood, and `...` closes as well as `---`. Between them may be fields, lines that continue
+/// one (indented or starting with `-`), blank lines and `#` comments, of which the last two are dropped.
+pub fn split(text: &str) -> Document<'_> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    split_fields(text).unwrap_or_else(|| Document {
+        fields: Vec::new(),
+        body: text,
+    })
+}
+
+/// Writes fields and body as one document that [`split`] reads back; no fields, no front matter.
+///
+/// Characters that a key cannot have become `-`; further lines of a value are indented.
+pub fn write(fields: &[(String, String)], body: &str) -> String {
+    if fields.is_empty() {
+        return body.to_owned();
+    }
+    let mut text = String::from("---\n");
+    for (key, value) in fields {
+        write_field(key, value, &mut text);
+    }
+    text.push_str("---\n");
+    text.push_str(body);
+    text
+}
+
+/// Sets a field in place, or adds it at the end.
+pub fn set(fields: &mut Vec<(String, String)>, key: &str, value: &str) {
+    match fields.iter_mut().find(|(name, _)| name == key) {
+        Some((_, old)) => value.clone_into(old),
+        None => fields.push((key.to_owned(), value.to_owned())),
+    }
+}
+
+fn split_fields(text: &str) -> Option<Document<'_>> {
+    let mut rest = text;
+    let mut line = next_line(&mut rest)?;
+    while line.trim().is_empty() {
+        line = next_line(&mut rest)?;
+    }
+    if line.trim_end() != "---" {
+        return None;
+    }
+    let mut fields: Vec<(String, String)> = Vec::new();
+    loop {
+        let line = next_line(&mut rest)?.trim_end();
+        if matches!(line, "---" | "...") {
+            return Some(Document { fields, body: rest });
+        }
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if line.starts_with([' ', '\t', '-']) {
+            let (_, value) = fields.last_mut()?;
+            value.push('\n');
+            value.push_str(line);
+        } else {
+            fields.push(parse_field(line)?);
+        }
+    }
+}
+
+fn next_line<'a>(rest: &mut &'a str) -> Option<&'a str> {
+    if rest.is_empty() {
+        return None;
+    }
+    let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
+    let (line, after) = rest.split_at(end);
+    *rest = after;
+    Some(line)
+}
+
+fn parse_field(line: &str) -> Option<(String, String)> {
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim_end();
+    let separated = value.is_empty() || value.starts_with([' ', '\t']);
+    let is_key = !key.is_empty() && key.chars().all(is_key_char);
+    (separated && is_key).then(|| (key.to_owned(), value.trim().to_owned()))
+}
+
+fn is_key_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ')
+}
+
+fn write_field(key: &str, value: &str, text: &mut String) {
+    let key: String = key
+        .trim()
+        .chars()
+        .map(|c| if is_key_char(c) { c } else { '-' })
+        .collect();
+    // A key that starts with a hyphen would continue the field before it.
+    let key = key.trim_start_matches([' ', '-']);
+    text.push_str(if key.is_empty() { "key" } else { key });
+    text.push(':');
+    for (n, line) in value.lines().map(str::trim_end).enumerate() {
+        let continues = line.starts_with([' ', '\t', '-']) && !matches!(line.trim(), "---");
+        match n {
+            0 if line.trim().is_empty() => continue,
+            0 => text.push(' '),
+            _ if line.trim().is_empty() => continue,
+            _ if continues => text.push('\n'),
+            _ => text.push_str("\n  "),
+        }
+        text.push_str(if n == 0 { line.trim() } else { line });
+    }
+    text.push('\n');
+}
+
+fn unquote(value: &str) -> &str {
+    ['"', '\'']
+        .iter()
+        .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote))
+        .unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, fields: &[(&str, &str)], body: &str) {
+        let document = split(text);
+        let found: Vec<(&str, &str)> = document
+            .fields
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect();
+        assert_eq!(
+            (found.as_slice(), document.body),
+            (fields, body),
+            "{text:?}"
+        );
+        assert_eq!(
+            split(&write(&document.fields, document.body)),
+            document,
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn fields_keep_their_order_and_unknown_keys() {
+        check(
+            "---\nstatus: draft\nx-odd: 1: 2\nstatus: again\nempty:\n---\n# Plan\n",
+            &[
+                ("status", "draft"),
+                ("x-odd", "1: 2"),
+                ("status", "again"),
+                ("empty", ""),
+            ],
+            "# Plan\n",
+        );
+    }
+
+    #[test]
+    fn byte_order_mark_crlf_and_blank_lines_are_tolerated() {
+        check(
+            "\u{feff}\r\n---\r\na: b\r\n\r\n# note\r\n---\r\nbody\r\n",
+            &[("a", "b")],
+            "body\r\n",
+        );
+        check("---\na: b\n...", &[("a", "b")], "");
+    }
+
+    #[test]
+    fn continued_values_are_kept() {
+        check(
+            "---\ntags:\n  - a\n- b\nt: x\n  y\n---\n",
+            &[("tags", "\n  - a\n- b"), ("t", "x\n  y")],
+            "",
+        );
+    }
+
+    #[test]
+    fn what_is_no_front_matter_is_body() {
+        for text in [
+            "",
+            "# Plan",
+            "---\nnever closed: 1\n",
+            "---\nprose without a colon\n---\n",
+            "---\nurl:http\n---\n",
+            "a\n---\nb: c\n---\n",
+            "--- \n  x\n---",
+        ] {
+            check(text, &[], text);
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_text() {
+        check("\u{feff}[APPROVED]\n", &[], "[APPROVED]\n");
+    }
+
+    #[test]
+    fn an_empty_front_matter_leaves_the_body() {
+        assert_eq!(split("---\n---\nbody").body, "body");
+    }
+
+    #[test]
+    fn a_value_loses_its_quotes_when_asked_for() {
+        let document = split("---\na: \"x y\"\nb: 'z'\nc: \"\n---\n");
+        assert_eq!(
+            [
+                document.get("a"),
+                document.get("b"),
+                document.get("c"),
+                document.get("d")
+            ],
+            [Some("x y"), Some("z"), Some("\""), None]
+        );
+    }
+
+    #[test]
+    fn a_field_is_set_in_place() {
+        let mut fields = split("---\na: 1\nb: 2\n---\n").fields;
+        set(&mut fields, "a", "3");
+        set(&mut fields, "c", "4");
+        assert_eq!(write(&fields, "x"), "---\na: 3\nb: 2\nc: 4\n---\nx");
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_parsed_and_written_back(text in "(---\n|\\.\\.\\.|\n|\r\n|a: b|:| |- x|#|漢|\t){0,24}") {
+            let document = split(&text);
+            let mut fields = document.fields.clone();
+            set(&mut fields, "status", "draft");
+            let written = write(&fields, document.body);
+            let again = split(&written);
+            prop_assert_eq!(again.fields, fields);
+            prop_assert_eq!(again.body, document.body);
+        }
+
+        #[test]
+        fn any_field_is_written_so_that_it_can_be_read(key in any::<String>(), value in any::<String>(), body in any::<String>()) {
+            let written = write(&[(key, value)], &body);
+            let once = split(&written);
+            prop_assert_eq!(once.fields.len(), 1);
+            prop_assert_eq!(once.body, &body);
+            let again = write(&once.fields, once.body);
+            prop_assert_eq!(split(&again), once);
+        }
+    }
+}

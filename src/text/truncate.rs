@@ -1,0 +1,114 @@
+//! Cuts texts to a limit without cutting a character.
+//!
+//! It counts bytes, characters, columns or lines, and refuses to know what the limit is for.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// What stands for the part that was cut off.
+pub const ELLIPSIS: &str = "…";
+
+/// Cuts a text to at most `limit` bytes, the ellipsis (three bytes) included.
+pub fn to_bytes(text: &str, limit: usize) -> String {
+    cut(text, limit, str::len)
+}
+
+/// Cuts a text to at most `limit` characters (code points), the ellipsis included.
+pub fn to_chars(text: &str, limit: usize) -> String {
+    cut(text, limit, |part| part.chars().count())
+}
+
+/// Cuts a text to at most `columns` terminal columns, the ellipsis included.
+pub fn to_width(text: &str, columns: usize) -> String {
+    cut(text, columns, UnicodeWidthStr::width)
+}
+
+/// Keeps the first and the last lines of a text; a line between them says how many are left out.
+pub fn to_lines(text: &str, n_first: usize, n_last: usize) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    // A note in place of a single line would save nothing.
+    if lines.len() <= n_first.saturating_add(n_last).saturating_add(1) {
+        return text.to_owned();
+    }
+    let (first, rest) = lines.split_at(n_first);
+    let (left_out, last) = rest.split_at(rest.len() - n_last);
+    let note = format!("{ELLIPSIS} {} lines left out {ELLIPSIS}\n", left_out.len());
+    [first.concat(), note, last.concat()].concat()
+}
+
+/// Keeps as many graphemes as fit; where not even the ellipsis fits, it is left away.
+fn cut(text: &str, limit: usize, size: fn(&str) -> usize) -> String {
+    if size(text) <= limit {
+        return text.to_owned();
+    }
+    let ellipsis = if size(ELLIPSIS) <= limit {
+        ELLIPSIS
+    } else {
+        ""
+    };
+    let room = limit - size(ellipsis);
+    let mut end = 0;
+    let mut used = 0;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        used += size(grapheme);
+        if used > room {
+            break;
+        }
+        end = at + grapheme.len();
+    }
+    format!("{}{ellipsis}", &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(cut: String, expected: &str) {
+        assert_eq!(cut, expected);
+    }
+
+    #[test]
+    fn a_text_that_fits_is_kept() {
+        check(to_bytes("abc", 3), "abc");
+        check(to_chars("漢字", 2), "漢字");
+        check(to_width("漢字", 4), "漢字");
+    }
+
+    #[test]
+    fn a_text_is_cut_between_graphemes() {
+        check(to_bytes("漢字漢字", 10), "漢字…");
+        check(to_chars("👩\u{200d}💻abc", 4), "👩\u{200d}💻…");
+        check(to_chars("👩\u{200d}💻abc", 3), "…");
+        check(to_width("漢字漢字", 6), "漢字…");
+        check(to_width("漢字漢字", 5), "漢字…");
+        check(to_width("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
+    }
+
+    #[test]
+    fn a_limit_below_the_ellipsis_leaves_it_away() {
+        check(to_bytes("abcd", 2), "ab");
+        check(to_bytes("漢", 2), "");
+        check(to_width("abc", 0), "");
+    }
+
+    #[test]
+    fn lines_in_the_middle_are_left_out() {
+        check(
+            to_lines("1\n2\n3\n4\n5\n6", 2, 1),
+            "1\n2\n… 3 lines left out …\n6",
+        );
+        check(to_lines("1\n2\n3\n", 1, 1), "1\n2\n3\n");
+        check(to_lines("1\n2\n3\n", 0, 0), "… 3 lines left out …\n");
+    }
+
+    proptest! {
+        #[test]
+        fn a_limit_holds(text in any::<String>(), limit in 0usize..40) {
+            prop_assert!(to_bytes(&text, limit).len() <= limit);
+            prop_assert!(to_chars(&text, limit).chars().count() <= limit);
+            prop_assert!(to_width(&text, limit).width() <= limit);
+        }
+    }
+}
