@@ -7,6 +7,18 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub mod decide;
+pub mod path;
+pub mod plain_words;
+pub mod read_only;
+pub mod rule;
+pub mod wildcard;
+
+pub use decide::{Ask, Context, Decision, PhaseAccess, ResolvedPath, Target, decide};
+pub use plain_words::{Refused, plain_words};
+pub use read_only::reads_only;
+pub use rule::{Action, Rule, answer_by_rules, last_match};
+
 /// Something an agent wants to do and its CLI asks about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

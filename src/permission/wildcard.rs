@@ -1,0 +1,263 @@
+//! Patterns of permission rules.
+//!
+//! It compares texts and refuses to know whether they are commands, paths or names.
+
+/// One element of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Element {
+    /// `*`: any run of characters.
+    Run,
+    /// `?`: any one character.
+    Any,
+    /// `[seq]` or `[!seq]`.
+    Class {
+        ranges: Vec<(char, char)>,
+        sense: Sense,
+    },
+    /// The character itself.
+    Literal(char),
+}
+
+/// Whether a class names what it takes or what it refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sense {
+    Takes,
+    Refuses,
+}
+
+/// Tells whether a pattern matches the whole of a target, case-sensitively.
+///
+/// `*` and `?` match every character, `/` and newline too; `[seq]` and `[!seq]` are classes with
+/// ranges; a bracket that is never closed is literal, and `[[]` is a literal bracket. A pattern that
+/// ends in ` *` also matches without arguments: `ls *` matches `ls` and `ls -la`, not `lsof`.
+/// Takes at most pattern times target steps.
+pub fn matches(pattern: &str, target: &str) -> bool {
+    let target: Vec<char> = target.chars().collect();
+    let without_arguments = pattern
+        .strip_suffix(" *")
+        .is_some_and(|program| run(&parse(program), &target));
+    without_arguments || run(&parse(pattern), &target)
+}
+
+/// Goes along the target; on a mismatch the last `*` takes one character more, earlier ones need not.
+fn run(pattern: &[Element], target: &[char]) -> bool {
+    let (mut at, mut next) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while next < target.len() {
+        match pattern.get(at) {
+            Some(Element::Run) => {
+                retry = Some((at + 1, next));
+                at += 1;
+            }
+            Some(element) if takes(element, target[next]) => {
+                at += 1;
+                next += 1;
+            }
+            Some(_) | None => match retry {
+                Some((after_run, from)) => {
+                    retry = Some((after_run, from + 1));
+                    (at, next) = (after_run, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|element| *element == Element::Run)
+}
+
+fn takes(element: &Element, c: char) -> bool {
+    match element {
+        Element::Run | Element::Any => true,
+        Element::Literal(literal) => *literal == c,
+        Element::Class { ranges, sense } => {
+            let named = ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
+            named == (*sense == Sense::Takes)
+        }
+    }
+}
+
+fn parse(pattern: &str) -> Vec<Element> {
+    let chars: Vec<char> = pattern.chars().collect();
+    let mut elements = Vec::with_capacity(chars.len());
+    let mut at = 0;
+    while let Some(c) = chars.get(at) {
+        at += 1;
+        match c {
+            '*' if elements.last() == Some(&Element::Run) => {}
+            '*' => elements.push(Element::Run),
+            '?' => elements.push(Element::Any),
+            '[' => match parse_class(&chars[at..]) {
+                Some((class, len)) => {
+                    elements.push(class);
+                    at += len;
+                }
+                None => elements.push(Element::Literal('[')),
+            },
+            literal => elements.push(Element::Literal(*literal)),
+        }
+    }
+    elements
+}
+
+/// Reads a class after its opening bracket; gives its length with the closing one.
+fn parse_class(chars: &[char]) -> Option<(Element, usize)> {
+    let negated = usize::from(chars.first() == Some(&'!'));
+    // A closing bracket that stands first is a member.
+    let members = chars.get(negated + 1..)?;
+    let end = negated + 1 + members.iter().position(|c| *c == ']')?;
+    let sense = if negated == 1 {
+        Sense::Refuses
+    } else {
+        Sense::Takes
+    };
+    let ranges = parse_ranges(&chars[negated..end]);
+    Some((Element::Class { ranges, sense }, end + 1))
+}
+
+fn parse_ranges(members: &[char]) -> Vec<(char, char)> {
+    let mut ranges = Vec::new();
+    let mut rest = members;
+    loop {
+        match rest {
+            [low, '-', high, after @ ..] => {
+                ranges.push((*low, *high));
+                rest = after;
+            }
+            [member, after @ ..] => {
+                ranges.push((*member, *member));
+                rest = after;
+            }
+            [] => return ranges,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(pattern: &str, yes: &[&str], no: &[&str]) {
+        for target in yes {
+            assert!(
+                matches(pattern, target),
+                "{pattern} should match {target:?}"
+            );
+        }
+        for target in no {
+            assert!(
+                !matches(pattern, target),
+                "{pattern} should not match {target:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_whole_target_is_matched() {
+        check("ls", &["ls"], &["ls ", "als", "LS", ""]);
+        check("", &[""], &["a"]);
+    }
+
+    #[test]
+    fn stars_and_question_marks_match_every_character() {
+        check(
+            "src/*",
+            &["src/a", "src/a/b.rs", "src/", "src/a\nb"],
+            &["src", "xsrc/a"],
+        );
+        check("*.md", &["x.md", "docs/x.md", ".md"], &["x.mdx"]);
+        check("a?c", &["abc", "a/c", "a\nc", "a漢c"], &["ac", "abbc"]);
+        check("ls*", &["ls", "lsof"], &["al"]);
+        check("*", &["", "a", "a\n/b"], &[]);
+    }
+
+    #[test]
+    fn arguments_are_optional_at_the_end() {
+        check("ls *", &["ls", "ls -la", "ls "], &["lsof", "l", "xls"]);
+        check(
+            "git log *",
+            &["git log", "git log -1"],
+            &["git", "git logs"],
+        );
+        check("* *", &["ls", "ls -la", ""], &[]);
+    }
+
+    #[test]
+    fn classes_take_members_and_ranges() {
+        check("[abc]x", &["ax", "cx"], &["dx", "x"]);
+        check("[a-c0-9]", &["b", "7"], &["d", "-"]);
+        check("[!a-c]", &["d", "!"], &["a"]);
+        check("[]a]", &["]", "a"], &["[]a]"]);
+        check("[!]a]", &["b"], &["]", "a"]);
+        check("[a-]", &["a", "-"], &["b"]);
+        check("[c-a]", &[], &["a", "b", "c"]);
+        check("[[]id]", &["[id]"], &["id"]);
+        check("[^a]", &["^", "a"], &["b"]);
+    }
+
+    #[test]
+    fn an_unclosed_bracket_is_literal() {
+        check("a[b", &["a[b"], &["ab"]);
+        check("[", &["["], &["a"]);
+        check("[]", &["[]"], &["]"]);
+        check("[!", &["[!"], &[""]);
+    }
+
+    #[test]
+    fn hostile_patterns_end_soon() {
+        let target = "a".repeat(5_000);
+        assert!(!matches(
+            &"a*".repeat(200),
+            &format!("{target}b").replace('a', "b")
+        ));
+        assert!(!matches(&format!("{}c", "*a".repeat(200)), &target));
+    }
+
+    /// Row by row over pattern and target, with nothing clever.
+    fn by_table(pattern: &[Element], target: &[char]) -> bool {
+        let mut reached = vec![false; target.len() + 1];
+        reached[0] = true;
+        for element in pattern {
+            let mut next = vec![false; target.len() + 1];
+            for at in 0..=target.len() {
+                next[at] = match element {
+                    Element::Run => reached[at] || at > 0 && next[at - 1],
+                    Element::Any => at > 0 && reached[at - 1],
+                    Element::Literal(c) => at > 0 && reached[at - 1] && target[at - 1] == *c,
+                    Element::Class { ranges, sense } => {
+                        at > 0 && reached[at - 1] && {
+                            let c = target[at - 1];
+                            let named = ranges.iter().any(|(low, high)| *low <= c && c <= *high);
+                            if *sense == Sense::Takes {
+                                named
+                            } else {
+                                !named
+                            }
+                        }
+                    }
+                };
+            }
+            reached = next;
+        }
+        reached[target.len()]
+    }
+
+    proptest! {
+        #[test]
+        fn a_match_is_what_the_table_says(pattern in "[ab*? \\[\\]!-]{0,10}", target in "[ab \\[\\]]{0,12}") {
+            let chars: Vec<char> = target.chars().collect();
+            let mut expected = by_table(&parse(&pattern), &chars);
+            if let Some(program) = pattern.strip_suffix(" *") {
+                expected |= by_table(&parse(program), &chars);
+            }
+            prop_assert_eq!(matches(&pattern, &target), expected);
+        }
+
+        #[test]
+        fn an_optional_end_adds_nothing_else(program in "[a-z]{1,4}", rest in "[a-z -]{0,6}") {
+            let expected = rest.is_empty() || rest.starts_with(' ');
+            prop_assert_eq!(matches(&format!("{program} *"), &format!("{program}{rest}")), expected);
+        }
+    }
+}
