@@ -30,7 +30,7 @@ static HINT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)sk-|[sr]k_(?:live|test)_|gh[pousr]_|github_pat_|xox[a-z]-|xapp-|akia|asia|abia|acca|aiza|eyj|npm_|glpat-",
         r"|gl[a-z]{2,5}-|hf_|gsk_|xai-|pypi-|ya29\.|sg\.|dckr_pat_|dop_v1_|whsec_|lin_api_|shp(?:at|ss)_|age-secret",
-        r"|-----begin|bearer|basic|authorization|://|key|token|secret|pass|pwd|credential|sig=|signature|auth=|code=",
+        r"|-----begin|bearer|basic|authorization|://|key|token|secret|pass|pwd|credential|sig=|signature|auth=|code=|curl",
     ))
 });
 
@@ -144,6 +144,13 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
         ),
         shape(
             "authorization",
+            AUTHORIZATION_BARE,
+            is_random,
+            Edge::Anywhere,
+        ),
+        shape("password", CURL_USER, is_credential, Edge::Anywhere),
+        shape(
+            "authorization",
             AUTHORIZATION,
             is_credential,
             Edge::Anywhere,
@@ -180,6 +187,13 @@ const AUTHORIZATION: &str = concat!(
     r#"(?i)authorization\\*["'`]?\s*(?:=>|[:=,])\s*\\*["'`]?\s*"#,
     r#"(?:bearer|basic|token|negotiate|apikey|api-key|key)(?:\s+|%20)(?<secret>[^\s"'`\\,;<>)}\]]+)"#,
 );
+
+/// A header whose value has no scheme before it.
+const AUTHORIZATION_BARE: &str =
+    r#"(?i)authorization\\*["'`]?\s*[:=]\s*\\*["'`]?(?<secret>[a-z0-9._~+/=-]{8,})"#;
+
+const CURL_USER: &str =
+    r#"curl\s(?:[^\n]*?\s)?(?:-u|--user)(?:\s+|=)?["']?[^\s:"'$]+:(?<secret>[^\s"']+)"#;
 
 const QUERY: &str = concat!(
     r"(?i)(?:[?&]|&amp;)(?:[a-z0-9_.-]*(?:token|secret|password|passwd|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signature|credential)",

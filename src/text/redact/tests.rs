@@ -196,6 +196,35 @@ fn credentials_in_headers_and_addresses_are_replaced() {
 }
 
 #[test]
+fn credentials_without_a_scheme_are_replaced() {
+    let rows = [
+        (
+            "Authorization: abc123def456",
+            "Authorization: [redacted:authorization]",
+        ),
+        (
+            "curl -s -u bob:hunter2 https://x",
+            "curl -s -u bob:[redacted:password] https://x",
+        ),
+        (
+            "curl --user 'bob:hunter2' x",
+            "curl --user 'bob:[redacted:password]' x",
+        ),
+    ];
+    for (text, expected) in rows {
+        check(text, expected);
+    }
+    for text in [
+        "docker run -u 1000:1000 x",
+        "curl -u bob:$PASS x",
+        "authorization: required",
+        "curl -u bob x",
+    ] {
+        check_kept(text);
+    }
+}
+
+#[test]
 fn ordinary_text_and_code_are_kept() {
     let rows = [
         "token = next_token()",
