@@ -1,0 +1,275 @@
+//! Where HEAD is, which branch is the default one, and where a run's commits go.
+//!
+//! Refuses to move anything but HEAD: work that is not committed stays as it is.
+
+use serde::{Deserialize, Serialize};
+
+use super::discover::Repository;
+use super::error::GitError;
+use super::invoke::Hooks;
+use super::{CommitId, TreeId};
+
+/// Where HEAD is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "head", rename_all = "snake_case")]
+pub enum Head {
+    /// On a branch.
+    Branch {
+        /// Its short name.
+        name: String,
+        /// Its last commit; `None` before the first.
+        commit: Option<CommitId>,
+    },
+    /// On no branch.
+    Detached {
+        /// The commit.
+        commit: CommitId,
+    },
+}
+
+impl Head {
+    /// The last commit, if there is one.
+    pub fn commit(&self) -> Option<&CommitId> {
+        match self {
+            Self::Branch { commit, .. } => commit.as_ref(),
+            Self::Detached { commit } => Some(commit),
+        }
+    }
+}
+
+/// What the user said about the branch of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchChoice {
+    /// Nothing: a new branch where the current one is the default branch.
+    Unsaid,
+    /// The current branch, whatever it is.
+    Current,
+    /// A new branch.
+    New,
+}
+
+/// Where a run's commits go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Entered {
+    /// To the branch that was current.
+    Stayed(String),
+    /// To a branch made for it.
+    Created(String),
+}
+
+impl Repository {
+    /// Tells where HEAD is.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn head(&self) -> Result<Head, GitError> {
+        let name = self
+            .git(&["symbolic-ref", "--quiet", "--short", "HEAD"])
+            .text_if_any()
+            .await?;
+        let commit = self
+            .git(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+            .text_if_any()
+            .await?
+            .map(CommitId);
+        match (name, commit) {
+            (Some(name), commit) => Ok(Head::Branch { name, commit }),
+            (None, Some(commit)) => Ok(Head::Detached { commit }),
+            (None, None) => {
+                let (command, what) = (
+                    "symbolic-ref HEAD".to_owned(),
+                    "HEAD is neither a branch nor a commit".to_owned(),
+                );
+                Err(GitError::Unreadable { command, what })
+            }
+        }
+    }
+
+    /// The tree of the last commit; `None` before the first.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn head_tree(&self) -> Result<Option<TreeId>, GitError> {
+        Ok(self
+            .git(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"])
+            .text_if_any()
+            .await?
+            .map(TreeId))
+    }
+
+    /// Names the default branch: what `origin/HEAD` points at, else `init.defaultBranch`, `main` or
+    /// `master`, whichever exists first; `None` where none does.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn default_branch(&self) -> Result<Option<String>, GitError> {
+        let origin = self
+            .git(&[
+                "symbolic-ref",
+                "--quiet",
+                "--short",
+                "refs/remotes/origin/HEAD",
+            ])
+            .text_if_any()
+            .await?;
+        if let Some(name) = origin
+            .as_deref()
+            .and_then(|name| name.strip_prefix("origin/"))
+        {
+            return Ok(Some(name.to_owned()));
+        }
+        let configured = self
+            .git(&["config", "--get", "init.defaultBranch"])
+            .text_if_any()
+            .await?;
+        for name in configured
+            .iter()
+            .map(String::as_str)
+            .chain(["main", "master"])
+        {
+            if self.has_branch(name).await? {
+                return Ok(Some(name.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn has_branch(&self, name: &str) -> Result<bool, GitError> {
+        let call = self
+            .git(&["show-ref", "--verify", "--quiet"])
+            .arg(format!("refs/heads/{name}"));
+        Ok(call.finish().await?.is_success())
+    }
+
+    /// Makes the branch for a run's commits current: the one that is, or `agent-collab/<slug>` (`-2`,
+    /// `-3`, … where that is taken). Before the first commit nothing is made; a detached HEAD always
+    /// gets a branch, since its commits would be lost.
+    ///
+    /// # Errors
+    /// Git fails or refuses to switch.
+    pub async fn enter_branch(
+        &self,
+        choice: BranchChoice,
+        slug: &str,
+    ) -> Result<Entered, GitError> {
+        let stay = match self.head().await? {
+            Head::Detached { .. } => None,
+            Head::Branch { name, commit: None } => Some(name),
+            Head::Branch {
+                name,
+                commit: Some(_),
+            } => match choice {
+                BranchChoice::Current => Some(name),
+                BranchChoice::New => None,
+                BranchChoice::Unsaid if self.default_branch().await?.as_ref() == Some(&name) => {
+                    None
+                }
+                BranchChoice::Unsaid => Some(name),
+            },
+        };
+        if let Some(name) = stay {
+            return Ok(Entered::Stayed(name));
+        }
+        let name = self.free_branch_name(slug).await?;
+        self.create_and_switch(&name).await?;
+        Ok(Entered::Created(name))
+    }
+
+    /// Finds a name for a run's branch that is not taken.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn free_branch_name(&self, slug: &str) -> Result<String, GitError> {
+        // A branch called `agent-collab` leaves no room for branches below it.
+        let parting = if self.has_branch("agent-collab").await? {
+            '-'
+        } else {
+            '/'
+        };
+        let base = format!("agent-collab{parting}{}", ref_word(slug));
+        let taken = self
+            .git(&[
+                "for-each-ref",
+                "--format=%(refname:lstrip=2)",
+                "refs/heads/",
+            ])
+            .text()
+            .await?;
+        let taken: Vec<&str> = taken.lines().collect();
+        // A branch `x/y` stands in the way of `x`, too; letters may be equal to the file system.
+        let is_free = |name: &str| {
+            !taken.iter().any(|other| {
+                other.eq_ignore_ascii_case(name)
+                    || other
+                        .to_lowercase()
+                        .starts_with(&format!("{}/", name.to_lowercase()))
+            })
+        };
+        let mut name = base.clone();
+        let mut n = 2u64;
+        while !is_free(&name) {
+            name = format!("{base}-{n}");
+            n += 1;
+        }
+        Ok(name)
+    }
+
+    /// Makes a branch at HEAD and switches to it; what is not committed stays as it is.
+    ///
+    /// # Errors
+    /// The name is taken, or git refuses (a merge is under way).
+    pub async fn create_and_switch(&self, name: &str) -> Result<(), GitError> {
+        self.git(&["switch", "--quiet", "--create"])
+            .arg(name)
+            .hooks(Hooks::Run)
+            .text()
+            .await
+            .map(drop)
+    }
+
+    /// Lists the commits after `base` (`None`: all), the oldest first, with their subjects.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn commits_since(
+        &self,
+        base: Option<&CommitId>,
+    ) -> Result<Vec<(CommitId, String)>, GitError> {
+        if self.head().await?.commit().is_none() {
+            return Ok(Vec::new());
+        }
+        let range = base.map_or("HEAD".to_owned(), |base| format!("{}..HEAD", base.0));
+        let output = self
+            .git(&["log", "-z", "--reverse", "--format=%H %s"])
+            .arg(range)
+            .bytes()
+            .await?;
+        let commits = super::invoke::nul_parts(&output).filter_map(|line| {
+            let line = String::from_utf8_lossy(line);
+            let (id, subject) = line.split_once(' ')?;
+            Some((CommitId(id.to_owned()), subject.to_owned()))
+        });
+        Ok(commits.collect())
+    }
+}
+
+/// Makes a word that may stand in a reference's name.
+pub(super) fn ref_word(text: &str) -> String {
+    let word: String = text
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "_-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let word = word.trim_matches('-');
+    if word.is_empty() {
+        "run".to_owned()
+    } else {
+        word.to_owned()
+    }
+}

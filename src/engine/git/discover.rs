@@ -1,0 +1,132 @@
+//! Finds the repository that a folder is in.
+//!
+//! Refuses to make one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::error::GitError;
+use super::invoke::{Call, Hooks, last_words, path_of};
+
+/// How git is called.
+#[derive(Debug, Clone)]
+pub struct GitSettings {
+    /// The program, a name on PATH or a path.
+    pub program: String,
+    /// Environment set for every call.
+    pub env: BTreeMap<String, String>,
+    /// The run that the calls belong to, for their marks.
+    pub run: String,
+    /// How long a commit may take with its hooks and its signature.
+    pub commit_timeout: Duration,
+    /// Stops a running call.
+    pub cancel: CancellationToken,
+}
+
+impl GitSettings {
+    /// The user's git, ten minutes for a commit.
+    pub fn new(run: impl Into<String>, cancel: CancellationToken) -> Self {
+        Self {
+            program: "git".to_owned(),
+            env: BTreeMap::new(),
+            run: run.into(),
+            commit_timeout: Duration::from_secs(600),
+            cancel,
+        }
+    }
+}
+
+/// A repository with a work tree.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    /// The work tree's real root.
+    pub root: PathBuf,
+    /// Git's folder of this work tree.
+    pub git_dir: PathBuf,
+    /// Git's folder that all work trees of the repository share; else the same as `git_dir`.
+    pub common_dir: PathBuf,
+    pub(super) settings: GitSettings,
+}
+
+/// What a folder is to git.
+#[derive(Debug)]
+pub enum Discovery {
+    /// Part of a work tree.
+    Found(Repository),
+    /// Not in any repository.
+    NotARepository,
+    /// In a repository, but not in a work tree: bare, or inside `.git`.
+    NoWorkTree,
+}
+
+impl Repository {
+    /// Finds the repository that a folder is in; linked work trees and submodules are repositories of their own.
+    ///
+    /// # Errors
+    /// Git is missing, or refuses (another user's repository).
+    pub async fn discover(folder: &Path, settings: GitSettings) -> Result<Discovery, GitError> {
+        let ask = |args: &[&str]| Call::new(&settings, folder, args).finish();
+        let inside = ask(&["rev-parse", "--is-inside-work-tree"]).await?;
+        if !inside.is_success() {
+            let output = last_words(&inside);
+            if output.contains("not a git repository") {
+                return Ok(Discovery::NotARepository);
+            }
+            return Err(GitError::Failed {
+                command: "rev-parse".to_owned(),
+                output,
+            });
+        }
+        if inside.stdout.text().trim() != "true" {
+            return Ok(Discovery::NoWorkTree);
+        }
+        let mut places = Vec::new();
+        for question in ["--show-toplevel", "--absolute-git-dir", "--git-common-dir"] {
+            let mut answer = Call::new(&settings, folder, &["rev-parse", question])
+                .bytes()
+                .await?;
+            if answer.last() == Some(&b'\n') {
+                answer.pop();
+            }
+            // Relative answers start at the folder; real paths make comparisons safe.
+            let path = folder.join(path_of(&answer));
+            places.push(path.canonicalize().map_err(|source| GitError::File {
+                verb: "read",
+                path,
+                source,
+            })?);
+        }
+        let [root, git_dir, common_dir] =
+            <[PathBuf; 3]>::try_from(places).map_err(|_| GitError::Unreadable {
+                command: "rev-parse".to_owned(),
+                what: "a path is missing".to_owned(),
+            })?;
+        Ok(Discovery::Found(Self {
+            root,
+            git_dir,
+            common_dir,
+            settings,
+        }))
+    }
+
+    /// The folder inside the work tree that `core.hooksPath` names, relative to the root; `None` where hooks live elsewhere.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn hooks_folder(&self) -> Result<Option<PathBuf>, GitError> {
+        let Some(named) = self
+            .git(&["config", "--type=path", "--get", "core.hooksPath"])
+            .hooks(Hooks::Run)
+            .text_if_any()
+            .await?
+        else {
+            return Ok(None);
+        };
+        let folder = self.root.join(named);
+        let folder = folder.canonicalize().unwrap_or(folder);
+        Ok(folder.strip_prefix(&self.root).ok().map(Path::to_path_buf))
+    }
+}

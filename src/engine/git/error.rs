@@ -1,0 +1,82 @@
+//! What can go wrong with git, and what to do about it.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::process::SpawnError;
+
+/// A git command that did not do its work.
+#[derive(Debug, Error)]
+pub enum GitError {
+    /// The program did not start.
+    #[error("cannot run git: {0}")]
+    Start(#[source] SpawnError),
+    /// It ended with a failure.
+    #[error("`git {command}` failed: {output}")]
+    Failed {
+        /// The sub-command and its arguments, for people.
+        command: String,
+        /// The end of what it said.
+        output: String,
+    },
+    /// It did not end in time and was stopped.
+    #[error("`git {command}` did not end within {seconds} seconds")]
+    TimedOut {
+        /// The sub-command.
+        command: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// It was stopped because the run is being stopped.
+    #[error("`git {command}` was stopped")]
+    Cancelled {
+        /// The sub-command.
+        command: String,
+    },
+    /// It said something this program cannot read, or more than it keeps.
+    #[error("cannot read what `git {command}` printed: {what}")]
+    Unreadable {
+        /// The sub-command.
+        command: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A file of the work tree or of git's could not be read, written or removed.
+    #[error("cannot {verb} {}", path.display())]
+    File {
+        /// What was tried: `read`, `write`, `remove`.
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A path that is not a plain path below the root was to be committed.
+    #[error("{} is not a path inside the repository", path.display())]
+    OutsidePath {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+impl GitError {
+    /// Says what the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Start(source) => source.hint(),
+            Self::Failed { output, .. } if output.contains("dubious ownership") => {
+                "the repository belongs to another user; run: git config --global --add safe.directory <path>".to_owned()
+            }
+            Self::Failed { output, .. } if output.contains(".lock") => {
+                "another git command is running here, or a crashed one left its lock file; remove that file if none is running".to_owned()
+            }
+            Self::Failed { .. } => "run the command by hand to see more".to_owned(),
+            Self::TimedOut { .. } => "see whether a hook or a signing program waits for something".to_owned(),
+            Self::Cancelled { .. } => "start the run again to go on".to_owned(),
+            Self::Unreadable { .. } => "update git to 2.30 or newer".to_owned(),
+            Self::File { .. } => "check the permissions and the free space".to_owned(),
+            Self::OutsidePath { .. } => "name paths relative to the repository's root".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Calls the `git` program: never prompting, never paging, never leaving anything running.
+//!
+//! Refuses to know what a sub-command means.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::discover::{GitSettings, Repository};
+use super::error::GitError;
+use crate::process::{Ended, Finished, Limits, Marker, Spec, Stdin, run_to_end};
+
+/// The longest output that is kept of one call, in bytes.
+const CAP: usize = 256 * 1024 * 1024;
+/// How long anything but a commit may take: a first snapshot of a large tree takes minutes on a slow disk.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Settings for every call: plain output, no helper that stays behind or reaches for the terminal.
+const CONFIGURATION: [&str; 6] = [
+    "core.quotePath=false",
+    "core.fsmonitor=false",
+    "core.splitIndex=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "color.ui=false",
+];
+
+/// Variables of a surrounding git command or hook that would point git elsewhere, or at our terminal.
+const REMOVED: [&str; 14] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_TRACE",
+    "GIT_SEQUENCE_EDITOR",
+    "GPG_TTY",
+];
+
+const SET: [(&str, &str); 10] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "true"),
+    ("SSH_ASKPASS", "true"),
+    ("SSH_ASKPASS_REQUIRE", "force"),
+    ("GCM_INTERACTIVE", "never"),
+    ("GIT_EDITOR", "true"),
+    ("EDITOR", "true"),
+    ("GIT_PAGER", "cat"),
+    ("TERM", "dumb"),
+];
+
+/// One call of git in the making.
+pub(super) struct Call<'a> {
+    settings: &'a GitSettings,
+    folder: &'a Path,
+    args: Vec<String>,
+    spec_env: Vec<(String, String)>,
+    limits: Limits,
+    hooks: Hooks,
+}
+
+/// Whether git may run hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hooks {
+    Run,
+    Silent,
+}
+
+impl Repository {
+    /// Begins a call in the root, without hooks.
+    pub(super) fn git<'a>(&'a self, args: &[&str]) -> Call<'a> {
+        Call::new(&self.settings, &self.root, args)
+    }
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(settings: &'a GitSettings, folder: &'a Path, args: &[&str]) -> Self {
+        Self {
+            settings,
+            folder,
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            spec_env: Vec::new(),
+            limits: Limits {
+                timeout: PATIENCE,
+                cap: CAP,
+                stdin: Stdin::Null,
+            },
+            hooks: Hooks::Silent,
+        }
+    }
+
+    pub(super) fn arg(mut self, arg: impl Into<String>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    pub(super) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.spec_env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Works on another index than the user's.
+    pub(super) fn index(self, index: &Path) -> Self {
+        let index = index.display().to_string();
+        self.env("GIT_INDEX_FILE", index)
+    }
+
+    /// Takes paths as they stand: no `*` and no `:(…)` in them means anything.
+    pub(super) fn literal_paths(self) -> Self {
+        self.env("GIT_LITERAL_PATHSPECS", "1")
+    }
+
+    /// Sends paths, each with a NUL byte behind it.
+    pub(super) fn paths<'p>(mut self, paths: impl IntoIterator<Item = &'p Path>) -> Self {
+        let mut bytes = Vec::new();
+        for path in paths {
+            bytes.extend_from_slice(path.as_os_str().as_bytes());
+            bytes.push(0);
+        }
+        self.limits.stdin = Stdin::Bytes(bytes);
+        self
+    }
+
+    pub(super) fn stdin(mut self, stdin: Stdin) -> Self {
+        self.limits.stdin = stdin;
+        self
+    }
+
+    pub(super) fn hooks(mut self, hooks: Hooks) -> Self {
+        self.hooks = hooks;
+        self
+    }
+
+    pub(super) fn timeout(mut self, timeout: Duration) -> Self {
+        self.limits.timeout = timeout;
+        self
+    }
+
+    /// Keeps only so many bytes of the output.
+    pub(super) fn cap(mut self, cap: usize) -> Self {
+        self.limits.cap = cap;
+        self
+    }
+
+    fn spec(&self) -> Spec {
+        let marker = Marker::new(&self.settings.run, "git");
+        let mut spec = Spec::new(self.settings.program.clone(), self.folder, marker);
+        spec.env_remove = REMOVED.map(str::to_owned).into();
+        for (name, value) in SET {
+            spec = spec.env(name, value);
+        }
+        spec.env.extend(self.settings.env.clone());
+        spec.env.extend(self.spec_env.iter().cloned());
+        for setting in CONFIGURATION {
+            spec = spec.args(["-c", setting]);
+        }
+        // Flags reach the git commands that hooks run; there they would surprise.
+        if self.hooks == Hooks::Silent {
+            spec = spec.args(["-c", "core.hooksPath=/dev/null", "--no-optional-locks"]);
+        }
+        spec.args(["--no-pager"]).args(self.args.clone())
+    }
+
+    fn name(&self) -> String {
+        self.args
+            .iter()
+            .take(3)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// Runs it; an exit code other than 0 is no error here.
+    pub(super) async fn finish(self) -> Result<Finished, GitError> {
+        let command = self.name();
+        let finished = run_to_end(&self.spec(), &self.limits, &self.settings.cancel)
+            .await
+            .map_err(GitError::Start)?;
+        match finished.ended {
+            Ended::ByItself => Ok(finished),
+            Ended::TimedOut => Err(GitError::TimedOut {
+                command,
+                seconds: self.limits.timeout.as_secs(),
+            }),
+            Ended::Cancelled => Err(GitError::Cancelled { command }),
+        }
+    }
+
+    /// Runs it and gives its whole output.
+    pub(super) async fn bytes(self) -> Result<Vec<u8>, GitError> {
+        let command = self.name();
+        let finished = self.finish().await?;
+        if !finished.is_success() {
+            return Err(GitError::Failed {
+                command,
+                output: last_words(&finished),
+            });
+        }
+        match finished.stdout.whole() {
+            Some(bytes) => Ok(bytes.to_vec()),
+            None => Err(GitError::Unreadable {
+                command,
+                what: "there is too much of it".to_owned(),
+            }),
+        }
+    }
+
+    /// Runs it and gives its whole output as text without the last line end.
+    pub(super) async fn text(self) -> Result<String, GitError> {
+        let command = self.name();
+        let mut text =
+            String::from_utf8(self.bytes().await?).map_err(|_| GitError::Unreadable {
+                command,
+                what: "it is not UTF-8".to_owned(),
+            })?;
+        if text.ends_with('\n') {
+            text.pop();
+        }
+        Ok(text)
+    }
+
+    /// Runs it and gives its output where it succeeds, `None` where it ends with a failure.
+    pub(super) async fn text_if_any(self) -> Result<Option<String>, GitError> {
+        let finished = self.finish().await?;
+        Ok(finished
+            .is_success()
+            .then(|| finished.stdout.text().trim_end_matches('\n').to_owned()))
+    }
+}
+
+/// What git said last, standard error first.
+pub(super) fn last_words(finished: &Finished) -> String {
+    let (out, err) = (finished.stdout.text(), finished.stderr.text());
+    let said = format!("{}\n{}", out.trim(), err.trim());
+    let said = said.trim();
+    let start = said
+        .char_indices()
+        .rev()
+        .nth(8 * 1024)
+        .map_or(0, |(at, _)| at);
+    said[start..].to_owned()
+}
+
+/// The path that git printed as these bytes.
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// The parts of a NUL-terminated list.
+pub(super) fn nul_parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes
+        .split(|byte| *byte == 0)
+        .filter(|part| !part.is_empty())
+}

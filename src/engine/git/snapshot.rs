@@ -1,0 +1,298 @@
+//! The whole work tree as a git tree: now, at a named moment, and what changed in between.
+//!
+//! Works on a copy of the index, so that the user's own stays as it is. Ignored files,
+//! `.agent-collab/` and what is inside nested repositories are not part of a tree.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::branch::ref_word;
+use super::discover::Repository;
+use super::error::GitError;
+use super::invoke::{nul_parts, path_of};
+use super::{CommitId, OWN_FOLDER, TreeId, is_own};
+
+/// How much of a diff is kept, in bytes.
+const DIFF_CAP: usize = 4 * 1024 * 1024;
+
+/// The whole work tree at a moment, kept under a reference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The full name of the reference that keeps it.
+    pub reference: String,
+    /// The commit that holds it, a child of HEAD at that moment; on no branch.
+    pub commit: CommitId,
+    /// The tree.
+    pub tree: TreeId,
+}
+
+/// A path that differs between two trees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeChange {
+    /// The path, relative to the root; a moved file is two changes.
+    pub path: PathBuf,
+    /// How it differs.
+    pub kind: TreeChangeKind,
+}
+
+/// How a path differs between two trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TreeChangeKind {
+    /// Only the later tree has it.
+    Added,
+    /// Changed in content or mode.
+    Modified,
+    /// Only the earlier tree has it.
+    Deleted,
+    /// A file became a link, or the other way round.
+    Retyped,
+    /// A submodule came, went or moved to another commit.
+    Submodule,
+}
+
+/// An index of our own that nobody else sees; gone with this value.
+pub(super) struct PrivateIndex {
+    folder: TempDir,
+}
+
+impl PrivateIndex {
+    pub(super) fn empty() -> Result<Self, GitError> {
+        let folder = tempfile::Builder::new()
+            .prefix("agent-collab-index")
+            .tempdir();
+        let path = std::env::temp_dir();
+        folder
+            .map(|folder| Self { folder })
+            .map_err(|source| GitError::File {
+                verb: "write",
+                path,
+                source,
+            })
+    }
+
+    /// A copy of the user's index: what has not changed since needs no reading again.
+    fn copy_of(user: &Path) -> Result<Self, GitError> {
+        let index = Self::empty()?;
+        if let Err(source) = std::fs::copy(user, index.path())
+            && source.kind() != std::io::ErrorKind::NotFound
+        {
+            return Err(GitError::File {
+                verb: "read",
+                path: user.to_path_buf(),
+                source,
+            });
+        }
+        Ok(index)
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.path().join("index")
+    }
+
+    /// A place beside the index for other passing files.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+impl Repository {
+    /// Stores the whole work tree under `refs/agent-collab/<run>/<name>`, over an earlier one of that
+    /// name. Index, work tree and branches stay as they are.
+    ///
+    /// # Errors
+    /// Git fails, or a file cannot be read.
+    pub async fn snapshot(&self, name: &str) -> Result<Snapshot, GitError> {
+        let tree = self.tree_now().await?;
+        let reference = format!(
+            "refs/agent-collab/{}/{}",
+            ref_word(&self.settings.run),
+            ref_word(name)
+        );
+        let mut call = self
+            .git(&["commit-tree", "-m"])
+            .arg(format!("agent-collab: {name}"));
+        if let Some(parent) = self.head().await?.commit() {
+            call = call.arg("-p").arg(&parent.0);
+        }
+        for variable in ["GIT_AUTHOR", "GIT_COMMITTER"] {
+            call = call
+                .env(&format!("{variable}_NAME"), "agent-collab")
+                .env(&format!("{variable}_EMAIL"), "agent-collab@localhost");
+        }
+        let commit = CommitId(call.arg(&tree.0).text().await?);
+        self.git(&["update-ref"])
+            .arg(&reference)
+            .arg(&commit.0)
+            .text()
+            .await?;
+        Ok(Snapshot {
+            reference,
+            commit,
+            tree,
+        })
+    }
+
+    /// The whole work tree as it is now, untracked files included.
+    ///
+    /// # Errors
+    /// Git fails, or a file cannot be read.
+    pub async fn tree_now(&self) -> Result<TreeId, GitError> {
+        let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
+        let index = &index.path();
+        self.git(&["add", "--update"]).index(index).text().await?;
+        let others = self
+            .git(&["ls-files", "-z", "--others", "--exclude-standard"])
+            .index(index)
+            .bytes()
+            .await?;
+        // A slash at the end marks a repository inside this one: it keeps itself.
+        let others: Vec<PathBuf> = nul_parts(&others)
+            .filter(|path| !path.ends_with(b"/"))
+            .map(path_of)
+            .filter(|path| !is_own(path))
+            .collect();
+        if !others.is_empty() {
+            self.update_index(index, &others).await?;
+        }
+        let own = self
+            .git(&["ls-files", "-z", "--", OWN_FOLDER])
+            .index(index)
+            .bytes()
+            .await?;
+        if !own.is_empty() {
+            let own: Vec<PathBuf> = nul_parts(&own).map(path_of).collect();
+            let call = self
+                .git(&["update-index", "-z", "--force-remove", "--stdin"])
+                .index(index);
+            call.paths(own.iter().map(PathBuf::as_path)).text().await?;
+        }
+        self.git(&["write-tree"])
+            .index(index)
+            .text()
+            .await
+            .map(TreeId)
+    }
+
+    /// Takes paths as they are in the work tree into an index; a path that is gone goes out of it.
+    pub(super) async fn update_index(
+        &self,
+        index: &Path,
+        paths: &[PathBuf],
+    ) -> Result<(), GitError> {
+        let call = self
+            .git(&[
+                "update-index",
+                "-z",
+                "--add",
+                "--remove",
+                "--replace",
+                "--stdin",
+            ])
+            .index(index);
+        call.paths(paths.iter().map(PathBuf::as_path))
+            .text()
+            .await
+            .map(drop)
+    }
+
+    /// Lists the paths that differ between two trees.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn changes_between(
+        &self,
+        before: &TreeId,
+        after: &TreeId,
+    ) -> Result<Vec<TreeChange>, GitError> {
+        let call = self
+            .git(&["diff-tree", "-r", "-z", "--raw", "--no-renames"])
+            .arg(&before.0)
+            .arg(&after.0);
+        let output = call.bytes().await?;
+        let mut parts = nul_parts(&output);
+        let mut changes = Vec::new();
+        while let (Some(about), Some(path)) = (parts.next(), parts.next()) {
+            let kind = kind_of(about).ok_or_else(|| GitError::Unreadable {
+                command: "diff-tree".to_owned(),
+                what: String::from_utf8_lossy(about).into_owned(),
+            })?;
+            changes.push(TreeChange {
+                path: path_of(path),
+                kind,
+            });
+        }
+        Ok(changes)
+    }
+
+    /// The difference of two trees as a patch for people, moved files recognised, at most 4 MiB.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn diff(&self, before: &TreeId, after: &TreeId) -> Result<String, GitError> {
+        let args = [
+            "diff-tree",
+            "-r",
+            "-p",
+            "-M",
+            "--no-ext-diff",
+            "--no-textconv",
+        ];
+        let finished = self
+            .git(&args)
+            .arg(&before.0)
+            .arg(&after.0)
+            .cap(DIFF_CAP)
+            .finish()
+            .await?;
+        if finished.is_success() {
+            return Ok(finished.stdout.text());
+        }
+        Err(GitError::Failed {
+            command: "diff-tree".to_owned(),
+            output: super::invoke::last_words(&finished),
+        })
+    }
+
+    /// One file's bytes in a tree; `None` where the tree does not have it.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn file_in(&self, tree: &TreeId, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
+        let entry = self
+            .git(&["ls-tree", "-z", "--format=%(objecttype) %(objectname)"])
+            .arg(&tree.0)
+            .arg("--");
+        let Some(path) = path.to_str() else {
+            return Ok(None);
+        };
+        let entry = entry.arg(path).literal_paths().text().await?;
+        match entry.trim_end_matches('\0').strip_prefix("blob ") {
+            Some(blob) => self
+                .git(&["cat-file", "blob"])
+                .arg(blob)
+                .bytes()
+                .await
+                .map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Reads `:<mode> <mode> <id> <id> <letter>`.
+fn kind_of(about: &[u8]) -> Option<TreeChangeKind> {
+    let about = std::str::from_utf8(about).ok()?;
+    let fields: Vec<&str> = about.strip_prefix(':')?.split(' ').collect();
+    if fields.first() == Some(&"160000") || fields.get(1) == Some(&"160000") {
+        return Some(TreeChangeKind::Submodule);
+    }
+    match fields.last()?.chars().next()? {
+        'A' => Some(TreeChangeKind::Added),
+        'D' => Some(TreeChangeKind::Deleted),
+        'M' => Some(TreeChangeKind::Modified),
+        'T' => Some(TreeChangeKind::Retyped),
+        _ => None,
+    }
+}

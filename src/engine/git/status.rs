@@ -1,0 +1,121 @@
+//! What differs from the last commit, and what git ignores.
+//!
+//! Refuses to know who made a change.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::discover::Repository;
+use super::error::GitError;
+use super::invoke::path_of;
+use super::is_own;
+
+/// A path that differs from the last commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// The path, relative to the root; a moved file is two changes.
+    pub path: PathBuf,
+    /// How it differs.
+    pub status: Status,
+}
+
+/// How a path differs from the last commit, staged or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// New, and known to the index.
+    Added,
+    /// Changed in content or mode.
+    Modified,
+    /// Gone.
+    Deleted,
+    /// A file became a link, or the other way round.
+    Retyped,
+    /// New, and not known to the index; a nested repository ends in a slash.
+    Untracked,
+    /// In conflict.
+    Unmerged,
+    /// A submodule at another commit, or with changes of its own inside.
+    Submodule,
+}
+
+impl Repository {
+    /// Lists what differs from the last commit, staged, unstaged and untracked alike; ignored files
+    /// and `.agent-collab/` never count.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn dirty(&self) -> Result<Vec<Change>, GitError> {
+        let args = [
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--untracked-files=all",
+            "--ignore-submodules=none",
+            "--no-renames",
+        ];
+        let output = self.git(&args).bytes().await?;
+        let mut changes = Vec::new();
+        for record in super::invoke::nul_parts(&output) {
+            let change = parse_record(record).ok_or_else(|| GitError::Unreadable {
+                command: "status".to_owned(),
+                what: String::from_utf8_lossy(record).into_owned(),
+            })?;
+            changes.extend(change.filter(|change| !is_own(&change.path)));
+        }
+        Ok(changes)
+    }
+
+    /// Tells whether git ignores a path, relative to the root.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn is_ignored(&self, path: &Path) -> Result<bool, GitError> {
+        let finished = self
+            .git(&["check-ignore", "-z", "--stdin"])
+            .paths([path])
+            .finish()
+            .await?;
+        match finished.exit.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(GitError::Failed {
+                command: "check-ignore".to_owned(),
+                output: super::invoke::last_words(&finished),
+            }),
+        }
+    }
+}
+
+/// Reads a record of porcelain v2; the inner `None` is a header, which tells of no change.
+fn parse_record(record: &[u8]) -> Option<Option<Change>> {
+    let (kind, rest) = (record.first()?, record.get(2..)?);
+    let n_fields = match kind {
+        b'1' => 7,
+        b'u' => 9,
+        b'?' => 0,
+        b'#' | b'!' => return Some(None),
+        _ => return None,
+    };
+    let mut fields: Vec<&[u8]> = rest.splitn(n_fields + 1, |byte| *byte == b' ').collect();
+    let path = path_of(fields.pop()?);
+    let status = match kind {
+        b'?' => Status::Untracked,
+        b'u' => Status::Unmerged,
+        _ if fields.get(1)?.first() == Some(&b'S') => Status::Submodule,
+        _ => status_of(fields.first()?)?,
+    };
+    Some(Some(Change { path, status }))
+}
+
+/// Joins the index's and the work tree's letter: what counts is the work tree against the last commit.
+fn status_of(letters: &[u8]) -> Option<Status> {
+    let (staged, unstaged) = (*letters.first()?, *letters.get(1)?);
+    Some(match (staged, unstaged) {
+        (_, b'D') | (b'D', b'.') => Status::Deleted,
+        (b'A', _) | (b'.', b'A') => Status::Added,
+        (_, b'T') | (b'T', b'.') => Status::Retyped,
+        _ => Status::Modified,
+    })
+}

@@ -1,0 +1,141 @@
+//! Real repositories in passing folders, away from the user's configuration.
+
+mod commits;
+mod places;
+mod snapshots;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+/// A repository with an identity and nothing else of the user's.
+struct Fixture {
+    folder: TempDir,
+}
+
+const ENVIRONMENT: [(&str, &str); 4] = [
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("HOME", "/nonexistent"),
+    ("XDG_CONFIG_HOME", "/nonexistent"),
+];
+
+impl Fixture {
+    /// Before the first commit.
+    fn unborn() -> Self {
+        let fixture = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        fixture.git("init -q -b main");
+        fixture.git("config user.name Tester");
+        fixture.git("config user.email tester@example.com");
+        fixture
+    }
+
+    /// With one commit: `a` and `dir/b`.
+    fn new() -> Self {
+        let fixture = Self::unborn();
+        fixture.write("a", "a\n");
+        fixture.write("dir/b", "b\n");
+        fixture.git("add -A");
+        fixture.git("commit -q -m first");
+        fixture
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    /// Runs git as a user would; gives its output.
+    fn git(&self, args: &str) -> String {
+        git_in(&self.root(), args)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root().join(path)).unwrap_or_else(|_| "(none)".to_owned())
+    }
+
+    fn remove(&self, path: &str) {
+        std::fs::remove_file(self.root().join(path)).unwrap();
+    }
+
+    fn hook(&self, name: &str, script: &str) {
+        self.write(
+            &format!(".git/hooks/{name}"),
+            &format!("#!/bin/sh\n{script}\n"),
+        );
+        let path = self.root().join(".git/hooks").join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    async fn repository(&self) -> Repository {
+        match Repository::discover(&self.root(), settings())
+            .await
+            .unwrap()
+        {
+            Discovery::Found(repository) => repository,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn settings() -> GitSettings {
+    let mut settings = GitSettings::new("run_1", CancellationToken::new());
+    settings.env = ENVIRONMENT
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+    settings
+}
+
+fn git_in(folder: &Path, args: &str) -> String {
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args(args.split(' '))
+        .envs(ENVIRONMENT)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "git {args}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned()
+}
+
+fn paths(paths: &[&str]) -> Vec<PathBuf> {
+    paths.iter().map(PathBuf::from).collect()
+}
+
+/// Changes as `modified a, untracked b`.
+fn told<T: std::fmt::Debug>(changes: impl IntoIterator<Item = (PathBuf, T)>) -> String {
+    let mut told: Vec<String> = changes
+        .into_iter()
+        .map(|(path, kind)| format!("{} {}", path.display(), format!("{kind:?}").to_lowercase()))
+        .collect();
+    told.sort();
+    told.join(", ")
+}
+
+async fn dirty(repository: &Repository) -> String {
+    told(
+        repository
+            .dirty()
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|change| (change.path, change.status)),
+    )
+}

@@ -1,0 +1,263 @@
+use super::*;
+
+/// The paths of the last commit with their letters, `M a, A new`.
+fn last_commit(fixture: &Fixture) -> String {
+    let list = fixture.git("show --root --no-renames --format= --name-status HEAD");
+    list.replace('\t', " ")
+        .lines()
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+async fn failure(fixture: &Fixture, path: &str) -> CommitFailure {
+    fixture
+        .repository()
+        .await
+        .commit(&paths(&[path]), &[], "x")
+        .await
+        .unwrap_err()
+}
+
+#[tokio::test]
+async fn a_commit_takes_its_paths_and_what_the_user_staged_survives() {
+    let fixture = Fixture::new();
+    fixture.write("user", "one\n");
+    fixture.write("half", "one\n");
+    fixture.git("add -A");
+    fixture.git("commit -q -m more");
+    // The user's: staged and then changed again; staged new; staged removal; changed only; untracked.
+    fixture.write("half", "staged\n");
+    fixture.write("fresh", "staged new\n");
+    fixture.git("add half fresh");
+    fixture.write("half", "and changed again\n");
+    fixture.git("rm -q --cached dir/b");
+    fixture.write("user", "changed only\n");
+    fixture.write("notes", "untracked\n");
+    // The step's.
+    fixture.write("a", "step\n");
+    fixture.write("sub/new", "step\n");
+    fixture.write("*", "step\n");
+    let repository = fixture.repository().await;
+    let commit = repository
+        .commit(
+            &paths(&["a", "sub/new", "user", "*"]),
+            &paths(&["user"]),
+            "[Step 1] do it\n\n# kept",
+        )
+        .await;
+    assert_eq!(commit.unwrap().0, fixture.git("rev-parse HEAD"));
+    assert_eq!(last_commit(&fixture), "A *, M a, A sub/new");
+    assert_eq!(
+        fixture.git("log -1 --format=%B"),
+        "[Step 1] do it\n\n# kept"
+    );
+    let status = fixture.git("status --porcelain");
+    assert_eq!(
+        status,
+        "D  dir/b\nA  fresh\nMM half\n M user\n?? dir/\n?? notes"
+    );
+    assert_eq!(
+        (fixture.git("show :half"), fixture.git("show :fresh")),
+        ("staged".to_owned(), "staged new".to_owned())
+    );
+    assert_eq!(fixture.read("half"), "and changed again\n");
+}
+
+#[tokio::test]
+async fn removals_moves_modes_and_links_are_committed() {
+    let fixture = Fixture::new();
+    fixture.write("run.sh", "");
+    fixture.write("x/y", "");
+    fixture.git("add -A");
+    fixture.git("commit -q -m more");
+    fixture.git("mv a moved");
+    fixture.remove("dir/b");
+    std::fs::set_permissions(
+        fixture.root().join("run.sh"),
+        std::fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
+    std::os::unix::fs::symlink("moved", fixture.root().join("link")).unwrap();
+    fixture.remove("x/y");
+    std::fs::remove_dir(fixture.root().join("x")).unwrap();
+    fixture.write("x", "a file in place of a folder");
+    let changed = paths(&[
+        "a",
+        "moved",
+        "dir/b",
+        "run.sh",
+        "link",
+        "x",
+        "x/y",
+        "came-and-went",
+    ]);
+    fixture
+        .repository()
+        .await
+        .commit(&changed, &[], "all kinds")
+        .await
+        .unwrap();
+    assert_eq!(
+        last_commit(&fixture),
+        "D a, D dir/b, A link, A moved, M run.sh, A x, D x/y"
+    );
+    assert_eq!(fixture.git("status --porcelain"), "");
+}
+
+#[tokio::test]
+async fn the_first_commit_can_be_a_steps() {
+    let fixture = Fixture::unborn();
+    fixture.write("a", "a");
+    fixture.write("users", "staged");
+    fixture.git("add users");
+    fixture
+        .repository()
+        .await
+        .commit(&paths(&["a"]), &[], "first")
+        .await
+        .unwrap();
+    assert_eq!(
+        (last_commit(&fixture), fixture.git("status --porcelain")),
+        ("A a".to_owned(), "A  users".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn nothing_to_commit_is_told_and_our_own_folder_is_never_committed() {
+    let fixture = Fixture::new();
+    fixture.write(".agent-collab/plan.md", "x");
+    assert_eq!(
+        failure(&fixture, "a").await.kind,
+        CommitFailureKind::Nothing
+    );
+    assert_eq!(
+        failure(&fixture, ".agent-collab/plan.md").await.kind,
+        CommitFailureKind::Nothing
+    );
+    assert_eq!(
+        failure(&Fixture::unborn(), "gone").await.kind,
+        CommitFailureKind::Nothing
+    );
+    assert_eq!(
+        failure(&fixture, "../outside").await.kind,
+        CommitFailureKind::Other
+    );
+}
+
+#[tokio::test]
+async fn hooks_run_and_may_add_to_the_commit() {
+    let fixture = Fixture::new();
+    fixture.hook(
+        "pre-commit",
+        "echo formatted > a && git add a && echo by-hook > b && git add b",
+    );
+    fixture.hook("commit-msg", "echo 'Signed-off-by: hook' >> \"$1\"");
+    fixture.write("a", "step\n");
+    fixture
+        .repository()
+        .await
+        .commit(&paths(&["a"]), &[], "step")
+        .await
+        .unwrap();
+    assert_eq!(
+        (last_commit(&fixture), fixture.git("show HEAD:a")),
+        ("M a, A b".to_owned(), "formatted".to_owned())
+    );
+    assert!(
+        fixture
+            .git("log -1 --format=%B")
+            .ends_with("Signed-off-by: hook")
+    );
+    assert_eq!(fixture.git("status --porcelain"), "");
+}
+
+#[tokio::test]
+async fn a_hook_that_refuses_is_named_and_the_index_is_untouched() {
+    let fixture = Fixture::new();
+    fixture.write("a", "step\n");
+    fixture.write("new", "step\n");
+    fixture.write("staged", "users\n");
+    fixture.git("add staged");
+    let index = std::fs::read(fixture.root().join(".git/index")).unwrap();
+    let repository = fixture.repository().await;
+    for hook in ["commit-msg", "pre-commit"] {
+        fixture.hook(hook, "echo \"$0 says no\"; exit 1");
+        let failure = repository
+            .commit(&paths(&["a", "new"]), &[], "x")
+            .await
+            .unwrap_err();
+        assert_eq!(failure.kind, CommitFailureKind::Hook(hook.to_owned()));
+        assert!(
+            failure.output.ends_with(&format!("{hook} says no")),
+            "{}",
+            failure.output
+        );
+    }
+    assert_eq!(
+        std::fs::read(fixture.root().join(".git/index")).unwrap(),
+        index
+    );
+    assert_eq!(fixture.git("log --format=%s"), "first");
+}
+
+#[tokio::test]
+async fn a_missing_identity_a_failing_signature_and_a_lock_are_told_apart() {
+    let fixture = Fixture::new();
+    fixture.write("a", "step\n");
+    fixture.git("config commit.gpgSign true");
+    fixture.git("config gpg.program false");
+    assert_eq!(
+        failure(&fixture, "a").await.kind,
+        CommitFailureKind::Signing
+    );
+    fixture.git("config commit.gpgSign false");
+    fixture.git("config --unset user.email");
+    fixture.git("config user.useConfigOnly true");
+    assert_eq!(
+        failure(&fixture, "a").await.kind,
+        CommitFailureKind::Identity
+    );
+    fixture.write(".git/index.lock", "");
+    assert_eq!(failure(&fixture, "a").await.kind, CommitFailureKind::Lock);
+    assert_eq!(fixture.git("log --format=%s"), "first");
+}
+
+#[tokio::test]
+async fn a_hook_that_waits_for_ever_is_stopped() {
+    let fixture = Fixture::new();
+    fixture.write("a", "step\n");
+    fixture.hook("pre-commit", "sleep 1000");
+    let mut repository = fixture.repository().await;
+    repository.settings.commit_timeout = std::time::Duration::from_millis(200);
+    let failure = repository
+        .commit(&paths(&["a"]), &[], "x")
+        .await
+        .unwrap_err();
+    assert_eq!(failure.kind, CommitFailureKind::TimedOut);
+    assert_eq!(fixture.git("status --porcelain"), " M a");
+}
+
+#[tokio::test]
+async fn a_submodules_new_commit_is_committed() {
+    let (fixture, other) = (Fixture::new(), Fixture::new());
+    fixture.git(&format!(
+        "-c protocol.file.allow=always submodule --quiet add {} sub",
+        other.root().display()
+    ));
+    fixture.git("commit -q -m submodule");
+    let inside = fixture.root().join("sub");
+    git_in(
+        &inside,
+        "-c user.name=x -c user.email=x@x commit -q --allow-empty -m inside",
+    );
+    let repository = fixture.repository().await;
+    assert_eq!(dirty(&repository).await, "sub submodule");
+    repository
+        .commit(&paths(&["sub"]), &[], "move it")
+        .await
+        .unwrap();
+    assert_eq!(
+        (last_commit(&fixture), dirty(&repository).await),
+        ("M sub".to_owned(), String::new())
+    );
+}

@@ -1,0 +1,198 @@
+use super::*;
+
+/// The files of a tree with their content, `a=…`.
+fn listing(fixture: &Fixture, tree: &TreeId) -> String {
+    let names = fixture.git(&format!("ls-tree -r --name-only {}", tree.0));
+    let files = names
+        .lines()
+        .map(|name| format!("{name}={}", fixture.git(&format!("show {}:{name}", tree.0))));
+    files.collect::<Vec<_>>().join(" ")
+}
+
+/// What the user sees of index and work tree, and the index's very bytes.
+fn state(fixture: &Fixture) -> (String, Vec<u8>) {
+    let bytes = std::fs::read(fixture.root().join(".git/index")).unwrap_or_default();
+    let args = "--no-optional-locks status --porcelain=v2 --untracked-files=all";
+    (fixture.git(args), bytes)
+}
+
+#[tokio::test]
+async fn a_snapshot_holds_the_whole_tree_and_leaves_the_index_alone() {
+    let fixture = Fixture::new();
+    fixture.write(".gitignore", "ignored\n");
+    fixture.write("ignored", "x");
+    fixture.write("a", "changed");
+    fixture.write("new/file", "new");
+    fixture.write("staged", "staged");
+    fixture.git("add staged");
+    fixture.write("staged", "staged and changed");
+    fixture.remove("dir/b");
+    fixture.write(".agent-collab/config.toml", "ours");
+    fixture.git("add -f .agent-collab/config.toml");
+    let before = state(&fixture);
+    let snapshot = fixture.repository().await.snapshot("turn 1").await.unwrap();
+    assert_eq!(state(&fixture), before);
+    assert_eq!(snapshot.reference, "refs/agent-collab/run_1/turn-1");
+    assert_eq!(
+        fixture.git("rev-parse refs/agent-collab/run_1/turn-1"),
+        snapshot.commit.0
+    );
+    assert_eq!(
+        listing(&fixture, &snapshot.tree),
+        ".gitignore=ignored a=changed new/file=new staged=staged and changed"
+    );
+    assert_eq!(fixture.git("log --format=%s --branches"), "first");
+}
+
+#[tokio::test]
+async fn a_snapshot_works_before_the_first_commit() {
+    let fixture = Fixture::unborn();
+    fixture.write("a", "a");
+    let snapshot = fixture.repository().await.snapshot("x").await.unwrap();
+    assert_eq!(listing(&fixture, &snapshot.tree), "a=a");
+    assert_eq!(fixture.git("status --porcelain"), "?? a");
+}
+
+#[tokio::test]
+async fn a_snapshot_needs_no_identity_and_runs_no_hook() {
+    let fixture = Fixture::new();
+    fixture.git("config --unset user.name");
+    fixture.git("config --unset user.email");
+    fixture.git("config user.useConfigOnly true");
+    for hook in ["post-index-change", "reference-transaction"] {
+        fixture.hook(hook, "touch ran");
+    }
+    fixture.repository().await.snapshot("x").await.unwrap();
+    assert_eq!(fixture.read("ran"), "(none)");
+}
+
+#[tokio::test]
+async fn a_repository_inside_the_repository_keeps_itself() {
+    let fixture = Fixture::new();
+    fixture.git("init -q -b main inner");
+    fixture.write("inner/file", "x");
+    let tree = fixture.repository().await.tree_now().await.unwrap();
+    assert_eq!(listing(&fixture, &tree), "a=a dir/b=b");
+}
+
+#[tokio::test]
+async fn a_file_in_place_of_a_folder_and_odd_names_are_stored() {
+    let fixture = Fixture::new();
+    fixture.remove("dir/b");
+    std::fs::remove_dir(fixture.root().join("dir")).unwrap();
+    fixture.write("dir", "now a file");
+    fixture.write("*", "star");
+    fixture.write(":(top)x", "magic");
+    let tree = fixture.repository().await.tree_now().await.unwrap();
+    assert_eq!(
+        listing(&fixture, &tree),
+        "*=star :(top)x=magic a=a dir=now a file"
+    );
+}
+
+#[tokio::test]
+async fn a_large_untracked_file_is_stored() {
+    let fixture = Fixture::new();
+    std::fs::write(fixture.root().join("large"), vec![7; 20_000_000]).unwrap();
+    let tree = fixture.repository().await.tree_now().await.unwrap();
+    assert_eq!(
+        fixture.git(&format!("cat-file -s {}:large", tree.0)),
+        "20000000"
+    );
+}
+
+#[tokio::test]
+async fn changes_and_their_patch_are_told_between_trees() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    let before = repository.tree_now().await.unwrap();
+    assert_eq!(
+        repository.changes_between(&before, &before).await.unwrap(),
+        []
+    );
+    fixture.write("a", "changed\n");
+    fixture.write("new", "");
+    fixture.remove("dir/b");
+    std::os::unix::fs::symlink("a", fixture.root().join("link")).unwrap();
+    let after = repository.tree_now().await.unwrap();
+    let changes = repository.changes_between(&before, &after).await.unwrap();
+    let told = told(changes.into_iter().map(|change| (change.path, change.kind)));
+    assert_eq!(told, "a modified, dir/b deleted, link added, new added");
+    let diff = repository.diff(&before, &after).await.unwrap();
+    assert!(diff.contains("-a\n+changed\n"), "{diff}");
+    assert_eq!(
+        repository
+            .file_in(&before, Path::new("dir/b"))
+            .await
+            .unwrap()
+            .as_deref(),
+        Some(&b"b\n"[..])
+    );
+    assert_eq!(
+        repository
+            .file_in(&after, Path::new("dir/b"))
+            .await
+            .unwrap(),
+        None
+    );
+}
+
+#[tokio::test]
+async fn a_restoration_touches_what_differs_and_nothing_else() {
+    let fixture = Fixture::new();
+    fixture.write(".gitignore", ".env\n");
+    fixture.write(".env", "secret");
+    fixture.write("untracked", "mine");
+    std::os::unix::fs::symlink("a", fixture.root().join("link")).unwrap();
+    let repository = fixture.repository().await;
+    let snapshot = repository.snapshot("x").await.unwrap();
+
+    fixture.write("a", "changed");
+    fixture.write("untracked", "overwritten");
+    fixture.write("made/deep/file", "x");
+    fixture.remove("dir/b");
+    fixture.remove("link");
+    fixture.write("link", "a file now");
+    fixture.write(".agent-collab/plan.md", "plan");
+    // The agent stopped ignoring the user's secret; it must not be taken for a file of the agent's.
+    fixture.write(".gitignore", "");
+    fixture.git("add a");
+    let index = std::fs::read(fixture.root().join(".git/index")).unwrap();
+
+    let restored = repository.restore(&snapshot.tree).await.unwrap();
+    assert_eq!(
+        restored.written,
+        paths(&[".gitignore", "a", "dir/b", "link", "untracked"])
+    );
+    assert_eq!(
+        (restored.removed, restored.left),
+        (paths(&["made/deep/file"]), vec![])
+    );
+    assert_eq!(repository.tree_now().await.unwrap(), snapshot.tree);
+    let kept = [".env", ".agent-collab/plan.md", "untracked", "a"]
+        .map(|path| fixture.read(path))
+        .join(" ");
+    assert_eq!(kept, "secret plan mine a\n");
+    assert!(!fixture.root().join("made").exists());
+    assert_eq!(
+        std::fs::read(fixture.root().join(".git/index")).unwrap(),
+        index
+    );
+}
+
+#[tokio::test]
+async fn a_folder_with_ignored_files_is_not_restored_over() {
+    let fixture = Fixture::new();
+    fixture.write(".gitignore", "*.keep\n");
+    fixture.write("thing", "file");
+    let repository = fixture.repository().await;
+    let snapshot = repository.snapshot("x").await.unwrap();
+    fixture.remove("thing");
+    fixture.write("thing/precious.keep", "kept");
+    let error = repository.restore(&snapshot.tree).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("cannot write {}", fixture.root().join("thing").display())
+    );
+    assert_eq!(fixture.read("thing/precious.keep"), "kept");
+}
