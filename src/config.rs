@@ -54,16 +54,20 @@ pub struct Loaded {
     pub trust: TrustState,
     /// The repository's own files, as trust was decided over.
     pub project: ProjectFiles,
+    /// The user's own prompts.
+    pub global_prompts: Vec<SourceText>,
 }
 
 impl Loaded {
-    /// Returns the repository's own prompts as far as trust lets them count.
-    pub fn project_prompts(&self) -> &[SourceText] {
-        if self.trust == TrustState::Trusted {
+    /// Returns the prompts that count: the user's own, then the repository's as far as trust lets
+    /// them; of two with one name the later one counts.
+    pub fn prompts(&self) -> Vec<&SourceText> {
+        let project: &[SourceText] = if self.trust == TrustState::Trusted {
             &self.project.prompts
         } else {
             &[]
-        }
+        };
+        self.global_prompts.iter().chain(project).collect()
     }
 
     /// Returns `AGENTS.md` and `CLAUDE.md` as far as trust lets them reach agents.
@@ -134,6 +138,8 @@ pub fn load_as(
         }
     }
     layers.notices.extend(ignored_prompts(&project, trust));
+    let prompts_dir = places.global_prompts();
+    let global_prompts = project::load_markdown(Path::new("/"), &prompts_dir, &mut layers.problems);
     let Layers {
         settings,
         mut problems,
@@ -147,6 +153,7 @@ pub fn load_as(
                 notices,
                 trust,
                 project,
+                global_prompts,
             });
         }
         Ok(_) => {}

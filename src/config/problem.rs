@@ -106,7 +106,7 @@ pub fn list_notices(notices: &[Notice]) -> String {
 }
 
 /// Writes out what a terminal would act on or hide: a repository's file may hold anything.
-fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

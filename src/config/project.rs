@@ -48,14 +48,7 @@ impl ProjectFiles {
             &mut problems,
         );
         let prompts_dir = Path::new(PROJECT_DIR).join("prompts");
-        let names = list_markdown(&root.join(&prompts_dir)).unwrap_or_else(|error| {
-            problems.push(unreadable(&prompts_dir, &error));
-            Vec::new()
-        });
-        let prompts = names
-            .iter()
-            .filter_map(|name| load_text(&root, &prompts_dir.join(name), &mut problems))
-            .collect();
+        let prompts = load_markdown(&root, &prompts_dir, &mut problems);
         let instructions = load_instructions(&root);
         if problems.is_empty() {
             Ok(Self {
@@ -92,8 +85,18 @@ impl ProjectFiles {
     }
 }
 
+/// Reads a folder's Markdown files in the order of their names; `folder` is relative to `root`, and shown.
+pub fn load_markdown(root: &Path, folder: &Path, problems: &mut Vec<Problem>) -> Vec<SourceText> {
+    let names = list_markdown(&root.join(folder)).unwrap_or_else(|error| {
+        problems.push(unreadable(folder, &error));
+        Vec::new()
+    });
+    let load = |name: &PathBuf| load_text(root, &folder.join(name), problems);
+    names.iter().filter_map(load).collect()
+}
+
 /// Lists a folder's Markdown files by name; a folder that is not there has none.
-pub fn list_markdown(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn list_markdown(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -360,10 +360,7 @@ fn a_trusted_project_counts_until_it_changes() {
         ("evil", 2)
     );
     assert_eq!(
-        (
-            loaded.project_prompts().len(),
-            loaded.project_instructions().len()
-        ),
+        (loaded.prompts().len(), loaded.project_instructions().len()),
         (1, 1)
     );
     std::fs::write(scratch.root.join("AGENTS.md"), "be very brief").expect("file");
@@ -382,10 +379,7 @@ fn a_trusted_project_counts_until_it_changes() {
                 .all(|notice| notice.what.contains("changed since you trusted"))
     );
     assert_eq!(
-        (
-            loaded.project_prompts().len(),
-            loaded.project_instructions().len()
-        ),
+        (loaded.prompts().len(), loaded.project_instructions().len()),
         (0, 0)
     );
 }

@@ -1,0 +1,241 @@
+//! `agent-collab config show|check|path`: what is in force, whether it is right, and which files say so.
+//!
+//! Refuses to write a configuration file: those are the user's.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::config::problem::{list_notices, visible};
+use crate::config::project::PROJECT_DIR;
+use crate::config::{Choices, Loaded, Places, load, show};
+use crate::prompts::{PromptSource, Prompts};
+
+/// What is asked of the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigCommand {
+    /// Prints every key with its value and where it comes from.
+    Show(Format),
+    /// Prints everything that is wrong.
+    Check,
+    /// Prints which files are read, and whether they exist.
+    Path,
+}
+
+/// How it is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// As TOML that reads as the same configuration.
+    Toml,
+    /// As JSON.
+    Json,
+}
+
+/// Where the command runs.
+#[derive(Debug, Clone)]
+pub struct Here {
+    /// The user's own folders.
+    pub places: Places,
+    /// The repository.
+    pub root: PathBuf,
+    /// What the command line says.
+    pub choices: Choices,
+}
+
+/// Runs the command; returns the exit code: 0, or 1 when the configuration is wrong.
+pub fn run(command: ConfigCommand, here: &Here, out: &mut dyn Write) -> u8 {
+    let written = match command {
+        ConfigCommand::Show(format) => run_show(here, format, out),
+        ConfigCommand::Check => run_check(here, out),
+        ConfigCommand::Path => run_path(here, out),
+    };
+    // Nobody reads on, as with `| head`.
+    written.unwrap_or(1)
+}
+
+/// Turns the prompts that count into what the prompt loader takes.
+pub fn prompt_sources(loaded: &Loaded) -> Vec<PromptSource> {
+    let prompts = loaded.prompts().into_iter();
+    prompts
+        .map(|source| PromptSource {
+            file: source.file.clone(),
+            text: source.text.clone(),
+        })
+        .collect()
+}
+
+fn run_show(here: &Here, format: Format, out: &mut dyn Write) -> io::Result<u8> {
+    let loaded = match load(&here.places, &here.root, &here.choices) {
+        Ok(loaded) => loaded,
+        Err(problems) => {
+            writeln!(out, "{problems}")?;
+            return Ok(1);
+        }
+    };
+    match format {
+        Format::Json => writeln!(out, "{:#}", show::to_json(&loaded))?,
+        Format::Toml => {
+            write!(out, "{}", show::to_toml(&loaded))?;
+            let notices = list_notices(&loaded.notices);
+            let lines = notices.lines().map(|line| format!("# {line}"));
+            for line in lines {
+                writeln!(out, "{line}")?;
+            }
+        }
+    }
+    Ok(0)
+}
+
+fn run_check(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
+    let loaded = match load(&here.places, &here.root, &here.choices) {
+        Ok(loaded) => loaded,
+        Err(problems) => {
+            writeln!(out, "{problems}")?;
+            writeln!(out, "{} in the configuration", count(problems.0.len()))?;
+            return Ok(1);
+        }
+    };
+    if !loaded.notices.is_empty() {
+        writeln!(out, "{}", list_notices(&loaded.notices))?;
+    }
+    if let Err(problems) = Prompts::load(&prompt_sources(&loaded)) {
+        writeln!(out, "{problems}")?;
+        writeln!(out, "{} in the prompts", count(problems.0.len()))?;
+        return Ok(1);
+    }
+    writeln!(out, "the configuration and the prompts are right")?;
+    Ok(0)
+}
+
+fn count(n: usize) -> String {
+    if n == 1 {
+        "1 problem".to_owned()
+    } else {
+        format!("{n} problems")
+    }
+}
+
+fn run_path(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
+    let project = here.root.join(PROJECT_DIR);
+    let mut files = vec![
+        ("global", here.places.global_config()),
+        ("global prompts", here.places.global_prompts()),
+        ("project", project.join("config.toml")),
+        ("project prompts", project.join("prompts")),
+    ];
+    files.extend(
+        here.choices
+            .file
+            .iter()
+            .map(|file| ("--config", file.clone())),
+    );
+    files.push(("trust", here.places.trust_file()));
+    for (name, file) in files {
+        writeln!(
+            out,
+            "{name:<16} {:<8} {}",
+            presence(&file),
+            visible(&file.display().to_string())
+        )?;
+    }
+    Ok(0)
+}
+
+fn presence(file: &Path) -> &'static str {
+    if file.exists() { "exists" } else { "missing" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes files below a scratch folder, runs a command in its `repository`, and returns exit code and text.
+    fn check(files: &[(&str, &str)], command: ConfigCommand) -> String {
+        let folder = tempfile::tempdir().expect("scratch folder");
+        let path = folder.path().canonicalize().expect("real path");
+        std::fs::create_dir_all(path.join("repository")).expect("repository");
+        for (name, text) in files {
+            let file = path.join(name);
+            std::fs::create_dir_all(file.parent().expect("parent")).expect("folder");
+            std::fs::write(file, text).expect("file");
+        }
+        let here = Here {
+            places: Places::below(&path),
+            root: path.join("repository"),
+            choices: Choices::default(),
+        };
+        let mut out = Vec::new();
+        let code = run(command, &here, &mut out);
+        let text = String::from_utf8(out)
+            .expect("text")
+            .replace(&path.display().to_string(), "<scratch>");
+        format!("exit {code}\n{text}")
+    }
+
+    const PROJECT: &str = "repository/.agent-collab/config.toml";
+
+    #[test]
+    fn a_right_configuration_passes_and_tells_what_is_ignored() {
+        insta::assert_snapshot!(check(&[(PROJECT, "[roles]\nplanner = \"claude\"\n[workflow]\nmax_iterations = 3\n")], ConfigCommand::Check), @r#"
+        exit 0
+        .agent-collab/config.toml:2:11: `roles.planner = "claude"` is ignored because this repository is not trusted
+          hint: run `agent-collab trust` if you know where this repository comes from
+        the configuration and the prompts are right
+        "#);
+    }
+
+    #[test]
+    fn a_wrong_configuration_fails_with_all_problems() {
+        insta::assert_snapshot!(check(&[(PROJECT, "[roles]\nplaner = 1\n[worflow]\n")], ConfigCommand::Check), @"
+        exit 1
+        .agent-collab/config.toml:2:1: unknown key `roles.planer`
+          | planer = 1
+          hint: did you mean `roles.planner`?
+        .agent-collab/config.toml:3:2: unknown key `worflow`
+          | [worflow]
+          hint: did you mean `workflow`?
+        2 problems in the configuration
+        ");
+    }
+
+    #[test]
+    fn a_wrong_prompt_fails_the_check_too() {
+        let prompt = ("config/agent-collab/prompts/03_review.md", "{{ plann }}");
+        insta::assert_snapshot!(check(&[prompt], ConfigCommand::Check), @"
+        exit 1
+        <scratch>/config/agent-collab/prompts/03_review.md:1: unknown variable `plann`
+          | {{ plann }}
+          hint: did you mean `plan`? known here: cap, goal, goal_title, highest_finding, iteration, open_findings, plan, plan_path, project_instructions, retry_reason, root, staging_comments
+        1 problem in the prompts
+        ");
+    }
+
+    #[test]
+    fn the_files_are_listed_with_whether_they_exist() {
+        insta::assert_snapshot!(check(&[(PROJECT, "")], ConfigCommand::Path), @"
+        exit 0
+        global           missing  <scratch>/config/agent-collab/config.toml
+        global prompts   missing  <scratch>/config/agent-collab/prompts
+        project          exists   <scratch>/repository/.agent-collab/config.toml
+        project prompts  missing  <scratch>/repository/.agent-collab/prompts
+        trust            missing  <scratch>/state/agent-collab/trust.json
+        ");
+    }
+
+    #[test]
+    fn what_is_shown_is_toml_or_json_and_a_wrong_configuration_is_an_error() {
+        let ignored = (PROJECT, "[roles]\nplanner = \"claude\"\n");
+        let toml = check(&[ignored], ConfigCommand::Show(Format::Toml));
+        let body = toml.strip_prefix("exit 0\n").expect("exit 0");
+        assert!(
+            body.parse::<toml::Table>().is_ok() && body.contains("is ignored"),
+            "{toml}"
+        );
+        let json = check(&[ignored], ConfigCommand::Show(Format::Json));
+        let value: serde_json::Value =
+            serde_json::from_str(json.strip_prefix("exit 0\n").expect("exit 0")).expect("json");
+        assert_eq!(value["values"]["roles.planner"]["value"], "codex");
+        assert!(
+            check(&[(PROJECT, "x")], ConfigCommand::Show(Format::Toml)).starts_with("exit 1\n")
+        );
+    }
+}

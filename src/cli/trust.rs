@@ -1,0 +1,409 @@
+//! `agent-collab trust`: shows what a repository would gain, then lets it count; takes it back; lists it.
+//!
+//! Refuses to trust unseen: the very files that are shown are the ones that trust is bound to.
+
+use std::io::{self, BufRead, Write};
+
+use super::config::Here;
+use crate::config::problem::visible;
+use crate::config::{
+    Choices, Layer, Loaded, ProjectFiles, SourceText, TrustState, TrustStore, load_as,
+};
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrustCommand {
+    /// Trusts this repository.
+    Grant(Consent),
+    /// Takes trust back from this repository.
+    Revoke,
+    /// Lists all trusted repositories.
+    List,
+}
+
+/// Who agrees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    /// The user already did, by `--yes`.
+    Given,
+    /// The user is there to be asked.
+    Ask,
+    /// Nobody is there.
+    Nobody,
+}
+
+/// Exit code: a question is open and nobody is there to answer it.
+const NEEDS_USER: u8 = 3;
+
+/// Runs the command; returns the exit code: 0 done, 1 error or declined, 3 needs the user.
+pub fn run(command: TrustCommand, here: &Here, input: &mut dyn BufRead, out: &mut dyn Write) -> u8 {
+    let store = TrustStore::new(&here.places);
+    let written = match command {
+        TrustCommand::Grant(consent) => run_grant(&store, here, consent, input, out),
+        TrustCommand::Revoke => run_revoke(&store, here, out),
+        TrustCommand::List => run_list(&store, out),
+    };
+    written.unwrap_or(1)
+}
+
+fn run_grant(
+    store: &TrustStore,
+    here: &Here,
+    consent: Consent,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+) -> io::Result<u8> {
+    let project = match ProjectFiles::load(&here.root) {
+        Ok(project) => project,
+        Err(problems) => return fail(out, &problems),
+    };
+    let root = visible(&project.root.display().to_string());
+    let status = match store.status(&project) {
+        Ok(status) => status,
+        Err(error) => return fail(out, &format!("failed to {error}")),
+    };
+    if status == TrustState::Trusted {
+        writeln!(out, "{root} is already trusted")?;
+        return Ok(0);
+    }
+    // What other layers say does not matter to what this repository gains.
+    let load = |trust| load_as(&here.places, project.clone(), trust, &Choices::default());
+    let (before, after) = match (load(status), load(TrustState::Trusted)) {
+        (Ok(before), Ok(after)) => (before, after),
+        (Err(problems), _) | (_, Err(problems)) => return fail(out, &problems),
+    };
+    match status {
+        TrustState::Changed => writeln!(
+            out,
+            "{root} was trusted, but its settings or prompts changed."
+        )?,
+        TrustState::Untrusted | TrustState::Trusted => writeln!(out, "{root} is not trusted.")?,
+    }
+    for line in gains(&before, &after) {
+        writeln!(out, "{}", visible(&line))?;
+    }
+    if !agrees(consent, input, out)? {
+        let (line, code) = match consent {
+            Consent::Nobody => (
+                "there is no terminal to ask on; run `agent-collab trust --yes` to agree",
+                NEEDS_USER,
+            ),
+            Consent::Ask | Consent::Given => ("nothing is changed", 1),
+        };
+        writeln!(out, "{line}")?;
+        return Ok(code);
+    }
+    match store.grant(&project) {
+        Ok(_) => writeln!(
+            out,
+            "{root} is trusted until its .agent-collab/config.toml or prompts change"
+        )?,
+        Err(error) => return fail(out, &format!("failed to {error}")),
+    }
+    Ok(0)
+}
+
+fn agrees(consent: Consent, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<bool> {
+    match consent {
+        Consent::Given => Ok(true),
+        Consent::Nobody => Ok(false),
+        Consent::Ask => {
+            write!(out, "Trust this repository? [y/N] ")?;
+            out.flush()?;
+            let mut answer = String::new();
+            input.read_line(&mut answer)?;
+            Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        }
+    }
+}
+
+/// Lists what trust changes, from what is in force without it and with it.
+fn gains(before: &Loaded, after: &Loaded) -> Vec<String> {
+    let heading =
+        "Files that agents are sent with every prompt (they may change without ending trust):";
+    let sections = [
+        ("Programs it chooses:", programs(before, after)),
+        ("Settings that begin to count:", settings(before, after)),
+        ("Permission rules that join yours:", rules(after)),
+        (
+            "Prompts that take the place of yours:",
+            files(&after.project.prompts),
+        ),
+        (heading, files(&after.project.instructions)),
+    ];
+    let mut lines = Vec::new();
+    for (heading, entries) in sections
+        .into_iter()
+        .filter(|(_, entries)| !entries.is_empty())
+    {
+        lines.push(heading.to_owned());
+        lines.extend(entries.into_iter().map(|entry| format!("  {entry}")));
+    }
+    if lines.is_empty() {
+        lines.push(
+            "It brings no settings, prompts or instructions that would begin to count.".to_owned(),
+        );
+    }
+    lines
+}
+
+fn programs(before: &Loaded, after: &Loaded) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, adapter) in &after.config.adapters {
+        if before.config.adapters.get(name) != Some(adapter) {
+            let words: Vec<&str> = [&adapter.program]
+                .into_iter()
+                .chain(&adapter.args)
+                .map(String::as_str)
+                .collect();
+            lines.push(format!("adapter {name} starts: {}", words.join(" ")));
+        }
+    }
+    lines
+}
+
+/// A project's own values are shown whole: they are no secrets of the user's, and one of them may be the trap.
+fn settings(before: &Loaded, after: &Loaded) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (path, held) in &after.settings.values {
+        let now = before.settings.values.get(path).map(|held| &held.value);
+        if now != Some(&held.value) {
+            let now = now.map_or_else(|| "not set".to_owned(), |value| value.masked().to_toml());
+            lines.push(format!(
+                "{path} = {} (now: {now}), {}",
+                held.value.to_toml(),
+                held.place
+            ));
+        }
+    }
+    lines
+}
+
+fn rules(after: &Loaded) -> Vec<String> {
+    let rules = after
+        .config
+        .permission
+        .rules
+        .iter()
+        .filter(|rule| rule.layer == Layer::Project);
+    rules
+        .map(|rule| {
+            format!(
+                "{} {} {:?}, {}",
+                rule.action.name(),
+                rule.permission,
+                rule.pattern,
+                rule.place
+            )
+        })
+        .collect()
+}
+
+fn files(sources: &[SourceText]) -> Vec<String> {
+    sources
+        .iter()
+        .map(|source| source.file.display().to_string())
+        .collect()
+}
+
+fn run_revoke(store: &TrustStore, here: &Here, out: &mut dyn Write) -> io::Result<u8> {
+    let root = match here.root.canonicalize() {
+        Ok(root) => root,
+        Err(error) => {
+            return fail(
+                out,
+                &format!("failed to find {}: {error}", here.root.display()),
+            );
+        }
+    };
+    let shown = visible(&root.display().to_string());
+    match store.revoke(&root) {
+        Ok(true) => writeln!(out, "{shown} is no longer trusted")?,
+        Ok(false) => writeln!(out, "{shown} was not trusted")?,
+        Err(error) => return fail(out, &format!("failed to {error}")),
+    }
+    Ok(0)
+}
+
+fn run_list(store: &TrustStore, out: &mut dyn Write) -> io::Result<u8> {
+    let entries = match store.list() {
+        Ok(entries) => entries,
+        Err(error) => return fail(out, &format!("failed to {error}")),
+    };
+    if entries.is_empty() {
+        writeln!(out, "no repository is trusted")?;
+    }
+    for entry in entries {
+        // A repository that cannot be read is listed as one whose content is no longer the trusted one.
+        let state = ProjectFiles::load(&entry.root)
+            .ok()
+            .and_then(|project| store.status(&project).ok());
+        let state = if state == Some(TrustState::Trusted) {
+            "trusted"
+        } else {
+            "changed"
+        };
+        writeln!(
+            out,
+            "{state}  {}  {}",
+            entry.granted_at,
+            visible(&entry.root.display().to_string())
+        )?;
+    }
+    Ok(0)
+}
+
+fn fail(out: &mut dyn Write, problem: &dyn std::fmt::Display) -> io::Result<u8> {
+    writeln!(out, "{problem}")?;
+    Ok(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::config::Places;
+
+    struct Scratch {
+        _folder: tempfile::TempDir,
+        path: PathBuf,
+    }
+
+    impl Scratch {
+        fn new(files: &[(&str, &str)]) -> Self {
+            let folder = tempfile::tempdir().expect("scratch folder");
+            let path = folder.path().canonicalize().expect("real path");
+            std::fs::create_dir_all(path.join("repository")).expect("repository");
+            for (name, text) in files {
+                let file = path.join("repository").join(name);
+                std::fs::create_dir_all(file.parent().expect("parent")).expect("folder");
+                std::fs::write(file, text).expect("file");
+            }
+            Self {
+                _folder: folder,
+                path,
+            }
+        }
+
+        /// Runs a command with an answer typed; returns exit code and text.
+        fn check(&self, command: TrustCommand, typed: &str) -> String {
+            let here = Here {
+                places: Places::below(&self.path),
+                root: self.path.join("repository"),
+                choices: Choices::default(),
+            };
+            let mut out = Vec::new();
+            let code = run(command, &here, &mut typed.as_bytes(), &mut out);
+            let text = String::from_utf8(out)
+                .expect("text")
+                .replace(&self.path.display().to_string(), "<scratch>");
+            format!("exit {code}\n{text}")
+        }
+    }
+
+    const CONFIG: &str = "[test]\ndefault_command = \"make check\"\n[workflow]\nmax_iterations = 3\nauto_approve = true\n\
+        [adapters.evil]\nkind = \"pipe\"\ncommand = [\"sh\", \"-c\", \"\\u001b[2Jevil\"]\nenv = { API_KEY = \"k\" }\n\
+        [[permission.rule]]\npermission = \"bash\"\npattern = \"cargo *\"\naction = \"allow\"\n";
+
+    #[test]
+    fn what_would_begin_to_count_is_shown_before_the_question() {
+        let scratch = Scratch::new(&[
+            (".agent-collab/config.toml", CONFIG),
+            (".agent-collab/prompts/03_review.md", "{{ plan }}"),
+            ("AGENTS.md", "be brief"),
+        ]);
+        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(Consent::Ask), "n\n"));
+        assert_eq!(
+            scratch.check(TrustCommand::List, ""),
+            "exit 0\nno repository is trusted\n"
+        );
+    }
+
+    #[test]
+    fn without_a_terminal_only_a_flag_agrees() {
+        let scratch = Scratch::new(&[]);
+        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(Consent::Nobody), "y\n"));
+        insta::assert_snapshot!(scratch.check(TrustCommand::Grant(Consent::Given), ""));
+        assert_eq!(
+            scratch.check(TrustCommand::Grant(Consent::Given), ""),
+            "exit 0\n<scratch>/repository is already trusted\n"
+        );
+    }
+
+    #[test]
+    fn trust_is_listed_ends_with_a_change_and_is_taken_back() {
+        let scratch = Scratch::new(&[]);
+        scratch.check(TrustCommand::Grant(Consent::Ask), "yes\n");
+        assert!(
+            scratch
+                .check(TrustCommand::List, "")
+                .starts_with("exit 0\ntrusted  ")
+        );
+        std::fs::create_dir_all(scratch.path.join("repository/.agent-collab")).expect("folder");
+        std::fs::write(
+            scratch.path.join("repository/.agent-collab/config.toml"),
+            "",
+        )
+        .expect("file");
+        assert!(
+            scratch
+                .check(TrustCommand::List, "")
+                .starts_with("exit 0\nchanged  ")
+        );
+        assert_eq!(
+            scratch.check(TrustCommand::Revoke, ""),
+            "exit 0\n<scratch>/repository is no longer trusted\n"
+        );
+        assert_eq!(
+            scratch.check(TrustCommand::Revoke, ""),
+            "exit 0\n<scratch>/repository was not trusted\n"
+        );
+    }
+
+    #[test]
+    fn a_wrong_configuration_cannot_be_trusted() {
+        let scratch = Scratch::new(&[(".agent-collab/config.toml", "[roles]\nplaner = 1\n")]);
+        assert!(
+            scratch
+                .check(TrustCommand::Grant(Consent::Given), "")
+                .starts_with("exit 1\n.agent-collab/config.toml:2:1: unknown key")
+        );
+    }
+
+    #[test]
+    fn trust_kept_inside_the_repository_is_refused() {
+        let scratch = Scratch::new(&[]);
+        let root = scratch.path.join("repository");
+        let here = Here {
+            places: Places::below(&root),
+            root: root.clone(),
+            choices: Choices::default(),
+        };
+        let mut out = Vec::new();
+        assert_eq!(
+            run(
+                TrustCommand::Grant(Consent::Given),
+                &here,
+                &mut "".as_bytes(),
+                &mut out
+            ),
+            1
+        );
+        let text = String::from_utf8(out).expect("text");
+        assert!(
+            text.contains("set XDG_STATE_HOME to a folder outside"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_file_of_trusted_repositories_is_readable_by_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = Scratch::new(&[]);
+        scratch.check(TrustCommand::Grant(Consent::Given), "");
+        let file = Places::below(&scratch.path).trust_file();
+        let mode = std::fs::metadata(file).expect("file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
