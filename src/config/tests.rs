@@ -611,6 +611,18 @@ proptest! {
 }
 
 #[test]
+fn the_settings_of_this_repository_are_right_and_tighten_before_trust() {
+    let scratch = Scratch::new(&[]);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let project = ProjectFiles::load(root).expect("readable");
+    let load = |trust| load_as(&scratch.places, project.clone(), trust, &Choices::default());
+    let (untrusted, trusted) = (load(TrustState::Untrusted), load(TrustState::Trusted));
+    let command = |loaded: Result<Loaded, Problems>| loaded.expect("sound").config.test.command;
+    assert_eq!(command(untrusted), TestCommand::Detect);
+    assert_eq!(command(trusted), TestCommand::Line("tests/run".to_owned()));
+}
+
+#[test]
 fn a_message_holds_nothing_that_a_terminal_acts_on() {
     let text = check(
         &[(
