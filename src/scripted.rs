@@ -14,7 +14,7 @@ pub mod script;
 #[cfg(test)]
 mod fidelity;
 #[cfg(test)]
-mod puppet;
+pub(crate) mod puppet;
 
 use std::path::PathBuf;
 

@@ -9,7 +9,7 @@ use crate::scripted::Guise;
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     /// It could not be read.
-    #[error("read script {path}: {source}")]
+    #[error("read script {path}: {source}\nhint: --script takes the path of a TOML or JSON file")]
     Read {
         /// The script.
         path: PathBuf,

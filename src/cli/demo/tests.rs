@@ -1,0 +1,185 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::scripted::Guise;
+use crate::scripted::puppet::{Puppet, claude_answer, claude_turn, codex_turn};
+
+fn demo() -> (tempfile::TempDir, Demo) {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = prepare(folder.path(), Path::new("/bin/agent-collab"), Speed::Fast).unwrap();
+    (folder, demo)
+}
+
+/// Runs the project's tests and returns their last line.
+fn test(demo: &Demo) -> String {
+    let output = Command::new("sh")
+        .arg("tests/run.sh")
+        .current_dir(&demo.root)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let last = said.lines().last().unwrap_or_default().to_owned();
+    format!("{} ({last})", output.status.code().unwrap())
+}
+
+fn prompt(demo: &Demo, header: &str) -> String {
+    let staging = demo.root.join(".agent-collab/turns/s");
+    let [plan, comments] = ["plan.md", "comments.md"].map(|name| staging.join(name));
+    format!(
+        "[agent-collab {header}]\n\nWrite to `{}` and `{}`.",
+        plan.display(),
+        comments.display()
+    )
+}
+
+fn staged(demo: &Demo, name: &str) -> String {
+    std::fs::read_to_string(demo.root.join(".agent-collab/turns/s").join(name)).unwrap()
+}
+
+/// Plays one turn of the planner, with `decision` for every request; returns the last message.
+fn play_codex(codex: &Puppet, demo: &Demo, header: &str, decision: &str) -> String {
+    let execute = header.starts_with("EXECUTE");
+    let sandbox = if execute {
+        "workspace-write"
+    } else {
+        "read-only"
+    };
+    codex.tell(json!({"id": 1, "method": "initialize", "params": {}}));
+    codex.tell(json!({"id": 2, "method": "thread/start", "params": {"sandbox": sandbox, "cwd": demo.root}}));
+    let opened = codex
+        .until(|frame| frame["method"] == "thread/started")
+        .pop()
+        .unwrap();
+    let thread = opened["params"]["thread"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    codex_turn(codex, &thread, &prompt(demo, header));
+    loop {
+        let frame = codex.until(|_| true).remove(0);
+        if frame["method"] == "turn/completed" {
+            assert_eq!(frame["params"]["turn"]["status"], "completed", "{frame}");
+            return frame["params"]["turn"]["items"][0]["text"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+        }
+        if frame["method"].is_string() && frame.get("id").is_some() {
+            codex.tell(json!({"id": frame["id"], "result": {"decision": decision}}));
+        }
+    }
+}
+
+fn play_claude(claude: &Puppet, demo: &Demo, header: &str) -> String {
+    claude_turn(claude, &prompt(demo, header));
+    loop {
+        let frame = claude.until(|_| true).remove(0);
+        if frame["type"] == "control_request" {
+            claude_answer(claude, &frame, json!({"behavior": "allow"}));
+        }
+        if frame["type"] == "result" {
+            assert_eq!(frame["is_error"], false, "{frame}");
+            return staged(demo, "comments.md");
+        }
+    }
+}
+
+#[test]
+fn the_whole_demo_plays_and_its_tests_fail_and_pass_where_they_should() {
+    let (_folder, demo) = demo();
+    let [codex, claude] = [(Guise::Codex, 0), (Guise::Claude, 1)]
+        .map(|(guise, index)| Puppet::new(guise, SCRIPTS[index].1, &[], &demo.root));
+    assert_eq!(test(&demo), "1 (3 passed, 1 failed)");
+    play_codex(&codex, &demo, "WRITE_PLAN", "accept");
+    let first = crate::domain::plan::parse(&staged(&demo, "plan.md")).unwrap();
+    let review = play_claude(&claude, &demo, "REVIEW 1");
+    assert!(review.starts_with("[CHANGES_REQUIRED]\n"));
+    play_codex(&codex, &demo, "RESPOND 1", "accept");
+    let plan = crate::domain::plan::parse(&staged(&demo, "plan.md")).unwrap();
+    assert_ne!(first.approval_sha256, plan.approval_sha256);
+    assert_eq!(
+        (plan.steps.len(), plan.test_command.as_deref()),
+        (3, Some("sh tests/run.sh"))
+    );
+    assert!(play_claude(&claude, &demo, "REVIEW 2").starts_with("[APPROVED]\n"));
+    std::fs::remove_dir_all(demo.root.join(".agent-collab")).unwrap();
+    for (header, expected) in [
+        ("EXECUTE step 1", "0 (4 passed, 0 failed)"),
+        ("EXECUTE step 2", "1 (5 passed, 2 failed)"),
+        ("EXECUTE fix 2.1", "0 (7 passed, 0 failed)"),
+        ("EXECUTE step 3", "0 (13 passed, 0 failed)"),
+        ("EXECUTE summary", "0 (13 passed, 0 failed)"),
+    ] {
+        let title = play_codex(&codex, &demo, header, "decline");
+        assert!(header.ends_with("summary") || title.len() <= 60, "{title}");
+        assert_eq!(test(&demo), expected, "{header}");
+    }
+}
+
+#[test]
+fn what_the_reviewer_cites_is_there() {
+    let lines: Vec<&str> = PROJECT[1].1.lines().collect();
+    for (line, holds) in [
+        (4, "LC_ALL=C"),
+        (12, "a star in a text is a word, not a pattern"),
+        (27, "for file in \"$@\""),
+    ] {
+        assert!(
+            lines[line - 1].contains(holds),
+            "{line}: {}",
+            lines[line - 1]
+        );
+        assert!(
+            SCRIPTS[1].1.contains(&format!("wordstat.sh:{line} ")),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn the_repository_is_clean_has_one_commit_and_its_own_identity() {
+    let (_folder, demo) = demo();
+    let ask = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(&demo.root)
+            .args(arguments)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(ask(&["status", "--porcelain"]), "");
+    assert_eq!(
+        ask(&["log", "--format=%an <%ae> %s"]),
+        "agent-collab demo <demo@agent-collab.invalid> wordstat, with a failing test"
+    );
+    assert_eq!(ask(&["branch", "--show-current"]), "main");
+}
+
+#[test]
+fn the_configuration_names_the_program_and_both_scripts() {
+    let (folder, demo) = demo();
+    let text = std::fs::read_to_string(&demo.config_file).unwrap();
+    let config: Value = toml::from_str(&text).unwrap();
+    for name in ["codex", "claude"] {
+        let adapter = &config["adapters"][name];
+        let script = folder.path().join("scripts").join(format!("{name}.toml"));
+        assert_eq!(adapter["program"], "/bin/agent-collab");
+        assert_eq!(
+            adapter["args"],
+            json!(["scripted-agent", "--as", name, "--script", script, "--fast"])
+        );
+    }
+}
+
+#[test]
+fn a_folder_that_holds_something_is_refused() {
+    let made = tempfile::tempdir().unwrap();
+    let inside = made.path().join("new");
+    assert_eq!(
+        folder(Some(&inside)).unwrap(),
+        inside.canonicalize().unwrap()
+    );
+    let refused = folder(Some(made.path())).unwrap_err().to_string();
+    assert!(refused.contains("is not empty"), "{refused}");
+}
