@@ -1,6 +1,14 @@
+use std::collections::VecDeque;
+
 use serde_json::{Value, json};
 
 use super::*;
+use crate::adapter::{
+    Access, Adapter, AdapterEvent, CliSpec, Decision, Order, Output, SessionSpec, Trust, TurnEnd,
+    TurnSpec, claude, codex,
+};
+use crate::domain::ids::{SessionId, TurnId};
+use crate::permission::Call;
 use crate::scripted::Guise;
 use crate::scripted::puppet::{Puppet, claude_answer, claude_turn, codex_turn};
 
@@ -182,4 +190,128 @@ fn a_folder_that_holds_something_is_refused() {
     );
     let refused = folder(Some(made.path())).unwrap_err().to_string();
     assert!(refused.contains("is not empty"), "{refused}");
+}
+
+/// Plays a prompt through the ordinary adapter; allows edits, denies the rest; returns what came of it.
+fn adapted(
+    adapter: &mut dyn Adapter,
+    guise: Guise,
+    demo: &Demo,
+    (header, access): (&str, Access),
+) -> String {
+    let session = SessionSpec {
+        session: SessionId::new("ses_1"),
+        fresh_id: "6b1d3d5e-0000-4000-8000-000000000000".to_owned(),
+        external_id: None,
+        cwd: demo.root.clone(),
+        staging: demo.root.join(".agent-collab/turns/s"),
+        cli: CliSpec {
+            program: "x".to_owned(),
+            args: vec![],
+            env: Default::default(),
+            model: None,
+        },
+        trust: Trust::Untrusted,
+    };
+    let turn = TurnSpec {
+        turn: TurnId::new("trn_1"),
+        prompt: prompt(demo, header),
+        access,
+    };
+    let launch = adapter.launch(&session, &turn);
+    let arguments: Vec<&str> = launch.args.iter().map(String::as_str).collect();
+    let script = SCRIPTS
+        .iter()
+        .find(|(name, _)| name.starts_with(guise.name()))
+        .unwrap()
+        .1;
+    let puppet = Puppet::new(guise, script, &arguments, &demo.root);
+    let mut outputs: VecDeque<Output> = adapter.on_order(Order::Turn(turn)).into();
+    let mut told = Vec::new();
+    loop {
+        let Some(output) = outputs.pop_front() else {
+            let line = puppet.until(|_| true).remove(0).to_string();
+            outputs.extend(adapter.on_line(&line));
+            continue;
+        };
+        match output {
+            Output::Send(line) => puppet.tell_line(line.trim_end()),
+            Output::Event(AdapterEvent::Asked { request, call, .. }) => {
+                let decision = match &call {
+                    Call::Edit { .. } => Decision::Allow,
+                    _ => Decision::Deny {
+                        reason: "no".to_owned(),
+                    },
+                };
+                told.push(format!(
+                    "asked: {}",
+                    if decision == Decision::Allow {
+                        "edit"
+                    } else {
+                        "other"
+                    }
+                ));
+                outputs.extend(adapter.on_order(Order::Answer(request, decision)));
+            }
+            Output::Event(AdapterEvent::Unknown { kind, .. }) => {
+                told.push(format!("unknown: {kind}"))
+            }
+            Output::Event(AdapterEvent::Malformed { problem, .. }) => {
+                told.push(format!("malformed: {problem}"))
+            }
+            Output::Event(AdapterEvent::ToolEnded {
+                status, exit_code, ..
+            }) => {
+                told.push(format!(
+                    "tool: {status:?} {}",
+                    exit_code.unwrap_or_default()
+                ));
+            }
+            Output::Event(AdapterEvent::TurnEnded(end)) => {
+                let end = match end {
+                    TurnEnd::Completed { final_text } => {
+                        final_text.lines().last().unwrap_or_default().to_owned()
+                    }
+                    other => format!("{other:?}"),
+                };
+                told.push(end);
+                puppet.close();
+                return told.join("\n");
+            }
+            Output::Event(_) | Output::CloseInput | Output::Relaunch => {}
+        }
+    }
+}
+
+#[test]
+fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
+    let (_folder, demo) = demo();
+    let mut told = Vec::new();
+    for turn in [
+        ("WRITE_PLAN", Access::ReadOnly),
+        ("RESPOND 1", Access::ReadOnly),
+        ("EXECUTE step 1", Access::Workspace),
+        ("EXECUTE step 2", Access::Workspace),
+        ("EXECUTE fix 2.1", Access::Workspace),
+        ("EXECUTE step 3", Access::Workspace),
+        ("EXECUTE summary", Access::ReadOnly),
+    ] {
+        told.push(format!(
+            "-- {}\n{}",
+            turn.0,
+            adapted(&mut codex::Codex::new(), Guise::Codex, &demo, turn)
+        ));
+    }
+    for turn in [
+        ("REVIEW 1", Access::ReadOnly),
+        ("REVIEW 2", Access::ReadOnly),
+    ] {
+        std::fs::remove_dir_all(demo.root.join("memory")).unwrap();
+        told.push(format!(
+            "-- {}\n{}",
+            turn.0,
+            adapted(&mut claude::Claude::new(), Guise::Claude, &demo, turn)
+        ));
+    }
+    insta::assert_snapshot!("adapted", told.join("\n"));
 }
