@@ -192,6 +192,24 @@ fn a_folder_that_holds_something_is_refused() {
     assert!(refused.contains("is not empty"), "{refused}");
 }
 
+fn session(demo: &Demo) -> SessionSpec {
+    let cli = CliSpec {
+        program: "x".to_owned(),
+        args: vec![],
+        env: Default::default(),
+        model: None,
+    };
+    SessionSpec {
+        session: SessionId::new("ses_1"),
+        fresh_id: "6b1d3d5e-0000-4000-8000-000000000000".to_owned(),
+        external_id: None,
+        cwd: demo.root.clone(),
+        staging: demo.root.join(".agent-collab/turns/s"),
+        cli,
+        trust: Trust::Untrusted,
+    }
+}
+
 /// Plays a prompt through the ordinary adapter; allows edits, denies the rest; returns what came of it.
 fn adapted(
     adapter: &mut dyn Adapter,
@@ -199,26 +217,12 @@ fn adapted(
     demo: &Demo,
     (header, access): (&str, Access),
 ) -> String {
-    let session = SessionSpec {
-        session: SessionId::new("ses_1"),
-        fresh_id: "6b1d3d5e-0000-4000-8000-000000000000".to_owned(),
-        external_id: None,
-        cwd: demo.root.clone(),
-        staging: demo.root.join(".agent-collab/turns/s"),
-        cli: CliSpec {
-            program: "x".to_owned(),
-            args: vec![],
-            env: Default::default(),
-            model: None,
-        },
-        trust: Trust::Untrusted,
-    };
     let turn = TurnSpec {
         turn: TurnId::new("trn_1"),
         prompt: prompt(demo, header),
         access,
     };
-    let launch = adapter.launch(&session, &turn);
+    let launch = adapter.launch(&session(demo), &turn);
     let arguments: Vec<&str> = launch.args.iter().map(String::as_str).collect();
     let script = SCRIPTS
         .iter()
@@ -229,57 +233,61 @@ fn adapted(
     let mut outputs: VecDeque<Output> = adapter.on_order(Order::Turn(turn)).into();
     let mut told = Vec::new();
     loop {
-        let Some(output) = outputs.pop_front() else {
-            let line = puppet.until(|_| true).remove(0).to_string();
-            outputs.extend(adapter.on_line(&line));
-            continue;
-        };
-        match output {
-            Output::Send(line) => puppet.tell_line(line.trim_end()),
-            Output::Event(AdapterEvent::Asked { request, call, .. }) => {
-                let decision = match &call {
-                    Call::Edit { .. } => Decision::Allow,
-                    _ => Decision::Deny {
-                        reason: "no".to_owned(),
-                    },
-                };
-                told.push(format!(
-                    "asked: {}",
-                    if decision == Decision::Allow {
-                        "edit"
-                    } else {
-                        "other"
-                    }
-                ));
+        match outputs.pop_front() {
+            None => {
+                let line = puppet.until(|_| true).remove(0).to_string();
+                outputs.extend(adapter.on_line(&line));
+            }
+            Some(Output::Send(line)) => puppet.tell_line(line.trim_end()),
+            Some(Output::Event(AdapterEvent::Asked { request, call, .. })) => {
+                let (asked, decision) = decide(&call);
+                told.push(asked);
                 outputs.extend(adapter.on_order(Order::Answer(request, decision)));
             }
-            Output::Event(AdapterEvent::Unknown { kind, .. }) => {
-                told.push(format!("unknown: {kind}"))
-            }
-            Output::Event(AdapterEvent::Malformed { problem, .. }) => {
-                told.push(format!("malformed: {problem}"))
-            }
-            Output::Event(AdapterEvent::ToolEnded {
-                status, exit_code, ..
-            }) => {
-                told.push(format!(
-                    "tool: {status:?} {}",
-                    exit_code.unwrap_or_default()
-                ));
-            }
-            Output::Event(AdapterEvent::TurnEnded(end)) => {
-                let end = match end {
-                    TurnEnd::Completed { final_text } => {
-                        final_text.lines().last().unwrap_or_default().to_owned()
-                    }
-                    other => format!("{other:?}"),
-                };
-                told.push(end);
+            Some(Output::Event(AdapterEvent::TurnEnded(end))) => {
                 puppet.close();
-                return told.join("\n");
+                return told.join("\n") + "\n" + &last_line(end);
             }
-            Output::Event(_) | Output::CloseInput | Output::Relaunch => {}
+            Some(Output::Event(event)) => told.extend(noteworthy(event)),
+            Some(Output::CloseInput | Output::Relaunch) => {
+                told.push("the process is given up".to_owned())
+            }
         }
+    }
+}
+
+fn decide(call: &Call) -> (String, Decision) {
+    match call {
+        Call::Edit { .. } => ("asked: edit".to_owned(), Decision::Allow),
+        _ => (
+            "asked: other".to_owned(),
+            Decision::Deny {
+                reason: "no".to_owned(),
+            },
+        ),
+    }
+}
+
+fn noteworthy(event: AdapterEvent) -> Option<String> {
+    match event {
+        AdapterEvent::Unknown { kind, .. } => Some(format!("unknown: {kind}")),
+        AdapterEvent::Malformed { problem, .. } => Some(format!("malformed: {problem}")),
+        AdapterEvent::ToolEnded {
+            status, exit_code, ..
+        } => Some(format!(
+            "tool: {status:?} {}",
+            exit_code.unwrap_or_default()
+        )),
+        _ => None,
+    }
+}
+
+fn last_line(end: TurnEnd) -> String {
+    match end {
+        TurnEnd::Completed { final_text } => {
+            final_text.lines().last().unwrap_or_default().to_owned()
+        }
+        other => format!("{other:?}"),
     }
 }
 
