@@ -139,6 +139,18 @@ impl Family {
         }
     }
 
+    /// Tells whether the child's group outlived it, where the table is empty and only the group can tell.
+    pub(super) fn untabled_group_lives(&self) -> bool {
+        cfg!(not(target_os = "linux")) && killpg(raw(self.root.pid), None).is_ok()
+    }
+
+    /// Sends a signal to what outlived the child in its group, where the table is empty.
+    pub(super) fn signal_untabled_group(&self, signal: Signal) {
+        if cfg!(not(target_os = "linux")) {
+            let _gone = killpg(raw(self.root.pid), signal);
+        }
+    }
+
     /// Sends a signal to the child's own group alone.
     pub(super) fn signal_group(&self, signal: Signal) {
         if self.stage == Stage::Running {

@@ -175,9 +175,10 @@ async fn end_by(family: &mut Family, signal: Signal, patience: Duration) -> bool
     let give_up_at = Instant::now() + patience;
     let mut signalled = BTreeSet::new();
     let mut pause = Duration::from_millis(2);
+    family.signal_untabled_group(signal);
     loop {
         let living = family.descendants();
-        if living.is_empty() {
+        if living.is_empty() && !family.untabled_group_lives() {
             return true;
         }
         if Instant::now() >= give_up_at {

@@ -112,6 +112,13 @@ impl Repository {
         }))
     }
 
+    /// The same repository under another token: a run that is being stopped still has last things to do.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: CancellationToken) -> Self {
+        self.settings.cancel = cancel;
+        self
+    }
+
     /// The folder inside the work tree that `core.hooksPath` names, relative to the root; `None` where hooks live elsewhere.
     ///
     /// # Errors
