@@ -1,0 +1,164 @@
+//! Chooses the test command: the configured one, else what the files in the root tell, else the plan's.
+//!
+//! Refuses to run it, and to look below the root.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::command::TestCommand;
+
+/// A test command and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// The command.
+    pub command: TestCommand,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Where a test command comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// `test.default_command`.
+    Configured,
+    /// This file in the root.
+    Detected(&'static str),
+    /// A `Test:` line of the plan.
+    Proposed,
+}
+
+/// Chooses the test command; blank and `auto` configure nothing. `None` where nobody names one.
+///
+/// Detected are, in this order: pytest by `pytest.ini` or `pyproject.toml` (`pytest` where it is on
+/// PATH, else `python3 -m pytest`), `npm test` by a `package.json` with a test script other than npm's
+/// placeholder, `cargo test` by `Cargo.toml`, `go test ./...` by `go.mod`.
+pub fn choose(configured: Option<&str>, proposed: Option<&str>, root: &Path) -> Option<Chosen> {
+    let configured = configured
+        .filter(|line| line.trim() != "auto")
+        .and_then(TestCommand::parse);
+    if let Some(command) = configured {
+        return Some(Chosen {
+            command,
+            source: Source::Configured,
+        });
+    }
+    if let Some((file, line)) = detect(root, &is_on_path)
+        && let Some(command) = TestCommand::parse(line)
+    {
+        return Some(Chosen {
+            command,
+            source: Source::Detected(file),
+        });
+    }
+    let command = proposed.and_then(TestCommand::parse)?;
+    Some(Chosen {
+        command,
+        source: Source::Proposed,
+    })
+}
+
+fn detect(root: &Path, is_on_path: &dyn Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
+    for file in ["pytest.ini", "pyproject.toml"] {
+        if root.join(file).is_file() {
+            return Some((
+                file,
+                if is_on_path("pytest") {
+                    "pytest"
+                } else {
+                    "python3 -m pytest"
+                },
+            ));
+        }
+    }
+    if has_test_script(&root.join("package.json")) {
+        return Some(("package.json", "npm test"));
+    }
+    let rest = [("Cargo.toml", "cargo test"), ("go.mod", "go test ./...")];
+    rest.into_iter().find(|(file, _)| root.join(file).is_file())
+}
+
+fn has_test_script(manifest: &Path) -> bool {
+    let manifest = std::fs::read(manifest)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    let script = manifest
+        .as_ref()
+        .and_then(|manifest| manifest["scripts"]["test"].as_str());
+    script.is_some_and(|script| !script.trim().is_empty() && !script.contains("no test specified"))
+}
+
+fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(files: &[(&str, &str)], expected: &str) {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(root.path().join(name), text).unwrap();
+        }
+        let (_, line) = detect(root.path(), &|_| true).unwrap_or(("", "none"));
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn files_in_the_root_tell_the_command_in_a_fixed_order() {
+        let npm = ("package.json", r#"{"scripts": {"test": "node --test"}}"#);
+        check(&[("pytest.ini", ""), npm], "pytest");
+        check(&[("pyproject.toml", ""), ("Cargo.toml", "")], "pytest");
+        check(&[npm, ("Cargo.toml", "")], "npm test");
+        check(&[("Cargo.toml", ""), ("go.mod", "")], "cargo test");
+        check(&[("go.mod", "")], "go test ./...");
+        check(&[("README.md", "")], "none");
+    }
+
+    #[test]
+    fn a_manifest_without_a_real_test_script_is_passed_over() {
+        let cargo = ("Cargo.toml", "");
+        for text in [
+            r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#,
+            r#"{"scripts": {}}"#,
+            "{broken",
+        ] {
+            check(&[("package.json", text), cargo], "cargo test");
+        }
+    }
+
+    #[test]
+    fn without_pytest_on_the_path_python_is_asked() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("pytest.ini"), "").unwrap();
+        assert_eq!(
+            detect(root.path(), &|_| false),
+            Some(("pytest.ini", "python3 -m pytest"))
+        );
+    }
+
+    #[test]
+    fn the_configured_command_wins_and_the_plans_comes_last() {
+        let root = tempfile::tempdir().unwrap();
+        let chosen = |configured, proposed| {
+            choose(configured, proposed, root.path())
+                .map(|chosen| format!("{} by {:?}", chosen.command, chosen.source))
+        };
+        assert_eq!(chosen(None, None), None);
+        assert_eq!(
+            chosen(Some("auto"), Some("make check")).as_deref(),
+            Some("make check by Proposed")
+        );
+        std::fs::write(root.path().join("Cargo.toml"), "").unwrap();
+        assert_eq!(
+            chosen(Some("auto"), Some("make check")).as_deref(),
+            Some("cargo test by Detected(\"Cargo.toml\")")
+        );
+        assert_eq!(
+            chosen(Some("./t"), Some("make check")).as_deref(),
+            Some("./t by Configured")
+        );
+    }
+}

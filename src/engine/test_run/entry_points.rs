@@ -1,0 +1,335 @@
+//! Which changes of a step decide what a commit or the approved test command will run.
+//!
+//! Git hooks, and what the command resolves to: npm's scripts, pytest's own settings and conftest.py,
+//! cargo's configuration and build scripts, make's and just's recipes, a script that the command
+//! names. Refuses to ask about anything else: tests and code run, too, but they are what the step is for.
+
+mod parts;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use self::parts::{Part, build_script, npm_scripts, pytest_tables, section};
+use super::command::TestCommand;
+use crate::engine::git::{GitError, Repository, TreeId};
+
+/// A change that asks before anything runs because of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SensitiveChange {
+    /// The path, relative to the root.
+    pub path: PathBuf,
+    /// What it decides, for people.
+    pub why: String,
+    /// What happened to it.
+    pub how: How,
+}
+
+/// What happened to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// It is new.
+    Created,
+    /// Its content or mode is another.
+    Changed,
+    /// It is gone.
+    Removed,
+}
+
+type Content<'a> = &'a dyn Fn(&Path) -> Option<Vec<u8>>;
+
+/// Finds the sensitive ones among changed paths; `before` and `after` give a path's content, where it
+/// has one, and are asked only for paths that [`needs_content`] names.
+pub fn changed_entry_points(
+    command: Option<&TestCommand>,
+    hooks_folder: Option<&Path>,
+    before: Content<'_>,
+    after: Content<'_>,
+    changed: &[(PathBuf, How)],
+) -> Vec<SensitiveChange> {
+    let resolved = Resolved::of(command);
+    let mut found = Vec::new();
+    for (path, how) in changed {
+        let why = hook(path, hooks_folder)
+            .or_else(|| resolved.file(path))
+            .or_else(|| resolved.script(path))
+            .or_else(|| resolved.part(path, before, after));
+        found.extend(why.map(|why| SensitiveChange {
+            path: path.clone(),
+            why: why.to_owned(),
+            how: *how,
+        }));
+    }
+    found
+}
+
+/// Tells whether only a part of this file is sensitive, so that its content is needed.
+pub fn needs_content(path: &Path) -> bool {
+    [
+        "package.json",
+        "pyproject.toml",
+        "setup.cfg",
+        "tox.ini",
+        "Cargo.toml",
+    ]
+    .iter()
+    .any(|name| path.ends_with(name))
+}
+
+/// Finds the sensitive changes between two trees.
+///
+/// # Errors
+/// Git fails.
+pub async fn sensitive_changes(
+    repository: &Repository,
+    command: Option<&TestCommand>,
+    before: &TreeId,
+    after: &TreeId,
+) -> Result<Vec<SensitiveChange>, GitError> {
+    use crate::engine::git::TreeChangeKind as Kind;
+    let mut changed = Vec::new();
+    let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
+    for change in repository.changes_between(before, after).await? {
+        let how = match change.kind {
+            Kind::Added => How::Created,
+            Kind::Modified | Kind::Retyped | Kind::Submodule => How::Changed,
+            Kind::Deleted => How::Removed,
+        };
+        if needs_content(&change.path) {
+            old.insert(
+                change.path.clone(),
+                repository.file_in(before, &change.path).await?,
+            );
+            new.insert(
+                change.path.clone(),
+                repository.file_in(after, &change.path).await?,
+            );
+        }
+        changed.push((change.path, how));
+    }
+    let hooks_folder = repository.hooks_folder().await?;
+    let (old, new) = (
+        |path: &Path| old.get(path).cloned().flatten(),
+        |path: &Path| new.get(path).cloned().flatten(),
+    );
+    Ok(changed_entry_points(
+        command,
+        hooks_folder.as_deref(),
+        &old,
+        &new,
+        &changed,
+    ))
+}
+
+fn hook(path: &Path, hooks_folder: Option<&Path>) -> Option<&'static str> {
+    let folders = [Path::new(".githooks"), Path::new(".husky")];
+    let in_folder = folders
+        .into_iter()
+        .chain(hooks_folder)
+        .any(|folder| path.starts_with(folder));
+    let files = [
+        ".pre-commit-config.yaml",
+        ".pre-commit-config.yml",
+        "lefthook.yml",
+        "lefthook.yaml",
+        ".lefthook.yml",
+        ".lefthook.yaml",
+    ];
+    let is_file = files.iter().any(|file| path == Path::new(file));
+    (in_folder || is_file).then_some("git hooks come from it")
+}
+
+/// What a test command may read before it reaches the tests.
+struct Resolved<'a> {
+    commands: Vec<Vec<&'a str>>,
+    npm: Reads,
+    pytest: Reads,
+    cargo: Reads,
+    recipes: Reads,
+}
+
+/// Whether the command reads a kind of settings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    Yes,
+    No,
+}
+
+impl<'a> Resolved<'a> {
+    fn of(command: Option<&'a TestCommand>) -> Self {
+        let commands = command
+            .map(TestCommand::simple_commands)
+            .unwrap_or_default();
+        let names: Vec<&str> = commands
+            .iter()
+            .flatten()
+            .map(|word| base_name(word))
+            .collect();
+        let programs: Vec<&str> = commands
+            .iter()
+            .filter_map(|words| words.first())
+            .map(|word| base_name(word))
+            .collect();
+        // A recipe, a script or a program that nobody knows here may call any runner.
+        let is_opaque = programs
+            .iter()
+            .any(|program| !KNOWN.contains(program) && !program.starts_with("python"));
+        let reads = |runners: &[&str]| {
+            let called = names.iter().any(|name| runners.contains(name));
+            if is_opaque || called {
+                Reads::Yes
+            } else {
+                Reads::No
+            }
+        };
+        Self {
+            npm: reads(&["npm", "pnpm", "yarn", "bun"]),
+            pytest: reads(&["pytest", "py.test"]),
+            cargo: reads(&["cargo"]),
+            recipes: reads(&[]),
+            commands,
+        }
+    }
+
+    /// Files that are sensitive as a whole.
+    fn file(&self, path: &Path) -> Option<&'static str> {
+        let name = path.file_name()?.to_str()?;
+        let in_cargo_folder = path
+            .parent()
+            .is_some_and(|folder| folder.ends_with(".cargo"));
+        let whole = [
+            (self.npm, name == ".npmrc", "npm reads it before the tests"),
+            (
+                self.pytest,
+                ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"].contains(&name),
+                "pytest's settings",
+            ),
+            (
+                self.pytest,
+                name == "conftest.py",
+                "pytest runs it before the tests",
+            ),
+            (
+                self.cargo,
+                in_cargo_folder && ["config", "config.toml"].contains(&name),
+                "cargo's settings",
+            ),
+            (
+                self.cargo,
+                name == "build.rs",
+                "cargo runs it before the tests",
+            ),
+            (
+                self.cargo,
+                ["rust-toolchain", "rust-toolchain.toml"].contains(&name),
+                "it decides which cargo runs",
+            ),
+            (
+                self.recipes,
+                is_recipe(name),
+                "the test command may run its recipes",
+            ),
+        ];
+        whole
+            .into_iter()
+            .find(|(reads, is_it, _)| *reads == Reads::Yes && *is_it)
+            .map(|(_, _, why)| why)
+    }
+
+    /// The script that a command names as its program, or an interpreter's.
+    fn script(&self, path: &Path) -> Option<&'static str> {
+        let is_named = |word: &str| {
+            let word = Path::new(word.strip_prefix("./").unwrap_or(word));
+            word.components().count() > 0 && path.ends_with(word)
+        };
+        let named = self
+            .commands
+            .iter()
+            .any(|words| script_of(words).is_some_and(is_named));
+        named.then_some("the test command runs it")
+    }
+
+    /// Files of which only a part is sensitive.
+    fn part(&self, path: &Path, before: Content<'_>, after: Content<'_>) -> Option<&'static str> {
+        let (reads, part, why): (_, fn(&[u8]) -> Part, _) = match path.file_name()?.to_str()? {
+            "package.json" => (self.npm, npm_scripts, "npm's scripts changed"),
+            "pyproject.toml" => (
+                self.pytest,
+                pytest_tables,
+                "pytest's settings in it changed",
+            ),
+            "setup.cfg" => (
+                self.pytest,
+                |text| section(text, "tool:pytest"),
+                "pytest's settings in it changed",
+            ),
+            "tox.ini" => (
+                self.pytest,
+                |text| section(text, "pytest"),
+                "pytest's settings in it changed",
+            ),
+            "Cargo.toml" => (self.cargo, build_script, "it names another build script"),
+            _ => return None,
+        };
+        let part_of =
+            |content: Option<Vec<u8>>| content.map_or(Part::Absent, |content| part(&content));
+        (reads == Reads::Yes && part_of(before(path)) != part_of(after(path))).then_some(why)
+    }
+}
+
+/// Programs whose ways are known here, and words that a shell line may begin with.
+const KNOWN: [&str; 19] = [
+    "npm", "pnpm", "yarn", "bun", "node", "pytest", "py.test", "cargo", "go", "cd", "env",
+    "export", "echo", "true", "false", "exit", "set", "test", "[",
+];
+
+const INTERPRETERS: [&str; 14] = [
+    "sh", "bash", "dash", "zsh", "ksh", "node", "bun", "deno", "ruby", "perl", "php", "source",
+    ".", "tsx",
+];
+
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// The file that a simple command runs as its program, as far as it may be one of the repository's.
+fn script_of<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let mut words = words
+        .iter()
+        .copied()
+        .skip_while(|word| word.contains('=') || base_name(word) == "env");
+    let program = words.next()?;
+    let name = base_name(program);
+    if !INTERPRETERS.contains(&name) && !name.starts_with("python") {
+        return Some(program).filter(|program| program.contains('/'));
+    }
+    // After these comes code, a module or tests, and no script; a shell's -c gives commands, whose first is one.
+    let stops: &[&str] = match name {
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "source" | "." => &[],
+        _ if name.starts_with("python") => &["-m", "-c"],
+        _ => &["-e", "-p", "--eval", "--print", "--test"],
+    };
+    let argument = words.find(|word| !word.starts_with('-') || stops.contains(word))?;
+    Some(argument).filter(|argument| !argument.starts_with('-'))
+}
+
+fn is_recipe(name: &str) -> bool {
+    let names = [
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "justfile",
+        "Justfile",
+        ".justfile",
+        "Taskfile.yml",
+        "Taskfile.yaml",
+        "noxfile.py",
+        "Rakefile",
+    ];
+    names.contains(&name) || name.ends_with(".mk") || name.ends_with(".just")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+use super::*;
+
+/// Changes of `path: before => after`, `-` for none, under a command; gives the paths that ask.
+fn check(command: &str, changes: &[(&str, &str, &str)], expected: &str) {
+    let command = TestCommand::parse(command);
+    let content = |text: &str| (text != "-").then(|| text.as_bytes().to_vec());
+    let before = |path: &Path| {
+        changes
+            .iter()
+            .find(|c| Path::new(c.0) == path)
+            .and_then(|c| content(c.1))
+    };
+    let after = |path: &Path| {
+        changes
+            .iter()
+            .find(|c| Path::new(c.0) == path)
+            .and_then(|c| content(c.2))
+    };
+    let how = |(path, before, after): &(&str, &str, &str)| {
+        let how = if *before == "-" {
+            How::Created
+        } else if *after == "-" {
+            How::Removed
+        } else {
+            How::Changed
+        };
+        (PathBuf::from(path), how)
+    };
+    let changed: Vec<_> = changes.iter().map(how).collect();
+    let found = changed_entry_points(
+        command.as_ref(),
+        Some(Path::new("tools/hooks")),
+        &before,
+        &after,
+        &changed,
+    );
+    let told: Vec<String> = found
+        .iter()
+        .map(|change| format!("{} {:?}", change.path.display(), change.how).to_lowercase())
+        .collect();
+    assert_eq!(told.join(", "), expected);
+}
+
+#[test]
+fn git_hooks_ask_whatever_the_command() {
+    let paths = [
+        ".githooks/pre-commit",
+        ".husky/pre-push",
+        "tools/hooks/x",
+        ".pre-commit-config.yaml",
+        "lefthook.yml",
+        "src/hooks/x",
+    ];
+    let changes = paths.map(|path| (path, "-", "x"));
+    let expected = ".githooks/pre-commit created, .husky/pre-push created, tools/hooks/x created, \
+                    .pre-commit-config.yaml created, lefthook.yml created";
+    check("", &changes, expected);
+}
+
+#[test]
+fn npms_scripts_ask_and_the_rest_of_its_manifest_does_not() {
+    let old = r#"{"scripts": {"test": "node --test", "lint": "x"}, "version": "1"}"#;
+    let reordered = r#"{"version": "2", "dependencies": {"a": "1"}, "scripts": {"lint": "x", "test": "node --test"}}"#;
+    let changed = r#"{"scripts": {"test": "rm -rf ~"}}"#;
+    check("npm test", &[("package.json", old, reordered)], "");
+    check(
+        "npm test",
+        &[("package.json", old, changed)],
+        "package.json changed",
+    );
+    check(
+        "npm test",
+        &[("sub/package.json", "-", changed)],
+        "sub/package.json created",
+    );
+    check(
+        "npm test",
+        &[("package.json", old, "{broken")],
+        "package.json changed",
+    );
+    check(
+        "npm test",
+        &[(".npmrc", "-", "script-shell=./x")],
+        ".npmrc created",
+    );
+    check("cargo test", &[("package.json", old, changed)], "");
+}
+
+#[test]
+fn pytests_own_settings_ask_and_the_rest_of_shared_files_does_not() {
+    let old = "[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n";
+    check(
+        "pytest",
+        &[("pyproject.toml", old, &old.replace("'a'", "'b'"))],
+        "",
+    );
+    check(
+        "python3 -m pytest -x",
+        &[("pyproject.toml", old, &old.replace("-q", "-p evil"))],
+        "pyproject.toml changed",
+    );
+    check(
+        "pytest",
+        &[(
+            "setup.cfg",
+            "[metadata]\nname = a\n",
+            "[metadata]\nname = b\n",
+        )],
+        "",
+    );
+    check(
+        "pytest",
+        &[(
+            "setup.cfg",
+            "[metadata]\n",
+            "[metadata]\n[tool:pytest]\naddopts = -p evil\n",
+        )],
+        "setup.cfg changed",
+    );
+    check(
+        "pytest",
+        &[(
+            "tox.ini",
+            "[tox]\nx=1\n",
+            "[tox]\nx=2\n[pytest]\n# nothing\n",
+        )],
+        "",
+    );
+    check(
+        "pytest",
+        &[("tox.ini", "-", "[pytest]\nx=1\n")],
+        "tox.ini created",
+    );
+    check(
+        "pytest",
+        &[
+            ("conftest.py", "-", ""),
+            ("tests/conftest.py", "x", "-"),
+            ("tests/test_a.py", "x", "y"),
+        ],
+        "conftest.py created, tests/conftest.py removed",
+    );
+    check(
+        "pytest",
+        &[("pytest.ini", "x", "y"), ("build.rs", "x", "y")],
+        "pytest.ini changed",
+    );
+}
+
+#[test]
+fn cargos_settings_and_build_scripts_ask_and_dependencies_do_not() {
+    let old = "[package]\nname = 'a'\n";
+    check(
+        "cargo test",
+        &[(
+            "Cargo.toml",
+            old,
+            "[package]\nname = 'a'\n[dependencies]\nx = '1'\n",
+        )],
+        "",
+    );
+    check(
+        "cargo test",
+        &[(
+            "Cargo.toml",
+            old,
+            "[package]\nname = 'a'\nbuild = 'other.rs'\n",
+        )],
+        "cargo.toml changed",
+    );
+    check(
+        "cargo test",
+        &[
+            (".cargo/config.toml", "-", ""),
+            ("sub/.cargo/config", "-", ""),
+            ("config.toml", "-", ""),
+        ],
+        ".cargo/config.toml created, sub/.cargo/config created",
+    );
+    check(
+        "cargo test",
+        &[
+            ("crates/a/build.rs", "x", "y"),
+            ("src/build.rs.txt", "x", "y"),
+        ],
+        "crates/a/build.rs changed",
+    );
+    check(
+        "go test ./...",
+        &[("build.rs", "x", "y"), ("Makefile", "x", "y")],
+        "",
+    );
+}
+
+#[test]
+fn recipes_and_named_scripts_ask() {
+    check(
+        "make test",
+        &[
+            ("Makefile", "x", "y"),
+            ("rules.mk", "x", "y"),
+            ("conftest.py", "x", "y"),
+        ],
+        "makefile changed, rules.mk changed, conftest.py changed",
+    );
+    check(
+        "./run_tests.sh",
+        &[("run_tests.sh", "x", "y"), ("other.sh", "x", "y")],
+        "run_tests.sh changed",
+    );
+    check(
+        "bash -e tests/run.sh all",
+        &[("tests/run.sh", "x", "y"), ("all", "x", "y")],
+        "tests/run.sh changed",
+    );
+    check(
+        "cd sub && CI=1 ./check.py",
+        &[("sub/check.py", "x", "y")],
+        "sub/check.py changed",
+    );
+    check("node --test tests/a.js", &[("tests/a.js", "x", "y")], "");
+    check(
+        "python3 -m pytest tests/a.py",
+        &[("tests/a.py", "x", "y")],
+        "",
+    );
+    check(
+        "python3 tests/all.py",
+        &[("tests/all.py", "x", "y")],
+        "tests/all.py changed",
+    );
+    check(
+        "sh -c \"./x.sh now\"",
+        &[("x.sh", "x", "y"), ("now", "x", "y")],
+        "x.sh changed",
+    );
+}
