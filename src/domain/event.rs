@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::findings::Response;
 use super::ids::{At, RequestId, RunId, SessionId, Sha256, TurnId};
-use super::phase::{Gate, Mode};
+use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
-use super::question::{Answer, Terms};
+use super::question::{Answer, Question, Terms};
 use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, Usage};
@@ -205,8 +205,22 @@ pub enum Event {
         /// The hash of the file.
         file_sha256: Sha256,
     },
-    /// The agent asks something by its CLI, in the middle of a turn.
+    /// The phase changed; follows from the event before it.
+    #[serde(rename = "run.phase")]
+    PhaseChanged {
+        /// The phase before.
+        from: Phase,
+        /// The phase after.
+        to: Phase,
+    },
+    /// A question waits for the user; follows from the event before it.
     #[serde(rename = "question.asked")]
+    QuestionAsked {
+        /// The question.
+        question: Question,
+    },
+    /// The agent asks something by its CLI, in the middle of a turn.
+    #[serde(rename = "agent.asked")]
     AgentAsked {
         /// The turn.
         turn: TurnId,
@@ -216,7 +230,7 @@ pub enum Event {
         questions: Vec<(String, Vec<String>)>,
     },
     /// The CLI no longer waits for that answer.
-    #[serde(rename = "question.withdrawn")]
+    #[serde(rename = "agent.asked.withdrawn")]
     AgentQuestionWithdrawn {
         /// The request.
         request: RequestId,

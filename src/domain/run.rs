@@ -234,7 +234,10 @@ impl Run {
     pub fn step(&mut self, at: At, event: &Event) -> Vec<Effect> {
         let state = &mut self.state;
         match event {
-            Event::Created(_) | Event::Agent { .. } => Vec::new(),
+            Event::Created(_)
+            | Event::PhaseChanged { .. }
+            | Event::QuestionAsked { .. }
+            | Event::Agent { .. } => Vec::new(),
             Event::GoalGiven { text } => planning::on_goal_given(state, text),
             Event::Said { text } => planning::on_said(state, at, text),
             Event::GoalConfirmed { title, text } => {

@@ -7,6 +7,7 @@ use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutco
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, CommitTerms, QuestionKind};
+use crate::domain::receipt::Receipt;
 use crate::domain::turn::{Again, Purpose};
 
 /// How many characters of a step's text its commit message shows.
@@ -303,7 +304,12 @@ fn commit(state: &mut State) -> Vec<Effect> {
         let reason = "all that it changed is left out of commits".to_owned();
         return record(state, StepOutcome::Uncommitted { reason });
     }
-    let (step, message) = (current.n, commit_message(current.n, &current.text));
+    let subject = commit_message(current.n, &current.text);
+    let tested = current
+        .receipt
+        .as_ref()
+        .map_or_else(|| "not tested".to_owned(), Receipt::in_words);
+    let (step, message) = (current.n, format!("{subject}\n\n{tested}\n"));
     enter_stage(state, Stage::Commit);
     vec![Effect::CommitStep {
         step,
@@ -325,7 +331,7 @@ fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
         .collect()
 }
 
-/// Writes `[Step N] text`, one line, the text cut to 60 characters.
+/// Writes a commit's first line, `[Step N] text`, the text cut to 60 characters; the receipt follows below it.
 pub fn commit_message(n: u32, text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut short: String = line.chars().take(MESSAGE_CHARS).collect();

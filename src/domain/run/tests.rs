@@ -588,7 +588,9 @@ fn in_words(effect: &Effect) -> String {
         Effect::StartTurn(order) => format!("start {}: {}", order.turn, order.purpose.in_words()),
         Effect::CollectDocument(order) => format!("collect {}", order.turn),
         Effect::Ask(question) => format!("ask {}", question.kind.name()),
-        Effect::CommitStep { paths, message, .. } => format!("commit {paths:?} {message}"),
+        Effect::CommitStep { paths, message, .. } => {
+            format!("commit {paths:?} {}", message.replace('\n', "/"))
+        }
         other => format!("{other:?}")
             .split([' ', '(', '{'])
             .next()
@@ -696,7 +698,7 @@ fn a_goal_becomes_a_committed_step() {
     check(
         &mut world,
         &[audited, tests_ran(1, 1), made, recorded, ended(4)],
-        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] step 1\nEXECUTE | RecordStep\nEXECUTE | start trn_4: sums up\nDONE | Finish",
+        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | start trn_4: sums up\nDONE | Finish",
     );
     assert!(!world.run.state().changed_nothing());
 }
