@@ -18,7 +18,7 @@ pub mod pipe;
 pub mod probe;
 
 /// The protocol of one CLI for one session. Total: no input makes it panic or stop.
-pub trait Adapter: Send {
+pub trait Adapter: Send + Sync {
     /// Describes how to start the CLI so that it can serve `turn`, resuming `session.external_id` where there is one.
     fn launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> Launch;
 

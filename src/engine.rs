@@ -1,2 +1,299 @@
-//! (being written)
+//! Performs the effects of a run: turns, documents, git, tests, permissions, and the record of it all.
+//!
+//! It owns the run and everything that the run's effects need. It refuses to know who watches or
+//! answers: a front end feeds it the user's events and reads what was recorded.
+
+mod answering;
+mod collect;
+pub mod documents;
+mod execution;
 pub mod git;
+pub mod journal;
+pub mod live;
+pub mod news;
+mod perform;
+pub mod probe;
+mod prompting;
+pub mod setup;
+pub mod staging;
+pub mod test_run;
+mod told;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use thiserror::Error;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::TurnEnd;
+use crate::domain::event::Event;
+use crate::domain::ids::{RequestId, Sha256, TurnId};
+use crate::domain::run::State;
+use crate::domain::turn::{Role, TurnOrder};
+use crate::process::SpawnError;
+use crate::store::{Record, StoreError, Tampered};
+
+use git::Repository;
+use journal::Journal;
+use live::{Ask, Told};
+use setup::Setup;
+use staging::Staging;
+
+/// How many messages of live conversations and of tasks may wait.
+const INBOX: usize = 256;
+
+/// What the engine cannot go on after.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The disk refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A program could not be started.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// Git refused what the engine needs of it.
+    #[error("failed to {what}: {message}")]
+    Git {
+        /// What was tried.
+        what: String,
+        /// What git said.
+        message: String,
+    },
+}
+
+/// Something that came back to the engine.
+#[derive(Debug)]
+pub enum Inward {
+    /// A live conversation told something.
+    Told(Role, Told),
+    /// A task is done, and this is what happened.
+    Event(Box<Event>),
+    /// A turn ended and the program's own files were compared.
+    TurnChecked {
+        /// The turn.
+        turn: TurnId,
+        /// How it ended.
+        end: TurnEnd,
+        /// What differed and was restored.
+        tampered: Result<Vec<Tampered>, StoreError>,
+    },
+}
+
+/// How a run's time in this program ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The run is over.
+    Finished,
+    /// The program cannot go on with it.
+    Halted(String),
+}
+
+/// The one owner of a run.
+pub struct Engine {
+    setup: Arc<Setup>,
+    journal: Journal,
+    repository: Option<Repository>,
+    lives: BTreeMap<Role, mpsc::Sender<Ask>>,
+    /// The turn that a live conversation is at.
+    at_work: Option<AtWork>,
+    /// The document of a completed turn, until it is committed.
+    held: Option<Held>,
+    /// Said to a role with its next turn.
+    synthetic: BTreeMap<Role, String>,
+    /// The raw texts of questions that agents asked, by request: shown text to raw text.
+    questions: BTreeMap<RequestId, BTreeMap<String, String>>,
+    told: (mpsc::Sender<(Role, Told)>, mpsc::Receiver<(Role, Told)>),
+    done: (mpsc::Sender<Inward>, mpsc::Receiver<Inward>),
+    tasks: JoinSet<()>,
+    recorded: Vec<Record<Event>>,
+    deltas: Vec<Delta>,
+    /// Stops git and tests under way.
+    cancel: CancellationToken,
+    outcome: Option<Outcome>,
+}
+
+/// A piece of text on its way, for the view alone; nothing of it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delta {
+    /// More text of a block, not cleaned.
+    Text {
+        /// Whose.
+        role: Role,
+        /// The block.
+        item: String,
+        /// The piece.
+        text: String,
+    },
+    /// The block's pieces are void.
+    Withdrawn {
+        /// Whose.
+        role: Role,
+        /// The block.
+        item: String,
+    },
+}
+
+/// The turn that a live conversation is at.
+#[derive(Debug)]
+struct AtWork {
+    order: TurnOrder,
+    prompt_sha256: Sha256,
+    staging: Staging,
+}
+
+/// The document of a completed turn, until it is committed.
+#[derive(Debug)]
+struct Held {
+    order: TurnOrder,
+    final_text: String,
+    staging: Staging,
+}
+
+impl Engine {
+    /// Makes the owner of a run that stands in a journal.
+    pub fn new(
+        setup: Setup,
+        journal: Journal,
+        repository: Option<Repository>,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self {
+            setup: Arc::new(setup),
+            journal,
+            repository,
+            lives: BTreeMap::new(),
+            at_work: None,
+            held: None,
+            synthetic: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            told: mpsc::channel(INBOX),
+            done: mpsc::channel(INBOX),
+            tasks: JoinSet::new(),
+            recorded: Vec::new(),
+            deltas: Vec::new(),
+            cancel,
+            outcome: None,
+        }
+    }
+
+    /// What is known of the run.
+    pub fn state(&self) -> &State {
+        self.journal.state()
+    }
+
+    /// Where the run's files lie.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// How it ended, once it has.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// Takes what was recorded since the last call, in order.
+    pub fn take_recorded(&mut self) -> Vec<Record<Event>> {
+        std::mem::take(&mut self.recorded)
+    }
+
+    /// Takes the pieces of text that came since the last call, in order.
+    pub fn take_deltas(&mut self) -> Vec<Delta> {
+        std::mem::take(&mut self.deltas)
+    }
+
+    /// Waits for what comes back next. Cancel safe.
+    pub async fn next(&mut self) -> Inward {
+        loop {
+            tokio::select! {
+                biased;
+                Some(inward) = self.done.1.recv() => return inward,
+                Some((role, told)) = self.told.1.recv() => return Inward::Told(role, told),
+                Some(_ended) = self.tasks.join_next() => {}
+                else => return std::future::pending().await,
+            }
+        }
+    }
+
+    /// Takes in what came back.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn take(&mut self, inward: Inward) -> Result<(), EngineError> {
+        match inward {
+            Inward::Told(role, told) => self.on_told(role, told),
+            Inward::Event(event) => self.feed(*event),
+            Inward::TurnChecked {
+                turn,
+                end,
+                tampered,
+            } => self.on_turn_checked(&turn, &end, tampered),
+        }
+    }
+
+    /// Takes an event in: it is recorded, stepped, and its effects are performed.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn feed(&mut self, event: Event) -> Result<(), EngineError> {
+        let mut queue = VecDeque::from([event]);
+        while let Some(event) = queue.pop_front() {
+            let before = self.state().phase;
+            let (record, effects) = self.journal.record(event)?;
+            self.recorded.push(record);
+            let after = self.state().phase;
+            if before != after {
+                queue.push_back(Event::PhaseChanged {
+                    from: before,
+                    to: after,
+                });
+            }
+            for effect in effects {
+                queue.extend(self.perform(effect)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends all conversations and waits until their processes are gone.
+    pub async fn shut_down(&mut self) {
+        self.cancel.cancel();
+        for asks in self.lives.values() {
+            // A full queue is no reason to wait: dropping the sender below ends the task as well.
+            let _full = asks.try_send(Ask::End);
+        }
+        let mut left = self.lives.len();
+        self.lives.clear();
+        while left > 0 {
+            match self.told.1.recv().await {
+                Some((_, Told::Gone)) => left -= 1,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        self.tasks.shutdown().await;
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        self.outcome.get_or_insert(outcome);
+    }
+
+    /// Runs work off the loop; what it makes happen comes back as an event.
+    fn spawn(&mut self, work: impl Future<Output = Event> + Send + 'static) {
+        let done = self.done.0.clone();
+        self.tasks.spawn(async move {
+            let event = work.await;
+            // Nobody listens any more only when the program is about to end.
+            let _nobody = done.send(Inward::Event(Box::new(event))).await;
+        });
+    }
+}
+
+/// An event that tells of an effect that could not be performed.
+fn failed(what: &str, error: impl std::fmt::Display) -> Event {
+    Event::EffectFailed {
+        what: what.to_owned(),
+        message: news::block(&error.to_string()),
+    }
+}

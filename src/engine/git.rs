@@ -14,6 +14,7 @@ mod error;
 mod ident;
 mod invoke;
 mod restore;
+mod shadow;
 mod snapshot;
 mod status;
 

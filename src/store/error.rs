@@ -114,7 +114,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Sorts a system error by what the user can do about it.
-    pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+    pub fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full {

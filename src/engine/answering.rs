@@ -1,0 +1,287 @@
+//! Answers agents' calls: one decision for every call of every CLI.
+//!
+//! The paths are resolved here, on the disk; the decision itself is made by `permission`, which is pure.
+
+use std::path::{Path, PathBuf};
+
+use crate::adapter::{Decision as Answer, Order};
+use crate::domain::event::{Approval, Event};
+use crate::domain::ids::RequestId;
+use crate::domain::turn::Role;
+use crate::permission::{
+    Action, Ask, Call, Context, Decision, PhaseAccess, ResolvedPath, Rule, Target, answer_by_rules,
+    decide, last_match, path,
+};
+
+use super::setup::OnAsk;
+use super::{AtWork, Engine, EngineError, news};
+
+/// What was answered, by whom and why.
+struct Said {
+    answer: Answer,
+    by: &'static str,
+    reason: String,
+}
+
+impl Engine {
+    /// Takes a call to the decision and answers the CLI, or leaves it to the user.
+    pub(super) fn on_asked(
+        &mut self,
+        role: Role,
+        request: RequestId,
+        call: &Call,
+        reason: Option<&str>,
+    ) -> Result<(), EngineError> {
+        let Some(at_work) = self
+            .at_work
+            .as_ref()
+            .filter(|at_work| at_work.order.purpose.role() == role)
+        else {
+            // A turn nobody asked for: nothing it wants is allowed.
+            self.order_of(
+                role,
+                Order::Answer(request, deny("no turn of the run is under way")),
+            );
+            return Ok(());
+        };
+        let decision = decide(call, &self.context(call, at_work));
+        let (permission, targets) = shown(call, &decision);
+        let turn = at_work.order.turn.clone();
+        let reason = reason.map(news::line);
+        let approval = Approval {
+            request: request.clone(),
+            turn,
+            permission,
+            targets,
+            reason,
+        };
+        self.feed(Event::ApprovalAsked(approval))?;
+        match self.say(decision) {
+            Some(said) => self.answer(request, said),
+            None => Ok(()),
+        }
+    }
+
+    fn say(&self, decision: Decision) -> Option<Said> {
+        Some(match decision {
+            Decision::Allow => Said {
+                answer: Answer::Allow,
+                by: "permission",
+                reason: "allowed in this phase".to_owned(),
+            },
+            Decision::Deny { reason } => Said {
+                answer: deny(&reason),
+                by: "permission",
+                reason,
+            },
+            Decision::Ask(ask) => match &self.setup.on_ask {
+                OnAsk::Wait => return None,
+                OnAsk::Deny => {
+                    let reason = "nobody is there to ask (--on-ask deny)".to_owned();
+                    Said {
+                        answer: deny(&reason),
+                        by: "policy",
+                        reason,
+                    }
+                }
+                OnAsk::Rules { own, restrictions } => match by_rules(&ask, own, restrictions) {
+                    Action::Allow => Said {
+                        answer: Answer::Allow,
+                        by: "rules",
+                        reason: "a rule allows it".to_owned(),
+                    },
+                    Action::Deny => {
+                        let reason = "a rule denies it".to_owned();
+                        Said {
+                            answer: deny(&reason),
+                            by: "rules",
+                            reason,
+                        }
+                    }
+                    Action::Ask => {
+                        let reason = "no rule allows it and nobody is there to ask".to_owned();
+                        Said {
+                            answer: deny(&reason),
+                            by: "policy",
+                            reason,
+                        }
+                    }
+                },
+            },
+        })
+    }
+
+    fn answer(&mut self, request: RequestId, said: Said) -> Result<(), EngineError> {
+        let allowed = said.answer == Answer::Allow;
+        let (by, reason) = (said.by.to_owned(), news::line(&said.reason));
+        // The answer is on record before the CLI acts on it.
+        self.feed(Event::ApprovalAnswered {
+            request: request.clone(),
+            allowed,
+            by,
+            reason,
+        })?;
+        self.order(Order::Answer(request, said.answer));
+        Ok(())
+    }
+
+    fn order_of(&mut self, role: Role, order: Order) {
+        let asks = self.lives.get(&role);
+        if asks.is_none_or(|asks| asks.try_send(super::live::Ask::Order(order)).is_err()) {
+            tracing::warn!("an answer found nobody who waits for it");
+        }
+    }
+
+    /// Declines every call that still waits.
+    pub(super) fn expire_approvals(&mut self) -> Vec<Event> {
+        let pending: Vec<RequestId> = self
+            .state()
+            .approvals
+            .iter()
+            .map(|a| a.request.clone())
+            .collect();
+        pending
+            .into_iter()
+            .map(|request| {
+                self.order(Order::Answer(request.clone(), deny("the turn was stopped")));
+                let reason = "expired: the turn was stopped".to_owned();
+                Event::ApprovalAnswered {
+                    request,
+                    allowed: false,
+                    by: "policy".to_owned(),
+                    reason,
+                }
+            })
+            .collect()
+    }
+
+    fn context(&self, call: &Call, at_work: &AtWork) -> Context {
+        let root = &self.setup.root;
+        let paths = match call {
+            Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
+            Call::Command { .. } | Call::Tool { .. } => &[],
+        };
+        let staging = &at_work.staging;
+        Context {
+            phase_access: if at_work.order.purpose.writes() {
+                PhaseAccess::Execute
+            } else {
+                PhaseAccess::BeforeExecute
+            },
+            paths: paths.iter().map(|named| resolve(root, named)).collect(),
+            root: root.clone(),
+            staging_files: vec![staging.plan.clone(), staging.comments.clone()],
+        }
+    }
+}
+
+/// The user's own rules answer; those of a repository that is not trusted can only take away.
+fn by_rules(ask: &Ask, own: &[Rule], restrictions: &[Rule]) -> Action {
+    let restricted = ask
+        .targets
+        .iter()
+        .flat_map(Target::forms)
+        .filter_map(|target| last_match(restrictions, &ask.permission, target))
+        .any(|action| action != Action::Allow);
+    match restricted {
+        true => Action::Deny,
+        false => answer_by_rules(ask, own),
+    }
+}
+
+fn deny(reason: &str) -> Answer {
+    Answer::Deny {
+        reason: reason.to_owned(),
+    }
+}
+
+/// What is shown of a call: its permission and targets, cleaned.
+fn shown(call: &Call, decision: &Decision) -> (String, Vec<String>) {
+    if let Decision::Ask(Ask {
+        permission,
+        targets,
+    }) = decision
+    {
+        return (
+            news::line(permission),
+            targets.iter().map(|t| news::line(&t.text)).collect(),
+        );
+    }
+    let list = |paths: &[PathBuf]| {
+        paths
+            .iter()
+            .map(|path| news::line(&path.to_string_lossy()))
+            .collect()
+    };
+    match call {
+        Call::Command { line, .. } => ("bash".to_owned(), vec![news::line(line)]),
+        Call::Edit { paths, .. } => ("edit".to_owned(), list(paths)),
+        Call::Read { paths } => ("read".to_owned(), list(paths)),
+        Call::Tool { name, input } => (news::line(name), vec![news::line(input)]),
+    }
+}
+
+/// Resolves a path by name and by the disk, links followed as far as it exists.
+fn resolve(root: &Path, named: &Path) -> ResolvedPath {
+    let lexical = path::absolute(root, named);
+    let real = real_path(&lexical);
+    ResolvedPath { lexical, real }
+}
+
+/// Follows links in the longest part of a path that exists; the rest is put behind it as named.
+fn real_path(lexical: &Path) -> PathBuf {
+    let mut missing: Vec<&std::ffi::OsStr> = Vec::new();
+    let mut at = lexical;
+    loop {
+        match at.canonicalize() {
+            Ok(real) => {
+                return missing
+                    .iter()
+                    .rev()
+                    .fold(real, |path, name| path.join(name));
+            }
+            Err(_) if is_dangling_link(at) => return PathBuf::from("/proc/self/unresolvable-link"),
+            Err(_) => {}
+        }
+        match (at.parent(), at.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                at = parent;
+            }
+            _ => return lexical.to_path_buf(),
+        }
+    }
+}
+
+/// A link that leads nowhere could lead anywhere once its target exists: nobody can say where a write would land.
+fn is_dangling_link(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_ok_and(|found| found.file_type().is_symlink())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_resolved_through_links_as_far_as_it_exists() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("in")).unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("out")).unwrap();
+        std::os::unix::fs::symlink("/nowhere/at/all", root.join("dangling")).unwrap();
+        let check = |named: &str| {
+            let found = resolve(&root, Path::new(named));
+            (found.lexical, found.real)
+        };
+        assert_eq!(
+            check("in/../in/new.txt"),
+            (root.join("in/new.txt"), root.join("in/new.txt"))
+        );
+        assert_eq!(
+            check("out/new.txt"),
+            (root.join("out/new.txt"), PathBuf::from("/etc/new.txt"))
+        );
+        assert!(!check("dangling").1.starts_with(&root));
+    }
+}

@@ -1,0 +1,356 @@
+//! From a completed turn to the event that says what it returned.
+
+use crate::domain::event::Event;
+use crate::domain::ids::Sha256;
+use crate::domain::plan::{self, Plan};
+use crate::domain::question::Answer;
+use crate::domain::review;
+use crate::domain::turn::{Purpose, TurnOrder};
+use crate::store::{StoreError, documents as files};
+
+use super::documents::{self, CommittedPlan, Facts, Refused, Returned, Whole};
+use super::staging::{self, Staging};
+use super::{Engine, Held, failed};
+
+/// Which base a commit is made against.
+#[derive(Clone, Copy)]
+enum Base {
+    /// What the turn began with: an edit in between is a conflict.
+    TurnStart,
+    /// What lies there now: the user said that the agent's text counts.
+    Now,
+}
+
+impl Engine {
+    /// Takes the document out of the completed turn and commits it.
+    pub(super) fn collect(&mut self, order: &TurnOrder) -> Vec<Event> {
+        self.commit_document(order, Base::TurnStart)
+    }
+
+    /// Goes on after the user said whose text counts.
+    pub(super) fn settle_conflict(&mut self, order: &TurnOrder, answer: &Answer) -> Vec<Event> {
+        if *answer == Answer::Overwrite {
+            let mut events = self.keep_users_text();
+            events.extend(self.commit_document(order, Base::Now));
+            return events;
+        }
+        let kept = self.keep_agents_text(order);
+        self.drop_held();
+        let reason =
+            "the user kept their own text; read the file again and go on from it".to_owned();
+        let mut events: Vec<Event> = kept
+            .err()
+            .map(|error| failed("keep the agent's text", error))
+            .into_iter()
+            .collect();
+        events.push(Event::NoDocument {
+            turn: order.turn.clone(),
+            reason,
+        });
+        events
+    }
+
+    fn commit_document(&mut self, order: &TurnOrder, base: Base) -> Vec<Event> {
+        let Some(held) = self.held.take_if(|held| held.order.turn == order.turn) else {
+            return vec![failed("collect a document", "the turn's text is gone")];
+        };
+        let mut events = self.notice_edits();
+        let result = match order.purpose {
+            Purpose::WritePlan => self.commit_written_plan(&held, base),
+            Purpose::Review => self.commit_review(&held, base),
+            Purpose::Respond => self.commit_response(&held, base),
+            Purpose::RefineGoal { .. }
+            | Purpose::Step { .. }
+            | Purpose::Fix { .. }
+            | Purpose::Summary => Ok(no_document(order, "this turn returns none".to_owned())),
+        };
+        match result {
+            Ok(event) => {
+                self.held = Some(held);
+                self.drop_held();
+                events.push(event);
+            }
+            Err(Refused::Conflict) => {
+                let document = self.conflicting(&order.purpose);
+                self.held = Some(held);
+                events.push(Event::Conflict {
+                    turn: order.turn.clone(),
+                    document,
+                });
+            }
+            Err(Refused::Store(error)) => events.push(failed("commit a document", error)),
+        }
+        events
+    }
+
+    fn conflicting(&self, purpose: &Purpose) -> String {
+        let names = self.journal.layout().names();
+        match purpose {
+            Purpose::WritePlan => names.plan.clone(),
+            _ => names.comments.clone(),
+        }
+    }
+
+    /// Forgets the held document and removes its staging folder.
+    pub(super) fn drop_held(&mut self) {
+        if let Some(held) = self.held.take()
+            && let Err(error) = staging::remove(&held.staging)
+        {
+            tracing::warn!(%error, "the staging folder stays");
+        }
+    }
+
+    fn returned(&self, held: &Held, whole: Whole) -> Returned {
+        let names = self.journal.layout().names();
+        documents::returned(
+            &held.staging,
+            &held.final_text,
+            (&names.plan, &names.comments),
+            whole,
+        )
+    }
+
+    fn facts(&self, keep_in: u32) -> Facts {
+        Facts {
+            at: self.journal.now(),
+            iteration: self.state().iteration.max(1),
+            keep_in,
+        }
+    }
+
+    /// The folder under `iterations/` for the plan that the next review is about.
+    fn next_iteration(&self) -> u32 {
+        self.state().findings.reviews() + 1
+    }
+
+    fn plan_base(&self, staging: &Staging, base: Base) -> Result<Option<Sha256>, StoreError> {
+        match base {
+            Base::TurnStart => Ok(staging.plan_base.clone()),
+            Base::Now => Ok(files::read(&self.journal.layout().plan())?.map(|now| now.sha256)),
+        }
+    }
+
+    fn comments_base(&self, staging: &Staging, base: Base) -> Result<Option<Sha256>, StoreError> {
+        match base {
+            Base::TurnStart => Ok(staging.comments_base.clone()),
+            Base::Now => Ok(files::read(&self.journal.layout().comments())?.map(|now| now.sha256)),
+        }
+    }
+
+    fn commit_written_plan(&self, held: &Held, base: Base) -> Result<Event, Refused> {
+        let found = self.returned(held, Whole::Plan);
+        let Some(text) = found.plan else {
+            return Ok(missing(held, "no plan.md was returned", &found.refused));
+        };
+        let plan = match plan::parse(&plan::untick_all(&text)) {
+            Ok(plan) => plan,
+            Err(problem) => return Ok(no_document(&held.order, problem.to_string())),
+        };
+        let base = self.plan_base(&held.staging, base)?;
+        let CommittedPlan { plan, file_sha256 } = self.commit_plan(&text, plan, base.as_ref())?;
+        Ok(Event::PlanCommitted {
+            turn: held.order.turn.clone(),
+            plan,
+            file_sha256,
+        })
+    }
+
+    fn commit_plan(
+        &self,
+        text: &str,
+        plan: Plan,
+        base: Option<&Sha256>,
+    ) -> Result<CommittedPlan, Refused> {
+        let version = self.state().plan.as_ref().map_or(0, |plan| plan.version) + 1;
+        let facts = self.facts(self.next_iteration());
+        documents::commit_plan(self.journal.guard(), (text, plan), base, version, &facts)
+    }
+
+    fn commit_review(&self, held: &Held, base: Base) -> Result<Event, Refused> {
+        let found = self.returned(held, Whole::Review);
+        let Some(text) = found.comments else {
+            return Ok(missing(held, "no comments.md was returned", &found.refused));
+        };
+        if !review::is_review(&text) {
+            let reason =
+                "comments.md has neither the marker line nor a numbered finding".to_owned();
+            return Ok(no_document(&held.order, reason));
+        }
+        let mut ledger = self.state().findings.clone();
+        let review = review::read(&text, &ledger);
+        ledger.take_review(&review.remarks);
+        let reviewed = self
+            .state()
+            .reviewing
+            .clone()
+            .unwrap_or_else(|| Sha256::new(""));
+        let base = self.comments_base(&held.staging, base)?;
+        let facts = self.facts(self.next_iteration());
+        let file_sha256 = documents::commit_review(
+            self.journal.guard(),
+            (&text, &review),
+            base.as_ref(),
+            &ledger,
+            (&reviewed, &facts),
+        )?;
+        let plan_now = self
+            .plan_on_disk()?
+            .map_or_else(|| Sha256::new(""), |text| plan::approval_hash(&text));
+        Ok(Event::ReviewCommitted {
+            turn: held.order.turn.clone(),
+            review,
+            file_sha256,
+            plan_now,
+        })
+    }
+
+    fn commit_response(&self, held: &Held, base: Base) -> Result<Event, Refused> {
+        let found = self.returned(held, Whole::Neither);
+        let responses = review::read_responses(found.comments.as_deref().unwrap_or_default());
+        let plan = match found
+            .plan
+            .as_deref()
+            .map(|text| (text, plan::parse(&plan::untick_all(text))))
+        {
+            Some((_, Err(problem))) => return Ok(no_document(&held.order, problem.to_string())),
+            Some((text, Ok(plan))) => Some((text, plan)).filter(|(_, plan)| self.is_new_plan(plan)),
+            None => None,
+        };
+        if responses.is_empty() && plan.is_none() {
+            let reason =
+                "neither answers (N. accepted|rejected: …) nor a changed plan were returned";
+            return Ok(missing(held, reason, &found.refused));
+        }
+        let comments_base = self.comments_base(&held.staging, base)?;
+        let plan_base = self.plan_base(&held.staging, base)?;
+        // The plan goes first: a conflict there leaves both files as they are.
+        let plan = match plan {
+            Some((text, plan)) => Some(self.commit_plan(text, plan, plan_base.as_ref())?),
+            None => None,
+        };
+        let facts = self.facts(self.state().findings.reviews().max(1));
+        let ledger = &self.state().findings;
+        let guard = self.journal.guard();
+        let comments_sha256 =
+            documents::commit_responses(guard, &responses, comments_base.as_ref(), ledger, &facts)?;
+        let plan = plan.map(|committed| (committed.plan, committed.file_sha256));
+        Ok(Event::ResponseCommitted {
+            turn: held.order.turn.clone(),
+            responses,
+            plan,
+            comments_sha256,
+        })
+    }
+
+    fn is_new_plan(&self, plan: &Plan) -> bool {
+        let now = self
+            .state()
+            .plan
+            .as_ref()
+            .map(|now| &now.plan.approval_sha256);
+        now != Some(&plan.approval_sha256)
+    }
+
+    /// The text of `plan.md` as it lies on disk.
+    pub(super) fn plan_on_disk(&self) -> Result<Option<String>, StoreError> {
+        let document = files::read(&self.journal.layout().plan())?;
+        Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
+    }
+
+    /// The text of `comments.md` as it lies on disk.
+    pub(super) fn comments_on_disk(&self) -> Result<Option<String>, StoreError> {
+        let document = files::read(&self.journal.layout().comments())?;
+        Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
+    }
+
+    /// Tells of edits of the user to the workflow files that the run does not know of yet.
+    pub(super) fn notice_edits(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        match files::read(&self.journal.layout().plan()) {
+            Ok(Some(now)) => events.extend(self.plan_edit(&now)),
+            Ok(None) if self.state().plan.is_some() => events.push(Event::PlanEdited {
+                plan: None,
+                approval_sha256: plan::approval_hash(""),
+                file_sha256: plan::file_hash(b""),
+            }),
+            Ok(None) => {}
+            Err(error) => events.push(failed("read the plan", error)),
+        }
+        match files::read(&self.journal.layout().comments()) {
+            Ok(Some(now)) if self.state().comments_sha256.as_ref() != Some(&now.sha256) => {
+                events.push(Event::CommentsEdited {
+                    file_sha256: now.sha256,
+                });
+            }
+            Ok(_) => {}
+            Err(error) => events.push(failed("read the comments", error)),
+        }
+        events
+    }
+
+    fn plan_edit(&self, now: &files::Document) -> Option<Event> {
+        let known = self.state().plan.as_ref()?;
+        if known.file_sha256 == now.sha256 {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&now.bytes);
+        Some(Event::PlanEdited {
+            plan: plan::parse(&text).ok(),
+            approval_sha256: plan::approval_hash(&text),
+            file_sha256: now.sha256.clone(),
+        })
+    }
+
+    fn keep_users_text(&self) -> Vec<Event> {
+        let layout = self.journal.layout();
+        let names = layout.names();
+        [
+            (layout.plan(), &names.plan),
+            (layout.comments(), &names.comments),
+        ]
+        .iter()
+        .filter_map(|(path, name)| match files::read(path) {
+            Ok(Some(document)) => {
+                files::keep_conflict(layout, name, &document.bytes, self.journal.now()).err()
+            }
+            Ok(None) => None,
+            Err(error) => Some(error),
+        })
+        .map(|error| failed("keep your text", error))
+        .collect()
+    }
+
+    fn keep_agents_text(&self, order: &TurnOrder) -> Result<(), StoreError> {
+        let Some(held) = self
+            .held
+            .as_ref()
+            .filter(|held| held.order.turn == order.turn)
+        else {
+            return Ok(());
+        };
+        let found = self.returned(held, Whole::Neither);
+        let layout = self.journal.layout();
+        let names = layout.names();
+        for (name, text) in [(&names.plan, found.plan), (&names.comments, found.comments)] {
+            if let Some(text) = text {
+                files::keep_conflict(layout, name, text.as_bytes(), self.journal.now())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_document(order: &TurnOrder, reason: String) -> Event {
+    Event::NoDocument {
+        turn: order.turn.clone(),
+        reason,
+    }
+}
+
+fn missing(held: &Held, what: &str, refused: &[String]) -> Event {
+    let reason = match refused {
+        [] => what.to_owned(),
+        refused => format!("{what}; not taken: {}", refused.join(", ")),
+    };
+    no_document(&held.order, reason)
+}

@@ -1,0 +1,277 @@
+//! Takes the documents out of a finished turn and commits them to the workflow files.
+//!
+//! The program is the only writer: it puts the front matter, the boxes and the earlier answers right,
+//! under a lock and against the hash that the turn began with. Refuses to know how a review is judged.
+
+use crate::domain::findings::{Findings, Response};
+use crate::domain::ids::{At, Sha256};
+use crate::domain::plan::{self, Plan};
+use crate::domain::review::{self, Review, Verdict};
+use crate::store::{Guard, StoreError, documents, instant, iterations};
+use crate::text::{fence, front_matter};
+
+use super::staging::{self, Staging};
+
+/// What a turn returned, before it is judged.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Returned {
+    /// The plan.
+    pub plan: Option<String>,
+    /// The review or the answers.
+    pub comments: Option<String>,
+    /// Files in the staging folder that were not taken, and why.
+    pub refused: Vec<String>,
+}
+
+/// Which document a turn's whole message may stand for, when it brought no file and no block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whole {
+    /// The plan.
+    Plan,
+    /// The review.
+    Review,
+    /// None: an answer's lines are taken from a file or block only.
+    Neither,
+}
+
+/// Finds what a turn returned: the changed staging file, else the fenced block whose info string
+/// names the file, else the whole message if it begins like a document.
+pub fn returned(
+    staging: &Staging,
+    final_text: &str,
+    names: (&str, &str),
+    whole: Whole,
+) -> Returned {
+    let left = staging::read(staging);
+    let (plan_name, comments_name) = names;
+    let mut found = Returned {
+        plan: left
+            .plan
+            .or_else(|| fence::find_document(final_text, plan_name)),
+        comments: left
+            .comments
+            .or_else(|| fence::find_document(final_text, comments_name)),
+        refused: left.refused,
+    };
+    let message = || begins_like_a_document(final_text).then(|| final_text.to_owned());
+    match whole {
+        Whole::Plan => found.plan = found.plan.or_else(message),
+        Whole::Review => found.comments = found.comments.or_else(message),
+        Whole::Neither => {}
+    }
+    found.plan = found.plan.filter(|text| !text.trim().is_empty());
+    found.comments = found.comments.filter(|text| !text.trim().is_empty());
+    found
+}
+
+fn begins_like_a_document(text: &str) -> bool {
+    let first = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    first.trim_end() == "---"
+        || first.starts_with("# ")
+        || first.starts_with("## ")
+        || matches!(first.trim(), "[APPROVED]" | "[CHANGES_REQUIRED]")
+}
+
+/// Why a document was not committed.
+#[derive(Debug)]
+pub enum Refused {
+    /// The file is not what it was when the turn began; nothing was overwritten.
+    Conflict,
+    /// The disk refused.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn replace(path: &std::path::Path, base: Option<&Sha256>, bytes: &[u8]) -> Result<Sha256, Refused> {
+    documents::replace(path, base, bytes).map_err(|error| match error {
+        documents::ReplaceError::Conflict { .. } => Refused::Conflict,
+        documents::ReplaceError::Store(error) => Refused::Store(error),
+    })
+}
+
+/// The facts that the program writes into front matter.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// When.
+    pub at: At,
+    /// The iteration it belongs to.
+    pub iteration: u32,
+    /// The folder under `iterations/` that keeps this version.
+    pub keep_in: u32,
+}
+
+/// A committed plan.
+#[derive(Debug, Clone)]
+pub struct CommittedPlan {
+    /// What it says.
+    pub plan: Plan,
+    /// The hash of the file.
+    pub file_sha256: Sha256,
+}
+
+/// Commits an agent's plan: boxes emptied, front matter written by the program, version kept.
+///
+/// # Errors
+/// A conflict with an edit of the user, or the disk.
+pub fn commit_plan(
+    guard: &Guard,
+    (text, plan): (&str, Plan),
+    base: Option<&Sha256>,
+    version: u32,
+    facts: &Facts,
+) -> Result<CommittedPlan, Refused> {
+    let emptied = plan::untick_all(text);
+    let mut document = front_matter::split(&emptied);
+    let fields = &mut document.fields;
+    front_matter::set(fields, "version", &version.to_string());
+    front_matter::set(fields, "status", "reviewing");
+    front_matter::set(fields, "iteration", &facts.iteration.to_string());
+    front_matter::set(fields, "author", "planner");
+    front_matter::set(fields, "updated", &instant::to_text(facts.at));
+    let whole = front_matter::write(fields, document.body);
+    let path = guard.layout().plan();
+    let file_sha256 = replace(&path, base, whole.as_bytes())?;
+    iterations::keep(
+        guard,
+        facts.keep_in,
+        &guard.layout().names().plan,
+        whole.as_bytes(),
+    )?;
+    Ok(CommittedPlan { plan, file_sha256 })
+}
+
+/// Commits a review: the reviewer's text, then all answers so far, under a front matter that tells the verdict.
+///
+/// # Errors
+/// A conflict with an edit of the user, or the disk.
+pub fn commit_review(
+    guard: &Guard,
+    (text, review): (&str, &Review),
+    base: Option<&Sha256>,
+    ledger: &Findings,
+    (plan_sha256, facts): (&Sha256, &Facts),
+) -> Result<Sha256, Refused> {
+    let document = front_matter::split(text);
+    let written = review::without_responses(document.body).trim_end();
+    let body = with_responses(written, &review::responses_section(ledger));
+    let mut fields = document.fields;
+    set_review_fields(&mut fields, review.verdict, plan_sha256, facts);
+    write_comments(guard, base, (&fields, &body), facts)
+}
+
+fn set_review_fields(
+    fields: &mut Vec<(String, String)>,
+    verdict: Verdict,
+    plan: &Sha256,
+    facts: &Facts,
+) {
+    front_matter::set(fields, "status", verdict.word());
+    front_matter::set(fields, "iteration", &facts.iteration.to_string());
+    front_matter::set(fields, "author", "reviewer");
+    front_matter::set(fields, "updated", &instant::to_text(facts.at));
+    front_matter::set(fields, "plan_sha256", plan.as_str());
+}
+
+fn with_responses(written: &str, responses: &str) -> String {
+    if responses.is_empty() {
+        format!("{written}\n")
+    } else {
+        format!("{written}\n\n{responses}")
+    }
+}
+
+fn write_comments(
+    guard: &Guard,
+    base: Option<&Sha256>,
+    (fields, body): (&[(String, String)], &str),
+    facts: &Facts,
+) -> Result<Sha256, Refused> {
+    let body = if body.starts_with('\n') {
+        body.to_owned()
+    } else {
+        format!("\n{body}")
+    };
+    let whole = front_matter::write(fields, &body);
+    let sha256 = replace(&guard.layout().comments(), base, whole.as_bytes())?;
+    iterations::keep(
+        guard,
+        facts.keep_in,
+        &guard.layout().names().comments,
+        whole.as_bytes(),
+    )?;
+    Ok(sha256)
+}
+
+/// Puts the planner's answers under the review that lies in `comments.md`.
+///
+/// # Errors
+/// A conflict with an edit of the user, or the disk.
+pub fn commit_responses(
+    guard: &Guard,
+    responses: &[Response],
+    base: Option<&Sha256>,
+    ledger: &Findings,
+    facts: &Facts,
+) -> Result<Sha256, Refused> {
+    let mut answered = ledger.clone();
+    answered.take_responses(responses);
+    append_to_comments(guard, base, facts, |written| {
+        with_responses(written, &review::responses_section(&answered))
+    })
+}
+
+/// Appends remarks of the user to `comments.md`.
+///
+/// # Errors
+/// The disk; an edit in between is taken over, not overwritten.
+pub fn append_remarks(guard: &Guard, text: &str, facts: &Facts) -> Result<Sha256, Refused> {
+    let base = documents::read(&guard.layout().comments())?.map(|document| document.sha256);
+    append_to_comments(guard, base.as_ref(), facts, |written| {
+        format!("{written}\n\n## Remarks of the user\n\n{}\n", text.trim())
+    })
+}
+
+fn append_to_comments(
+    guard: &Guard,
+    base: Option<&Sha256>,
+    facts: &Facts,
+    change: impl Fn(&str) -> String,
+) -> Result<Sha256, Refused> {
+    let now = documents::read(&guard.layout().comments())?;
+    let text = now.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
+    let text = text.unwrap_or_default();
+    let mut document = front_matter::split(&text);
+    let body = change(review::without_responses(document.body).trim_end());
+    front_matter::set(&mut document.fields, "updated", &instant::to_text(facts.at));
+    write_comments(guard, base, (&document.fields, &body), facts)
+}
+
+/// Ticks a step in `plan.md`; `None` when the user's edit has taken the box away or the file changed in between.
+///
+/// # Errors
+/// The disk.
+pub fn tick(guard: &Guard, step: u32, at: At) -> Result<Option<Sha256>, StoreError> {
+    let path = guard.layout().plan();
+    let Some(now) = documents::read(&path)? else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&now.bytes).into_owned();
+    let ticked = plan::tick(&text, step);
+    let mut document = front_matter::split(&ticked);
+    front_matter::set(&mut document.fields, "status", "approved");
+    front_matter::set(&mut document.fields, "updated", &instant::to_text(at));
+    let whole = front_matter::write(&document.fields, document.body);
+    match replace(&path, Some(&now.sha256), whole.as_bytes()) {
+        Ok(sha256) => Ok(Some(sha256)),
+        Err(Refused::Conflict) => Ok(None),
+        Err(Refused::Store(error)) => Err(error),
+    }
+}

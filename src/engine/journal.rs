@@ -1,0 +1,154 @@
+//! The record of a run: every event in the log, the run that follows from them, and its snapshot.
+//!
+//! The order is the promise: the event is appended, the run takes its step, the log is made durable,
+//! the snapshot replaced; only then is an effect performed.
+
+use crate::domain::effect::Effect;
+use crate::domain::event::{Created, Event};
+use crate::domain::ids::{At, SessionId, TurnId};
+use crate::domain::run::{Run, State};
+use crate::domain::session::Message;
+use crate::domain::turn::Role;
+use crate::store::{
+    EventLog, Guard, Layout, Origin, Record, RunLog, SessionFiles, StoreError, Tampered, instant,
+    snapshot,
+};
+
+/// The record of one run, open for more.
+#[derive(Debug)]
+pub struct Journal {
+    guard: Guard,
+    log: EventLog<Event>,
+    run: Run,
+}
+
+impl Journal {
+    /// Begins the record of a new run.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn begin(guard: Guard, created: Created) -> Result<Self, StoreError> {
+        let at = instant::now();
+        let run = Run::new(at, &created);
+        let mut log = EventLog::create(&guard, &created.run, at)?;
+        log.append(at, &Origin::default(), &Event::Created(Box::new(created)))?;
+        snapshot::commit(&mut log, &run)?;
+        Ok(Self { guard, log, run })
+    }
+
+    /// What is known of the run.
+    pub fn state(&self) -> &State {
+        self.run.state()
+    }
+
+    /// The writer of all guarded files.
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// Where the run's files lie.
+    pub fn layout(&self) -> &Layout {
+        self.guard.layout()
+    }
+
+    /// Records an event and lets the run take its step.
+    ///
+    /// # Errors
+    /// The files cannot be written; the effects are lost with the error, so the caller must stop.
+    pub fn record(&mut self, event: Event) -> Result<(Record<Event>, Vec<Effect>), StoreError> {
+        let at = instant::now();
+        let origin = self.origin(&event);
+        let seq = self.log.append(at, &origin, &event)?;
+        let effects = self.run.step(at, &event);
+        if !matches!(event, Event::Agent { .. }) {
+            snapshot::commit(&mut self.log, &self.run)?;
+        }
+        let run = self.run.state().run.clone();
+        Ok((
+            Record {
+                seq,
+                at,
+                run,
+                origin,
+                event,
+            },
+            effects,
+        ))
+    }
+
+    /// The session and turn that an event belongs to.
+    fn origin(&self, event: &Event) -> Origin {
+        let (role, turn): (Option<Role>, Option<TurnId>) = match event {
+            Event::Agent { role, turn, .. } => (Some(*role), Some(turn.clone())),
+            Event::SessionOpened { role, .. }
+            | Event::SessionVersion { role, .. }
+            | Event::SessionLost { role, .. }
+            | Event::UsageReported { role, .. }
+            | Event::MessageAppended { role, .. } => (Some(*role), self.running_turn()),
+            Event::TurnStarted { turn, .. }
+            | Event::TurnEnded { turn, .. }
+            | Event::PlanCommitted { turn, .. }
+            | Event::ReviewCommitted { turn, .. }
+            | Event::ResponseCommitted { turn, .. }
+            | Event::NoDocument { turn, .. }
+            | Event::Conflict { turn, .. }
+            | Event::AgentAsked { turn, .. } => (self.running_role(), Some(turn.clone())),
+            Event::ApprovalAsked(approval) => (self.running_role(), Some(approval.turn.clone())),
+            _ => (None, None),
+        };
+        let session = role.and_then(|role| self.session(role));
+        Origin { session, turn }
+    }
+
+    fn running_turn(&self) -> Option<TurnId> {
+        self.state()
+            .running
+            .as_ref()
+            .map(|running| running.order.turn.clone())
+    }
+
+    fn running_role(&self) -> Option<Role> {
+        self.state()
+            .running
+            .as_ref()
+            .map(|running| running.order.purpose.role())
+    }
+
+    fn session(&self, role: Role) -> Option<SessionId> {
+        self.state().session(role).map(|session| session.id.clone())
+    }
+
+    /// The files of a role's session.
+    pub fn session_files(&self, id: &SessionId) -> SessionFiles {
+        SessionFiles::of(&self.guard, id)
+    }
+
+    /// Appends a message to its session's file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn append_message(&self, id: &SessionId, message: &Message) -> Result<(), StoreError> {
+        self.session_files(id).append_message(message)
+    }
+
+    /// Appends to log.md.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn log_entry(&self, text: &str) -> Result<(), StoreError> {
+        RunLog::of(&self.guard).append_entry(text)
+    }
+
+    /// Compares the program's own files with what it wrote. Reads them all: off the loop only.
+    ///
+    /// # Errors
+    /// A file cannot be read or restored.
+    pub fn check(guard: &Guard) -> Result<Vec<Tampered>, StoreError> {
+        guard.check()
+    }
+
+    /// The instant that the clock shows.
+    pub fn now(&self) -> At {
+        instant::now()
+    }
+}

@@ -1,0 +1,454 @@
+//! One live conversation: an adapter, the process that it speaks to, and the turn that runs in it.
+//!
+//! Each role has one task of this kind. It performs the adapter's outputs, keeps the raw stream and
+//! the deadlines, and refuses to know the workflow: what comes out are [`Told`]s on a bounded channel,
+//! awaited, so that a flood slows the child and never the loop.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use crate::adapter::{
+    Adapter, AdapterEvent, Exit, Failure, FailureKind, Life, Order, Output, SessionSpec, TurnEnd,
+    TurnSpec,
+};
+use crate::domain::event::Process;
+use crate::domain::turn::Role;
+use crate::process::{self, Ladder, Line, Marker, Running, Spec};
+use crate::store::RawStream;
+
+/// How long a CLI may take to answer its handshake.
+const HANDSHAKE: Duration = Duration::from_secs(60);
+/// How long a CLI may take to end a turn that it was asked to interrupt, before it is ended itself.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
+/// After how long without a sign of life the user is told.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// What the engine asks of a live conversation.
+#[derive(Debug)]
+pub enum Ask {
+    /// Runs a turn.
+    Turn(Box<TurnAsk>),
+    /// Passes an order on: answers and interrupts.
+    Order(Order),
+    /// Forgets the conversation at the CLI.
+    Forget,
+    /// Ends the process, patiently, and then the task.
+    End,
+}
+
+/// A turn with everything that a launch may need.
+#[derive(Debug)]
+pub struct TurnAsk {
+    /// The session as it stands.
+    pub session: SessionSpec,
+    /// The turn.
+    pub turn: TurnSpec,
+    /// What goes in front of the prompt when the CLI has lost the conversation.
+    pub recovery: String,
+    /// How long the turn may take.
+    pub limit: Duration,
+}
+
+/// What a live conversation tells.
+#[derive(Debug)]
+pub enum Told {
+    /// The turn's prompt goes to this process.
+    Started(Process),
+    /// What the CLI told.
+    Event(AdapterEvent),
+    /// Nothing came for so long.
+    Silent(Duration),
+    /// The raw stream could not be kept.
+    RawFailed(String),
+    /// The task is over.
+    Gone,
+}
+
+/// A conversation's task; runs until it is asked to end or nobody asks any more.
+pub struct Live {
+    role: Role,
+    adapter: Box<dyn Adapter>,
+    raw: RawStream,
+    marker: Marker,
+    asks: mpsc::Receiver<Ask>,
+    told: mpsc::Sender<(Role, Told)>,
+    child: Option<Running>,
+    life: Life,
+    turn: Option<Box<TurnAsk>>,
+    ready: bool,
+    forget: bool,
+    deadlines: Deadlines,
+}
+
+/// The instants at which something must have happened.
+#[derive(Default)]
+struct Deadlines {
+    handshake: Option<Instant>,
+    interrupt: Option<Instant>,
+    turn: Option<Instant>,
+    silence: Option<Instant>,
+    last_sign: Option<Instant>,
+}
+
+impl Deadlines {
+    fn next(&self) -> Option<Instant> {
+        [self.handshake, self.interrupt, self.turn, self.silence]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+}
+
+/// What a live conversation is made of.
+pub struct Parts {
+    /// Whose it is.
+    pub role: Role,
+    /// The protocol.
+    pub adapter: Box<dyn Adapter>,
+    /// Where the raw stream goes.
+    pub raw: RawStream,
+    /// The mark of its processes.
+    pub marker: Marker,
+}
+
+impl Live {
+    /// Makes a conversation that waits for its first turn.
+    pub fn new(parts: Parts, asks: mpsc::Receiver<Ask>, told: mpsc::Sender<(Role, Told)>) -> Self {
+        let Parts {
+            role,
+            adapter,
+            raw,
+            marker,
+        } = parts;
+        Self {
+            role,
+            adapter,
+            raw,
+            marker,
+            asks,
+            told,
+            child: None,
+            life: Life::Session,
+            turn: None,
+            ready: false,
+            forget: false,
+            deadlines: Deadlines::default(),
+        }
+    }
+
+    /// Serves asks until the end.
+    pub async fn run(mut self) {
+        loop {
+            let due = self.deadlines.next();
+            let next = tokio::select! {
+                biased;
+                ask = self.asks.recv() => Next::Ask(ask),
+                line = next_line(&mut self.child) => Next::Line(line),
+                () = sleep_to(due) => Next::Due,
+            };
+            match next {
+                Next::Ask(None | Some(Ask::End)) => break,
+                Next::Ask(Some(ask)) => self.on_ask(ask).await,
+                Next::Line(line) => self.on_line(line).await,
+                Next::Due => self.on_due().await,
+            }
+        }
+        self.end_child(Ladder::patient()).await;
+        self.tell(Told::Gone).await;
+    }
+
+    async fn on_ask(&mut self, ask: Ask) {
+        match ask {
+            Ask::Turn(turn) => self.on_turn(turn).await,
+            Ask::Order(order) => self.on_order(order).await,
+            Ask::Forget => self.forget = true,
+            Ask::End => {}
+        }
+    }
+
+    async fn on_turn(&mut self, mut turn: Box<TurnAsk>) {
+        if std::mem::take(&mut self.forget) {
+            turn.session.external_id = None;
+            turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
+            self.end_child(Ladder::patient()).await;
+        }
+        if self.child.is_some() && !self.adapter.serves(&turn.turn) {
+            self.end_child(Ladder::patient()).await;
+        }
+        self.deadlines.turn = Some(Instant::now() + turn.limit);
+        self.turn = Some(turn);
+        self.sign_of_life();
+        if self.child.is_none() && !self.launch().await {
+            return;
+        }
+        self.start_turn().await;
+    }
+
+    async fn start_turn(&mut self) {
+        let (Some(ask), Some(child)) = (&self.turn, &self.child) else {
+            return;
+        };
+        let id = child.started();
+        let process = Process {
+            pid: id.pid,
+            start_time: Some(id.start_time),
+        };
+        let order = Order::Turn(ask.turn.clone());
+        self.tell(Told::Started(process)).await;
+        let outputs = self.adapter.on_order(order);
+        self.perform(outputs).await;
+    }
+
+    /// Starts the CLI; when that fails, the turn fails with a message that says what to do.
+    async fn launch(&mut self) -> bool {
+        let Some(ask) = &self.turn else {
+            return false;
+        };
+        let launch = self.adapter.launch(&ask.session, &ask.turn);
+        let mut spec = Spec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
+        spec.env = launch.env;
+        spec.env_remove = launch.env_remove;
+        self.life = launch.life;
+        match process::spawn(&spec).await {
+            Ok(child) => {
+                self.child = Some(child);
+                self.ready = false;
+                self.deadlines.handshake = Some(Instant::now() + HANDSHAKE);
+                true
+            }
+            Err(error) => {
+                let message = format!("{error}\nhint: {}", error.hint());
+                self.fail_turn(FailureKind::Refused, message).await;
+                false
+            }
+        }
+    }
+
+    async fn on_order(&mut self, order: Order) {
+        let interrupts = order == Order::Interrupt;
+        if interrupts && self.turn.is_none() {
+            return;
+        }
+        let outputs = self.adapter.on_order(order);
+        if interrupts {
+            self.deadlines.interrupt = Some(Instant::now() + INTERRUPT_GRACE);
+        }
+        self.perform(outputs).await;
+    }
+
+    async fn on_line(&mut self, line: Line) {
+        match line {
+            Line::Out(line) => {
+                self.sign_of_life();
+                self.keep_raw("cli", &line).await;
+                let outputs = self.adapter.on_line(&line);
+                self.perform(outputs).await;
+            }
+            Line::Err(line) => self.keep_raw("stderr", &line).await,
+            Line::TooLong { bytes, head, .. } => {
+                let problem = format!("a line of {bytes} bytes is longer than this program reads");
+                self.tell(Told::Event(AdapterEvent::Malformed {
+                    problem,
+                    line: head,
+                }))
+                .await;
+            }
+            Line::Ended(exit) => self.on_end(exit).await,
+        }
+    }
+
+    async fn on_end(&mut self, exit: process::Exit) {
+        self.child = None;
+        self.ready = false;
+        self.deadlines.handshake = None;
+        let exit = Exit {
+            code: exit.code,
+            signal: exit.signal,
+            stderr_tail: exit.stderr_tail,
+        };
+        let outputs = self.adapter.on_exit(&exit);
+        self.perform(outputs).await;
+        if self.turn.is_some() && self.child.is_none() {
+            let how = exit
+                .stderr_tail
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .to_owned();
+            self.fail_turn(
+                FailureKind::Protocol,
+                format!("the CLI ended in the middle of a turn: {how}"),
+            )
+            .await;
+        }
+    }
+
+    async fn perform(&mut self, outputs: Vec<Output>) {
+        let mut pending: std::collections::VecDeque<Output> = outputs.into();
+        while let Some(output) = pending.pop_front() {
+            match output {
+                Output::Send(text) => self.send(text).await,
+                Output::CloseInput => self.close_input(),
+                Output::Relaunch => return Box::pin(self.relaunch(None)).await,
+                Output::Event(AdapterEvent::SessionLost { reason }) => {
+                    // Whatever the adapter would do next is void: a new conversation starts from the recovery prompt.
+                    return Box::pin(self.relaunch(Some(reason))).await;
+                }
+                Output::Event(event) => self.pass_on(event).await,
+            }
+        }
+    }
+
+    async fn send(&mut self, text: String) {
+        self.keep_raw("us", text.trim_end()).await;
+        let Some(child) = &self.child else {
+            return;
+        };
+        // A closed input means that the child is going; its end is told by itself.
+        let _closed = child.input().send(text).await;
+    }
+
+    fn close_input(&mut self) {
+        if let Some(child) = &self.child {
+            child.input().close();
+        }
+    }
+
+    /// Ends the process and starts the turn anew in a fresh conversation.
+    async fn relaunch(&mut self, lost: Option<String>) {
+        if let Some(reason) = lost {
+            self.tell(Told::Event(AdapterEvent::SessionLost { reason }))
+                .await;
+            if let Some(ask) = &mut self.turn {
+                ask.turn.prompt = format!("{}\n\n{}", ask.recovery, ask.turn.prompt);
+            }
+        }
+        if let Some(ask) = &mut self.turn {
+            ask.session.external_id = None;
+            ask.session.fresh_id = uuid::Uuid::new_v4().to_string();
+        }
+        self.end_child(Ladder::brief()).await;
+        if self.launch().await {
+            self.start_turn().await;
+        }
+    }
+
+    async fn pass_on(&mut self, event: AdapterEvent) {
+        match &event {
+            AdapterEvent::Ready { .. } => {
+                self.ready = true;
+                self.deadlines.handshake = None;
+            }
+            AdapterEvent::TurnEnded(_) => {
+                if self.turn.take().is_none() {
+                    // A turn ends once: an adapter that says so twice is not believed.
+                    return;
+                }
+                self.deadlines = Deadlines::default();
+            }
+            _ => {}
+        }
+        self.tell(Told::Event(event)).await;
+    }
+
+    async fn on_due(&mut self) {
+        let now = Instant::now();
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if due(self.deadlines.handshake) {
+            let seconds = HANDSHAKE.as_secs();
+            self.give_up(
+                FailureKind::Protocol,
+                format!("the CLI did not answer its handshake within {seconds} s"),
+            )
+            .await;
+        } else if due(self.deadlines.interrupt) {
+            self.deadlines.interrupt = None;
+            self.end_child(Ladder::brief()).await;
+            self.end_turn(TurnEnd::Interrupted).await;
+        } else if due(self.deadlines.turn) {
+            self.give_up(
+                FailureKind::Protocol,
+                "the turn took longer than limits.turn_timeout".to_owned(),
+            )
+            .await;
+        } else if due(self.deadlines.silence) {
+            let since = self.deadlines.last_sign.map_or(SILENCE, |at| now - at);
+            self.deadlines.silence = Some(now + SILENCE);
+            self.tell(Told::Silent(since)).await;
+        }
+    }
+
+    /// Ends a child that no longer does what it should, and the turn with it.
+    async fn give_up(&mut self, kind: FailureKind, message: String) {
+        self.end_child(Ladder::brief()).await;
+        self.fail_turn(kind, message).await;
+    }
+
+    async fn fail_turn(&mut self, kind: FailureKind, message: String) {
+        self.end_turn(TurnEnd::Failed(Failure { kind, message }))
+            .await;
+    }
+
+    async fn end_turn(&mut self, end: TurnEnd) {
+        self.pass_on(AdapterEvent::TurnEnded(end)).await;
+    }
+
+    /// Ends the process and throws away what it still says; the adapter hears of the exit, and what
+    /// it has to say to it is void because its turn ends here.
+    async fn end_child(&mut self, ladder: Ladder) {
+        if let Some(mut child) = self.child.take() {
+            let exit = child.stop(ladder).await;
+            let exit = Exit {
+                code: exit.code,
+                signal: exit.signal,
+                stderr_tail: exit.stderr_tail,
+            };
+            let _void = self.adapter.on_exit(&exit);
+        }
+        self.ready = false;
+        self.deadlines.handshake = None;
+    }
+
+    fn sign_of_life(&mut self) {
+        let now = Instant::now();
+        self.deadlines.last_sign = Some(now);
+        self.deadlines.silence = self.turn.is_some().then(|| now + SILENCE);
+    }
+
+    async fn keep_raw(&mut self, from: &str, line: &str) {
+        let frame = match serde_json::from_str::<serde_json::Value>(line) {
+            Ok(frame) => serde_json::json!({ "from": from, "frame": frame }),
+            Err(_) => serde_json::json!({ "from": from, "text": line }),
+        };
+        if let Err(error) = self.raw.append(&frame.to_string()) {
+            self.tell(Told::RawFailed(error.to_string())).await;
+        }
+    }
+
+    async fn tell(&self, told: Told) {
+        // Nobody listens any more only when the program is about to end.
+        let _nobody = self.told.send((self.role, told)).await;
+    }
+}
+
+enum Next {
+    Ask(Option<Ask>),
+    Line(Line),
+    Due,
+}
+
+async fn next_line(child: &mut Option<Running>) -> Line {
+    match child {
+        Some(child) => child.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_to(due: Option<Instant>) {
+    match due {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

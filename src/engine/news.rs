@@ -1,0 +1,178 @@
+//! Turns what a CLI told into news for the log and the screens, cleaned on the way.
+//!
+//! This is the one way by which agent text becomes an event. Deltas are for the view alone and are
+//! not events.
+
+use crate::adapter::{AdapterEvent, ChangeKind, Failure, FailureKind, ToolStatus, TurnEnd};
+use crate::domain::event::News;
+use crate::domain::session::Usage;
+use crate::domain::turn::TurnResult;
+use crate::text::question::question;
+use crate::text::{clean, truncate};
+
+/// The longest block of text that an event holds, in bytes; the raw stream has the rest.
+const MAX_TEXT: usize = 64 * 1024;
+/// How much of a tool's output an event holds, in lines at its beginning and end.
+const OUTPUT_LINES: (usize, usize) = (20, 40);
+/// The longest line for people, in characters.
+const MAX_LINE: usize = 300;
+
+/// Translates what concerns nobody but the reader; `None` for what the engine itself acts on and for deltas.
+pub fn of(event: &AdapterEvent) -> Option<News> {
+    Some(match event {
+        AdapterEvent::Text { text, .. } => News::Text { text: block(text) },
+        AdapterEvent::Thinking { text, .. } => News::Thinking { text: block(text) },
+        AdapterEvent::ToolStarted { item, tool, title } => News::ToolStarted {
+            item: line(item),
+            tool: line(tool),
+            title: line(title),
+        },
+        AdapterEvent::ToolEnded {
+            item,
+            status,
+            exit_code,
+            output,
+        } => News::ToolEnded {
+            item: line(item),
+            status: tool_status(*status).to_owned(),
+            exit_code: *exit_code,
+            output: truncate::to_lines(&block(output), OUTPUT_LINES.0, OUTPUT_LINES.1),
+        },
+        AdapterEvent::FilesChanged { item, changes } => News::FilesChanged {
+            item: line(item),
+            paths: changes
+                .iter()
+                .map(|c| (line(&c.path.to_string_lossy()), change(&c.kind)))
+                .collect(),
+        },
+        AdapterEvent::CallDenied { tool, reason } => News::CallDenied {
+            tool: line(tool),
+            reason: line(reason),
+        },
+        AdapterEvent::Retrying {
+            attempt,
+            max,
+            reason,
+        } => News::Retrying {
+            reason: retrying(*attempt, *max, reason),
+        },
+        AdapterEvent::Notice { text } => News::Notice { text: line(text) },
+        AdapterEvent::Unknown { kind, .. } => News::Unknown { frame: line(kind) },
+        AdapterEvent::Malformed { problem, .. } => News::Malformed {
+            problem: line(problem),
+        },
+        AdapterEvent::Ready { .. }
+        | AdapterEvent::SessionOpened { .. }
+        | AdapterEvent::SessionLost { .. }
+        | AdapterEvent::TurnStarted
+        | AdapterEvent::TextDelta { .. }
+        | AdapterEvent::ThinkingDelta { .. }
+        | AdapterEvent::Withdrawn { .. }
+        | AdapterEvent::ToolOutput { .. }
+        | AdapterEvent::Asked { .. }
+        | AdapterEvent::Questioned { .. }
+        | AdapterEvent::RequestWithdrawn { .. }
+        | AdapterEvent::Usage(_)
+        | AdapterEvent::TurnEnded(_) => return None,
+    })
+}
+
+fn retrying(attempt: Option<u32>, max: Option<u32>, reason: &str) -> String {
+    match (attempt, max) {
+        (Some(attempt), Some(max)) => format!("{} (attempt {attempt} of {max})", line(reason)),
+        (Some(attempt), None) => format!("{} (attempt {attempt})", line(reason)),
+        (None, _) => line(reason),
+    }
+}
+
+fn tool_status(status: ToolStatus) -> &'static str {
+    match status {
+        ToolStatus::Completed => "completed",
+        ToolStatus::Failed => "failed",
+        ToolStatus::Declined => "declined",
+        ToolStatus::Abandoned => "abandoned",
+    }
+}
+
+fn change(kind: &ChangeKind) -> String {
+    match kind {
+        ChangeKind::Add => "add".to_owned(),
+        ChangeKind::Update => "update".to_owned(),
+        ChangeKind::Delete => "delete".to_owned(),
+        ChangeKind::Move(to) => format!("move to {}", line(&to.to_string_lossy())),
+    }
+}
+
+/// Cleans a block of text and bounds it.
+pub fn block(text: &str) -> String {
+    truncate::to_bytes(&clean(text), MAX_TEXT)
+}
+
+/// Cleans a text to one line for people.
+pub fn line(text: &str) -> String {
+    let clean = clean(text);
+    truncate::to_chars(
+        &clean.split_whitespace().collect::<Vec<_>>().join(" "),
+        MAX_LINE,
+    )
+}
+
+/// Translates a CLI's running totals.
+pub fn usage(usage: &crate::adapter::Usage) -> Usage {
+    let micro = usage
+        .cost_usd
+        .filter(|cost| cost.is_finite() && *cost >= 0.0)
+        .map(|cost| cost * 1e6);
+    Usage {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        // A cost beyond the range saturates; the cast of a finite, non-negative number is what `as` defines.
+        cost_micro_usd: micro.map(|micro| micro.round() as u64),
+    }
+}
+
+/// Translates a turn's end for the workflow.
+pub fn result(end: &TurnEnd) -> TurnResult {
+    match end {
+        TurnEnd::Completed { final_text } => TurnResult::Completed {
+            question: question(final_text).map(|question| block(&question)),
+            summary: summary(final_text),
+        },
+        TurnEnd::Interrupted => TurnResult::Interrupted,
+        TurnEnd::Failed(failure) => failed(failure),
+    }
+}
+
+/// The first line of a message that says something, as people would quote it.
+fn summary(text: &str) -> String {
+    let first = text
+        .lines()
+        .map(|line| line.trim_start_matches(['#', '*', '-', ' ']))
+        .find(|line| !line.is_empty());
+    line(first.unwrap_or_default())
+}
+
+fn failed(failure: &Failure) -> TurnResult {
+    TurnResult::Failed {
+        kind: kind_word(failure.kind).to_owned(),
+        message: block(&failure.message),
+        transient: matches!(
+            failure.kind,
+            FailureKind::Service | FailureKind::Connection | FailureKind::Protocol
+        ),
+    }
+}
+
+/// A failure's kind as a word.
+pub fn kind_word(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Login => "login",
+        FailureKind::RateLimit => "rate limit",
+        FailureKind::UsageLimit => "usage limit",
+        FailureKind::Service => "service",
+        FailureKind::Connection => "connection",
+        FailureKind::ContextFull => "context full",
+        FailureKind::Refused => "refused",
+        FailureKind::Protocol => "protocol",
+    }
+}

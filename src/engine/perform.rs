@@ -1,0 +1,280 @@
+//! Performs effects: each arm calls one function, and what happens comes back as events.
+
+use tokio::sync::mpsc;
+
+use crate::adapter::{Access, Order, SessionSpec, TurnSpec};
+use crate::domain::effect::Effect;
+use crate::domain::event::Event;
+use crate::domain::ids::RequestId;
+use crate::domain::plan::file_hash;
+use crate::domain::question::Answer;
+use crate::domain::session::{Message, Speaker};
+use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
+use crate::process::Marker;
+use crate::text::clean_json_line;
+
+use super::live::{Ask, Live, Parts, TurnAsk};
+use super::{AtWork, Engine, EngineError, Outcome, documents, failed, staging};
+
+/// How many asks may wait for a live conversation; more than a turn can ever have open.
+const ASKS: usize = 64;
+/// How large one file of a session's raw stream may grow, in bytes; one older file is kept.
+const RAW_LIMIT: u64 = 20_000_000;
+
+impl Engine {
+    pub(super) fn perform(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
+        match effect {
+            Effect::StartTurn(order) => return self.start_turn(order),
+            Effect::InterruptTurn(_) => self.interrupt(),
+            Effect::ForgetConversation(role) => return Ok(self.forget(role)),
+            Effect::CollectDocument(order) => return Ok(self.collect(&order)),
+            Effect::SettleConflict { order, answer } => {
+                return Ok(self.settle_conflict(&order, &answer));
+            }
+            Effect::AppendRemarks(text) => return Ok(self.append_remarks(&text)),
+            Effect::SwitchToBuild => return self.switch_to_build(),
+            Effect::Survey => return Ok(self.survey()),
+            Effect::EnterExecution(terms) => return Ok(self.enter_execution(terms)),
+            Effect::Snapshot { step, attempt } => self.snapshot(step, attempt),
+            Effect::AuditStep { step } => self.audit_step(step),
+            Effect::RunTests { step, test } => self.run_tests(step, test),
+            Effect::CommitStep {
+                step,
+                paths,
+                message,
+            } => self.commit_step(step, paths, message),
+            Effect::RecordStep { step } => return Ok(vec![self.record_step(step)]),
+            Effect::Ask(question) => return Ok(vec![Event::QuestionAsked { question }]),
+            Effect::AnswerAgent { request, answer } => self.answer_agent(&request, &answer),
+            Effect::ExpireApprovals => return Ok(self.expire_approvals()),
+            Effect::Log(text) => return Ok(self.log(&text)),
+            Effect::Finish => self.finish(Outcome::Finished),
+            Effect::Halt(reason) => self.finish(Outcome::Halted(reason)),
+        }
+        Ok(Vec::new())
+    }
+
+    fn start_turn(&mut self, order: TurnOrder) -> Result<Vec<Event>, EngineError> {
+        let role = order.purpose.role();
+        match self.prepare_turn(&order, role) {
+            Ok((ask, at_work)) => {
+                let prompt = ask.turn.prompt.clone();
+                self.at_work = Some(at_work);
+                self.append_message(role, Speaker::User, &order, &prompt)?;
+                Ok(self.ask_live(role, Ask::Turn(Box::new(ask))))
+            }
+            Err(message) => {
+                let result = TurnResult::Failed {
+                    kind: "refused".to_owned(),
+                    message,
+                    transient: false,
+                };
+                Ok(vec![Event::TurnEnded {
+                    turn: order.turn,
+                    result,
+                }])
+            }
+        }
+    }
+
+    fn prepare_turn(&mut self, order: &TurnOrder, role: Role) -> Result<(TurnAsk, AtWork), String> {
+        let state = self.journal.state();
+        let session = state.session(role).ok_or("this run has no reviewer")?;
+        let adapter = self
+            .setup
+            .adapters
+            .get(&role)
+            .ok_or("no adapter is set for this role")?;
+        let dir = self.journal.layout().staging(&session.id);
+        let staging =
+            staging::prepare(self.journal.layout(), dir).map_err(|error| error.to_string())?;
+        let spec = SessionSpec {
+            session: session.id.clone(),
+            fresh_id: uuid::Uuid::new_v4().to_string(),
+            external_id: session.external_id.clone(),
+            cwd: self.setup.root.clone(),
+            staging: staging.dir.clone(),
+            cli: adapter.cli(),
+            trust: self.setup.trust,
+        };
+        let access = if order.purpose.writes() {
+            Access::Workspace
+        } else {
+            Access::ReadOnly
+        };
+        let prompt = self.prompt(order, &staging)?;
+        let recovery = self.recovery_prompt(order)?;
+        let prompt = match self.synthetic.remove(&role) {
+            Some(said) => format!("{said}\n\n{prompt}"),
+            None => prompt,
+        };
+        let prompt_sha256 = file_hash(prompt.as_bytes());
+        let turn = TurnSpec {
+            turn: order.turn.clone(),
+            prompt,
+            access,
+        };
+        let limit = self.setup.config.limits.turn_timeout;
+        let at_work = AtWork {
+            order: order.clone(),
+            prompt_sha256,
+            staging,
+        };
+        Ok((
+            TurnAsk {
+                session: spec,
+                turn,
+                recovery,
+                limit,
+            },
+            at_work,
+        ))
+    }
+
+    /// Passes an ask to a role's conversation, which is begun where there is none.
+    pub(super) fn ask_live(&mut self, role: Role, ask: Ask) -> Vec<Event> {
+        if !self.lives.contains_key(&role)
+            && let Err(message) = self.begin_live(role)
+        {
+            return vec![failed("begin a conversation", message)];
+        }
+        let sent = self.lives.get(&role).map(|asks| asks.try_send(ask));
+        match sent {
+            Some(Ok(())) => Vec::new(),
+            Some(Err(_)) | None => {
+                self.lives.remove(&role);
+                vec![failed(
+                    "reach the agent",
+                    "its conversation no longer answers",
+                )]
+            }
+        }
+    }
+
+    fn begin_live(&mut self, role: Role) -> Result<(), String> {
+        let state = self.journal.state();
+        let session = state.session(role).ok_or("this run has no such role")?;
+        let adapter = self
+            .setup
+            .adapters
+            .get(&role)
+            .ok_or("no adapter is set for this role")?;
+        let raw = self
+            .journal
+            .session_files(&session.id)
+            .open_raw(RAW_LIMIT, Box::new(clean_json_line));
+        let marker = Marker::new(state.run.as_str(), role.name());
+        let (asks, inbox) = mpsc::channel(ASKS);
+        let parts = Parts {
+            role,
+            adapter: adapter.protocol(),
+            raw,
+            marker,
+        };
+        let live = Live::new(parts, inbox, self.told.0.clone());
+        self.tasks.spawn(live.run());
+        self.lives.insert(role, asks);
+        Ok(())
+    }
+
+    fn interrupt(&mut self) {
+        let role = self
+            .at_work
+            .as_ref()
+            .map(|at_work| at_work.order.purpose.role());
+        let asks = role.and_then(|role| self.lives.get(&role));
+        if let Some(asks) = asks
+            && asks.try_send(Ask::Order(Order::Interrupt)).is_err()
+        {
+            tracing::warn!(
+                "the conversation takes no interrupt; its process is ended at the program's end"
+            );
+        }
+    }
+
+    fn forget(&mut self, role: Role) -> Vec<Event> {
+        let mut events = self.ask_live(role, Ask::Forget);
+        events.push(Event::SessionLost {
+            role,
+            reason: "the user asked for a new session".to_owned(),
+        });
+        events
+    }
+
+    fn append_remarks(&mut self, text: &str) -> Vec<Event> {
+        let facts = documents::Facts {
+            at: self.journal.now(),
+            iteration: self.state().iteration.max(1),
+            keep_in: self.state().findings.reviews().max(1),
+        };
+        match documents::append_remarks(self.journal.guard(), text, &facts) {
+            Ok(file_sha256) => vec![Event::CommentsEdited { file_sha256 }],
+            Err(documents::Refused::Conflict) => vec![failed(
+                "append your remarks",
+                "comments.md changed meanwhile; try again",
+            )],
+            Err(documents::Refused::Store(error)) => vec![failed("append your remarks", error)],
+        }
+    }
+
+    /// Puts the build profile on the planner's session by a synthetic message.
+    fn switch_to_build(&mut self) -> Result<Vec<Event>, EngineError> {
+        let text = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
+                    as each message says."
+            .to_owned();
+        let session = &self.state().planner;
+        let id = session.id.clone();
+        let message = Message {
+            id: format!("msg_{}", session.n_messages + 1),
+            turn: None,
+            role: Speaker::User,
+            agent: Profile::Build,
+            synthetic: true,
+            ts: self.journal.now(),
+            text: text.clone(),
+        };
+        self.journal.append_message(&id, &message)?;
+        self.synthetic.insert(Role::Planner, text);
+        Ok(vec![Event::MessageAppended {
+            role: Role::Planner,
+            message: Message {
+                text: String::new(),
+                ..message
+            },
+        }])
+    }
+
+    fn answer_agent(&mut self, request: &RequestId, answer: &Answer) {
+        let raw = self.questions.remove(request).unwrap_or_default();
+        let answers = match answer {
+            Answer::Texts { answers } => Some(
+                answers
+                    .iter()
+                    .map(|(shown, text)| (raw.get(shown).unwrap_or(shown).clone(), text.clone()))
+                    .collect(),
+            ),
+            _ => None,
+        };
+        self.order(Order::AnswerQuestions(request.clone(), answers));
+    }
+
+    /// Passes an order to the conversation that is at work.
+    pub(super) fn order(&mut self, order: Order) {
+        let role = self
+            .at_work
+            .as_ref()
+            .map(|at_work| at_work.order.purpose.role());
+        let asks = role.and_then(|role| self.lives.get(&role));
+        if asks.is_none_or(|asks| asks.try_send(Ask::Order(order)).is_err()) {
+            tracing::warn!("an answer found nobody who waits for it");
+        }
+    }
+
+    pub(super) fn log(&self, text: &str) -> Vec<Event> {
+        let at = crate::store::instant::to_text(self.journal.now());
+        match self.journal.log_entry(&format!("\n- {at} {text}\n")) {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![failed("write log.md", error)],
+        }
+    }
+}

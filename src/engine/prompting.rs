@@ -1,0 +1,301 @@
+//! Builds the text of each prompt from the run's state, the templates and the files.
+//!
+//! Refuses to word anything itself but the first line, by which every prompt can be told: phase and detail.
+
+use crate::domain::execution::Current;
+use crate::domain::findings::{Finding, Stand};
+use crate::domain::phase::Phase;
+use crate::domain::turn::{Again, Purpose, TurnOrder};
+use crate::prompts::RenderError;
+use crate::prompts::variables::{
+    CommitLine, Common, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
+    RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
+};
+use crate::text::truncate;
+
+use super::Engine;
+use super::staging::Staging;
+
+/// How much of a failing test run the agent sees, in lines at its beginning and end.
+const OUTPUT_LINES: (usize, usize) = (20, 120);
+
+impl Engine {
+    /// Writes the whole prompt of a turn.
+    pub(super) fn prompt(&self, order: &TurnOrder, staging: &Staging) -> Result<String, String> {
+        let body = match &order.purpose {
+            Purpose::RefineGoal { said } => self.refine_goal(said),
+            Purpose::WritePlan => self.write_plan(order, staging)?,
+            Purpose::Review => self.review(order, staging)?,
+            Purpose::Respond => self.respond(order, staging)?,
+            Purpose::Step { .. } | Purpose::Fix { .. } | Purpose::Summary => self.execute(order)?,
+        };
+        let body = body.map_err(|error| error.to_string())?;
+        let said = match (&order.purpose, &order.again) {
+            (Purpose::Step { .. } | Purpose::Fix { .. }, again) => {
+                again.as_ref().map(again_in_words)
+            }
+            _ => None,
+        };
+        let said = said.map_or(String::new(), |said| format!("{said}\n\n"));
+        Ok(format!(
+            "{}\n\n{said}{body}",
+            header(order, self.state().iteration)
+        ))
+    }
+
+    /// Writes what goes in front of a prompt when the CLI has lost the conversation.
+    pub(super) fn recovery_prompt(&self, order: &TurnOrder) -> Result<String, String> {
+        let state = self.state();
+        let done = state
+            .execution
+            .as_ref()
+            .and_then(|execution| execution.done.last());
+        let vars = RecoverVars {
+            common: self.common(),
+            role: order.purpose.role().name().to_owned(),
+            phase: state.phase.name().to_owned(),
+            plan: self.read_plan()?,
+            comments: self.comments_on_disk().map_err(|error| error.to_string())?,
+            last_step: done.map(|step| format!("{}. {}", step.n, step.text)),
+            open_findings: self.open_findings(),
+            prompt: None,
+        };
+        let body = self
+            .setup
+            .prompts
+            .render_recover(&vars)
+            .map_err(|error| error.to_string())?;
+        Ok(format!("[agent-collab RECOVER]\n\n{body}"))
+    }
+
+    fn common(&self) -> Common {
+        let goal = self.state().goal.as_ref();
+        Common {
+            goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
+            goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
+            root: self.setup.root.to_string_lossy().into_owned(),
+            project_instructions: self
+                .setup
+                .instructions
+                .iter()
+                .map(|(name, text)| Instructions {
+                    name: name.clone(),
+                    text: text.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    fn read_plan(&self) -> Result<Option<String>, String> {
+        self.plan_on_disk().map_err(|error| error.to_string())
+    }
+
+    fn refine_goal(&self, said: &str) -> Result<String, RenderError> {
+        let vars = RefineGoalVars {
+            common: self.common(),
+            message: Some(said.to_owned()),
+        };
+        self.setup.prompts.render_refine_goal(&vars)
+    }
+
+    fn write_plan(
+        &self,
+        order: &TurnOrder,
+        staging: &Staging,
+    ) -> Result<Result<String, RenderError>, String> {
+        let vars = WritePlanVars {
+            common: self.common(),
+            staging_plan: staging.plan.to_string_lossy().into_owned(),
+            prior_plan: self.read_plan()?,
+            test_command: self.test_command_without_plan().map(|test| test.command),
+            retry_reason: order.again.as_ref().map(again_in_words),
+        };
+        Ok(self.setup.prompts.render_write_plan(&vars))
+    }
+
+    fn review(
+        &self,
+        order: &TurnOrder,
+        staging: &Staging,
+    ) -> Result<Result<String, RenderError>, String> {
+        let state = self.state();
+        let vars = ReviewVars {
+            common: self.common(),
+            plan: self.read_plan()?.unwrap_or_default(),
+            plan_path: self.journal.layout().plan().to_string_lossy().into_owned(),
+            staging_comments: staging.comments.to_string_lossy().into_owned(),
+            iteration: state.iteration,
+            cap: state.cap(),
+            highest_finding: state.findings.highest(),
+            open_findings: self.open_findings(),
+            retry_reason: order.again.as_ref().map(again_in_words),
+        };
+        Ok(self.setup.prompts.render_review(&vars))
+    }
+
+    fn respond(
+        &self,
+        order: &TurnOrder,
+        staging: &Staging,
+    ) -> Result<Result<String, RenderError>, String> {
+        let state = self.state();
+        let vars = RespondVars {
+            common: self.common(),
+            plan: self.read_plan()?.unwrap_or_default(),
+            comments: self
+                .comments_on_disk()
+                .map_err(|error| error.to_string())?
+                .unwrap_or_default(),
+            open_findings: self.open_findings(),
+            staging_plan: staging.plan.to_string_lossy().into_owned(),
+            staging_comments: staging.comments.to_string_lossy().into_owned(),
+            iteration: state.iteration,
+            cap: state.cap(),
+            unanswered: unanswered_before(state),
+            retry_reason: order.again.as_ref().map(again_in_words),
+        };
+        Ok(self.setup.prompts.render_respond(&vars))
+    }
+
+    fn execute(&self, order: &TurnOrder) -> Result<Result<String, RenderError>, String> {
+        let execution = self
+            .state()
+            .execution
+            .as_ref()
+            .ok_or("the execution is not entered")?;
+        let vars = ExecuteVars {
+            common: self.common(),
+            plan: self.read_plan()?.unwrap_or_default(),
+            test_command: execution.test.as_ref().map(|test| test.command.clone()),
+            task: self.execute_task(&order.purpose)?,
+        };
+        Ok(self.setup.prompts.render_execute(&vars))
+    }
+
+    fn execute_task(&self, purpose: &Purpose) -> Result<ExecuteTask, String> {
+        let state = self.state();
+        let execution = state
+            .execution
+            .as_ref()
+            .ok_or("the execution is not entered")?;
+        let total = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
+        let total = u32::try_from(total).unwrap_or(u32::MAX);
+        let current = execution.current.as_ref().ok_or("no step is at hand");
+        Ok(match purpose {
+            Purpose::Step { n } => ExecuteTask::Step {
+                number: *n,
+                total,
+                text: current?.text.clone(),
+            },
+            Purpose::Fix { n, attempt } => fix_task(
+                current?,
+                (*n, total),
+                (*attempt, state.settings.max_fix_turns),
+            ),
+            _ => ExecuteTask::Summary {
+                commits: commit_lines(execution),
+            },
+        })
+    }
+
+    /// The open findings with the planner's last answers.
+    fn open_findings(&self) -> Vec<OpenFinding> {
+        self.state().findings.open().map(open_finding).collect()
+    }
+}
+
+fn fix_task(
+    current: &Current,
+    (number, total): (u32, u32),
+    (attempt, attempts): (u32, u32),
+) -> ExecuteTask {
+    let receipt = current.receipt.as_ref();
+    ExecuteTask::Fix {
+        number,
+        total,
+        text: current.text.clone(),
+        command: receipt
+            .map(|receipt| receipt.command.clone())
+            .unwrap_or_default(),
+        outcome: receipt.map(outcome_in_words).unwrap_or_default(),
+        output: receipt
+            .map(|receipt| truncate::to_lines(&receipt.output_tail, OUTPUT_LINES.0, OUTPUT_LINES.1))
+            .unwrap_or_default(),
+        attempt,
+        attempts: attempts.max(attempt),
+    }
+}
+
+/// Says how a failing test run ended, to follow "it".
+fn outcome_in_words(receipt: &crate::domain::receipt::Receipt) -> String {
+    match receipt.exit_code {
+        Some(code) => format!("ended with exit status {code}"),
+        None => format!("did not end by itself: {}", receipt.in_words()),
+    }
+}
+
+fn commit_lines(execution: &crate::domain::execution::Execution) -> Vec<CommitLine> {
+    use crate::domain::execution::StepOutcome;
+    let line = |step: &crate::domain::execution::StepRecord| match &step.outcome {
+        StepOutcome::Committed { commit, message } => {
+            let hash = commit.chars().take(12).collect();
+            Some(CommitLine {
+                hash,
+                title: message.clone(),
+            })
+        }
+        StepOutcome::Uncommitted { .. } | StepOutcome::NoChange => None,
+    };
+    execution.done.iter().filter_map(line).collect()
+}
+
+/// Findings that stay open although the review before the last had them unanswered too.
+fn unanswered_before(state: &crate::domain::run::State) -> Vec<u32> {
+    let older =
+        |finding: &&Finding| finding.raised_in < finding.last_in && finding.responses.is_empty();
+    state
+        .findings
+        .open()
+        .filter(older)
+        .map(|finding| finding.remark.n)
+        .collect()
+}
+
+fn open_finding(finding: &Finding) -> OpenFinding {
+    OpenFinding {
+        n: finding.remark.n,
+        severity: finding.remark.severity.word().to_owned(),
+        text: finding.remark.text.clone(),
+        answer: finding.responses.last().map(|(_, response)| {
+            let stand = match response.stand {
+                Stand::Accepted => "accepted",
+                Stand::Rejected => "rejected",
+            };
+            format!("{stand}: {}", response.reason)
+        }),
+    }
+}
+
+fn again_in_words(again: &Again) -> String {
+    match again {
+        Again::NoDocument { reason } => reason.clone(),
+        Again::Answered { answer } => format!("the user answers your question: {answer}"),
+        Again::Failed => {
+            "the last attempt was cut off before its end; look at what is there and go on"
+                .to_owned()
+        }
+    }
+}
+
+/// The first line of every prompt.
+fn header(order: &TurnOrder, iteration: u32) -> String {
+    let detail = match &order.purpose {
+        Purpose::RefineGoal { .. } | Purpose::WritePlan => String::new(),
+        Purpose::Review | Purpose::Respond => format!(" {iteration}"),
+        Purpose::Step { n } => format!(" step {n}"),
+        Purpose::Fix { n, attempt } => format!(" fix {n}.{attempt}"),
+        Purpose::Summary => " summary".to_owned(),
+    };
+    let phase: Phase = order.purpose.phase();
+    format!("[agent-collab {phase}{detail}]")
+}

@@ -1,0 +1,101 @@
+//! Everything that is fixed when a run starts: settings, adapters, trust, policies.
+//!
+//! A changed configuration or prompt is not read until the next start.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::adapter::{Adapter, CliSpec, Trust, claude::Claude, codex::Codex, pipe::Pipe};
+use crate::config::types::{AdapterKind, AdapterSettings};
+use crate::config::{Config, TrustState};
+use crate::domain::turn::Role;
+use crate::permission::rule::Rule;
+use crate::prompts::Prompts;
+
+/// What a run is set up with.
+#[derive(Debug)]
+pub struct Setup {
+    /// The repository's real root.
+    pub root: PathBuf,
+    /// The configuration in force.
+    pub config: Config,
+    /// The prompts in force.
+    pub prompts: Prompts,
+    /// Whether the user trusts the repository.
+    pub trust: Trust,
+    /// AGENTS.md and CLAUDE.md as far as trust lets them reach agents; each with its file name.
+    pub instructions: Vec<(String, String)>,
+    /// The adapter of each role.
+    pub adapters: BTreeMap<Role, NamedAdapter>,
+    /// Where commits go.
+    pub branch: BranchPolicy,
+    /// Why commits are off; `None` where they are on.
+    pub commits_off: Option<String>,
+    /// What happens to a call that needs a person.
+    pub on_ask: OnAsk,
+}
+
+/// An adapter with its name in the configuration.
+#[derive(Debug, Clone)]
+pub struct NamedAdapter {
+    /// The name.
+    pub name: String,
+    /// How it is started.
+    pub settings: AdapterSettings,
+}
+
+impl NamedAdapter {
+    /// Makes the protocol of a new conversation.
+    pub fn protocol(&self) -> Box<dyn Adapter> {
+        match self.settings.kind {
+            AdapterKind::Codex => Box::new(Codex::new()),
+            AdapterKind::Claude => Box::new(Claude::new()),
+            AdapterKind::Pipe => Box::new(Pipe::new()),
+        }
+    }
+
+    /// How its program is started.
+    pub fn cli(&self) -> CliSpec {
+        CliSpec {
+            program: self.settings.program.clone(),
+            args: self.settings.args.clone(),
+            env: self.settings.env.clone(),
+            model: self.settings.model.clone(),
+        }
+    }
+}
+
+/// Where commits go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchPolicy {
+    /// The current branch, or a new one when that is the default branch or no branch is checked out.
+    Unless,
+    /// The current branch, whatever it is.
+    Current,
+    /// A new branch, always.
+    New,
+}
+
+/// What happens to a call that needs a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnAsk {
+    /// It waits for the user.
+    Wait,
+    /// It is declined, the turn goes on.
+    Deny,
+    /// These rules allow it, or it is declined.
+    Rules {
+        /// The user's own, in order.
+        own: Vec<Rule>,
+        /// Those of a repository that is not trusted; they may only take away.
+        restrictions: Vec<Rule>,
+    },
+}
+
+/// Trust in the adapters' words.
+pub fn trust_of(state: TrustState) -> Trust {
+    match state {
+        TrustState::Trusted => Trust::Trusted,
+        TrustState::Untrusted | TrustState::Changed => Trust::Untrusted,
+    }
+}

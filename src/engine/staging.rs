@@ -1,0 +1,140 @@
+//! A turn's staging folder: made before the turn, read after it.
+//!
+//! Agents never write workflow files in place. What they leave here is untrusted: only regular files
+//! of a bounded size are read, and no link is followed.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::domain::ids::Sha256;
+use crate::domain::plan::file_hash;
+use crate::store::{Layout, StoreError, documents};
+
+/// The largest document that is taken from an agent, in bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The folder of one turn and what the workflow files were when it began.
+#[derive(Debug, Clone)]
+pub struct Staging {
+    /// The folder; the agent may write here and nowhere else.
+    pub dir: PathBuf,
+    /// Where it may write the plan.
+    pub plan: PathBuf,
+    /// Where it may write comments or answers.
+    pub comments: PathBuf,
+    /// The hash of `plan.md` when the turn began; also that of its copy in the folder.
+    pub plan_base: Option<Sha256>,
+    /// The hash of `comments.md` when the turn began.
+    pub comments_base: Option<Sha256>,
+}
+
+/// Empties the session's folder and puts a copy of `plan.md` in it, where there is one.
+///
+/// # Errors
+/// The folder cannot be made, or the workflow files cannot be read.
+pub fn prepare(layout: &Layout, dir: PathBuf) -> Result<Staging, StoreError> {
+    let failed = |what: &'static str| {
+        let dir = dir.clone();
+        move |error: io::Error| StoreError::io(what, &dir, error)
+    };
+    clear(&dir).map_err(failed("empty"))?;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&dir)
+        .map_err(failed("create"))?;
+    let plan = documents::read(&layout.plan())?;
+    let comments = documents::read(&layout.comments())?;
+    let staging = Staging {
+        plan: dir.join(&layout.names().plan),
+        comments: dir.join(&layout.names().comments),
+        plan_base: plan.as_ref().map(|document| document.sha256.clone()),
+        comments_base: comments.map(|document| document.sha256),
+        dir: dir.clone(),
+    };
+    if let Some(document) = plan {
+        fs::write(&staging.plan, &document.bytes).map_err(failed("fill"))?;
+    }
+    Ok(staging)
+}
+
+/// Removes whatever lies at the folder's place without following a link.
+fn clear(dir: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(dir) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(dir),
+        Ok(_) => fs::remove_file(dir),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes the folder after its documents were committed.
+///
+/// # Errors
+/// The folder cannot be removed.
+pub fn remove(staging: &Staging) -> io::Result<()> {
+    clear(&staging.dir)
+}
+
+/// What an agent left in its folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// The plan, where it differs from the copy that was put there.
+    pub plan: Option<String>,
+    /// The comments or answers.
+    pub comments: Option<String>,
+    /// Why a file that lies there was not taken.
+    pub refused: Vec<String>,
+}
+
+/// Reads what an agent left in its folder.
+pub fn read(staging: &Staging) -> Left {
+    let mut left = Left::default();
+    if fs::symlink_metadata(&staging.dir).is_ok_and(|found| !found.is_dir()) {
+        left.refused
+            .push("the staging folder was replaced by something else".to_owned());
+        return left;
+    }
+    let plan = take(&staging.plan, &mut left.refused);
+    left.plan = plan
+        .filter(|bytes| Some(file_hash(bytes)) != staging.plan_base)
+        .map(to_text);
+    left.comments = take(&staging.comments, &mut left.refused).map(to_text);
+    left
+}
+
+fn to_text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn take(path: &Path, refused: &mut Vec<String>) -> Option<Vec<u8>> {
+    match open(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            refused.push(format!("{}: {error}", path.display()));
+            None
+        }
+    }
+}
+
+/// Reads a regular file of at most 1 MiB with a single name; `None` when there is none.
+fn open(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let flags = (nix::fcntl::OFlag::O_NOFOLLOW | nix::fcntl::OFlag::O_NONBLOCK).bits();
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let found = file.metadata()?;
+    if !found.is_file() || found.nlink() != 1 {
+        return Err(io::Error::other("is no regular file of its own"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other("is larger than 1 MiB"));
+    }
+    Ok(Some(bytes))
+}

@@ -1,0 +1,284 @@
+//! What a live conversation tells becomes events.
+
+use std::collections::BTreeMap;
+
+use crate::adapter::{AdapterEvent, AgentQuestion, TurnEnd};
+use crate::domain::event::{Event, News};
+use crate::domain::ids::{RequestId, TurnId};
+use crate::domain::session::{Message, Speaker};
+use crate::domain::turn::Role;
+use crate::store::{StoreError, Tampered};
+
+use super::journal::Journal;
+use super::live::Told;
+use super::{Delta, Engine, EngineError, Held, Inward, failed, news};
+
+impl Engine {
+    pub(super) fn on_told(&mut self, role: Role, told: Told) -> Result<(), EngineError> {
+        match told {
+            Told::Started(process) => {
+                let Some(at_work) = &self.at_work else {
+                    return Ok(());
+                };
+                let (turn, prompt_sha256) =
+                    (at_work.order.turn.clone(), at_work.prompt_sha256.clone());
+                self.feed(Event::TurnStarted {
+                    turn,
+                    prompt_sha256,
+                    process: Some(process),
+                })
+            }
+            Told::Event(event) => self.on_adapter_event(role, event),
+            Told::Silent(since) => self.feed_news(
+                role,
+                News::Silent {
+                    seconds: since.as_secs(),
+                },
+            ),
+            Told::RawFailed(error) => self.feed(failed("keep the raw stream", error)),
+            Told::Gone => Ok(()),
+        }
+    }
+
+    fn on_adapter_event(&mut self, role: Role, event: AdapterEvent) -> Result<(), EngineError> {
+        if let Some(news) = news::of(&event) {
+            return self.feed_news(role, news);
+        }
+        match event {
+            AdapterEvent::Ready {
+                version: Some(version),
+            } => self.on_version(role, &version),
+            AdapterEvent::SessionOpened { external_id } => {
+                self.on_session_opened(role, &external_id)
+            }
+            AdapterEvent::SessionLost { reason } => self.feed(Event::SessionLost {
+                role,
+                reason: news::line(&reason),
+            }),
+            AdapterEvent::TextDelta { item, text } => {
+                self.deltas.push(Delta::Text { role, item, text });
+                Ok(())
+            }
+            AdapterEvent::Withdrawn { item } => {
+                self.deltas.push(Delta::Withdrawn { role, item });
+                Ok(())
+            }
+            AdapterEvent::Asked {
+                request,
+                call,
+                reason,
+                ..
+            } => self.on_asked(role, request, &call, reason.as_deref()),
+            AdapterEvent::Questioned { request, questions } => {
+                self.on_questioned(request, &questions)
+            }
+            AdapterEvent::RequestWithdrawn { request } => {
+                self.questions.remove(&request);
+                self.feed(Event::AgentQuestionWithdrawn { request })
+            }
+            AdapterEvent::Usage(usage) => self.on_usage(role, &usage),
+            AdapterEvent::TurnEnded(end) => {
+                self.check_after_turn(end);
+                Ok(())
+            }
+            // The rest is news, taken above, or for the view alone.
+            AdapterEvent::Ready { version: None }
+            | AdapterEvent::TurnStarted
+            | AdapterEvent::ThinkingDelta { .. }
+            | AdapterEvent::ToolOutput { .. }
+            | AdapterEvent::Text { .. }
+            | AdapterEvent::Thinking { .. }
+            | AdapterEvent::ToolStarted { .. }
+            | AdapterEvent::ToolEnded { .. }
+            | AdapterEvent::FilesChanged { .. }
+            | AdapterEvent::CallDenied { .. }
+            | AdapterEvent::Retrying { .. }
+            | AdapterEvent::Notice { .. }
+            | AdapterEvent::Unknown { .. }
+            | AdapterEvent::Malformed { .. } => Ok(()),
+        }
+    }
+
+    fn feed_news(&mut self, role: Role, news: News) -> Result<(), EngineError> {
+        let running = self
+            .state()
+            .running
+            .as_ref()
+            .map(|running| running.order.turn.clone());
+        let turn = running.unwrap_or_else(|| TurnId::new("none"));
+        self.feed(Event::Agent { turn, role, news })
+    }
+
+    fn on_version(&mut self, role: Role, version: &str) -> Result<(), EngineError> {
+        let version = news::line(version);
+        let known = self
+            .state()
+            .session(role)
+            .and_then(|session| session.version.as_ref());
+        if known == Some(&version) {
+            return Ok(());
+        }
+        self.feed(Event::SessionVersion { role, version })
+    }
+
+    fn on_session_opened(&mut self, role: Role, external_id: &str) -> Result<(), EngineError> {
+        let external_id = news::line(external_id);
+        let known = self
+            .state()
+            .session(role)
+            .and_then(|session| session.external_id.as_ref());
+        if known != Some(&external_id) {
+            self.feed(Event::SessionOpened { role, external_id })?;
+        }
+        if let Some(session) = self.state().session(role) {
+            self.journal.session_files(&session.id).save(session)?;
+        }
+        Ok(())
+    }
+
+    fn on_usage(&mut self, role: Role, usage: &crate::adapter::Usage) -> Result<(), EngineError> {
+        let usage = news::usage(usage);
+        if self
+            .state()
+            .session(role)
+            .is_some_and(|session| session.usage == usage)
+        {
+            return Ok(());
+        }
+        self.feed(Event::UsageReported { role, usage })
+    }
+
+    /// Shows an agent's question cleaned and remembers how the agent worded it.
+    fn on_questioned(
+        &mut self,
+        request: RequestId,
+        questions: &[AgentQuestion],
+    ) -> Result<(), EngineError> {
+        let Some(turn) = self
+            .at_work
+            .as_ref()
+            .map(|at_work| at_work.order.turn.clone())
+        else {
+            return Ok(());
+        };
+        let shown: Vec<(String, Vec<String>)> = questions
+            .iter()
+            .map(|q| {
+                (
+                    news::block(&q.text),
+                    q.options.iter().map(|option| news::line(option)).collect(),
+                )
+            })
+            .collect();
+        let raw: BTreeMap<String, String> = shown
+            .iter()
+            .zip(questions)
+            .map(|((shown, _), q)| (shown.clone(), q.text.clone()))
+            .collect();
+        self.questions.insert(request.clone(), raw);
+        self.feed(Event::AgentAsked {
+            turn,
+            request,
+            questions: shown,
+        })
+    }
+
+    /// Compares the program's own files off the loop; the turn's end follows with what was found.
+    fn check_after_turn(&mut self, end: TurnEnd) {
+        let Some(at_work) = &self.at_work else {
+            return;
+        };
+        let turn = at_work.order.turn.clone();
+        let guard = self.journal.guard().clone();
+        let done = self.done.0.clone();
+        self.tasks.spawn(async move {
+            let checked = tokio::task::spawn_blocking(move || Journal::check(&guard)).await;
+            let tampered = checked.unwrap_or_else(|_| Ok(Vec::new()));
+            let _nobody = done
+                .send(Inward::TurnChecked {
+                    turn,
+                    end,
+                    tampered,
+                })
+                .await;
+        });
+    }
+
+    pub(super) fn on_turn_checked(
+        &mut self,
+        turn: &TurnId,
+        end: &TurnEnd,
+        tampered: Result<Vec<Tampered>, StoreError>,
+    ) -> Result<(), EngineError> {
+        let Some(at_work) = self.at_work.take_if(|at_work| at_work.order.turn == *turn) else {
+            return Ok(());
+        };
+        let tampered = tampered?;
+        if !tampered.is_empty() {
+            let name = |path: &std::path::Path| news::line(&path.to_string_lossy());
+            let files = tampered
+                .iter()
+                .map(|t| {
+                    (
+                        name(&t.path),
+                        t.kept_copy.as_deref().map(name).unwrap_or_default(),
+                    )
+                })
+                .collect();
+            self.feed(Event::Tampered { files })?;
+        }
+        let final_text = match end {
+            TurnEnd::Completed { final_text } => final_text.clone(),
+            TurnEnd::Interrupted | TurnEnd::Failed(_) => String::new(),
+        };
+        let role = at_work.order.purpose.role();
+        if !final_text.is_empty() {
+            self.append_message(role, Speaker::Assistant, &at_work.order, &final_text)?;
+        }
+        self.held = Some(Held {
+            order: at_work.order,
+            final_text,
+            staging: at_work.staging,
+        });
+        self.feed(Event::TurnEnded {
+            turn: turn.clone(),
+            result: news::result(end),
+        })?;
+        // A document that nobody collects goes; one in conflict stays held.
+        if self.state().busy.is_none() {
+            self.drop_held();
+        }
+        Ok(())
+    }
+
+    /// Appends a message to a role's session; the event holds everything but the text.
+    pub(super) fn append_message(
+        &mut self,
+        role: Role,
+        speaker: Speaker,
+        order: &crate::domain::turn::TurnOrder,
+        text: &str,
+    ) -> Result<(), EngineError> {
+        let Some(session) = self.state().session(role) else {
+            return Ok(());
+        };
+        let id = session.id.clone();
+        let message = Message {
+            id: format!("msg_{}", session.n_messages + 1),
+            turn: Some(order.turn.clone()),
+            role: speaker,
+            agent: order.purpose.profile(),
+            synthetic: speaker != Speaker::Assistant,
+            ts: self.journal.now(),
+            text: crate::text::clean(text),
+        };
+        self.journal.append_message(&id, &message)?;
+        self.feed(Event::MessageAppended {
+            role,
+            message: Message {
+                text: String::new(),
+                ..message
+            },
+        })
+    }
+}
