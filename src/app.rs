@@ -1,1 +1,8 @@
-//! (being written)
+//! The shell around a run: start-up, the loop, signals, the end.
+//!
+//! The only place, with `cli`, that knows all the others; nobody knows it.
+
+pub mod answers;
+pub mod headless;
+pub mod report;
+pub mod start;

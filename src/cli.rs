@@ -1,5 +1,278 @@
-//! (being written)
+//! The command line: one definition gives parsing, `--help` and completions; one file a sub-command.
 
 pub mod config;
+pub mod demo;
+pub mod doctor;
+pub mod run;
 pub mod scripted_agent;
+pub mod status;
 pub mod trust;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::app::start::{Refusal, find_root};
+use crate::config::{Choices, Override, Places};
+use crate::engine::git::GitSettings;
+
+/// Makes codex and claude work on one goal together: one plans and executes, the other reviews, you decide.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agent-collab",
+    version,
+    after_help = "See it work without a model or a key:\n  agent-collab demo\n\n\
+                  Let your own codex and claude work in this repository:\n  \
+                  agent-collab doctor\n  \
+                  agent-collab run --goal \"Make the parser accept empty input\" --auto --yes-execute\n\n\
+                  Exit codes: 0 done, 1 error, 2 usage, 3 needs you, 4 another instance runs here, 5 cancelled, 130 interrupted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Takes a goal to committed steps, without a screen
+    Run(run::RunArgs),
+    /// Plays a whole run with scripted agents in a scratch repository; calls no model
+    Demo(demo::DemoArgs),
+    /// Shows where the run in this repository stands
+    Status(status::StatusArgs),
+    /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
+    Doctor(doctor::DoctorArgs),
+    /// Shows, checks or finds the configuration
+    Config {
+        #[command(flatten)]
+        choices: ChoiceArgs,
+        #[command(subcommand)]
+        command: ConfigSub,
+    },
+    /// Lets this repository's own configuration, prompts and agent instructions count
+    Trust(TrustArgs),
+    /// Prints the completions of a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Plays a script in the guise of codex or claude, for tests and the demo
+    ScriptedAgent(scripted_agent::ScriptedAgentArgs),
+}
+
+/// Flags by which the configuration is chosen.
+#[derive(Debug, Clone, Args)]
+pub struct ChoiceArgs {
+    /// Reads this configuration file over the user's and the repository's own
+    #[arg(long = "config", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Sets one key for this start, such as `-s workflow.max_iterations=3`
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigSub {
+    /// Prints every key with its value and where it comes from
+    Show {
+        /// Prints JSON instead of TOML
+        #[arg(long)]
+        json: bool,
+    },
+    /// Lists everything that is wrong, all at once
+    Check,
+    /// Prints which files are read
+    Path,
+}
+
+/// Arguments of `agent-collab trust`.
+#[derive(Debug, Args)]
+struct TrustArgs {
+    /// Takes the trust back
+    #[arg(long, conflicts_with = "list")]
+    revoke: bool,
+    /// Lists all trusted repositories
+    #[arg(long)]
+    list: bool,
+    /// Agrees without being asked
+    #[arg(long, conflicts_with_all = ["revoke", "list"])]
+    yes: bool,
+}
+
+impl ChoiceArgs {
+    /// What the flags say, for the configuration.
+    ///
+    /// # Errors
+    /// A `--set` without `=`.
+    pub fn choices(&self) -> Result<Choices, Refusal> {
+        let overrides = self.set.iter().map(|given| match given.split_once('=') {
+            Some((key, value)) => {
+                let flag = format!("--set {given}");
+                Ok(Override {
+                    flag,
+                    key: key.trim().to_owned(),
+                    value: value.trim().to_owned(),
+                })
+            }
+            None => Err(Refusal {
+                problem: format!("`--set {given}` has no `=`"),
+                hint: "write it as KEY=VALUE, such as `-s test.max_fix_turns=1`".to_owned(),
+                code: 2,
+            }),
+        });
+        Ok(Choices {
+            file: self.file.clone(),
+            overrides: overrides.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Runs the command line of this process and returns its exit code.
+pub fn main() -> u8 {
+    if cfg!(windows) {
+        return complain(&Refusal::error(
+            "agent-collab does not run on Windows",
+            "use it inside WSL",
+        ));
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; both go where clap says.
+            let _closed = error.print();
+            return if error.use_stderr() { 2 } else { 0 };
+        }
+    };
+    let Some(command) = cli.command else {
+        let mut help = Cli::command();
+        let _closed = writeln!(
+            io::stderr(),
+            "{}\nthe screen is not there yet: name a sub-command",
+            help.render_help()
+        );
+        return 2;
+    };
+    dispatch(command).unwrap_or_else(|refusal| complain(&refusal))
+}
+
+fn dispatch(command: Command) -> Result<u8, Refusal> {
+    match command {
+        Command::Run(args) => block_on(run::run(args)),
+        Command::Demo(args) => block_on(demo::run(args)),
+        Command::Status(args) => block_on(status::run(args)),
+        Command::Doctor(args) => block_on(doctor::run(args)),
+        Command::Config { choices, command } => run_config(&choices, command),
+        Command::Trust(args) => run_trust(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "agent-collab",
+                &mut io::stdout(),
+            );
+            Ok(0)
+        }
+        Command::ScriptedAgent(args) => {
+            let code = scripted_agent::run(&args).map_err(|error| Refusal::error(error, ""))?;
+            Ok(u8::try_from(code).unwrap_or(1))
+        }
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<u8, Refusal>>) -> Result<u8, Refusal> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Refusal::error(format!("cannot start: {error}"), ""))?;
+    let code = runtime.block_on(work);
+    // A read that hangs in a dead file system must not keep the program from ending.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(500));
+    code
+}
+
+/// Says what is wrong and what to do, and gives the exit code.
+fn complain(refusal: &Refusal) -> u8 {
+    let mut err = io::stderr();
+    let _closed = writeln!(err, "error: {}", refusal.problem);
+    if !refusal.hint.is_empty() {
+        let _closed = writeln!(err, "hint: {}", refusal.hint);
+    }
+    refusal.code
+}
+
+fn here(choices: Choices) -> Result<config::Here, Refusal> {
+    let cwd = cwd()?;
+    let settings = GitSettings::new("none", tokio_util::sync::CancellationToken::new());
+    let root = block_on_root(&cwd, settings)?;
+    let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
+    Ok(config::Here {
+        places,
+        root,
+        choices,
+    })
+}
+
+fn block_on_root(cwd: &std::path::Path, settings: GitSettings) -> Result<PathBuf, Refusal> {
+    let mut root = PathBuf::new();
+    block_on(async {
+        root = find_root(cwd, settings).await?.0;
+        Ok(0)
+    })?;
+    Ok(root)
+}
+
+/// Where the program was started.
+///
+/// # Errors
+/// The directory is gone.
+pub fn cwd() -> Result<PathBuf, Refusal> {
+    std::env::current_dir().map_err(|error| {
+        Refusal::error(
+            format!("cannot find the working directory: {error}"),
+            "start in one that exists",
+        )
+    })
+}
+
+fn run_config(choices: &ChoiceArgs, command: ConfigSub) -> Result<u8, Refusal> {
+    let here = here(choices.choices()?)?;
+    let command = match command {
+        ConfigSub::Show { json: false } => config::ConfigCommand::Show(config::Format::Toml),
+        ConfigSub::Show { json: true } => config::ConfigCommand::Show(config::Format::Json),
+        ConfigSub::Check => config::ConfigCommand::Check,
+        ConfigSub::Path => config::ConfigCommand::Path,
+    };
+    Ok(config::run(command, &here, &mut io::stdout()))
+}
+
+fn run_trust(args: &TrustArgs) -> Result<u8, Refusal> {
+    let here = here(Choices::default())?;
+    let command = match args {
+        TrustArgs { revoke: true, .. } => trust::TrustCommand::Revoke,
+        TrustArgs { list: true, .. } => trust::TrustCommand::List,
+        TrustArgs { yes: true, .. } => trust::TrustCommand::Grant(trust::Consent::Given),
+        TrustArgs { .. } if io::stdin().is_terminal() => {
+            trust::TrustCommand::Grant(trust::Consent::Ask)
+        }
+        TrustArgs { .. } => trust::TrustCommand::Grant(trust::Consent::Nobody),
+    };
+    Ok(trust::run(
+        command,
+        &here,
+        &mut io::stdin().lock(),
+        &mut io::stdout(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,3 +1,7 @@
 //! Turns arguments into an exit code; everything else is the library's.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(agent_collab::cli::main())
+}

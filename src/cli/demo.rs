@@ -6,7 +6,17 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use std::io::Write;
+
 use clap::Args;
+
+use crate::app::answers::{Answers, Yes};
+use crate::app::headless::{self, Headless};
+use crate::app::report::Form;
+use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
+use crate::config::Choices;
+use crate::domain::phase::Gate;
+use crate::engine::setup::BranchPolicy;
 
 /// The project, as paths and contents.
 const PROJECT: [(&str, &str); 4] = [
@@ -122,7 +132,53 @@ pub enum DemoError {
     Config(#[from] toml::ser::Error),
 }
 
+/// Makes the scratch repository, plays the run and says where everything is.
+///
+/// # Errors
+/// The demo cannot be prepared.
+pub async fn run(args: DemoArgs) -> Result<u8, Refusal> {
+    let failed = |error: DemoError| Refusal::error(error, "");
+    let speed = if args.fast {
+        Speed::Fast
+    } else {
+        Speed::Readable
+    };
+    let program = std::env::current_exe()
+        .map_err(|error| Refusal::error(format!("cannot find this program: {error}"), ""))?;
+    let folder = folder(args.dir.as_deref()).map_err(failed)?;
+    let demo = prepare(&folder, &program, speed).map_err(failed)?;
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    // A reader that is gone is noticed when the run is told.
+    let _closed = writeln!(out, "{}", demo.welcome());
+    let code = headless::run(demo.headless(), &mut out, &mut err).await;
+    let _closed = writeln!(out, "\n{}", demo.farewell());
+    Ok(code)
+}
+
 impl Demo {
+    /// The run that is played, with every question answered beforehand.
+    fn headless(&self) -> Headless {
+        Headless {
+            wishes: Wishes {
+                cwd: self.root.clone(),
+                choices: Choices {
+                    file: Some(self.config_file.clone()),
+                    overrides: Vec::new(),
+                },
+                gate: Gate::Auto,
+                branch: BranchPolicy::Unless,
+                asks: Asks::Deny,
+                unfinished: Unfinished::Refuse,
+            },
+            goal: self.goal.clone(),
+            answers: Answers {
+                execute: Some(Yes),
+                ..Answers::default()
+            },
+            form: Form::Lines,
+        }
+    }
+
     /// Returns what is said before the run.
     pub fn welcome(&self) -> String {
         format!(

@@ -1,0 +1,153 @@
+//! Answers questions in the user's place, by flags; what no flag answers stays a question.
+
+use std::collections::BTreeMap;
+
+use crate::domain::execution::DirtyPolicy;
+use crate::domain::question::{Answer, QuestionKind};
+
+/// How often a `retry` given by a flag is used for one kind of question.
+const RETRIES: u32 = 2;
+
+/// What the flags say.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    /// `--yes-execute`
+    pub execute: Option<Yes>,
+    /// `--on-cap`
+    pub on_cap: Option<OnCap>,
+    /// `--on-dirty`
+    pub on_dirty: Option<DirtyPolicy>,
+    /// `--answer KIND=CHOICE`
+    pub by_kind: BTreeMap<String, String>,
+    /// How often each kind was answered so far.
+    pub used: BTreeMap<String, u32>,
+}
+
+/// That the user said yes beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Yes;
+
+/// What happens at the cap and on a stall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnCap {
+    /// The plan passes.
+    Pass,
+    /// So many more iterations, once.
+    More(u32),
+    /// The run is given up.
+    Cancel,
+}
+
+impl std::str::FromStr for OnCap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is none of pass, more:N (N from 1), cancel");
+        match text {
+            "pass" => Ok(Self::Pass),
+            "cancel" => Ok(Self::Cancel),
+            _ => {
+                let n = text
+                    .strip_prefix("more:")
+                    .and_then(|n| n.parse().ok())
+                    .filter(|n| *n >= 1);
+                n.map(Self::More).ok_or_else(wrong)
+            }
+        }
+    }
+}
+
+impl Answers {
+    /// Answers a question where a flag does.
+    pub fn answer(&mut self, kind: &QuestionKind) -> Option<Answer> {
+        let answer = self.by_own_flag(kind).or_else(|| {
+            let word = self.by_kind.get(kind.name())?;
+            kind.read_answer(word)
+        })?;
+        let used = self.used.entry(kind.name().to_owned()).or_default();
+        *used += 1;
+        // What only tries again must come to an end by itself.
+        let repeats = matches!(
+            answer,
+            Answer::Retry | Answer::NewSession | Answer::ReviewAgain
+        );
+        (!repeats || *used <= RETRIES).then_some(answer)
+    }
+
+    fn by_own_flag(&mut self, kind: &QuestionKind) -> Option<Answer> {
+        match kind {
+            QuestionKind::Execute { .. } => self.execute.map(|Yes| Answer::Execute),
+            QuestionKind::Arbitration { .. } => self.at_cap(),
+            QuestionKind::DirtyFiles { .. } => self.on_dirty.map(|policy| match policy {
+                DirtyPolicy::Include => Answer::Include,
+                DirtyPolicy::LeaveOut => Answer::LeaveOut,
+            }),
+            _ => None,
+        }
+    }
+
+    fn at_cap(&mut self) -> Option<Answer> {
+        match self.on_cap? {
+            OnCap::Pass => Some(Answer::ForcePass),
+            OnCap::Cancel => Some(Answer::CancelRun),
+            OnCap::More(n) => {
+                self.on_cap = None;
+                Some(Answer::MoreIterations { n })
+            }
+        }
+    }
+}
+
+/// Names the flag that would have answered a question.
+pub fn flag_for(kind: &QuestionKind) -> String {
+    match kind {
+        QuestionKind::Gate { .. } => "--auto".to_owned(),
+        QuestionKind::Execute { .. } => "--yes-execute".to_owned(),
+        QuestionKind::Arbitration { .. } => "--on-cap pass|more:N|cancel".to_owned(),
+        QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
+        other => format!("--answer {}={}", other.name(), other.choices().join("|")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::question::ArbitrationReason;
+
+    fn cap() -> QuestionKind {
+        QuestionKind::Arbitration {
+            reason: ArbitrationReason::Cap,
+            open: 1,
+        }
+    }
+
+    #[test]
+    fn more_iterations_are_granted_once() {
+        let mut answers = Answers {
+            on_cap: "more:2".parse().ok(),
+            ..Answers::default()
+        };
+        assert_eq!(
+            answers.answer(&cap()),
+            Some(Answer::MoreIterations { n: 2 })
+        );
+        assert_eq!(answers.answer(&cap()), None);
+        assert!("more:0".parse::<OnCap>().is_err());
+    }
+
+    #[test]
+    fn a_retry_by_flag_comes_to_an_end() {
+        let kind = QuestionKind::CommitFailed {
+            step: 1,
+            message: String::new(),
+        };
+        let by_kind = BTreeMap::from([("commit_failed".to_owned(), "retry".to_owned())]);
+        let mut answers = Answers {
+            by_kind,
+            ..Answers::default()
+        };
+        let given: Vec<bool> = (0..4).map(|_| answers.answer(&kind).is_some()).collect();
+        assert_eq!(given, [true, true, false, false]);
+        assert_eq!(flag_for(&kind), "--answer commit_failed=retry|go-on|stop");
+    }
+}

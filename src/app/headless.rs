@@ -1,0 +1,261 @@
+//! A run without a screen: events out, flags for answers, an exit code. It never hangs on a question.
+
+use std::io::Write;
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::question::Question;
+use crate::engine::{Engine, EngineError, Outcome};
+use crate::process::{become_subreaper, end_everything};
+
+use super::answers::{Answers, flag_for};
+use super::report::{Form, tell};
+use super::start::{Refusal, Started, Wishes, start};
+
+/// How long an interrupted turn may take to end by its CLI's protocol.
+const LEAVE_GRACE: Duration = Duration::from_secs(2);
+/// How long conversations may take to end after that, before everything is killed.
+const SHUT_DOWN: Duration = Duration::from_secs(8);
+
+/// A headless run.
+#[derive(Debug, Clone)]
+pub struct Headless {
+    /// What to start.
+    pub wishes: Wishes,
+    /// The goal, confirmed by being given.
+    pub goal: String,
+    /// What answers questions.
+    pub answers: Answers,
+    /// How it is told.
+    pub form: Form,
+}
+
+/// Plays a run to its end and returns the exit code: 0 done, 1 error, 3 needs the user, 4 locked,
+/// 5 cancelled, 130 interrupted.
+pub async fn run(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    match play(headless, out, err).await {
+        Ok(code) => code,
+        Err(refusal) => {
+            complain(err, &refusal.problem, &refusal.hint);
+            refusal.code
+        }
+    }
+}
+
+fn complain(err: &mut dyn Write, problem: &str, hint: &str) {
+    // There is nowhere left to say that standard error is closed.
+    let _closed = writeln!(err, "error: {problem}");
+    if !hint.is_empty() {
+        let _closed = writeln!(err, "hint: {hint}");
+    }
+}
+
+/// What ends the loop.
+enum End {
+    Over(Outcome),
+    Unanswered(Question),
+    Signalled(&'static str),
+    OutputClosed,
+}
+
+async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Refusal> {
+    let Headless {
+        wishes,
+        goal,
+        mut answers,
+        form,
+    } = headless;
+    become_subreaper().map_err(|error| {
+        Refusal::error(format!("cannot look after child processes: {error}"), "")
+    })?;
+    let mut signals = Signals::listen()
+        .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
+    let started = start(&wishes).await?;
+    let Started {
+        mut engine,
+        notices,
+        lock: _lock,
+        debug_log: _debug_log,
+    } = started;
+    for notice in notices {
+        let _closed = writeln!(err, "note: {notice}");
+    }
+    let end = drive(
+        &mut engine,
+        &goal,
+        &mut answers,
+        (&mut *out, form),
+        &mut signals,
+    )
+    .await;
+    let code = match end {
+        Ok(end) => leave(&mut engine, end, (&mut *out, form), err).await,
+        Err(error) => Err(error),
+    };
+    close(&mut engine, &mut signals).await;
+    code.map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
+}
+
+async fn drive(
+    engine: &mut Engine,
+    goal: &str,
+    answers: &mut Answers,
+    (out, form): (&mut dyn Write, Form),
+    signals: &mut Signals,
+) -> Result<End, EngineError> {
+    let title = goal
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default()
+        .trim();
+    let title = crate::text::truncate::to_chars(&crate::text::clean(title), 80);
+    engine.feed(Event::GoalGiven {
+        text: goal.to_owned(),
+    })?;
+    engine.feed(Event::GoalConfirmed {
+        title,
+        text: goal.to_owned(),
+    })?;
+    loop {
+        if flush(engine, out, form).is_err() {
+            return Ok(End::OutputClosed);
+        }
+        if let Some(outcome) = engine.outcome() {
+            return Ok(End::Over(outcome.clone()));
+        }
+        if let Some(question) = engine.state().awaiting.clone() {
+            match answers.answer(&question.kind) {
+                Some(answer) => engine.feed(Event::Answered {
+                    id: question.id,
+                    answer,
+                })?,
+                None => return Ok(End::Unanswered(question)),
+            }
+            continue;
+        }
+        tokio::select! {
+            biased;
+            name = signals.next() => return Ok(End::Signalled(name)),
+            inward = engine.next() => engine.take(inward)?,
+        }
+    }
+}
+
+/// Prints what was recorded; pieces of text are for screens only.
+fn flush(engine: &mut Engine, out: &mut dyn Write, form: Form) -> std::io::Result<()> {
+    engine.take_deltas();
+    for record in engine.take_recorded() {
+        tell(out, form, &record)?;
+    }
+    out.flush()
+}
+
+/// Says how it ended, records that the program goes where the run is not over, and gives the exit code.
+async fn leave(
+    engine: &mut Engine,
+    end: End,
+    (out, form): (&mut dyn Write, Form),
+    err: &mut dyn Write,
+) -> Result<u8, EngineError> {
+    let (reason, code) = match end {
+        End::Over(Outcome::Finished) => return Ok(finished(engine, err)),
+        End::Over(Outcome::Halted(reason)) => {
+            complain(err, &reason, "the run is kept as it is in .agent-collab");
+            (reason, 1)
+        }
+        End::Unanswered(question) => {
+            let flag = flag_for(&question.kind);
+            let asked = question.kind.in_words();
+            let hint = format!("`{flag}` would have answered it; the run is kept in .agent-collab");
+            complain(
+                err,
+                &format!("needs you ({}): {asked}", question.kind.name()),
+                &hint,
+            );
+            (
+                format!(
+                    "needs the user ({}): {asked}; {flag} would have answered it",
+                    question.kind.name()
+                ),
+                3,
+            )
+        }
+        End::Signalled(name) => {
+            complain(
+                err,
+                &format!("interrupted by {name}"),
+                "the run is kept in .agent-collab",
+            );
+            (format!("interrupted by {name}"), 130)
+        }
+        End::OutputClosed => ("nobody reads the output any more".to_owned(), 1),
+    };
+    engine.feed(Event::Left { reason })?;
+    let deadline = Instant::now() + LEAVE_GRACE;
+    while engine.state().running.is_some() {
+        tokio::select! {
+            inward = engine.next() => engine.take(inward)?,
+            () = sleep_until(deadline) => break,
+        }
+    }
+    // The reader may be gone; that changes nothing about the end.
+    let _closed = flush(engine, out, form);
+    Ok(code)
+}
+
+fn finished(engine: &Engine, err: &mut dyn Write) -> u8 {
+    let state = engine.state();
+    if state.phase == Phase::Cancelled {
+        complain(err, "the run was cancelled", "");
+        return 5;
+    }
+    if state.changed_nothing() {
+        complain(
+            err,
+            "no step changed anything, so nothing was done",
+            "look at log.md for what each step said",
+        );
+        return 1;
+    }
+    0
+}
+
+/// Ends every process; a second signal ends all patience.
+async fn close(engine: &mut Engine, signals: &mut Signals) {
+    tokio::select! {
+        _ = timeout(SHUT_DOWN, engine.shut_down()) => {}
+        _ = signals.next() => {}
+    }
+    let survivors = end_everything(Duration::from_millis(500)).await;
+    if !survivors.is_empty() {
+        tracing::error!(?survivors, "processes that could not be ended");
+    }
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.hangup.recv() => "SIGHUP",
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Tells a headless run as it goes: for people in lines, for programs as the events themselves.
+//!
+//! Refuses to know why things happen. Everything it prints was cleaned when it became an event.
+
+use std::io::{self, Write};
+
+use crate::domain::event::{Event, News};
+use crate::domain::question::CommitTerms;
+use crate::domain::review::Verdict;
+use crate::domain::turn::{Role, TurnResult};
+use crate::store::Record;
+
+/// How a run is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A line or a few for each thing worth knowing.
+    Lines,
+    /// The envelope of each event, one JSON object a line, as in `events.jsonl`.
+    Json,
+}
+
+/// Prints one record.
+///
+/// # Errors
+/// The output is closed.
+pub fn tell(out: &mut dyn Write, form: Form, record: &Record<Event>) -> io::Result<()> {
+    match form {
+        Form::Json => {
+            let line = record.to_line().map_err(io::Error::other)?;
+            writeln!(out, "{line}")
+        }
+        Form::Lines => match in_words(&record.event) {
+            Some(text) => writeln!(out, "{text}"),
+            None => Ok(()),
+        },
+    }
+}
+
+fn in_words(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::GoalConfirmed { title, .. } => format!("goal: {title}"),
+        Event::PhaseChanged { to, .. } => format!("── {to}"),
+        Event::SessionVersion { role, version } => format!("{} runs {version}", role.name()),
+        Event::SessionLost { role, reason } => {
+            format!(
+                "{}: the conversation is lost ({reason}); a new one goes on from a recovery prompt",
+                role.name()
+            )
+        }
+        Event::Agent { role, news, .. } => return news_in_words(*role, news),
+        Event::TurnEnded {
+            result: TurnResult::Failed { kind, message, .. },
+            ..
+        } => {
+            format!("the turn failed ({kind}): {message}")
+        }
+        Event::TurnEnded {
+            result: TurnResult::Interrupted,
+            ..
+        } => "the turn was interrupted".to_owned(),
+        Event::PlanCommitted { plan, .. } => {
+            let steps: Vec<String> = plan
+                .steps
+                .iter()
+                .map(|step| format!("   {}. {}", step.n, step.text))
+                .collect();
+            format!(
+                "plan.md: {} step(s)\n{}",
+                plan.steps.len(),
+                steps.join("\n")
+            )
+        }
+        Event::ReviewCommitted { review, .. } => review_in_words(review),
+        Event::ResponseCommitted {
+            responses, plan, ..
+        } => {
+            let plan = if plan.is_some() {
+                "the plan changed"
+            } else {
+                "the plan stays"
+            };
+            format!("answers to {} finding(s), {plan}", responses.len())
+        }
+        Event::NoDocument { reason, .. } => format!("no document: {reason}"),
+        Event::QuestionAsked { question } => format!("? {}", question.kind.in_words()),
+        Event::ApprovalAnswered {
+            allowed: false,
+            reason,
+            ..
+        } => format!("  declined: {reason}"),
+        Event::ApprovalAsked(approval) => {
+            format!(
+                "  asks {}: {}",
+                approval.permission,
+                approval.targets.join(", ")
+            )
+        }
+        Event::ExecutionEntered { terms, .. } => match &terms.commits {
+            CommitTerms::Off { reason } => format!("commits are off: {reason}"),
+            CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+                format!("commits go to {branch}")
+            }
+        },
+        Event::TestsRan { step, receipt, .. } => format!("step {step}: {}", receipt.in_words()),
+        Event::CommitMade {
+            commit, message, ..
+        } => {
+            format!(
+                "commit {} {message}",
+                commit.chars().take(12).collect::<String>()
+            )
+        }
+        Event::CommitSkipped { step, reason } => format!("step {step}: no commit, {reason}"),
+        Event::CommitFailed { step, message } => {
+            format!("step {step}: the commit failed: {message}")
+        }
+        Event::Tampered { files } => {
+            let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+            format!("restored: {}", names.join(", "))
+        }
+        Event::EffectFailed { what, message } => format!("failed to {what}: {message}"),
+        _ => return None,
+    })
+}
+
+fn review_in_words(review: &crate::domain::review::Review) -> String {
+    let verdict = match review.verdict {
+        Verdict::Approved => "approved",
+        Verdict::ChangesRequired => "changes required",
+    };
+    let mut lines = vec![format!("review: {verdict}")];
+    for remark in &review.remarks {
+        lines.push(format!(
+            "   {}. [{}] {}",
+            remark.n,
+            remark.severity.word(),
+            crate::text::clean(&remark.text)
+        ));
+    }
+    if !review.consistent {
+        lines.push("   its signals disagree, so it counts as changes required".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn news_in_words(role: Role, news: &News) -> Option<String> {
+    let who = role.name();
+    Some(match news {
+        News::Text { text } => {
+            let text = text.trim_end().replace('\n', &format!("\n{who} │ "));
+            format!("{who} │ {text}")
+        }
+        News::ToolStarted { tool, title, .. } => format!("  {tool}: {title}"),
+        News::CallDenied { tool, reason } => format!("  {tool} was refused by the CLI: {reason}"),
+        News::Retrying { reason } => format!("  the CLI tries again: {reason}"),
+        News::Silent { seconds } => format!("  no sign of life from the {who} for {seconds} s"),
+        News::Malformed { problem } => format!("  a line that is no frame: {problem}"),
+        News::Notice { text } => format!("  {text}"),
+        News::Thinking { .. }
+        | News::ToolEnded { .. }
+        | News::FilesChanged { .. }
+        | News::Unknown { .. } => {
+            return None;
+        }
+    })
+}

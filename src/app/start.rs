@@ -1,0 +1,460 @@
+//! Everything between the command line and a run that can take its first event.
+//!
+//! Each refusal says what is wrong, what to do, and which exit code it deserves. Nothing is changed in
+//! the repository before everything was checked.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::Trust;
+use crate::config::types::Config;
+use crate::config::{self, Choices, Layer, Loaded, Places};
+use crate::domain::event::{Created, Settings};
+use crate::domain::ids::{RunId, SessionId};
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::run::{Run, SCHEMA};
+use crate::domain::turn::Role;
+use crate::engine::Engine;
+use crate::engine::git::{Discovery, GitSettings, Repository};
+use crate::engine::journal::Journal;
+use crate::engine::probe::{Probed, probe};
+use crate::engine::setup::{BranchPolicy, NamedAdapter, OnAsk, Setup, trust_of};
+use crate::permission::rule::{Action, Rule};
+use crate::process::{end_leftovers, find_leftovers};
+use crate::prompts::{PromptSource, Prompts};
+use crate::store::debug_log::{self, DebugLog};
+use crate::store::{
+    Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, history, snapshot, tidy,
+};
+use crate::text::clean;
+
+/// What the user asked for on the command line.
+#[derive(Debug, Clone)]
+pub struct Wishes {
+    /// Where the program was started.
+    pub cwd: PathBuf,
+    /// `--config` and flags that set keys.
+    pub choices: Choices,
+    /// Who releases turns.
+    pub gate: Gate,
+    /// Where commits go.
+    pub branch: BranchPolicy,
+    /// What happens to calls that need a person.
+    pub asks: Asks,
+    /// What happens to an unfinished run.
+    pub unfinished: Unfinished,
+}
+
+/// What happens to calls that need a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asks {
+    /// They are declined.
+    Deny,
+    /// Rules of the user's own configuration and of `--config` answer.
+    AllowRules,
+}
+
+/// What happens to an unfinished run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfinished {
+    /// The start is refused.
+    Refuse,
+    /// It is archived.
+    Archive,
+}
+
+/// Why a run was not started.
+#[derive(Debug, Error)]
+#[error("{problem}")]
+pub struct Refusal {
+    /// What is wrong; may be several lines.
+    pub problem: String,
+    /// What to do; may be empty.
+    pub hint: String,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl Refusal {
+    /// Something is wrong: exit code 1.
+    pub fn error(problem: impl ToString, hint: impl Into<String>) -> Self {
+        Self {
+            problem: problem.to_string(),
+            hint: hint.into(),
+            code: 1,
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::error(&error, error.hint())
+    }
+}
+
+/// A run that can take its first event, with what must live as long as it.
+pub struct Started {
+    /// The owner of the run.
+    pub engine: Engine,
+    /// What the user should know.
+    pub notices: Vec<String>,
+    /// Held for the life of the program.
+    pub lock: InstanceLock,
+    /// Writes what is left of the debug log when it goes.
+    pub debug_log: Option<DebugLog>,
+}
+
+/// Finds the directory that a run belongs to: the repository's root, else the directory itself.
+///
+/// # Errors
+/// The directory cannot be read, or git refuses.
+pub async fn find_root(
+    cwd: &Path,
+    git: GitSettings,
+) -> Result<(PathBuf, Option<Repository>), Refusal> {
+    let real = cwd.canonicalize().map_err(|error| {
+        Refusal::error(
+            format!("cannot read {}: {error}", cwd.display()),
+            "start in a directory that exists",
+        )
+    })?;
+    let found = Repository::discover(&real, git).await;
+    match found.map_err(|error| Refusal::error(&error, error.hint()))? {
+        Discovery::Found(repository) => Ok((repository.root.clone(), Some(repository))),
+        Discovery::NotARepository => Ok((real, None)),
+        Discovery::NoWorkTree => Err(Refusal::error(
+            format!(
+                "{} is inside a git repository without a work tree",
+                real.display()
+            ),
+            "start in a checkout of it",
+        )),
+    }
+}
+
+/// Loads the configuration of a repository; all problems at once.
+///
+/// # Errors
+/// There is no home directory, or the configuration has problems.
+pub fn load_config(root: &Path, choices: &Choices) -> Result<(Places, Loaded), Refusal> {
+    let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
+    let loaded = config::load(&places, root, choices).map_err(|problems| {
+        Refusal::error(problems, "`agent-collab config check` lists them again")
+    })?;
+    Ok((places, loaded))
+}
+
+/// Checks everything and begins a run.
+///
+/// # Errors
+/// Something is missing, wrong, or held by another instance.
+pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
+    let cancel = CancellationToken::new();
+    let run = RunId::new(format!("run_{}", uuid::Uuid::now_v7().simple()));
+    let git = GitSettings::new(run.as_str(), cancel.clone());
+    let (root, repository) = find_root(&wishes.cwd, git).await?;
+    let (places, loaded) = load_config(&root, &wishes.choices)?;
+    let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
+    let prompts = load_prompts(&loaded)?;
+    let adapters = adapters(&loaded.config)?;
+    probe_all(&adapters, &root).await?;
+    let (repository, commits_off) = commits(repository, &root, &places, &run, &cancel).await?;
+    notices.extend(
+        commits_off
+            .iter()
+            .map(|reason| format!("commits are off: {reason}")),
+    );
+    let layout = layout(&root, &loaded.config)?;
+    if layout.create()? == Privacy::Open {
+        notices.push(format!(
+            "{} can be read by others: this file system keeps no modes",
+            layout.workdir().display()
+        ));
+    }
+    let lock = take_lock(&layout)?;
+    clear_the_way(&layout, &lock, wishes.unfinished).await?;
+    let config = &loaded.config;
+    let debug_log = open_debug_log(&layout, config, &mut notices);
+    let guard = Guard::open(&layout, &places.state_dir.join("guard"))?;
+    let created = created(run, config, wishes.gate, &adapters);
+    let journal = Journal::begin(guard, created)?;
+    let trust = trust_of(loaded.trust);
+    let setup = Setup {
+        root,
+        prompts,
+        trust,
+        instructions: instructions(&loaded, trust),
+        adapters,
+        branch: wishes.branch,
+        commits_off,
+        on_ask: on_ask(wishes.asks, config),
+        config: loaded.config,
+    };
+    Ok(Started {
+        engine: Engine::new(setup, journal, repository, cancel),
+        notices,
+        lock,
+        debug_log,
+    })
+}
+
+fn load_prompts(loaded: &Loaded) -> Result<Prompts, Refusal> {
+    let source = |source: &crate::config::SourceText| PromptSource {
+        file: source.file.clone(),
+        text: source.text.clone(),
+    };
+    let sources: Vec<PromptSource> = loaded.prompts().into_iter().map(source).collect();
+    Prompts::load(&sources).map_err(|problems| Refusal::error(problems, ""))
+}
+
+/// The adapters of the roles, by the configuration.
+///
+/// # Errors
+/// A role names an adapter that does not exist.
+pub fn adapters(config: &Config) -> Result<BTreeMap<Role, NamedAdapter>, Refusal> {
+    let named = |name: &str| {
+        let settings = config.adapters.get(name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = config.adapters.keys().map(String::as_str).collect();
+            let hint = format!("known adapters: {}", known.join(", "));
+            Refusal::error(format!("there is no adapter `{name}`"), hint)
+        })?;
+        Ok::<_, Refusal>(NamedAdapter {
+            name: name.to_owned(),
+            settings,
+        })
+    };
+    let mut adapters = BTreeMap::from([(Role::Planner, named(&config.roles.planner)?)]);
+    if let Some(reviewer) = &config.roles.reviewer {
+        adapters.insert(Role::Reviewer, named(reviewer)?);
+    }
+    Ok(adapters)
+}
+
+/// Probes every adapter in use, at once, and refuses with everything that is wrong.
+async fn probe_all(adapters: &BTreeMap<Role, NamedAdapter>, root: &Path) -> Result<(), Refusal> {
+    let mut names: Vec<&NamedAdapter> = Vec::new();
+    for adapter in adapters.values() {
+        if names.iter().all(|known| known.name != adapter.name) {
+            names.push(adapter);
+        }
+    }
+    let mut problems = Vec::new();
+    for adapter in names {
+        if let Probed::Refused { problem, hint } = probe(adapter, root).await {
+            problems.push(format!("{problem}\nhint: {hint}"));
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(Refusal::error(problems.join("\n"), "")),
+    }
+}
+
+/// The repository that snapshots and audits go to, and why commits are off where they are.
+async fn commits(
+    repository: Option<Repository>,
+    root: &Path,
+    places: &Places,
+    run: &RunId,
+    cancel: &CancellationToken,
+) -> Result<(Option<Repository>, Option<String>), Refusal> {
+    if let Some(repository) = repository {
+        let identity = repository
+            .identity()
+            .await
+            .map_err(|error| Refusal::error(&error, error.hint()))?;
+        identity.map_err(|missing| {
+            Refusal::error("git does not know in whose name to commit", missing.hint())
+        })?;
+        return Ok((Some(repository), None));
+    }
+    let shadow = shadow_repository(root, places, run, cancel).await?;
+    let reason = "this directory is in no git repository; `git init` turns them on".to_owned();
+    Ok((Some(shadow), Some(reason)))
+}
+
+/// Outside of git, trees are kept in a repository of the program's own, beside its state.
+async fn shadow_repository(
+    root: &Path,
+    places: &Places,
+    run: &RunId,
+    cancel: &CancellationToken,
+) -> Result<Repository, Refusal> {
+    let name = crate::domain::plan::file_hash(root.as_os_str().as_encoded_bytes());
+    let git_dir = places
+        .state_dir
+        .join("shadow")
+        .join(format!("{}.git", &name.as_str()[..16]));
+    let settings = GitSettings::new(run.as_str(), cancel.clone());
+    Repository::shadow(root, &git_dir, settings)
+        .await
+        .map_err(|error| Refusal::error(&error, error.hint()))
+}
+
+/// Where the run's files lie.
+///
+/// # Errors
+/// The work directory is not usable.
+pub fn layout(root: &Path, config: &Config) -> Result<Layout, Refusal> {
+    let names = Names {
+        workdir: config.paths.workdir.clone(),
+        plan: config.paths.plan.clone(),
+        comments: config.paths.comments.clone(),
+        log: config.paths.log.clone(),
+        debug_log: config.paths.debug_log.clone(),
+    };
+    Ok(Layout::new(root, names)?)
+}
+
+fn take_lock(layout: &Layout) -> Result<InstanceLock, Refusal> {
+    InstanceLock::take(layout).map_err(|error| {
+        let code = if matches!(error, LockError::Held(_)) {
+            4
+        } else {
+            1
+        };
+        Refusal {
+            problem: error.to_string(),
+            hint: error.hint(),
+            code,
+        }
+    })
+}
+
+/// Ends leftovers of a dead run and archives what is over.
+async fn clear_the_way(
+    layout: &Layout,
+    lock: &InstanceLock,
+    unfinished: Unfinished,
+) -> Result<(), Refusal> {
+    tidy(layout, lock)?;
+    let Some(found) = snapshot::load::<Run>(layout)? else {
+        return Ok(());
+    };
+    let state = found.state.state();
+    let leftovers = find_leftovers(state.run.as_str());
+    end_leftovers(&leftovers, std::time::Duration::from_secs(2)).await;
+    let is_empty = state.goal.is_none();
+    if !state.phase.is_final() && !is_empty && unfinished == Unfinished::Refuse {
+        let goal = state
+            .goal
+            .as_ref()
+            .map(|goal| goal.title.clone())
+            .unwrap_or_default();
+        return Err(Refusal {
+            problem: format!(
+                "an unfinished run is here: `{}`, in phase {}",
+                clean(&goal),
+                state.phase
+            ),
+            hint: "`--new` archives it to history/ and begins anew".to_owned(),
+            code: 3,
+        });
+    }
+    let title = state
+        .goal
+        .as_ref()
+        .map_or("without-goal", |goal| goal.title.as_str());
+    history::archive(layout, lock, title, jiff::Zoned::now().date())?;
+    Ok(())
+}
+
+fn open_debug_log(layout: &Layout, config: &Config, notices: &mut Vec<String>) -> Option<DebugLog> {
+    let level = config
+        .log
+        .level
+        .parse()
+        .unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
+    let opened = debug_log::init_debug_log(
+        &layout.debug_log(),
+        config.paths.debug_log_max_bytes,
+        level,
+        Box::new(clean),
+    );
+    match opened {
+        Ok(log) => Some(log),
+        Err(error) => {
+            notices.push(format!("no debug log: {error}"));
+            None
+        }
+    }
+}
+
+fn created(
+    run: RunId,
+    config: &Config,
+    gate: Gate,
+    adapters: &BTreeMap<Role, NamedAdapter>,
+) -> Created {
+    let session = |role: Role| {
+        let adapter = adapters.get(&role)?;
+        let id = SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()));
+        Some((id, adapter.name.clone()))
+    };
+    let planner =
+        session(Role::Planner).unwrap_or_else(|| (SessionId::new("ses_planner"), String::new()));
+    Created {
+        schema: SCHEMA,
+        run,
+        gate,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: config.workflow.max_iterations.max(1),
+            stall_limit: config.workflow.stall_limit.max(1),
+            auto_approve: config.workflow.auto_approve,
+            max_fix_turns: config.test.max_fix_turns,
+        },
+        planner,
+        reviewer: session(Role::Reviewer),
+    }
+}
+
+fn instructions(loaded: &Loaded, trust: Trust) -> Vec<(String, String)> {
+    if trust == Trust::Untrusted {
+        return Vec::new();
+    }
+    let name = |file: &Path| {
+        file.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    loaded
+        .project_instructions()
+        .iter()
+        .map(|source| (name(&source.file), source.text.clone()))
+        .collect()
+}
+
+/// Rules that may answer in the user's place: those of the global configuration and of `--config`.
+fn on_ask(asks: Asks, config: &Config) -> OnAsk {
+    match asks {
+        Asks::Deny => OnAsk::Deny,
+        Asks::AllowRules => OnAsk::Rules {
+            own: rules(config.permission.rules.iter().filter(|rule| is_own(rule))),
+            restrictions: rules(config.permission.restrictions.iter()),
+        },
+    }
+}
+
+/// A repository's own rules, trusted or not, never allow in the user's absence.
+fn is_own(rule: &config::types::Rule) -> bool {
+    matches!(rule.layer, Layer::Global | Layer::File) || rule.action != config::types::Action::Allow
+}
+
+fn rules<'a>(rules: impl Iterator<Item = &'a config::types::Rule>) -> Vec<Rule> {
+    rules
+        .map(|rule| Rule {
+            permission: rule.permission.clone(),
+            pattern: rule.pattern.clone(),
+            action: match rule.action {
+                config::types::Action::Allow => Action::Allow,
+                config::types::Action::Ask => Action::Ask,
+                config::types::Action::Deny => Action::Deny,
+            },
+        })
+        .collect()
+}

@@ -1,0 +1,173 @@
+//! `agent-collab doctor`: looks whether everything a run needs is there, and says what to do about what is not.
+//!
+//! Runs each CLI once with `--version`; calls no model. Environment variables are told only as set or not.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::start::{Refusal, find_root, load_config};
+use crate::config::Loaded;
+use crate::config::show::trust_word;
+use crate::engine::git::{GitSettings, Repository};
+use crate::engine::probe::{Probed, probe};
+use crate::engine::setup::NamedAdapter;
+
+use super::ChoiceArgs;
+
+/// Variables that change how the CLIs behave; their values are never shown.
+const VARIABLES: [&str; 12] = [
+    "OPENAI_API_KEY",
+    "CODEX_API_KEY",
+    "CODEX_HOME",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "HTTPS_PROXY",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// Arguments of `agent-collab doctor`.
+#[derive(Debug, Clone, Args)]
+pub struct DoctorArgs {
+    /// Prints one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Runs the command: 0 when a run could start, else 1.
+///
+/// # Errors
+/// The configuration has problems, or git refuses.
+pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
+    let settings = GitSettings::new("doctor", CancellationToken::new());
+    let (root, repository) = find_root(&super::cwd()?, settings).await?;
+    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let git = git(repository.as_ref()).await;
+    let adapters = adapters(&loaded, &root).await;
+    let is_well = git["ok"] == json!(true)
+        && adapters
+            .iter()
+            .all(|adapter| adapter["needed"] == json!(false) || adapter["ok"] == json!(true));
+    let environment: serde_json::Map<String, Value> = VARIABLES
+        .iter()
+        .map(|name| {
+            let word = if std::env::var_os(name).is_some() {
+                "[SET]"
+            } else {
+                "[NOT SET]"
+            };
+            ((*name).to_owned(), json!(word))
+        })
+        .collect();
+    let report = json!({
+        "ok": is_well,
+        "version": env!("CARGO_PKG_VERSION"),
+        "root": root.to_string_lossy(),
+        "trust": trust_word(loaded.trust),
+        "git": git,
+        "adapters": adapters,
+        "environment": environment,
+    });
+    let mut out = io::stdout();
+    let written = match args.json {
+        true => writeln!(out, "{report}"),
+        false => write!(out, "{}", in_words(&report)),
+    };
+    Ok(if written.is_ok() && is_well { 0 } else { 1 })
+}
+
+async fn git(repository: Option<&Repository>) -> Value {
+    let Some(repository) = repository else {
+        return json!({ "ok": true, "note": "no git repository here: commits would be off" });
+    };
+    match repository.identity().await {
+        Ok(Ok(identity)) => {
+            json!({ "ok": true, "note": format!("commits as {} <{}>", identity.author.name, identity.author.email) })
+        }
+        Ok(Err(missing)) => {
+            json!({ "ok": false, "problem": "git does not know in whose name to commit", "hint": missing.hint() })
+        }
+        Err(error) => json!({ "ok": false, "problem": error.to_string(), "hint": error.hint() }),
+    }
+}
+
+async fn adapters(loaded: &Loaded, root: &Path) -> Vec<Value> {
+    let config = &loaded.config;
+    let mut found = Vec::new();
+    for (name, settings) in &config.adapters {
+        let needed = *name == config.roles.planner || Some(name) == config.roles.reviewer.as_ref();
+        let adapter = NamedAdapter {
+            name: name.clone(),
+            settings: settings.clone(),
+        };
+        let mut entry = json!({ "name": name, "kind": settings.kind.name(), "program": settings.program, "needed": needed });
+        let told = match probe(&adapter, root).await {
+            Probed::Ready(capabilities) => json!({ "ok": true, "capabilities": capabilities }),
+            Probed::Unknown => json!({ "ok": true, "note": "its version is not known" }),
+            Probed::Refused { problem, hint } => {
+                json!({ "ok": false, "problem": problem, "hint": hint })
+            }
+        };
+        if let (Value::Object(entry), Value::Object(told)) = (&mut entry, told) {
+            entry.extend(told);
+        }
+        found.push(entry);
+    }
+    found
+}
+
+fn in_words(report: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut lines = vec![
+        format!("agent-collab {}", text(&report["version"])),
+        format!(
+            "repository   {} ({})",
+            text(&report["root"]),
+            text(&report["trust"])
+        ),
+        item("git", &report["git"]),
+    ];
+    for adapter in report["adapters"].as_array().into_iter().flatten() {
+        let name = text(&adapter["name"]);
+        let used = if adapter["needed"] == json!(true) {
+            ""
+        } else {
+            " (no role uses it)"
+        };
+        lines.push(item(&format!("{name}{used}"), adapter));
+    }
+    for (name, state) in report["environment"].as_object().into_iter().flatten() {
+        lines.push(format!("{:<9}  {name}", text(state)));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn item(name: &str, value: &Value) -> String {
+    let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    if value["ok"] == json!(true) {
+        let version = value["capabilities"]["version"]
+            .as_str()
+            .map(|version| format!("version {version}"));
+        return format!(
+            "ok         {name}: {}",
+            version.unwrap_or_else(|| text("note"))
+        );
+    }
+    format!(
+        "MISSING    {name}: {}\n           hint: {}",
+        text("problem"),
+        text("hint")
+    )
+}

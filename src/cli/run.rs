@@ -1,0 +1,180 @@
+//! `agent-collab run`: takes a goal to committed steps, without a screen.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::app::answers::{Answers, OnCap, Yes};
+use crate::app::headless::{self, Headless};
+use crate::app::report::Form;
+use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
+use crate::domain::execution::DirtyPolicy;
+use crate::domain::phase::Gate;
+use crate::engine::setup::BranchPolicy;
+
+use super::ChoiceArgs;
+
+/// Arguments of `agent-collab run`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Every question has a flag that answers it beforehand. One that no flag answers keeps the run as it \
+                        is, names itself and its flag, and exits with 3; it never hangs.\n\n\
+                        Example:\n  agent-collab run --goal \"Add a --json flag to the report command\" --auto --yes-execute --on-cap more:2"
+)]
+pub struct RunArgs {
+    /// The goal; it counts as confirmed
+    #[arg(
+        long,
+        value_name = "TEXT",
+        required_unless_present = "goal_file",
+        conflicts_with = "goal_file"
+    )]
+    pub goal: Option<String>,
+    /// Reads the goal from a file, `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pub goal_file: Option<PathBuf>,
+    /// Lets turns follow each other without a release
+    #[arg(long)]
+    pub auto: bool,
+    /// Executes the approved plan, with the test command and on the branch that it shows
+    #[arg(long)]
+    pub yes_execute: bool,
+    /// Where commits go [default: the current branch, or agent-collab/<goal> when that is the default branch]
+    #[arg(long, value_name = "WHERE")]
+    pub branch: Option<Branch>,
+    /// What happens to an agent's call that needs a person
+    #[arg(long, value_name = "WHAT", default_value = "deny")]
+    pub on_ask: OnAskArg,
+    /// What happens when the review reaches its cap or makes no progress: pass, more:N (once) or cancel
+    #[arg(long, value_name = "WHAT")]
+    pub on_cap: Option<OnCap>,
+    /// What happens to a file with uncommitted changes of yours that a step edits
+    #[arg(long, value_name = "WHAT")]
+    pub on_dirty: Option<OnDirtyArg>,
+    /// Answers questions of a kind beforehand, such as `--answer tests_failed=accept`
+    #[arg(long = "answer", value_name = "KIND=CHOICE")]
+    pub answers: Vec<String>,
+    /// Archives an unfinished run to history/ and begins anew
+    #[arg(long)]
+    pub new: bool,
+    /// Prints the events themselves, one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// `--branch`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Branch {
+    /// The branch that is checked out
+    Current,
+    /// A new branch agent-collab/<goal>
+    New,
+}
+
+/// `--on-ask`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnAskArg {
+    /// Declines it; the turn goes on
+    Deny,
+    /// Accepts what [[permission.rule]] of your own configuration or --config allows
+    AllowRules,
+}
+
+/// `--on-dirty`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnDirtyArg {
+    /// Commits the whole file with the step
+    Include,
+    /// Leaves the file uncommitted
+    LeaveOut,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The flags do not fit together, or the run cannot be started.
+pub async fn run(args: RunArgs) -> Result<u8, Refusal> {
+    let headless = Headless {
+        goal: goal(&args)?,
+        answers: answers(&args)?,
+        form: if args.json { Form::Json } else { Form::Lines },
+        wishes: wishes(&args)?,
+    };
+    Ok(headless::run(headless, &mut io::stdout(), &mut io::stderr()).await)
+}
+
+fn goal(args: &RunArgs) -> Result<String, Refusal> {
+    let text = match (&args.goal, &args.goal_file) {
+        (Some(goal), _) => goal.clone(),
+        (None, Some(file)) if file.as_os_str() == "-" => io::read_to_string(io::stdin())
+            .map_err(|error| usage(format!("cannot read the goal from standard input: {error}")))?,
+        (None, Some(file)) => std::fs::read_to_string(file).map_err(|error| {
+            usage(format!(
+                "cannot read the goal from {}: {error}",
+                file.display()
+            ))
+        })?,
+        (None, None) => String::new(),
+    };
+    match text.trim().is_empty() {
+        true => Err(usage("the goal is empty".to_owned())),
+        false => Ok(text.trim().to_owned()),
+    }
+}
+
+fn usage(problem: String) -> Refusal {
+    Refusal {
+        problem,
+        hint: "`agent-collab run --help` shows all flags".to_owned(),
+        code: 2,
+    }
+}
+
+fn answers(args: &RunArgs) -> Result<Answers, Refusal> {
+    let mut by_kind = BTreeMap::new();
+    for given in &args.answers {
+        let (kind, choice) = given.split_once('=').ok_or_else(|| {
+            usage(format!(
+                "`--answer {given}` has no `=`; write it as KIND=CHOICE"
+            ))
+        })?;
+        by_kind.insert(kind.trim().to_owned(), choice.trim().to_owned());
+    }
+    Ok(Answers {
+        execute: args.yes_execute.then_some(Yes),
+        on_cap: args.on_cap,
+        on_dirty: args.on_dirty.map(|policy| match policy {
+            OnDirtyArg::Include => DirtyPolicy::Include,
+            OnDirtyArg::LeaveOut => DirtyPolicy::LeaveOut,
+        }),
+        by_kind,
+        ..Answers::default()
+    })
+}
+
+fn wishes(args: &RunArgs) -> Result<Wishes, Refusal> {
+    Ok(Wishes {
+        cwd: super::cwd()?,
+        choices: args.choices.choices()?,
+        gate: if args.auto { Gate::Auto } else { Gate::Manual },
+        branch: match args.branch {
+            None => BranchPolicy::Unless,
+            Some(Branch::Current) => BranchPolicy::Current,
+            Some(Branch::New) => BranchPolicy::New,
+        },
+        asks: match args.on_ask {
+            OnAskArg::Deny => Asks::Deny,
+            OnAskArg::AllowRules => Asks::AllowRules,
+        },
+        unfinished: if args.new {
+            Unfinished::Archive
+        } else {
+            Unfinished::Refuse
+        },
+    })
+}

@@ -1,0 +1,124 @@
+//! `agent-collab status`: where the run in this repository stands, read from its snapshot.
+//!
+//! Takes no lock and changes nothing, so it may be asked while the run goes on.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::domain::run::{Run, State};
+use crate::engine::git::GitSettings;
+use crate::store::{InstanceLock, LockError, snapshot};
+use crate::text::clean;
+
+use super::ChoiceArgs;
+
+/// Arguments of `agent-collab status`.
+#[derive(Debug, Clone, Args)]
+pub struct StatusArgs {
+    /// Prints the whole snapshot as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The snapshot cannot be read.
+pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, _) = find_root(&super::cwd()?, settings).await?;
+    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let layout = layout(&root, &loaded.config)?;
+    let found = snapshot::load::<Run>(&layout)?;
+    let holder = layout
+        .workdir()
+        .exists()
+        .then(|| InstanceLock::take(&layout));
+    let held = matches!(holder, Some(Err(LockError::Held(_))));
+    let mut out = io::stdout();
+    let written = match (found, args.json) {
+        (Some(found), true) => {
+            let state = serde_json::to_value(found.state.state()).unwrap_or_default();
+            writeln!(
+                out,
+                "{}",
+                json!({ "running": held, "last_seq": found.last_seq, "run": state })
+            )
+        }
+        (Some(found), false) => write!(out, "{}", in_words(found.state.state(), held)),
+        (None, true) => writeln!(out, "{}", json!({ "running": held, "run": null })),
+        (None, false) => writeln!(out, "no run in {}", root.display()),
+    };
+    Ok(if written.is_ok() { 0 } else { 1 })
+}
+
+fn in_words(state: &State, held: bool) -> String {
+    let mut lines = Vec::new();
+    let goal = state
+        .goal
+        .as_ref()
+        .map_or("none yet", |goal| goal.title.as_str());
+    lines.push(format!("goal       {}", clean(goal)));
+    let runs = if held {
+        "an instance works on it"
+    } else {
+        "nobody works on it"
+    };
+    lines.push(format!("phase      {} ({runs})", state.phase));
+    lines.push(format!("iteration  {} of {}", state.iteration, state.cap()));
+    if let Some(verdict) = &state.verdict {
+        let forced = if verdict.forced {
+            ", let pass by the user"
+        } else {
+            ""
+        };
+        lines.push(format!("verdict    {}{forced}", verdict.value.word()));
+    }
+    for finding in state.findings.open() {
+        let remark = &finding.remark;
+        lines.push(format!(
+            "finding    {}. [{}] {}",
+            remark.n,
+            remark.severity.word(),
+            clean(&remark.text)
+        ));
+    }
+    if let Some(question) = &state.awaiting {
+        lines.push(format!("waits      {}", clean(&question.kind.in_words())));
+    }
+    if let Some(plan) = &state.plan {
+        for step in &plan.plan.steps {
+            lines.push(step_line(state, step));
+        }
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn step_line(state: &State, step: &crate::domain::plan::Step) -> String {
+    let done = state
+        .execution
+        .iter()
+        .flat_map(|execution| &execution.done)
+        .find(|record| record.n == step.n);
+    let tested = done.map_or(String::new(), |record| {
+        format!(" ({})", record.tested_in_words())
+    });
+    let mark = if done.is_some() || step.done {
+        'x'
+    } else {
+        ' '
+    };
+    format!(
+        "step       {}. [{mark}] {}{tested}",
+        step.n,
+        clean(&step.text)
+    )
+}
