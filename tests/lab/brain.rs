@@ -45,14 +45,35 @@ pub fn purpose_of(prompt: &str) -> Purpose {
         let found = STAGED.captures_iter(prompt).find(|found| &found[1] == name);
         found.map(|found| found[0].to_owned())
     };
-    match (staged("plan"), staged("comments")) {
-        (Some(_), Some(comments)) => Purpose::Respond(comments),
-        (Some(plan), None) => Purpose::WritePlan(plan),
-        (None, Some(comments)) => Purpose::Review(comments),
-        (None, None) if prompt.contains("Step 1") => Purpose::FirstStep,
-        (None, None) if prompt.contains("Step 2") => Purpose::SecondStep,
-        (None, None) if prompt.contains("ummar") => Purpose::Summary,
-        (None, None) => Purpose::Unclear,
+    static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^\[agent-collab ([A-Z_]+)(?: ([^\]]+))?\]$").expect("a valid pattern")
+    });
+    let headers: Vec<(String, String)> = HEADER
+        .captures_iter(prompt)
+        .map(|found| {
+            (
+                found[1].to_owned(),
+                found
+                    .get(2)
+                    .map_or_else(String::new, |detail| detail.as_str().to_owned()),
+            )
+        })
+        .collect();
+    // A recovery prompt stands in front of the one that says what to do now.
+    let Some((phase, detail)) = headers.iter().rfind(|(phase, _)| phase != "RECOVER") else {
+        return Purpose::Unclear;
+    };
+    match (phase.as_str(), staged("plan"), staged("comments")) {
+        ("WRITE_PLAN", Some(plan), _) => Purpose::WritePlan(plan),
+        ("REVIEW", _, Some(comments)) => Purpose::Review(comments),
+        ("RESPOND", _, Some(comments)) => Purpose::Respond(comments),
+        ("EXECUTE", _, _) => match detail.as_str() {
+            "step 1" => Purpose::FirstStep,
+            "step 2" => Purpose::SecondStep,
+            "summary" => Purpose::Summary,
+            _ => Purpose::Unclear,
+        },
+        _ => Purpose::Unclear,
     }
 }
 

@@ -4,10 +4,6 @@
 //! nothing is ever skipped. `tests/run` installs what is needed.
 
 #![allow(
-    dead_code,
-    reason = "the scenarios through the program itself use the rest; they come with it"
-)]
-#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
@@ -47,18 +43,14 @@ fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(N_AT_A_TIME);
     let results = Arc::new(Results::default());
-    let mut trials: Vec<Trial> = scenarios::ALL
-        .iter()
+    let mut trials: Vec<Trial> = scenarios::all()
         .map(|scenario| trial(scenario, Arc::clone(&results)))
         .collect();
     // The last in the list is the last to start, so every other one is done or running when it waits for them.
     trials.push(Trial::test(
         "the_capability_table_is_what_the_scenarios_found",
         move || {
-            let names: Vec<&'static str> = scenarios::ALL
-                .iter()
-                .map(|scenario| scenario.name)
-                .collect();
+            let names: Vec<&'static str> = scenarios::all().map(|scenario| scenario.name).collect();
             results.check_document(&names).map_err(Failed::from)
         },
     ));

@@ -117,3 +117,8 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         failures::long_swapped,
     ),
 ];
+
+/// Every scenario.
+pub fn all() -> impl Iterator<Item = &'static Scenario> {
+    ALL.iter().chain(THROUGH_THE_PROGRAM)
+}

@@ -109,7 +109,9 @@ fn assert_run_is_done(world: &World, outcome: &Outcome) {
         "{steps:#?}"
     );
     assert_eq!(
-        world.repository.git(&["status", "--porcelain"]),
+        world
+            .repository
+            .git(&["status", "--porcelain", "--", ".", ":!.agent-collab"]),
         "",
         "nothing is left uncommitted"
     );
@@ -164,8 +166,22 @@ fn steps_of_state(state: &Value) -> Vec<Record> {
 }
 
 fn steps_of_log(world: &World) -> Vec<Record> {
-    let _ = world;
-    Vec::new()
+    let log = world.run_file("log.md");
+    let pattern = Regex::new(r"(?s)^(\d+): .*?\n- tests: ([^\n]+)\n.*?\n- commit: ([0-9a-f]{40}) ")
+        .expect("a valid pattern");
+    log.split("\n## Step ")
+        .skip(1)
+        .map(|entry| {
+            let found = pattern
+                .captures(entry)
+                .expect("a step with its tests and commit");
+            Record {
+                n: found[1].to_owned(),
+                commit: found[3].to_owned(),
+                receipt: found[2].to_owned(),
+            }
+        })
+        .collect()
 }
 
 /// Computes what an approval binds to, independently of the program: the SHA-256 of the body after the
