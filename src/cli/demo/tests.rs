@@ -1,3 +1,5 @@
+//! The scripts of the demo, played through the ordinary adapters.
+
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Children are ended, and everything that they started.
+
 use tokio_util::sync::CancellationToken;
 
 use super::*;

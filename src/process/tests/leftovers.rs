@@ -1,3 +1,5 @@
+//! Processes of a program that died are found and ended.
+
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{ChildStdout, Command, Stdio};
 

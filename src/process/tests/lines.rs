@@ -1,3 +1,5 @@
+//! What a child writes arrives as lines, what it is sent arrives whole.
+
 use super::*;
 
 async fn check(script: &str, input: &[&str], expected: &str) {

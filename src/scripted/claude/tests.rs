@@ -1,3 +1,5 @@
+//! Whole turns of the scripted `claude`, frame by frame.
+
 use serde_json::{Value, json};
 
 use crate::scripted::Guise;

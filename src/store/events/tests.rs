@@ -1,3 +1,5 @@
+//! The event log: appended, torn, read again.
+
 use std::fs;
 
 use proptest::prelude::*;

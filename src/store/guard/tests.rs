@@ -1,3 +1,5 @@
+//! Every way to change the program's own files, noticed and undone.
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 

@@ -1,3 +1,5 @@
+//! What a commit takes, and what it leaves as it was.
+
 use super::*;
 
 /// The paths of the last commit with their letters, `M a, A new`.

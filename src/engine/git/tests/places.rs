@@ -1,3 +1,5 @@
+//! Repositories as they are found: below, bare, linked, unborn, on no branch.
+
 use super::*;
 
 async fn discovered(folder: &Path) -> String {

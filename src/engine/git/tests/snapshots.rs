@@ -1,3 +1,5 @@
+//! Whole trees: taken, compared, restored.
+
 use super::*;
 
 /// The files of a tree with their content, `a=…`.

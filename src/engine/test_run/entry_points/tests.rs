@@ -1,3 +1,5 @@
+//! Which changes of a step change what the test command runs.
+
 use super::*;
 
 /// Changes of `path: before => after`, `-` for none, under a command; gives the paths that ask.
