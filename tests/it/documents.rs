@@ -1,0 +1,223 @@
+//! What the documents promise: names, links, versions and commands that exist.
+//!
+//! Judges no wording; only what a machine can know to be false.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use agent_collab::adapter::{claude, codex};
+use assert_cmd::Command;
+use regex::Regex;
+
+use crate::{files_below, none, read, root};
+
+/// Folders whose Markdown is not ours, or is data.
+const NOT_OURS: [&str; 6] = [
+    "target",
+    "node_modules",
+    ".git",
+    "fixtures",
+    "history",
+    "prompts",
+];
+
+fn help(arguments: &[&str]) -> String {
+    let output = Command::cargo_bin("agent-collab")
+        .unwrap()
+        .args(arguments)
+        .arg("--help")
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The sub-commands that the program lists.
+fn sub_commands() -> Vec<String> {
+    let help = help(&[]);
+    let list = help.split_once("Commands:\n").map_or("", |(_, list)| list);
+    let list = list.split("\n\n").next().unwrap_or_default();
+    let name = Regex::new(r"(?m)^  ([a-z][a-z-]*)").unwrap();
+    name.captures_iter(list)
+        .map(|captures| captures[1].to_owned())
+        .filter(|name| name != "help")
+        .collect()
+}
+
+/// The long flags that a sub-command lists.
+fn flags(arguments: &[&str]) -> BTreeSet<String> {
+    let flag = Regex::new(r"(?m)^\s+(?:-\w, )?(--[a-z][a-z-]*)").unwrap();
+    flag.captures_iter(&help(arguments))
+        .map(|captures| captures[1].to_owned())
+        .collect()
+}
+
+#[test]
+fn the_readme_names_one_command_for_the_main_job_and_one_for_the_tests() {
+    let readme = read("README.md");
+    let lines: BTreeSet<&str> = readme.lines().collect();
+    for command in ["cargo run --release -- demo", "tests/run"] {
+        assert!(lines.contains(command), "README.md has no line `{command}`");
+    }
+    assert!(root().join("tests/run").is_file());
+}
+
+#[test]
+fn the_readme_tells_of_every_sub_command_and_of_every_flag_of_a_run() {
+    let readme = read("README.md");
+    let commands = sub_commands();
+    let missing = commands
+        .iter()
+        .filter(|name| !readme.contains(&format!("agent-collab {name}")));
+    let mut complaints: Vec<String> = missing
+        .map(|name| format!("README.md does not tell of `agent-collab {name}`"))
+        .collect();
+    let flags = if commands.iter().any(|name| name == "run") {
+        flags(&["run"])
+    } else {
+        BTreeSet::new()
+    };
+    let untold = flags
+        .iter()
+        .filter(|flag| *flag != "--help" && !readme.contains(flag.as_str()));
+    complaints
+        .extend(untold.map(|flag| format!("README.md does not tell of `agent-collab run {flag}`")));
+    none(&complaints, "say in README.md what it is for");
+}
+
+#[test]
+fn the_readme_names_the_versions_that_the_program_asks_for() {
+    let readme = read("README.md");
+    for command in [codex::probe::INSTALL, claude::probe::INSTALL] {
+        assert!(readme.contains(command), "README.md lacks `{command}`");
+    }
+    let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();
+    let rust = manifest["package"]["rust-version"].as_str().unwrap();
+    assert!(
+        readme.contains(&format!("Rust {rust}")),
+        "README.md does not name Rust {rust}, Cargo.toml's rust-version"
+    );
+}
+
+#[test]
+fn every_local_link_leads_somewhere() {
+    let link = Regex::new(r"\]\(([^)\s]+)\)").unwrap();
+    let mut complaints = Vec::new();
+    for file in files_below("", &NOT_OURS) {
+        if file.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let folder = file.parent().unwrap_or(Path::new(""));
+        for (n, line) in read(&file.to_string_lossy()).lines().enumerate() {
+            for captures in link.captures_iter(line) {
+                let target = captures[1].split('#').next().unwrap_or_default();
+                let is_local =
+                    !target.is_empty() && !target.contains("://") && !target.starts_with("mailto:");
+                if is_local && !root().join(folder).join(target).exists() {
+                    complaints.push(format!(
+                        "{}:{}: {target} does not exist",
+                        file.display(),
+                        n + 1
+                    ));
+                }
+            }
+        }
+    }
+    none(&complaints, "mend the link or write what it promises");
+}
+
+#[test]
+fn every_path_in_the_map_exists() {
+    let path = Regex::new(r"`((?:src|tests|prompts|docs|assets|\.ci)/[\w./-]*)`").unwrap();
+    let mut complaints = Vec::new();
+    for file in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        for (n, line) in read(file).lines().enumerate() {
+            let gone = path
+                .captures_iter(line)
+                .filter(|captures| !root().join(&captures[1]).exists());
+            complaints.extend(
+                gone.map(|captures| format!("{file}:{}: {} does not exist", n + 1, &captures[1])),
+            );
+        }
+    }
+    none(&complaints, "a path in backticks is a promise");
+}
+
+#[test]
+fn the_architecture_fits_on_two_hundred_lines() {
+    let n_lines = read("ARCHITECTURE.md").lines().count();
+    assert!(
+        n_lines <= 200,
+        "ARCHITECTURE.md has {n_lines} lines; say it shorter, or in the code"
+    );
+}
+
+#[test]
+fn there_is_one_prompt_for_each_phase_and_one_for_a_lost_session() {
+    let names: Vec<String> = files_below("prompts", &[])
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let wanted = [
+        "01_refine_goal",
+        "02_write_plan",
+        "03_review",
+        "04_respond",
+        "05_execute",
+        "06_recover_context",
+    ];
+    assert_eq!(names, wanted.map(|name| format!("prompts/{name}.md")));
+}
+
+#[test]
+fn the_usual_documents_are_there() {
+    let is_missing = |name: &&&str| !root().join(name).is_file();
+    let names = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+    ];
+    let missing: Vec<String> = names
+        .iter()
+        .filter(is_missing)
+        .map(|name| (*name).to_owned())
+        .collect();
+    none(
+        &missing,
+        "every one of them is promised by README.md or Cargo.toml",
+    );
+    assert!(read("CHANGELOG.md").contains("## Unreleased"));
+}
+
+#[test]
+fn the_run_files_of_this_repository_are_ignored_and_its_settings_are_not() {
+    let is_ignored = |path: &str| {
+        let status = std::process::Command::new("git")
+            .current_dir(root())
+            .args(["check-ignore", "-q", path])
+            .status();
+        status.unwrap().success()
+    };
+    if !root().join(".git").exists() {
+        return;
+    }
+    for path in [
+        "state.json",
+        "plan.md",
+        "sessions/x/raw.jsonl",
+        "history/x/plan.md",
+    ] {
+        assert!(
+            is_ignored(&format!(".agent-collab/{path}")),
+            "{path} is not ignored"
+        );
+    }
+    for path in [".gitignore", "config.toml", "prompts/03_review.md"] {
+        assert!(
+            !is_ignored(&format!(".agent-collab/{path}")),
+            "{path} is ignored"
+        );
+    }
+}
