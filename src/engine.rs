@@ -8,6 +8,7 @@ mod collect;
 pub mod documents;
 mod execution;
 pub mod git;
+mod history;
 pub mod journal;
 pub mod live;
 pub mod news;
@@ -90,6 +91,9 @@ pub enum Outcome {
     Halted(String),
 }
 
+/// Both ends of a bounded channel.
+type Mailbox<T> = (mpsc::Sender<T>, mpsc::Receiver<T>);
+
 /// The one owner of a run.
 pub struct Engine {
     setup: Arc<Setup>,
@@ -104,8 +108,8 @@ pub struct Engine {
     synthetic: BTreeMap<Role, String>,
     /// The raw texts of questions that agents asked, by request: shown text to raw text.
     questions: BTreeMap<RequestId, BTreeMap<String, String>>,
-    told: (mpsc::Sender<(Role, Told)>, mpsc::Receiver<(Role, Told)>),
-    done: (mpsc::Sender<Inward>, mpsc::Receiver<Inward>),
+    told: Mailbox<(Role, Told)>,
+    done: Mailbox<Inward>,
     tasks: JoinSet<()>,
     recorded: Vec<Record<Event>>,
     deltas: Vec<Delta>,
@@ -240,8 +244,12 @@ impl Engine {
         let mut queue = VecDeque::from([event]);
         while let Some(event) = queue.pop_front() {
             let before = self.state().phase;
+            let entry = history::entry(&event, self.state());
             let (record, effects) = self.journal.record(event)?;
             self.recorded.push(record);
+            if let Some(entry) = entry {
+                self.journal.log_entry(&entry)?;
+            }
             let after = self.state().phase;
             if before != after {
                 queue.push_back(Event::PhaseChanged {

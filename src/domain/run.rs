@@ -231,6 +231,10 @@ impl Run {
     }
 
     /// Takes one event in and says what is to be done. An event that does not fit changes nothing.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one arm an event, each calling one function: a list to read"
+    )]
     pub fn step(&mut self, at: At, event: &Event) -> Vec<Effect> {
         let state = &mut self.state;
         match event {

@@ -63,6 +63,7 @@ impl Journal {
         if !matches!(event, Event::Agent { .. }) {
             snapshot::commit(&mut self.log, &self.run)?;
         }
+        self.trace(seq, &origin, &event);
         let run = self.run.state().run.clone();
         Ok((
             Record {
@@ -74,6 +75,17 @@ impl Journal {
             },
             effects,
         ))
+    }
+
+    /// Notes the event in debug.log by its kind; its text is in the event log.
+    fn trace(&self, seq: u64, origin: &Origin, event: &Event) {
+        if !tracing::enabled!(tracing::Level::INFO) {
+            return;
+        }
+        let value = serde_json::to_value(event).unwrap_or_default();
+        let kind = value["kind"].as_str().unwrap_or("unknown");
+        let turn = origin.turn.as_ref().map_or("-", TurnId::as_str);
+        tracing::info!(seq, kind, turn, phase = %self.state().phase, "event");
     }
 
     /// The session and turn that an event belongs to.

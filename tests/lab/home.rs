@@ -65,11 +65,6 @@ impl Home {
         self.root.join("home/.config/agent-collab/config.toml")
     }
 
-    /// Sets a variable for every program of this home.
-    pub fn set(&mut self, name: &str, value: &str) {
-        self.environment.push((name.to_owned(), value.to_owned()));
-    }
-
     /// Prepares a program that sees this home and nothing else of the machine's environment.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);

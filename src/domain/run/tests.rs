@@ -126,6 +126,7 @@ impl World {
     }
 
     /// The event by which the world answers an effect; `dice` chooses among what may happen.
+    #[expect(clippy::too_many_lines, reason = "one arm an effect: a list to read")]
     fn react(&mut self, effect: &Effect, dice: u8) -> Option<Event> {
         Some(match effect {
             Effect::StartTurn(order) => Event::TurnEnded {
@@ -213,7 +214,7 @@ impl World {
                         .map(|n| remark(n, Severity::Major))
                         .collect(),
                 };
-                let value = if dice % 3 == 0 {
+                let value = if dice.is_multiple_of(3) {
                     Verdict::Approved
                 } else {
                     Verdict::ChangesRequired
@@ -232,8 +233,8 @@ impl World {
             }
             Purpose::Respond => {
                 self.plan_version = self.plan_version.wrapping_add(1);
-                let plan =
-                    (dice % 2 == 0).then(|| (plan_of(self.plan_version, 1 + dice % 3), sha("p")));
+                let plan = (dice.is_multiple_of(2))
+                    .then(|| (plan_of(self.plan_version, 1 + dice % 3), sha("p")));
                 let response = Response {
                     n: 1,
                     stand: Stand::Accepted,
@@ -328,7 +329,7 @@ fn audit(step: u32, dice: u8) -> Audit {
     } else {
         vec!["a.rs".to_owned(), "mine.txt".to_owned()]
     };
-    let dirty = if dice % 3 == 0 && !changed.is_empty() {
+    let dirty = if dice.is_multiple_of(3) && !changed.is_empty() {
         vec!["mine.txt".to_owned()]
     } else {
         Vec::new()
@@ -347,7 +348,7 @@ fn audit(step: u32, dice: u8) -> Audit {
 }
 
 fn tests_ran(step: u32, dice: u8) -> Event {
-    let outcome = if dice % 3 == 0 {
+    let outcome = if dice.is_multiple_of(3) {
         TestOutcome::Failed
     } else {
         TestOutcome::Passed
@@ -372,8 +373,8 @@ fn stray(dice: u8) -> Event {
         2 => Event::GateChanged { gate: Gate::Auto },
         3 => Event::GateChanged { gate: Gate::Manual },
         4 => Event::Interrupted,
-        5 if (dice / 14) % 4 == 0 => Event::Stopped,
-        6 if (dice / 14) % 8 == 0 => Event::Cancelled,
+        5 if (dice / 14).is_multiple_of(4) => Event::Stopped,
+        6 if (dice / 14).is_multiple_of(8) => Event::Cancelled,
         7 => Event::GoalGiven {
             text: "a goal".to_owned(),
         },
@@ -555,7 +556,7 @@ fn random_play_reaches_every_phase_change_of_the_table() {
                 .wrapping_add(1_442_695_040_888_963_407);
             dice.push(((seed >> 33) as u8, (seed >> 41) as u8));
         }
-        let (_, watch) = play(Gate::Auto, round % 4 != 0, 1 + round % 3, &dice);
+        let (_, watch) = play(Gate::Auto, !round.is_multiple_of(4), 1 + round % 3, &dice);
         seen.extend(watch.phases);
     }
     // Cancelling before there is a goal cannot happen in play: the goal comes first.

@@ -1,0 +1,79 @@
+//! What log.md tells of a run beside its steps: the goal, verdicts, approvals and their terms.
+//!
+//! Plain text for people; nothing is read back from it.
+
+use crate::domain::event::Event;
+use crate::domain::question::{Answer, CommitTerms, Terms, TestSource};
+use crate::domain::review::Verdict;
+use crate::domain::run::State;
+use crate::store::instant;
+
+use super::news;
+
+/// The entry that an event makes, before the run takes its step.
+pub(super) fn entry(event: &Event, before: &State) -> Option<String> {
+    let now = instant::to_text(instant::now());
+    let said = match event {
+        Event::GoalConfirmed { title, text } => {
+            let goal = news::block(text).replace('\n', "\n> ");
+            return Some(format!(
+                "\n# {}\n\n- {now} {}, goal confirmed:\n\n> {goal}\n",
+                news::line(title),
+                before.run
+            ));
+        }
+        Event::PlanCommitted { plan, .. } => format!("plan written, {} step(s)", plan.steps.len()),
+        Event::ReviewCommitted { review, .. } => {
+            let verdict = match review.verdict {
+                Verdict::Approved => "approved",
+                Verdict::ChangesRequired => "changes required",
+            };
+            format!(
+                "review {}: {verdict}, {} finding(s)",
+                before.iteration,
+                review.remarks.len()
+            )
+        }
+        Event::ResponseCommitted {
+            responses, plan, ..
+        } => {
+            let plan = if plan.is_some() {
+                "plan changed"
+            } else {
+                "plan unchanged"
+            };
+            format!("{} finding(s) answered, {plan}", responses.len())
+        }
+        Event::Answered {
+            answer: Answer::Execute,
+            ..
+        } => "execution approved by the user".to_owned(),
+        Event::ExecutionEntered { terms, .. } => terms_in_words(terms),
+        Event::SessionLost { role, .. } => {
+            format!("the {} goes on in a new conversation", role.name())
+        }
+        Event::Left { reason } => format!("left: {}", news::line(reason)),
+        _ => return None,
+    };
+    Some(format!("- {now} {said}\n"))
+}
+
+fn terms_in_words(terms: &Terms) -> String {
+    let commits = match &terms.commits {
+        CommitTerms::Off { reason } => format!("commits are off ({reason})"),
+        CommitTerms::Current { branch } => format!("commits go to {branch}"),
+        CommitTerms::New { branch } => format!("commits go to the new branch {branch}"),
+    };
+    let test = terms
+        .test
+        .as_ref()
+        .map_or("nothing is tested".to_owned(), |test| {
+            let source = match test.source {
+                TestSource::Configured => "configured",
+                TestSource::Detected => "detected",
+                TestSource::Proposed => "proposed by the plan",
+            };
+            format!("tested by `{}` ({source})", news::line(&test.command))
+        });
+    format!("execution entered: {commits}; {test}")
+}
