@@ -21,28 +21,33 @@ fn transitions() -> String {
             None => rows.push((transition.cause, to, vec![from])),
         }
     }
+    let source = read("src/domain/phase.rs");
+    let row = |(cause, to, from): &(Cause, &str, Vec<&str>)| {
+        format!(
+            "| {} | {} | {to} |",
+            from.join(", "),
+            explained(&source, *cause)
+        )
+    };
     let mut lines = vec![
         "| from | cause | to |".to_owned(),
         "|---|---|---|".to_owned(),
     ];
-    lines.extend(
-        rows.iter().map(|(cause, to, from)| {
-            format!("| {} | {} | {to} |", from.join(", "), in_words(*cause))
-        }),
-    );
+    lines.extend(rows.iter().map(row));
     lines.join("\n")
 }
 
-/// The cause's name as words.
-fn in_words(cause: Cause) -> String {
-    let mut words = String::new();
-    for c in format!("{cause:?}").chars() {
-        if c.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.extend(c.to_lowercase());
-    }
-    words
+/// What a cause's doc comment says.
+fn explained(source: &str, cause: Cause) -> String {
+    let variant = format!("    {cause:?},");
+    let (_, causes) = source.split_once("pub enum Cause {").unwrap();
+    let at = causes.lines().position(|line| line == variant).unwrap();
+    let comment = causes.lines().nth(at - 1).unwrap();
+    comment
+        .trim()
+        .trim_start_matches("/// ")
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 /// Compares the part between the marker's two comments with what is printed.

@@ -10,7 +10,10 @@
 
 mod architecture;
 mod documents;
+
+mod arrows;
 mod layers;
+mod shape;
 mod sources;
 
 use std::path::{Path, PathBuf};
