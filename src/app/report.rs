@@ -76,14 +76,23 @@ fn in_words(event: &Event) -> Option<String> {
         }
         Event::ReviewCommitted { review, .. } => review_in_words(review),
         Event::ResponseCommitted {
-            responses, plan, ..
+            responses,
+            unanswered,
+            plan,
+            ..
         } => {
             let plan = if plan.is_some() {
                 "the plan changed"
             } else {
                 "the plan stays"
             };
-            format!("answers to {} finding(s), {plan}", responses.len())
+            let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
+            let left = if left.is_empty() {
+                String::new()
+            } else {
+                format!("; unanswered: {}", left.join(", "))
+            };
+            format!("answers to {} finding(s), {plan}{left}", responses.len())
         }
         Event::NoDocument { reason, .. } => format!("no document: {reason}"),
         Event::QuestionAsked { question } => format!("? {}", question.kind.in_words()),
@@ -160,10 +169,8 @@ fn news_in_words(role: Role, news: &News) -> Option<String> {
         News::Silent { seconds } => format!("  no sign of life from the {who} for {seconds} s"),
         News::Malformed { problem } => format!("  a line that is no frame: {problem}"),
         News::Notice { text } => format!("  {text}"),
-        News::Thinking { .. }
-        | News::ToolEnded { .. }
-        | News::FilesChanged { .. }
-        | News::Unknown { .. } => {
+        News::Unknown { frame } => format!("  · a frame this version does not know: {frame}"),
+        News::Thinking { .. } | News::ToolEnded { .. } | News::FilesChanged { .. } => {
             return None;
         }
     })

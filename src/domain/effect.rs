@@ -32,7 +32,7 @@ pub enum Effect {
     EnterExecution(Terms),
     /// Store the whole tree before a step's turn.
     Snapshot {
-        /// The step.
+        /// The step; 0 before the summary.
         step: u32,
         /// 0 before the step, the attempt before a fix.
         attempt: u32,

@@ -168,6 +168,8 @@ pub enum Event {
         turn: TurnId,
         /// The answers.
         responses: Vec<Response>,
+        /// The open findings that have no answer yet.
+        unanswered: Vec<u32>,
         /// The changed plan with the hash of its file; `None` when it stayed as it was.
         plan: Option<(Plan, Sha256)>,
         /// The hash of `comments.md` as written.

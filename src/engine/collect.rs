@@ -234,9 +234,16 @@ impl Engine {
         let comments_sha256 =
             documents::commit_responses(guard, &responses, comments_base.as_ref(), ledger, &facts)?;
         let plan = plan.map(|committed| (committed.plan, committed.file_sha256));
+        let mut answered = ledger.clone();
+        answered.take_responses(&responses);
+        let unanswered = answered
+            .unanswered()
+            .map(|finding| finding.remark.n)
+            .collect();
         Ok(Event::ResponseCommitted {
             turn: held.order.turn.clone(),
             responses,
+            unanswered,
             plan,
             comments_sha256,
         })

@@ -117,10 +117,10 @@ impl Engine {
         let Some(git) = self.repository.clone() else {
             return self.spawn(async move { Event::SnapshotTaken { step, tree: None } });
         };
-        let name = if attempt == 0 {
-            format!("step-{step}")
-        } else {
-            format!("step-{step}-fix-{attempt}")
+        let name = match (step, attempt) {
+            (0, _) => "summary".to_owned(),
+            (step, 0) => format!("step-{step}"),
+            (step, attempt) => format!("step-{step}-fix-{attempt}"),
         };
         self.spawn(async move {
             match git.snapshot(&name).await {

@@ -45,10 +45,21 @@ pub struct TurnAsk {
     pub session: SessionSpec,
     /// The turn.
     pub turn: TurnSpec,
+    /// Whether the turn goes on in the conversation that there is.
+    pub conversation: Conversation,
     /// What goes in front of the prompt when the CLI has lost the conversation.
     pub recovery: String,
     /// How long the turn may take.
     pub limit: Duration,
+}
+
+/// Whether a turn goes on in the conversation that there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversation {
+    /// It does.
+    Continued,
+    /// It begins a new one; its prompt says all it needs.
+    Fresh,
 }
 
 /// What a live conversation tells.
@@ -172,6 +183,10 @@ impl Live {
         if std::mem::take(&mut self.forget) {
             turn.session.external_id = None;
             turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
+            self.end_child(Ladder::patient()).await;
+        }
+        if turn.conversation == Conversation::Fresh {
+            turn.session.external_id = None;
             self.end_child(Ladder::patient()).await;
         }
         if self.child.is_some() && !self.adapter.serves(&turn.turn) {

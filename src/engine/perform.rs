@@ -3,17 +3,18 @@
 use tokio::sync::mpsc;
 
 use crate::adapter::{Access, Order, SessionSpec, TurnSpec};
+use crate::config::types::ReviewerSession;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::plan::file_hash;
 use crate::domain::question::Answer;
 use crate::domain::session::{Message, Speaker};
-use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
+use crate::domain::turn::{Profile, Purpose, Role, TurnOrder, TurnResult};
 use crate::process::Marker;
 use crate::text::clean_json_line;
 
-use super::live::{Ask, Live, Parts, TurnAsk};
+use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::{AtWork, Engine, EngineError, Outcome, documents, failed, staging};
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
@@ -114,6 +115,13 @@ impl Engine {
             prompt,
             access,
         };
+        let fresh = order.purpose == Purpose::Review
+            && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh;
+        let conversation = if fresh {
+            Conversation::Fresh
+        } else {
+            Conversation::Continued
+        };
         let limit = self.setup.config.limits.turn_timeout;
         let at_work = AtWork {
             order: order.clone(),
@@ -123,6 +131,7 @@ impl Engine {
         Ok((
             TurnAsk {
                 session: spec,
+                conversation,
                 turn,
                 recovery,
                 limit,

@@ -19,9 +19,8 @@ pub fn to_text(at: At) -> String {
         true => Timestamp::MIN,
         false => Timestamp::MAX,
     };
-    Timestamp::from_millisecond(at.0)
-        .unwrap_or_else(|_| nearest())
-        .to_string()
+    let instant = Timestamp::from_millisecond(at.0).unwrap_or_else(|_| nearest());
+    format!("{instant:.3}")
 }
 
 /// Reads RFC 3339 text of any offset; `None` when it is none.

@@ -56,27 +56,37 @@ fn at_stage<'a>(state: &'a mut State, step: u32, stages: &[Stage]) -> Option<&'a
     (current.n == step && stages.contains(&current.stage)).then_some(current)
 }
 
+/// The step whose tree a turn's snapshot is; 0 for the summary.
+fn stored_step(purpose: &Purpose) -> Option<u32> {
+    match purpose {
+        Purpose::Step { n } | Purpose::Fix { n, .. } => Some(*n),
+        Purpose::Summary => Some(0),
+        Purpose::RefineGoal { .. } | Purpose::WritePlan | Purpose::Review | Purpose::Respond => {
+            None
+        }
+    }
+}
+
 pub(super) fn on_snapshot_taken(
     state: &mut State,
     at: At,
     step: u32,
     tree: Option<&str>,
 ) -> Vec<Effect> {
-    let storing = matches!(&state.busy, Some(Busy::Storing { .. }));
-    let Some(current) = at_stage(state, step, &[Stage::Code, Stage::Fix]).filter(|_| storing)
-    else {
+    let fits = |busy: &mut Busy| match busy {
+        Busy::Storing { order } => stored_step(&order.purpose) == Some(step),
+        Busy::Collecting { .. } | Busy::Surveying | Busy::Entering | Busy::Stepping { .. } => false,
+    };
+    let Some(Busy::Storing { order }) = state.busy.take_if(fits) else {
         return Vec::new();
     };
-    if current.tree_before.is_none() {
-        current.tree_before = tree.map(str::to_owned);
+    if let Some(current) = at_stage(state, step, &[Stage::Code, Stage::Fix]) {
+        current.tree_before = current
+            .tree_before
+            .take()
+            .or_else(|| tree.map(str::to_owned));
     }
-    match state.busy.take() {
-        Some(Busy::Storing { order }) => flow::run_turn(state, at, order),
-        other => {
-            state.busy = other;
-            Vec::new()
-        }
-    }
+    flow::run_turn(state, at, order)
 }
 
 /// The agent is done with its turn: the program looks at what changed.

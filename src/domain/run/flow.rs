@@ -49,16 +49,16 @@ fn make_order(state: &mut State, purpose: Purpose, again: Option<Again>) -> Turn
 
 /// Starts a released turn; one that may write waits until the tree is stored.
 pub(super) fn start(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> {
-    let attempt = match &order.purpose {
+    let stored = match &order.purpose {
         Purpose::Step { n } => Some((*n, 0)),
         Purpose::Fix { n, attempt } => Some((*n, *attempt)),
-        Purpose::RefineGoal { .. }
-        | Purpose::WritePlan
-        | Purpose::Review
-        | Purpose::Respond
-        | Purpose::Summary => None,
+        // The summary reads only; its tree is stored all the same, as before each turn in EXECUTE.
+        Purpose::Summary => Some((0, 0)),
+        Purpose::RefineGoal { .. } | Purpose::WritePlan | Purpose::Review | Purpose::Respond => {
+            None
+        }
     };
-    match attempt {
+    match stored {
         Some((step, attempt)) => {
             state.busy = Some(Busy::Storing { order });
             vec![Effect::Snapshot { step, attempt }]

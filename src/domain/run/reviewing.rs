@@ -154,6 +154,7 @@ pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) ->
         responses,
         plan,
         comments_sha256,
+        unanswered: _,
     } = event
     else {
         return Vec::new();

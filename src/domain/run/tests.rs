@@ -243,6 +243,7 @@ impl World {
                 Event::ResponseCommitted {
                     turn,
                     responses: vec![response],
+                    unanswered: Vec::new(),
                     plan,
                     comments_sha256: sha("c2"),
                 }
@@ -692,14 +693,25 @@ fn a_goal_becomes_a_committed_step() {
         commit: "c".to_owned(),
         message: "[Step 1] step 1".to_owned(),
     };
+    let before_summary = Event::SnapshotTaken {
+        step: 0,
+        tree: None,
+    };
     let recorded = Event::StepRecorded {
         step: 1,
         plan_file_sha256: Some(sha("t")),
     };
     check(
         &mut world,
-        &[audited, tests_ran(1, 1), made, recorded, ended(4)],
-        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | start trn_4: sums up\nDONE | Finish",
+        &[
+            audited,
+            tests_ran(1, 1),
+            made,
+            recorded,
+            before_summary,
+            ended(4),
+        ],
+        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | Snapshot\nEXECUTE | start trn_4: sums up\nDONE | Finish",
     );
     assert!(!world.run.state().changed_nothing());
 }
@@ -720,6 +732,7 @@ fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
     let responded = |n: u32| Event::ResponseCommitted {
         turn: TurnId::new(format!("trn_{n}")),
         responses: Vec::new(),
+        unanswered: vec![1],
         plan: None,
         comments_sha256: sha("c"),
     };
