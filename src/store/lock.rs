@@ -313,7 +313,7 @@ mod tests {
         });
         assert_eq!(
             format!("{error}; {}", error.hint()),
-            "another agent-collab works in this repository (process 42, since 1970-01-01T00:00:00Z); \
+            "another agent-collab works in this repository (process 42, since 1970-01-01T00:00:00.000Z); \
              go on there, or end it with: kill 42"
         );
     }

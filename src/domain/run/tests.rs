@@ -646,8 +646,8 @@ fn reviewed(n: u32, verdict: Verdict, remarks: Vec<Remark>) -> Event {
     }
 }
 
-#[test]
-fn a_goal_becomes_a_committed_step() {
+/// A run whose only review approved the plan.
+fn agreed() -> World {
     let mut world = World::new(Gate::Auto, true, settings(5));
     check(
         &mut world,
@@ -664,6 +664,12 @@ fn a_goal_becomes_a_committed_step() {
         ],
         "WRITE_PLAN | collect trn_1\nREVIEW | start trn_2: reviews the plan\nREVIEW | collect trn_2\nAPPROVED | Survey",
     );
+    world
+}
+
+#[test]
+fn an_agreed_plan_becomes_a_committed_step() {
+    let mut world = agreed();
     let terms = world.terms();
     let surveyed = Event::Surveyed {
         terms: terms.clone(),
