@@ -74,8 +74,8 @@ fn the_envelope_is_as_documented() {
     let text = fs::read_to_string(place.layout.events()).unwrap();
     insta::assert_snapshot!(text, @r#"
     {"seq":0,"ts":"1970-01-01T00:00:00.000Z","run":"run_1","session":null,"turn":null,"kind":"log.opened","data":{"schema":1}}
-    {"seq":1,"ts":"1970-01-01T00:00:01.5Z","run":"run_1","session":"ses_b","turn":null,"kind":"said","data":{"text":"hi","by_step":{"7":1}}}
-    {"seq":2,"ts":"1970-01-01T00:00:02Z","run":"run_1","session":null,"turn":null,"kind":"paused","data":null}
+    {"seq":1,"ts":"1970-01-01T00:00:01.500Z","run":"run_1","session":"ses_b","turn":null,"kind":"said","data":{"text":"hi","by_step":{"7":1}}}
+    {"seq":2,"ts":"1970-01-01T00:00:02.000Z","run":"run_1","session":null,"turn":null,"kind":"paused","data":null}
     "#);
     let read: Vec<_> = log.read_from(2).unwrap().map(Result::unwrap).collect();
     assert_eq!(read.len(), 1);
