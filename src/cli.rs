@@ -131,12 +131,6 @@ impl ChoiceArgs {
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
-    if cfg!(windows) {
-        return complain(&Refusal::error(
-            "agent-collab does not run on Windows",
-            "use it inside WSL",
-        ));
-    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

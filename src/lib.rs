@@ -2,7 +2,9 @@
 //! (`domain`, `permission`, `text`), whom it speaks to (`adapter`, `process`), what it keeps
 //! (`store`, `config`, `prompts`), how it acts (`engine`) and how a person reaches it (`app`, `cli`).
 //!
-//! The arrows between the modules are a test: `tests/it/layers.rs`.
+//! The arrows between the modules are a test: `tests/it/layers.rs`. Where there is no Unix the library is
+//! empty, and the program refuses with a message.
+#![cfg(unix)]
 
 pub mod domain;
 pub mod permission;
