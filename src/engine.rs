@@ -29,6 +29,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::TurnEnd;
+use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, Sha256, TurnId};
 use crate::domain::run::State;
@@ -102,6 +103,8 @@ pub struct Engine {
     lives: BTreeMap<Role, mpsc::Sender<Ask>>,
     /// The turn that a live conversation is at.
     at_work: Option<AtWork>,
+    /// Whether its CLI has told the turn's end; what it asks from then on is declined.
+    turn_is_over: bool,
     /// The document of a completed turn, until it is committed.
     held: Option<Held>,
     /// Said to a role with its next turn.
@@ -169,6 +172,7 @@ impl Engine {
             repository,
             lives: BTreeMap::new(),
             at_work: None,
+            turn_is_over: false,
             held: None,
             synthetic: BTreeMap::new(),
             questions: BTreeMap::new(),
@@ -214,7 +218,14 @@ impl Engine {
                 biased;
                 Some(inward) = self.done.1.recv() => return inward,
                 Some((role, told)) = self.told.1.recv() => return Inward::Told(role, told),
-                Some(_ended) = self.tasks.join_next() => {}
+                Some(ended) = self.tasks.join_next() => {
+                    if let Err(panicked) = ended
+                        && !panicked.is_cancelled()
+                    {
+                        let event = failed("do a piece of work", panicked);
+                        return Inward::Event(Box::new(event));
+                    }
+                }
                 else => return std::future::pending().await,
             }
         }
@@ -258,7 +269,11 @@ impl Engine {
                 });
             }
             for effect in effects {
-                queue.extend(self.perform(effect)?);
+                // Once halted, nothing is done any more; what happened is still recorded.
+                let halted = matches!(self.outcome, Some(Outcome::Halted(_)));
+                if !halted || matches!(effect, Effect::InterruptTurn(_) | Effect::ExpireApprovals) {
+                    queue.extend(self.perform(effect)?);
+                }
             }
         }
         Ok(())

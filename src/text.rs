@@ -13,4 +13,4 @@ pub mod question;
 pub mod slug;
 pub mod truncate;
 
-pub use clean::{Cleaner, clean, clean_json_line};
+pub use clean::{Cleaner, clean, clean_json_line, one_line};

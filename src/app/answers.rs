@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::domain::execution::DirtyPolicy;
-use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::question::{ANSWERABLE, Answer, QuestionKind};
 
-/// How often a `retry` given by a flag is used for one kind of question.
+/// How often an answer by a flag that starts a turn again is used for one kind of question.
 const RETRIES: u32 = 2;
+/// How often any other answer by a flag is used for one kind of question: once a step of a long plan.
+const ANSWERS: u32 = 200;
 
 /// What the flags say.
 #[derive(Debug, Clone, Default)]
@@ -66,12 +68,19 @@ impl Answers {
         })?;
         let used = self.used.entry(kind.name().to_owned()).or_default();
         *used += 1;
-        // What only tries again must come to an end by itself.
+        // What starts a turn again, or asks the same again, must come to an end by itself.
         let repeats = matches!(
             answer,
-            Answer::Retry | Answer::NewSession | Answer::ReviewAgain
+            Answer::Retry
+                | Answer::NewSession
+                | Answer::ReviewAgain
+                | Answer::AcceptAsIs
+                | Answer::Dismiss
+                | Answer::Texts { .. }
+                | Answer::RequestChanges { .. }
         );
-        (!repeats || *used <= RETRIES).then_some(answer)
+        let bound = if repeats { RETRIES } else { ANSWERS };
+        (*used <= bound).then_some(answer)
     }
 
     fn by_own_flag(&mut self, kind: &QuestionKind) -> Option<Answer> {
@@ -95,6 +104,40 @@ impl Answers {
                 Some(Answer::MoreIterations { n })
             }
         }
+    }
+}
+
+/// Checks what was given to `--answer`.
+///
+/// # Errors
+/// There is no such kind of question, or it has no such choice; the text names what there is.
+pub fn check(kind: &str, choice: &str) -> Result<(), String> {
+    let Some((_, choices)) = ANSWERABLE.iter().find(|(known, _)| *known == kind) else {
+        let known: Vec<&str> = ANSWERABLE.iter().map(|(kind, _)| *kind).collect();
+        return Err(format!(
+            "there is no question `{kind}`; there are {}",
+            known.join(", ")
+        ));
+    };
+    let fits = |offered: &&str| match offered.split_once(':') {
+        Some((word, "N")) => {
+            let n = choice
+                .strip_prefix(word)
+                .and_then(|rest| rest.strip_prefix(':'));
+            n.and_then(|n| n.parse::<u32>().ok())
+                .is_some_and(|n| n >= 1)
+        }
+        Some((word, _)) => choice
+            .strip_prefix(word)
+            .is_some_and(|rest| rest.len() > 1 && rest.starts_with(':')),
+        None => *offered == "TEXT" && !choice.is_empty() || *offered == choice,
+    };
+    match choices.iter().any(|offered| fits(offered)) {
+        true => Ok(()),
+        false => Err(format!(
+            "`{choice}` does not answer {kind}; choices are {}",
+            choices.join(", ")
+        )),
     }
 }
 
@@ -148,6 +191,25 @@ mod tests {
         };
         let given: Vec<bool> = (0..4).map(|_| answers.answer(&kind).is_some()).collect();
         assert_eq!(given, [true, true, false, false]);
-        assert_eq!(flag_for(&kind), "--answer commit_failed=retry|go-on|stop");
+        let flag = "--answer commit_failed=retry|go-on|stop|cancel";
+        assert_eq!(flag_for(&kind), flag);
+    }
+
+    #[test]
+    fn only_known_kinds_and_choices_are_taken() {
+        for (kind, choice) in [
+            ("tests_failed", "accept"),
+            ("arbitration", "more:2"),
+            ("question", "use sqlite"),
+        ] {
+            assert_eq!(check(kind, choice), Ok(()));
+        }
+        for (kind, choice) in [
+            ("test_failed", "accept"),
+            ("arbitration", "more:0"),
+            ("execute", "changes:"),
+        ] {
+            assert!(check(kind, choice).is_err(), "{kind}={choice}");
+        }
     }
 }

@@ -60,6 +60,8 @@ enum End {
     Unanswered(Question),
     Signalled(&'static str),
     OutputClosed,
+    /// The run was stopped and waits for a goal.
+    AtRest,
 }
 
 async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Refusal> {
@@ -113,13 +115,9 @@ async fn drive(
         .unwrap_or_default()
         .trim();
     let title = crate::text::truncate::to_chars(&crate::text::clean(title), 80);
-    engine.feed(Event::GoalGiven {
-        text: goal.to_owned(),
-    })?;
-    engine.feed(Event::GoalConfirmed {
-        title,
-        text: goal.to_owned(),
-    })?;
+    let goal = crate::text::clean(goal);
+    engine.feed(Event::GoalGiven { text: goal.clone() })?;
+    engine.feed(Event::GoalConfirmed { title, text: goal })?;
     loop {
         if flush(engine, out, form).is_err() {
             return Ok(End::OutputClosed);
@@ -137,12 +135,21 @@ async fn drive(
             }
             continue;
         }
+        if is_at_rest(engine) {
+            return Ok(End::AtRest);
+        }
         tokio::select! {
             biased;
             name = signals.next() => return Ok(End::Signalled(name)),
             inward = engine.next() => engine.take(inward)?,
         }
     }
+}
+
+/// Nothing runs, nothing waits and nothing is being done: only a person could go on.
+fn is_at_rest(engine: &Engine) -> bool {
+    let state = engine.state();
+    state.running.is_none() && state.busy.is_none() && state.awaiting.is_none()
 }
 
 /// Prints what was recorded; pieces of text are for screens only.
@@ -191,6 +198,15 @@ async fn leave(
                 "the run is kept in .agent-collab",
             );
             (format!("interrupted by {name}"), 130)
+        }
+        End::AtRest => {
+            let reason = "the run was stopped and is back at the goal".to_owned();
+            complain(
+                err,
+                &reason,
+                "give a goal anew with `--new`; files and commits are kept",
+            );
+            (reason, 3)
         }
         End::OutputClosed => ("nobody reads the output any more".to_owned(), 1),
     };

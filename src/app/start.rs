@@ -331,23 +331,38 @@ async fn clear_the_way(
     unfinished: Unfinished,
 ) -> Result<(), Refusal> {
     tidy(layout, lock)?;
-    let Some(found) = snapshot::load::<Run>(layout)? else {
-        return Ok(());
+    let today = jiff::Zoned::now().date();
+    let found = match snapshot::load::<Run>(layout) {
+        Ok(Some(found)) => found,
+        // Half of a run, cut off before its first snapshot: there is nothing to go on with.
+        Ok(None) => {
+            history::archive(layout, lock, "cut-off", today)?;
+            return Ok(());
+        }
+        Err(error) if unfinished == Unfinished::Archive => {
+            tracing::warn!(%error, "archived unread");
+            history::archive(layout, lock, "unreadable", today)?;
+            return Ok(());
+        }
+        Err(error) => {
+            let hint = format!(
+                "{}; `--new` archives it unread to history/ and begins anew",
+                error.hint()
+            );
+            return Err(Refusal::error(error, hint));
+        }
     };
     let state = found.state.state();
     let leftovers = find_leftovers(state.run.as_str());
     end_leftovers(&leftovers, std::time::Duration::from_secs(2)).await;
-    let is_empty = state.goal.is_none();
-    if !state.phase.is_final() && !is_empty && unfinished == Unfinished::Refuse {
-        let goal = state
-            .goal
-            .as_ref()
-            .map(|goal| goal.title.clone())
-            .unwrap_or_default();
+    if let Some(goal) = &state.goal
+        && !state.phase.is_final()
+        && unfinished == Unfinished::Refuse
+    {
         return Err(Refusal {
             problem: format!(
                 "an unfinished run is here: `{}`, in phase {}",
-                clean(&goal),
+                clean(&goal.title),
                 state.phase
             ),
             hint: "`--new` archives it to history/ and begins anew".to_owned(),
@@ -358,7 +373,7 @@ async fn clear_the_way(
         .goal
         .as_ref()
         .map_or("without-goal", |goal| goal.title.as_str());
-    history::archive(layout, lock, title, jiff::Zoned::now().date())?;
+    history::archive(layout, lock, title, today)?;
     Ok(())
 }
 

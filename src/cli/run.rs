@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::app::answers::{Answers, OnCap, Yes};
+use crate::app::answers::{Answers, OnCap, Yes, check};
 use crate::app::headless::{self, Headless};
 use crate::app::report::Form;
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
@@ -143,6 +143,7 @@ fn answers(args: &RunArgs) -> Result<Answers, Refusal> {
                 "`--answer {given}` has no `=`; write it as KIND=CHOICE"
             ))
         })?;
+        check(kind.trim(), choice.trim()).map_err(usage)?;
         by_kind.insert(kind.trim().to_owned(), choice.trim().to_owned());
     }
     Ok(Answers {

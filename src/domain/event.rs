@@ -10,7 +10,7 @@ use super::findings::Response;
 use super::ids::{At, RequestId, RunId, SessionId, Sha256, TurnId};
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
-use super::question::{Answer, Question, Terms};
+use super::question::{Answer, EntryPoint, Question, Terms};
 use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, Usage};
@@ -294,6 +294,8 @@ pub enum Event {
         changed: Vec<String>,
         /// Untracked files that the tests made.
         made_by_tests: Vec<String>,
+        /// What of it, or beside it, the program would run; the tests themselves may have changed it.
+        entry_points: Vec<EntryPoint>,
     },
     /// A step was committed.
     #[serde(rename = "commit.made")]
@@ -420,8 +422,8 @@ pub struct Audit {
     pub changed: Vec<String>,
     /// Those of them that held uncommitted changes of the user on entering EXECUTE.
     pub dirty: Vec<String>,
-    /// Those of them that the program would run, with what it would be.
-    pub entry_points: Vec<(String, String)>,
+    /// What of it, or beside it, the program would run.
+    pub entry_points: Vec<EntryPoint>,
 }
 
 /// Something an agent said or did; changes nothing in the workflow.

@@ -2,9 +2,11 @@
 //!
 //! Refuses to know git and test runners; their results come in as data.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::question::{CommitTerms, TestCommand};
+use super::question::{CommitTerms, EntryPoint, TestCommand};
 use super::receipt::Receipt;
 
 /// An execution under way or done.
@@ -22,8 +24,8 @@ pub struct Execution {
     pub current: Option<Current>,
     /// What became of the steps that are through.
     pub done: Vec<StepRecord>,
-    /// Whether the user said what happens to dirty files that steps edit.
-    pub dirty_policy: Option<DirtyPolicy>,
+    /// What the user said happens to their dirty files that steps edit, by path.
+    pub dirty_policy: BTreeMap<String, DirtyPolicy>,
 }
 
 /// What happens to a file with uncommitted changes of the user that a step edits.
@@ -53,8 +55,8 @@ pub struct Current {
     pub changed: Vec<String>,
     /// Untracked files that its test runs made.
     pub made_by_tests: Vec<String>,
-    /// Changes that would be run and that the user has allowed.
-    pub allowed_entry_points: Vec<String>,
+    /// Changes that would be run and that the user has allowed, as they were then.
+    pub allowed_entry_points: Vec<EntryPoint>,
     /// The last test run.
     pub receipt: Option<Receipt>,
     /// The first line of the agent's last message.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::{RequestId, Sha256};
 use super::turn::{Purpose, TurnOrder};
+use crate::text::{clean, one_line};
 
 /// A question that waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,8 +92,8 @@ pub enum QuestionKind {
     EntryPoints {
         /// The step.
         step: u32,
-        /// Each path with what it may run.
-        changes: Vec<(String, String)>,
+        /// What changed.
+        changes: Vec<EntryPoint>,
     },
     /// The tests of a step fail after all fix turns.
     TestsFailed {
@@ -136,6 +137,17 @@ pub struct Terms {
     pub commits: CommitTerms,
     /// The user's uncommitted files at this moment.
     pub dirty: Vec<String>,
+}
+
+/// Something that the program would run and that a step changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryPoint {
+    /// The path.
+    pub path: String,
+    /// What it may run.
+    pub why: String,
+    /// What it holds now, by its hash; an allowance is bound to it.
+    pub content: Option<String>,
 }
 
 /// A test command and where it comes from.
@@ -254,6 +266,28 @@ pub enum AfterEdit {
     Accept,
 }
 
+/// The kinds that `--answer KIND=CHOICE` can answer, with the words that choose.
+pub const ANSWERABLE: &[(&str, &[&str])] = &[
+    ("arbitration", &["pass", "more:N", "edit", "cancel"]),
+    ("stale_plan", &["review", "accept", "stop", "cancel"]),
+    ("execute", &["yes", "changes:TEXT", "stop", "cancel"]),
+    ("no_document", &["retry", "stop", "cancel"]),
+    ("question", &["dismiss", "TEXT"]),
+    (
+        "adapter_failed",
+        &["retry", "new-session", "stop", "cancel"],
+    ),
+    ("conflict", &["overwrite", "discard", "cancel"]),
+    ("dirty_files", &["include", "leave-out", "cancel"]),
+    ("entry_points", &["allow", "stop", "cancel"]),
+    (
+        "tests_failed",
+        &["retry", "skip", "accept", "stop", "cancel"],
+    ),
+    ("commit_failed", &["retry", "go-on", "stop", "cancel"]),
+    ("cannot_execute", &["retry", "stop", "cancel"]),
+];
+
 impl QuestionKind {
     /// The kind's name in events, in messages and for `--answer KIND=CHOICE`.
     pub fn name(&self) -> &'static str {
@@ -277,21 +311,11 @@ impl QuestionKind {
 
     /// The words that choose an answer, in the order in which they are offered.
     pub fn choices(&self) -> &'static [&'static str] {
-        match self {
-            Self::Gate { .. } => &["go"],
-            Self::Arbitration { .. } => &["pass", "more:N", "edit", "cancel"],
-            Self::ManualEdit => &["cancel"],
-            Self::StalePlan { .. } => &["review", "accept"],
-            Self::Execute { .. } => &["yes", "changes:TEXT", "cancel"],
-            Self::NoDocument { .. } | Self::CannotExecute { .. } => &["retry", "stop", "cancel"],
-            Self::Agent { .. } => &["dismiss", "TEXT"],
-            Self::AdapterFailed { .. } => &["retry", "new-session", "stop", "cancel"],
-            Self::Conflict { .. } => &["overwrite", "discard"],
-            Self::DirtyFiles { .. } => &["include", "leave-out"],
-            Self::EntryPoints { .. } => &["allow", "stop"],
-            Self::TestsFailed { .. } => &["retry", "skip", "accept", "stop"],
-            Self::CommitFailed { .. } => &["retry", "go-on", "stop"],
-        }
+        let name = self.name();
+        ANSWERABLE
+            .iter()
+            .find(|(kind, _)| *kind == name)
+            .map_or(&[], |(_, choices)| choices)
     }
 
     /// Tells whether an answer fits this question.
@@ -307,7 +331,12 @@ impl QuestionKind {
                 _ => false,
             },
             Self::ManualEdit => matches!(answer, Answer::Edited { .. }),
-            Self::StalePlan { .. } => matches!(answer, Answer::ReviewAgain | Answer::AcceptAsIs),
+            Self::StalePlan { .. } => {
+                matches!(
+                    answer,
+                    Answer::ReviewAgain | Answer::AcceptAsIs | Answer::Stop
+                )
+            }
             Self::Execute { .. } => {
                 matches!(
                     answer,
@@ -365,8 +394,12 @@ impl QuestionKind {
         self.accepts(&answer).then_some(answer)
     }
 
-    /// What is asked, in one or a few lines.
+    /// What is asked, in one or a few lines, cleaned.
     pub fn in_words(&self) -> String {
+        clean(&self.words())
+    }
+
+    fn words(&self) -> String {
         match self {
             Self::Gate { order } => {
                 format!(
@@ -389,7 +422,7 @@ impl QuestionKind {
             }
             Self::ManualEdit => "the plan is being edited by hand".to_owned(),
             Self::StalePlan { .. } => "plan.md is not the plan that was reviewed".to_owned(),
-            Self::Execute { .. } => "shall the approved plan be executed?".to_owned(),
+            Self::Execute { terms } => terms.in_words(),
             Self::NoDocument { reason, .. } => format!("the turn brought no document: {reason}"),
             Self::Agent { questions, .. } => {
                 let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
@@ -404,13 +437,17 @@ impl QuestionKind {
             Self::DirtyFiles { step, paths } => {
                 format!(
                     "step {step} edited files with uncommitted changes of yours: {}",
-                    paths.join(", ")
+                    paths
+                        .iter()
+                        .map(|path| one_line(path))
+                        .collect::<Vec<_>>()
+                        .join(", ")
                 )
             }
             Self::EntryPoints { step, changes } => {
                 let list: Vec<String> = changes
                     .iter()
-                    .map(|(path, why)| format!("{path} ({why})"))
+                    .map(|c| format!("{} ({})", one_line(&c.path), one_line(&c.why)))
                     .collect();
                 format!(
                     "step {step} changed what this program would run: {}",
@@ -422,6 +459,41 @@ impl QuestionKind {
                 format!("the commit of step {step} failed: {message}")
             }
             Self::CannotExecute { reason } => format!("the plan cannot be executed: {reason}"),
+        }
+    }
+}
+
+impl Terms {
+    /// What the user approves, line by line.
+    fn in_words(&self) -> String {
+        let test = match &self.test {
+            Some(test) => format!(
+                "tested by `{}` ({})",
+                one_line(&test.command),
+                test.source.word()
+            ),
+            None => "nothing is tested: no test command is known".to_owned(),
+        };
+        let commits = match &self.commits {
+            CommitTerms::Off { reason } => format!("no commits: {reason}"),
+            CommitTerms::Current { branch } => format!("commits go to {branch}"),
+            CommitTerms::New { branch } => format!("commits go to the new branch {branch}"),
+        };
+        let dirty = match self.dirty.len() {
+            0 => String::new(),
+            n => format!("; {n} file(s) with uncommitted changes of yours stay as they are"),
+        };
+        format!("shall the approved plan be executed? {commits}; {test}{dirty}")
+    }
+}
+
+impl TestSource {
+    /// Where the command comes from, as a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Configured => "configured",
+            Self::Detected => "detected",
+            Self::Proposed => "proposed by the plan",
         }
     }
 }

@@ -50,16 +50,14 @@ pub fn read(text: &str, ledger: &Findings) -> Review {
         .find(|line| !line.trim().is_empty())
         .unwrap_or("");
     let says_approved = marker == "[APPROVED]";
-    let status = document
-        .get("status")
-        .map(|status| status.trim().to_ascii_uppercase());
-    let status_agrees = status.as_deref().is_none_or(|status| status == "APPROVED");
+    let statuses = statuses_of(&document.fields);
+    let status_agrees = statuses.iter().all(|status| status == "APPROVED");
     let remarks = remarks_of(document.body);
     let blocking = remarks.iter().any(|remark| {
         remark.severity == Severity::Blocking && !ledger.is_settled_by_user(remark.n)
     });
     let approved = says_approved && status_agrees && !blocking;
-    let status_says_approved = status.as_deref() == Some("APPROVED");
+    let status_says_approved = statuses.iter().any(|status| status == "APPROVED");
     let consistent = if says_approved {
         approved
     } else {
@@ -75,6 +73,17 @@ pub fn read(text: &str, ledger: &Findings) -> Review {
         consistent,
         remarks,
     }
+}
+
+/// The values of every field called status, whatever the case of its name: one that disagrees is a conflict.
+fn statuses_of(fields: &[(String, String)]) -> Vec<String> {
+    let is_status = |name: &str| name.trim().eq_ignore_ascii_case("status");
+    let plain = |value: &str| value.trim().trim_matches(['"', '\'']).to_ascii_uppercase();
+    fields
+        .iter()
+        .filter(|(name, _)| is_status(name))
+        .map(|(_, value)| plain(value))
+        .collect()
 }
 
 /// Tells whether a text can be a review at all: it has a marker line or at least one remark.
@@ -245,6 +254,16 @@ mod tests {
         );
         check("[APPROVED]\n1. [blocking] no\n", ChangesRequired, false);
         check("[APPROVED]\n1. [severe] no\n", ChangesRequired, false);
+        check(
+            "---\nstatus: APPROVED\nstatus: CHANGES_REQUIRED\n---\n[APPROVED]\n",
+            ChangesRequired,
+            false,
+        );
+        check(
+            "---\nStatus: CHANGES_REQUIRED\n---\n[APPROVED]\n",
+            ChangesRequired,
+            false,
+        );
         check("[APPROVED] ", ChangesRequired, true);
         check(" [APPROVED]", ChangesRequired, true);
         check("[approved]", ChangesRequired, true);
@@ -310,7 +329,7 @@ mod tests {
         }
 
         #[test]
-        fn the_verdict_is_total(text in "(---\n|status: |APPROVED|\\[|\\]|\n|[0-9]\\. |blocking|x){0,24}") {
+        fn the_verdict_is_total(text in "(---\n|status: |STATUS: |APPROVED|CHANGES_REQUIRED|\\[|\\]|\n|[0-9]\\. |blocking|x){0,24}") {
             let review = read(&text, &Findings::default());
             let blocking = review.remarks.iter().any(|r| r.severity == Severity::Blocking);
             prop_assert!(!(blocking && review.verdict == Verdict::Approved));

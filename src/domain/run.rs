@@ -116,6 +116,18 @@ pub struct PlanFile {
     pub file_sha256: Sha256,
     /// Which committed version it is, from 1.
     pub version: u32,
+    /// Whether the file that lies there is a plan at all.
+    pub reading: Reading,
+}
+
+/// Whether a plan's file is a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// It is.
+    Plan,
+    /// An edit took its boxes away; `plan` holds the steps that were known before.
+    Broken,
 }
 
 /// A verdict and what it was about.
@@ -281,10 +293,7 @@ impl Run {
                 plan,
                 approval_sha256,
                 file_sha256,
-            } => {
-                let plan = plan.as_ref().map(|plan| PlanFile::of(plan, file_sha256));
-                approving::on_plan_edited(state, plan, approval_sha256)
-            }
+            } => approving::on_plan_edited(state, plan.as_ref(), (approval_sha256, file_sha256)),
             Event::CommentsEdited { file_sha256 } => {
                 reviewing::on_comments_edited(state, file_sha256)
             }
@@ -325,7 +334,7 @@ impl Run {
                 step,
                 plan_file_sha256,
             } => executing::on_step_recorded(state, at, *step, plan_file_sha256.as_ref()),
-            Event::Tampered { files } => control::on_tampered(files),
+            Event::Tampered { files } => control::on_tampered(state, files),
             Event::EffectFailed { what, message } => {
                 vec![Effect::Halt(format!("{what}: {message}"))]
             }
@@ -339,6 +348,7 @@ impl PlanFile {
             plan: plan.clone(),
             file_sha256: file_sha256.clone(),
             version: 0,
+            reading: Reading::Plan,
         }
     }
 }

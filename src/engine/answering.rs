@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use crate::adapter::{Decision as Answer, Order};
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
-use crate::domain::turn::Role;
+use crate::domain::run::Counts;
+use crate::domain::turn::{Purpose, Role};
 use crate::permission::{
     Action, Ask, Call, Context, Decision, PhaseAccess, ResolvedPath, Rule, Target, answer_by_rules,
     decide, last_match, path,
 };
 
 use super::setup::OnAsk;
+use super::staging::Staging;
 use super::{AtWork, Engine, EngineError, news};
 
 /// What was answered, by whom and why.
@@ -32,10 +34,16 @@ impl Engine {
         call: &Call,
         reason: Option<&str>,
     ) -> Result<(), EngineError> {
+        let counts = self
+            .state()
+            .running
+            .as_ref()
+            .is_some_and(|running| running.result == Counts::Yes);
         let Some(at_work) = self
             .at_work
             .as_ref()
             .filter(|at_work| at_work.order.purpose.role() == role)
+            .filter(|_| counts && !self.turn_is_over)
         else {
             // A turn nobody asked for: nothing it wants is allowed.
             self.order_of(
@@ -84,6 +92,14 @@ impl Engine {
                         reason,
                     }
                 }
+                OnAsk::Rules { .. } if self.is_stopped_by_safety(&ask) => {
+                    let reason = "the safety list stops it, and nobody is there to ask".to_owned();
+                    Said {
+                        answer: deny(&reason),
+                        by: "policy",
+                        reason,
+                    }
+                }
                 OnAsk::Rules { own, restrictions } => match by_rules(&ask, own, restrictions) {
                     Action::Allow => Said {
                         answer: Answer::Allow,
@@ -109,6 +125,22 @@ impl Engine {
                 },
             },
         })
+    }
+
+    /// Tells whether a command holds words of `safety.blocked_commands` or `safety.require_confirm_for`:
+    /// no rule lets it run unseen.
+    fn is_stopped_by_safety(&self, ask: &Ask) -> bool {
+        let safety = &self.setup.config.safety;
+        let words: Vec<&String> = safety
+            .blocked_commands
+            .iter()
+            .chain(&safety.require_confirm_for)
+            .collect();
+        ask.permission == "bash"
+            && ask.targets.iter().any(|target| {
+                let line = target.text.split_whitespace().collect::<Vec<_>>().join(" ");
+                words.iter().any(|word| line.contains(word.trim()))
+            })
     }
 
     fn answer(&mut self, request: RequestId, said: Said) -> Result<(), EngineError> {
@@ -170,7 +202,7 @@ impl Engine {
             },
             paths: paths.iter().map(|named| resolve(root, named)).collect(),
             root: root.clone(),
-            staging_files: vec![staging.plan.clone(), staging.comments.clone()],
+            staging_files: writable(&at_work.order.purpose, staging),
         }
     }
 }
@@ -186,6 +218,19 @@ fn by_rules(ask: &Ask, own: &[Rule], restrictions: &[Rule]) -> Action {
     match restricted {
         true => Action::Deny,
         false => answer_by_rules(ask, own),
+    }
+}
+
+/// The staging files that a turn may write, by what it returns.
+fn writable(purpose: &Purpose, staging: &Staging) -> Vec<PathBuf> {
+    match purpose {
+        Purpose::WritePlan => vec![staging.plan.clone()],
+        Purpose::Review => vec![staging.comments.clone()],
+        Purpose::Respond => vec![staging.plan.clone(), staging.comments.clone()],
+        Purpose::RefineGoal { .. }
+        | Purpose::Step { .. }
+        | Purpose::Fix { .. }
+        | Purpose::Summary => Vec::new(),
     }
 }
 

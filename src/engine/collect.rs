@@ -1,12 +1,14 @@
 //! From a completed turn to the event that says what it returned.
 
 use crate::domain::event::Event;
+use crate::domain::findings::{Remark, Response};
 use crate::domain::ids::Sha256;
-use crate::domain::plan::{self, Plan};
+use crate::domain::plan::{self, Plan, Step};
 use crate::domain::question::Answer;
-use crate::domain::review;
+use crate::domain::review::{self, Review};
 use crate::domain::turn::{Purpose, TurnOrder};
-use crate::store::{StoreError, documents as files};
+use crate::store::{StoreError, documents as files, iterations};
+use crate::text::{clean, one_line};
 
 use super::documents::{self, CommittedPlan, Facts, Refused, Returned, Whole};
 use super::staging::{self, Staging};
@@ -30,9 +32,12 @@ impl Engine {
     /// Goes on after the user said whose text counts.
     pub(super) fn settle_conflict(&mut self, order: &TurnOrder, answer: &Answer) -> Vec<Event> {
         if *answer == Answer::Overwrite {
-            let mut events = self.keep_users_text();
-            events.extend(self.commit_document(order, Base::Now));
-            return events;
+            let failures = self.keep_users_text();
+            // Nothing is overwritten that could not be kept.
+            return match failures.is_empty() {
+                true => self.commit_document(order, Base::Now),
+                false => failures,
+            };
         }
         let kept = self.keep_agents_text(order);
         self.drop_held();
@@ -87,6 +92,7 @@ impl Engine {
         let names = self.journal.layout().names();
         match purpose {
             Purpose::WritePlan => names.plan.clone(),
+            Purpose::Respond => format!("{} or {}", names.plan, names.comments),
             _ => names.comments.clone(),
         }
     }
@@ -143,7 +149,7 @@ impl Engine {
             return Ok(missing(held, "no plan.md was returned", &found.refused));
         };
         let plan = match plan::parse(&plan::untick_all(&text)) {
-            Ok(plan) => plan,
+            Ok(plan) => cleaned_plan(plan),
             Err(problem) => return Ok(no_document(&held.order, problem.to_string())),
         };
         let base = self.plan_base(&held.staging, base)?;
@@ -177,7 +183,7 @@ impl Engine {
             return Ok(no_document(&held.order, reason));
         }
         let mut ledger = self.state().findings.clone();
-        let review = review::read(&text, &ledger);
+        let review = cleaned_review(review::read(&text, &ledger));
         ledger.take_review(&review.remarks);
         let reviewed = self
             .state()
@@ -207,13 +213,16 @@ impl Engine {
     fn commit_response(&self, held: &Held, base: Base) -> Result<Event, Refused> {
         let found = self.returned(held, Whole::Neither);
         let responses = review::read_responses(found.comments.as_deref().unwrap_or_default());
+        let responses: Vec<Response> = responses.into_iter().map(cleaned_response).collect();
         let plan = match found
             .plan
             .as_deref()
             .map(|text| (text, plan::parse(&plan::untick_all(text))))
         {
             Some((_, Err(problem))) => return Ok(no_document(&held.order, problem.to_string())),
-            Some((text, Ok(plan))) => Some((text, plan)).filter(|(_, plan)| self.is_new_plan(plan)),
+            Some((text, Ok(plan))) => {
+                Some((text, cleaned_plan(plan))).filter(|(_, plan)| self.is_new_plan(plan))
+            }
             None => None,
         };
         if responses.is_empty() && plan.is_none() {
@@ -223,7 +232,9 @@ impl Engine {
         }
         let comments_base = self.comments_base(&held.staging, base)?;
         let plan_base = self.plan_base(&held.staging, base)?;
-        // The plan goes first: a conflict there leaves both files as they are.
+        if self.comments_base(&held.staging, Base::Now)? != comments_base {
+            return Err(Refused::Conflict);
+        }
         let plan = match plan {
             Some((text, plan)) => Some(self.commit_plan(text, plan, plan_base.as_ref())?),
             None => None,
@@ -301,8 +312,12 @@ impl Engine {
             return None;
         }
         let text = String::from_utf8_lossy(&now.bytes);
+        let (n, name) = (self.next_iteration(), &self.journal.layout().names().plan);
+        if let Err(error) = iterations::keep(self.journal.guard(), n, name, &now.bytes) {
+            return Some(failed("keep your edit of the plan", error));
+        }
         Some(Event::PlanEdited {
-            plan: plan::parse(&text).ok(),
+            plan: plan::parse(&text).ok().map(cleaned_plan),
             approval_sha256: plan::approval_hash(&text),
             file_sha256: now.sha256.clone(),
         })
@@ -344,6 +359,41 @@ impl Engine {
             }
         }
         Ok(())
+    }
+}
+
+/// Cleans what a plan says before it becomes an event; its hash stays that of the bytes.
+fn cleaned_plan(plan: Plan) -> Plan {
+    let step = |step: Step| Step {
+        text: one_line(&step.text),
+        ..step
+    };
+    Plan {
+        title: one_line(&plan.title),
+        steps: plan.steps.into_iter().map(step).collect(),
+        // A command that cleaning would change is no command that a person could have read.
+        test_command: plan
+            .test_command
+            .filter(|command| clean(command) == *command),
+        approval_sha256: plan.approval_sha256,
+    }
+}
+
+fn cleaned_review(review: Review) -> Review {
+    let remark = |remark: Remark| Remark {
+        text: one_line(&remark.text),
+        ..remark
+    };
+    Review {
+        remarks: review.remarks.into_iter().map(remark).collect(),
+        ..review
+    }
+}
+
+fn cleaned_response(response: Response) -> Response {
+    Response {
+        reason: one_line(&response.reason),
+        ..response
     }
 }
 

@@ -232,10 +232,16 @@ pub fn commit_responses(
 ///
 /// # Errors
 /// The disk; an edit in between is taken over, not overwritten.
-pub fn append_remarks(guard: &Guard, text: &str, facts: &Facts) -> Result<Sha256, Refused> {
+pub fn append_remarks(
+    guard: &Guard,
+    text: &str,
+    ledger: &Findings,
+    facts: &Facts,
+) -> Result<Sha256, Refused> {
     let base = documents::read(&guard.layout().comments())?.map(|document| document.sha256);
     append_to_comments(guard, base.as_ref(), facts, |written| {
-        format!("{written}\n\n## Remarks of the user\n\n{}\n", text.trim())
+        let remarks = format!("{written}\n\n## Remarks of the user\n\n{}", text.trim());
+        with_responses(&remarks, &review::responses_section(ledger))
     })
 }
 

@@ -11,8 +11,10 @@ use tokio_util::sync::CancellationToken;
 use crate::config::types::TestCommand as Configured;
 use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{StepOutcome, StepRecord};
-use crate::domain::question::{CommitTerms, Terms, TestCommand, TestSource};
+use crate::domain::question::{CommitTerms, EntryPoint, Terms, TestCommand, TestSource};
 use crate::domain::receipt::Receipt;
+use crate::domain::run::Busy;
+use crate::store::instant;
 use crate::text::clean;
 use crate::text::slug::slug;
 
@@ -99,6 +101,15 @@ impl Engine {
     /// Makes the branch stand, if what the user approved still holds.
     pub(super) fn enter_execution(&mut self, approved: Terms) -> Vec<Event> {
         let events = self.notice_edits();
+        if !events.is_empty() {
+            // An edited plan is no longer what was approved; the run asks before any branch is made.
+            let reason =
+                "the plan or the comments changed since the execution was approved".to_owned();
+            return events
+                .into_iter()
+                .chain([Event::ExecutionRefused { reason }])
+                .collect();
+        }
         let Some(surveyor) = self.surveyor() else {
             return vec![failed("enter the execution", "there is no plan")];
         };
@@ -117,10 +128,15 @@ impl Engine {
         let Some(git) = self.repository.clone() else {
             return self.spawn(async move { Event::SnapshotTaken { step, tree: None } });
         };
+        let turn = match &self.state().busy {
+            Some(Busy::Storing { order }) => order.turn.as_str().to_owned(),
+            _ => "turn".to_owned(),
+        };
+        // The turn's id keeps an earlier tree of the same step from being replaced.
         let name = match (step, attempt) {
-            (0, _) => "summary".to_owned(),
-            (step, 0) => format!("step-{step}"),
-            (step, attempt) => format!("step-{step}-fix-{attempt}"),
+            (0, _) => format!("{turn}-summary"),
+            (step, 0) => format!("{turn}-step-{step}"),
+            (step, attempt) => format!("{turn}-step-{step}-fix-{attempt}"),
         };
         self.spawn(async move {
             match git.snapshot(&name).await {
@@ -194,64 +210,102 @@ impl Engine {
     }
 
     pub(super) fn commit_step(&mut self, step: u32, paths: Vec<String>, message: String) {
-        let Some(git) = self.commit_repository().cloned() else {
+        let terms = self
+            .state()
+            .execution
+            .as_ref()
+            .map(|execution| execution.commits.clone());
+        let (Some(git), Some(terms)) = (self.commit_repository().cloned(), terms) else {
             let reason = "there is no repository".to_owned();
             return self.spawn(async move { Event::CommitSkipped { step, reason } });
         };
-        let subject = message.lines().next().unwrap_or_default().to_owned();
         self.spawn(async move {
-            let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
-            match git.commit(&paths, &[], &message).await {
-                Ok(commit) => Event::CommitMade {
+            match commit(&git, &terms, paths, &message).await {
+                Ok(commit) => {
+                    let message = message.lines().next().unwrap_or_default().to_owned();
+                    Event::CommitMade {
+                        step,
+                        commit,
+                        message,
+                    }
+                }
+                Err(NoCommit::Nothing) => Event::CommitSkipped {
                     step,
-                    commit: commit.0,
-                    message: subject,
+                    reason: "nothing differs from the last commit".to_owned(),
                 },
-                Err(failure) => match failure.kind {
-                    CommitFailureKind::Nothing => Event::CommitSkipped {
-                        step,
-                        reason: "nothing differs from the last commit".to_owned(),
-                    },
-                    // The commit stands; only the user's index could not be told.
-                    CommitFailureKind::IndexBehind(commit) => Event::CommitMade {
-                        step,
-                        commit: commit.0,
-                        message: subject,
-                    },
-                    _ => Event::CommitFailed {
-                        step,
-                        message: news::block(&failure.output),
-                    },
+                Err(NoCommit::Failed(said)) => Event::CommitFailed {
+                    step,
+                    message: news::block(&said),
                 },
             }
         });
     }
 
     /// Writes the step into log.md and ticks its box.
-    pub(super) fn record_step(&mut self, step: u32) -> Event {
+    pub(super) fn record_step(&mut self, step: u32) -> Vec<Event> {
         let record = self
             .state()
             .execution
             .as_ref()
-            .and_then(|e| e.done.iter().rfind(|r| r.n == step));
+            .and_then(|execution| execution.done.iter().rfind(|record| record.n == step));
         let Some(record) = record else {
-            return failed("write the step down", "its record is not known");
+            return vec![failed("write the step down", "its record is not known")];
         };
-        let entry = step_entry(record, &crate::store::instant::to_text(self.journal.now()));
+        let entry = step_entry(record, &instant::to_text(self.journal.now()));
         if let Err(error) = self.journal.log_entry(&entry) {
-            return failed("write log.md", error);
+            return vec![failed("write log.md", error)];
         }
-        let plan_is_ours = self
-            .notice_edits()
-            .iter()
-            .all(|event| !matches!(event, Event::PlanEdited { .. }));
+        let mut events = self.notice_edits();
         match documents::tick(self.journal.guard(), step, self.journal.now()) {
-            Ok(sha256) => Event::StepRecorded {
+            Ok(plan_file_sha256) => events.push(Event::StepRecorded {
                 step,
-                plan_file_sha256: sha256.filter(|_| plan_is_ours),
-            },
-            Err(error) => failed("tick the step", error),
+                plan_file_sha256,
+            }),
+            Err(error) => events.push(failed("tick the step", error)),
         }
+        events
+    }
+}
+
+/// Why there is no commit.
+enum NoCommit {
+    /// There is nothing to commit.
+    Nothing,
+    /// It failed; this is what was said.
+    Failed(String),
+}
+
+/// Commits to the branch that was approved and to no other.
+async fn commit(
+    git: &Repository,
+    terms: &CommitTerms,
+    paths: Vec<String>,
+    message: &str,
+) -> Result<String, NoCommit> {
+    let head = git
+        .head()
+        .await
+        .map_err(|error| NoCommit::Failed(in_words(&error)))?;
+    let on = match (&head, terms) {
+        (
+            Head::Branch { name, .. },
+            CommitTerms::Current { branch } | CommitTerms::New { branch },
+        ) => name == branch,
+        (Head::Detached { .. }, _) | (_, CommitTerms::Off { .. }) => false,
+    };
+    if !on {
+        let said = "another branch is checked out than the one that was approved; switch back and try again";
+        return Err(NoCommit::Failed(said.to_owned()));
+    }
+    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+    match git.commit(&paths, &[], message).await {
+        Ok(commit) => Ok(commit.0),
+        Err(failure) => match failure.kind {
+            // The commit stands; only the user's index could not be told.
+            CommitFailureKind::IndexBehind(commit) => Ok(commit.0),
+            CommitFailureKind::Nothing => Err(NoCommit::Nothing),
+            _ => Err(NoCommit::Failed(failure.output)),
+        },
     }
 }
 
@@ -332,6 +386,12 @@ impl Surveyor {
                 reason: reason.to_owned(),
             });
         }
+        if now.commits != approved.commits {
+            let reason = "the branch changed since it was approved; look at it and approve again";
+            return Ok(Event::ExecutionRefused {
+                reason: reason.to_owned(),
+            });
+        }
         let Some(git) = &self.git else {
             return Ok(Event::ExecutionEntered {
                 base: None,
@@ -379,17 +439,29 @@ async fn audit(
         .cloned()
         .collect();
     let command = command.as_deref().and_then(test_run::TestCommand::parse);
-    let entry_points = sensitive_changes(git, command.as_ref(), before, &now)
-        .await?
-        .into_iter()
-        .map(|change| (to_text(&change.path), news::line(&change.why)))
-        .collect();
+    let entry_points = entry_points(git, command.as_ref(), before, &now).await?;
     Ok(Audit {
         step,
         changed,
         dirty,
         entry_points,
     })
+}
+
+/// What changed that the program would run.
+async fn entry_points(
+    git: &Repository,
+    command: Option<&test_run::TestCommand>,
+    before: &TreeId,
+    now: &TreeId,
+) -> Result<Vec<EntryPoint>, GitError> {
+    let found = sensitive_changes(git, command, before, now).await?;
+    let point = |change: test_run::SensitiveChange| EntryPoint {
+        path: to_text(&change.path),
+        why: news::line(&change.why),
+        content: None,
+    };
+    Ok(found.into_iter().map(point).collect())
 }
 
 /// Runs the tests between two looks at the tree.
@@ -405,7 +477,8 @@ async fn test_between_looks(
         Some(run) => test_run::run(run, cancel).await?,
         None => Receipt::without_command(),
     };
-    let (_, changed) = changed_since(git, before).await?;
+    let (now, changed) = changed_since(git, before).await?;
+    let entry_points = entry_points(git, run.map(|run| run.command), before, &now).await?;
     let made_by_tests = untracked(git)
         .await?
         .into_iter()
@@ -416,6 +489,7 @@ async fn test_between_looks(
         receipt,
         changed,
         made_by_tests,
+        entry_points,
     })
 }
 
@@ -427,6 +501,15 @@ async fn untracked(git: &Repository) -> Result<BTreeSet<String>, GitError> {
         .filter(|c| c.status == Status::Untracked)
         .map(|c| to_text(&c.path))
         .collect())
+}
+
+/// Paths on one line of log.md, cleaned, so that no name can forge an entry.
+fn list(paths: &[String]) -> String {
+    paths
+        .iter()
+        .map(|path| news::line(path))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// What log.md says of a step.
@@ -441,7 +524,7 @@ fn step_entry(record: &StepRecord, at: &str) -> String {
         lines.push(format!("- summary: {}", record.summary));
     }
     if !record.changed.is_empty() {
-        lines.push(format!("- changed: {}", record.changed.join(", ")));
+        lines.push(format!("- changed: {}", list(&record.changed)));
     }
     lines.push(format!("- tests: {}", record.tested_in_words()));
     lines.extend(record.receipt.as_ref().and_then(command_line));
@@ -451,13 +534,13 @@ fn step_entry(record: &StepRecord, at: &str) -> String {
     if !record.made_by_tests.is_empty() {
         lines.push(format!(
             "- made by the tests, not committed: {}",
-            record.made_by_tests.join(", ")
+            list(&record.made_by_tests)
         ));
     }
     if !record.left_out.is_empty() {
         lines.push(format!(
             "- left uncommitted, yours: {}",
-            record.left_out.join(", ")
+            list(&record.left_out)
         ));
     }
     lines.push(match &record.outcome {

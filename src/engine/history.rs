@@ -3,7 +3,7 @@
 //! Plain text for people; nothing is read back from it.
 
 use crate::domain::event::Event;
-use crate::domain::question::{Answer, CommitTerms, Terms, TestSource};
+use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::review::Verdict;
 use crate::domain::run::State;
 use crate::store::instant;
@@ -68,11 +68,7 @@ fn terms_in_words(terms: &Terms) -> String {
         .test
         .as_ref()
         .map_or("nothing is tested".to_owned(), |test| {
-            let source = match test.source {
-                TestSource::Configured => "configured",
-                TestSource::Detected => "detected",
-                TestSource::Proposed => "proposed by the plan",
-            };
+            let source = test.source.word();
             format!("tested by `{}` ({source})", news::line(&test.command))
         });
     format!("execution entered: {commits}; {test}")

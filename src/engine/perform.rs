@@ -44,7 +44,7 @@ impl Engine {
                 paths,
                 message,
             } => self.commit_step(step, paths, message),
-            Effect::RecordStep { step } => return Ok(vec![self.record_step(step)]),
+            Effect::RecordStep { step } => return Ok(self.record_step(step)),
             Effect::Ask(question) => return Ok(vec![Event::QuestionAsked { question }]),
             Effect::AnswerAgent { request, answer } => self.answer_agent(&request, &answer),
             Effect::ExpireApprovals => return Ok(self.expire_approvals()),
@@ -61,6 +61,7 @@ impl Engine {
             Ok((ask, at_work)) => {
                 let prompt = ask.turn.prompt.clone();
                 self.at_work = Some(at_work);
+                self.turn_is_over = false;
                 self.append_message(role, Speaker::User, &order, &prompt)?;
                 Ok(self.ask_live(role, Ask::Turn(Box::new(ask))))
             }
@@ -216,7 +217,8 @@ impl Engine {
             iteration: self.state().iteration.max(1),
             keep_in: self.state().findings.reviews().max(1),
         };
-        match documents::append_remarks(self.journal.guard(), text, &facts) {
+        match documents::append_remarks(self.journal.guard(), text, &self.state().findings, &facts)
+        {
             Ok(file_sha256) => vec![Event::CommentsEdited { file_sha256 }],
             Err(documents::Refused::Conflict) => vec![failed(
                 "append your remarks",

@@ -5,6 +5,7 @@
 use crate::domain::execution::Current;
 use crate::domain::findings::{Finding, Stand};
 use crate::domain::phase::Phase;
+use crate::domain::plan::approval_hash;
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 use crate::prompts::RenderError;
 use crate::prompts::variables::{
@@ -163,9 +164,13 @@ impl Engine {
             .execution
             .as_ref()
             .ok_or("the execution is not entered")?;
+        let plan = self.read_plan()?.unwrap_or_default();
+        if Some(&approval_hash(&plan)) != self.state().approved_sha256.as_ref() {
+            return Err("plan.md is not the plan that was approved".to_owned());
+        }
         let vars = ExecuteVars {
             common: self.common(),
-            plan: self.read_plan()?.unwrap_or_default(),
+            plan,
             test_command: execution.test.as_ref().map(|test| test.command.clone()),
             task: self.execute_task(&order.purpose)?,
         };

@@ -189,11 +189,20 @@ impl Engine {
             return;
         };
         let turn = at_work.order.turn.clone();
+        self.turn_is_over = true;
         let guard = self.journal.guard().clone();
         let done = self.done.0.clone();
         self.tasks.spawn(async move {
             let checked = tokio::task::spawn_blocking(move || Journal::check(&guard)).await;
-            let tampered = checked.unwrap_or_else(|_| Ok(Vec::new()));
+            let tampered = checked.unwrap_or_else(|panicked| {
+                let path = std::path::Path::new(".agent-collab");
+                let source = std::io::Error::other(panicked.to_string());
+                Err(StoreError::io(
+                    "compare with what was written",
+                    path,
+                    source,
+                ))
+            });
             let _nobody = done
                 .send(Inward::TurnChecked {
                     turn,
@@ -240,6 +249,9 @@ impl Engine {
             final_text,
             staging: at_work.staging,
         });
+        for edit in self.notice_edits() {
+            self.feed(edit)?;
+        }
         self.feed(Event::TurnEnded {
             turn: turn.clone(),
             result: news::result(end),

@@ -14,6 +14,11 @@ pub fn clean(text: &str) -> String {
     redact(&sanitise(text))
 }
 
+/// Cleans a text to one line: every run of white space becomes one blank. Idempotent.
+pub fn one_line(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Cleans a text that arrives in pieces; any split gives the same text.
 ///
 /// Gives out whole lines; holds back at most [`redact::HOLD`] bytes of an unfinished one.

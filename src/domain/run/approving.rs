@@ -1,10 +1,13 @@
 //! From an agreed plan to its execution: survey, the user's go, stale approvals, and the end.
 
-use super::{Busy, PlanFile, State, executing, flow, reviewing};
+use std::collections::BTreeMap;
+
+use super::{Busy, PlanFile, Reading, State, executing, flow, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::execution::Execution;
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::{Cause, Phase};
+use crate::domain::plan::Plan;
 use crate::domain::question::{Answer, QuestionKind, Terms};
 use crate::domain::turn::Purpose;
 
@@ -96,7 +99,7 @@ pub(super) fn on_execution_entered(
         test: terms.test.clone(),
         current: None,
         done: Vec::new(),
-        dirty_policy: None,
+        dirty_policy: BTreeMap::new(),
     });
     let mut effects = vec![Effect::SwitchToBuild];
     effects.extend(executing::next_step(state, at));
@@ -126,15 +129,20 @@ pub(super) fn on_refusal_answered(state: &mut State) -> Vec<Effect> {
 /// A plan edited by the user makes an approval stale when its hash differs.
 pub(super) fn on_plan_edited(
     state: &mut State,
-    plan: Option<PlanFile>,
-    approval: &Sha256,
+    plan: Option<&Plan>,
+    (approval, file): (&Sha256, &Sha256),
 ) -> Vec<Effect> {
     if state.phase.is_final() {
         return Vec::new();
     }
-    match plan {
-        Some(plan) => state.take_plan(plan),
-        None => state.plan = None,
+    match (plan, &mut state.plan) {
+        (Some(plan), _) => state.take_plan(PlanFile::of(plan, file)),
+        (None, Some(known)) => {
+            known.reading = Reading::Broken;
+            known.file_sha256 = file.clone();
+            known.plan.approval_sha256 = approval.clone();
+        }
+        (None, None) => {}
     }
     let stale = state
         .approved_sha256
@@ -155,7 +163,12 @@ pub(super) fn on_stale_answered(state: &mut State, at: At, answer: &Answer) -> V
         flow::go(state, Cause::StaleReviewedAgain);
         return reviewing::enter_review(state, at);
     }
-    let (Answer::AcceptAsIs, Some(hash)) = (answer, state.plan_hash().cloned()) else {
+    let readable = state
+        .plan
+        .as_ref()
+        .filter(|plan| plan.reading == Reading::Plan);
+    let hash = readable.map(|plan| plan.plan.approval_sha256.clone());
+    let (Answer::AcceptAsIs, Some(hash)) = (answer, hash) else {
         return ask_about_stale(state);
     };
     if state.phase == Phase::Execute {

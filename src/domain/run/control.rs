@@ -4,7 +4,7 @@ use super::{Busy, Counts, State, approving, executing, flow, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::ids::{At, RequestId, TurnId};
-use crate::domain::phase::{Cause, Gate};
+use crate::domain::phase::{Cause, Gate, Phase};
 use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 
@@ -108,7 +108,8 @@ pub(super) fn on_agent_asked(
     else {
         return Vec::new();
     };
-    if running.result == Counts::No || state.awaiting.is_some() {
+    let sums_up = running.order.purpose == Purpose::Summary;
+    if running.result == Counts::No || sums_up || state.awaiting.is_some() {
         return vec![Effect::AnswerAgent {
             request: request.clone(),
             answer: Answer::Dismiss,
@@ -155,7 +156,10 @@ pub(super) fn on_approval_answered(state: &mut State, request: &RequestId) -> Ve
     Vec::new()
 }
 
-pub(super) fn on_tampered(files: &[(String, String)]) -> Vec<Effect> {
+pub(super) fn on_tampered(state: &mut State, files: &[(String, String)]) -> Vec<Effect> {
+    if let Some(running) = &mut state.running {
+        running.result = Counts::No;
+    }
     let list: Vec<String> = files
         .iter()
         .map(|(path, kept)| format!("{path} (kept as {kept})"))
@@ -208,7 +212,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
             on_failure_answered(state, at, purpose, answer)
         }
         QuestionKind::Conflict { .. } => settle_conflict(state, answer),
-        QuestionKind::DirtyFiles { .. } => executing::on_dirty_answered(state, answer),
+        QuestionKind::DirtyFiles { paths, .. } => {
+            executing::on_dirty_answered(state, &paths, answer)
+        }
         QuestionKind::EntryPoints { changes, .. } => {
             executing::on_entry_points_answered(state, &changes)
         }
@@ -254,7 +260,11 @@ fn on_failure_answered(
     if *answer == Answer::NewSession {
         effects.push(Effect::ForgetConversation(purpose.role()));
     }
-    effects.extend(flow::propose(state, at, purpose, Some(Again::Failed)));
+    let stale = match purpose.phase() {
+        Phase::Execute => approving::stale_before_step(state),
+        _ => None,
+    };
+    effects.extend(stale.unwrap_or_else(|| flow::propose(state, at, purpose, Some(Again::Failed))));
     effects
 }
 

@@ -6,9 +6,10 @@ use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, CommitTerms, QuestionKind};
+use crate::domain::question::{Answer, CommitTerms, EntryPoint, QuestionKind};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::{Again, Purpose};
+use crate::text::one_line;
 
 /// How many characters of a step's text its commit message shows.
 const MESSAGE_CHARS: usize = 60;
@@ -32,9 +33,21 @@ pub(super) fn next_step(state: &mut State, at: At) -> Vec<Effect> {
         return flow::propose(state, at, Purpose::Summary, None);
     };
     let n = step.n;
+    // A step that was begun keeps the tree from before it, so that all it changed is its own.
+    let begun = execution.current.take_if(|current| current.n == n);
+    let begun = begun.unwrap_or_else(|| begin_step(n));
     execution.current = Some(Current {
-        n,
         text: step.text.clone(),
+        stage: Stage::Code,
+        ..begun
+    });
+    flow::propose(state, at, Purpose::Step { n }, None)
+}
+
+fn begin_step(n: u32) -> Current {
+    Current {
+        n,
+        text: String::new(),
         stage: Stage::Code,
         fix_turns: 0,
         tree_before: None,
@@ -43,8 +56,7 @@ pub(super) fn next_step(state: &mut State, at: At) -> Vec<Effect> {
         allowed_entry_points: Vec::new(),
         receipt: None,
         summary: String::new(),
-    });
-    flow::propose(state, at, Purpose::Step { n }, None)
+    }
 }
 
 /// The step at hand, where it is this one at one of these stages.
@@ -123,56 +135,68 @@ pub(super) fn on_step_audited(state: &mut State, audit: &Audit) -> Vec<Effect> {
     let Some(question) = take_stepping(state) else {
         return Vec::new();
     };
+    let step = audit.step;
+    if let Some(effects) = ask_about_entry_points(state, step, &audit.entry_points) {
+        return effects;
+    }
     let Some(execution) = &mut state.execution else {
         return Vec::new();
     };
+    let litter = litter(execution);
     let Some(current) = &mut execution.current else {
         return Vec::new();
     };
-    current.changed = without(&audit.changed, &current.made_by_tests);
+    current.changed = without(&audit.changed, &litter);
     if current.changed.is_empty() {
-        return match question {
-            Some(text) => {
-                let purpose = Purpose::Step { n: audit.step };
-                let questions = vec![(text, Vec::new())];
-                flow::ask(
-                    state,
-                    QuestionKind::Agent {
-                        request: None,
-                        questions,
-                        purpose,
-                    },
-                )
-            }
-            None => record(state, StepOutcome::NoChange),
-        };
+        return on_nothing_changed(state, step, question);
     }
-    let entry_points: Vec<_> = audit
-        .entry_points
-        .iter()
-        .filter(|(path, _)| !current.allowed_entry_points.contains(path))
-        .cloned()
-        .collect();
-    if !entry_points.is_empty() {
-        return flow::ask(
-            state,
-            QuestionKind::EntryPoints {
-                step: audit.step,
-                changes: entry_points,
-            },
-        );
-    }
-    if !audit.dirty.is_empty() && execution.dirty_policy.is_none() {
-        let paths = audit.dirty.clone();
-        return flow::ask(
-            state,
-            QuestionKind::DirtyFiles {
-                step: audit.step,
-                paths,
-            },
-        );
+    let decided = |path: &&String| !execution.dirty_policy.contains_key(*path);
+    let paths: Vec<String> = audit.dirty.iter().filter(decided).cloned().collect();
+    if !paths.is_empty() {
+        return flow::ask(state, QuestionKind::DirtyFiles { step, paths });
     }
     run_tests(state)
+}
+
+/// Asks about what the program would run and the user has not allowed as it is now.
+fn ask_about_entry_points(
+    state: &mut State,
+    step: u32,
+    found: &[EntryPoint],
+) -> Option<Vec<Effect>> {
+    let current = state.execution.as_ref()?.current.as_ref()?;
+    let new = |point: &&EntryPoint| !current.allowed_entry_points.contains(point);
+    let changes: Vec<EntryPoint> = found.iter().filter(new).cloned().collect();
+    (!changes.is_empty()).then(|| flow::ask(state, QuestionKind::EntryPoints { step, changes }))
+}
+
+fn on_nothing_changed(state: &mut State, step: u32, question: Option<String>) -> Vec<Effect> {
+    let Some(text) = question else {
+        return record(state, StepOutcome::NoChange);
+    };
+    let purpose = Purpose::Step { n: step };
+    let questions = vec![(text, Vec::new())];
+    flow::ask(
+        state,
+        QuestionKind::Agent {
+            request: None,
+            questions,
+            purpose,
+        },
+    )
+}
+
+/// What test runs of this execution made; it belongs to no step.
+fn litter(execution: &Execution) -> Vec<String> {
+    let earlier = execution
+        .done
+        .iter()
+        .flat_map(|record| &record.made_by_tests);
+    let now = execution
+        .current
+        .iter()
+        .flat_map(|current| &current.made_by_tests);
+    earlier.chain(now).cloned().collect()
 }
 
 fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
@@ -206,18 +230,14 @@ fn run_tests(state: &mut State) -> Vec<Effect> {
         .collect()
 }
 
-pub(super) fn on_entry_points_answered(
-    state: &mut State,
-    changes: &[(String, String)],
-) -> Vec<Effect> {
+pub(super) fn on_entry_points_answered(state: &mut State, changes: &[EntryPoint]) -> Vec<Effect> {
     let Some(execution) = &mut state.execution else {
         return Vec::new();
     };
     if let Some(current) = &mut execution.current {
-        current
-            .allowed_entry_points
-            .extend(changes.iter().map(|(path, _)| path.clone()));
-        // Dirty files are asked about after entry points: look again.
+        current.allowed_entry_points.extend_from_slice(changes);
+        // What else there is to ask, and the tests, come after a second look.
+        current.stage = Stage::Audit;
         let step = current.n;
         state.busy = Some(Busy::Stepping { question: None });
         return vec![Effect::AuditStep { step }];
@@ -225,13 +245,18 @@ pub(super) fn on_entry_points_answered(
     Vec::new()
 }
 
-pub(super) fn on_dirty_answered(state: &mut State, answer: &Answer) -> Vec<Effect> {
+pub(super) fn on_dirty_answered(
+    state: &mut State,
+    paths: &[String],
+    answer: &Answer,
+) -> Vec<Effect> {
     let policy = match answer {
         Answer::Include => DirtyPolicy::Include,
         _ => DirtyPolicy::LeaveOut,
     };
     if let Some(execution) = &mut state.execution {
-        execution.dirty_policy = Some(policy);
+        let decided = paths.iter().map(|path| (path.clone(), policy));
+        execution.dirty_policy.extend(decided);
     }
     run_tests(state)
 }
@@ -242,31 +267,54 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         receipt,
         changed,
         made_by_tests,
+        entry_points,
     } = event
     else {
         return Vec::new();
     };
-    let max_fix_turns = state.settings.max_fix_turns;
-    let Some(current) = at_stage(state, *step, &[Stage::Test]) else {
+    if at_stage(state, *step, &[Stage::Test]).is_none() || take_stepping(state).is_none() {
         return Vec::new();
+    }
+    take_test_run(state, receipt, changed, made_by_tests);
+    if !receipt.lets_pass() {
+        return on_tests_failing(state, at, *step, receipt);
+    }
+    match ask_about_entry_points(state, *step, entry_points) {
+        Some(effects) => effects,
+        None => commit(state),
+    }
+}
+
+fn take_test_run(
+    state: &mut State,
+    receipt: &Receipt,
+    changed: &[String],
+    made_by_tests: &[String],
+) {
+    let Some(execution) = &mut state.execution else {
+        return;
     };
-    for path in made_by_tests {
-        if !current.made_by_tests.contains(path) {
-            current.made_by_tests.push(path.clone());
-        }
-    }
-    current.changed = without(changed, &current.made_by_tests);
+    let known = litter(execution);
+    let Some(current) = &mut execution.current else {
+        return;
+    };
+    let new = made_by_tests.iter().filter(|path| !known.contains(path));
+    current.made_by_tests.extend(new.cloned());
+    current.changed = without(&without(changed, &known), made_by_tests);
     current.receipt = Some(receipt.clone());
-    let may_fix = current.fix_turns < max_fix_turns;
-    take_stepping(state);
-    if receipt.lets_pass() {
-        return commit(state);
-    }
-    if may_fix {
+}
+
+fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> Vec<Effect> {
+    let max_fix_turns = state.settings.max_fix_turns;
+    let current = state
+        .execution
+        .as_ref()
+        .and_then(|execution| execution.current.as_ref());
+    if current.is_some_and(|current| current.fix_turns < max_fix_turns) {
         return fix(state, at);
     }
     let found = receipt.in_words();
-    flow::ask(state, QuestionKind::TestsFailed { step: *step, found })
+    flow::ask(state, QuestionKind::TestsFailed { step, found })
 }
 
 fn fix(state: &mut State, at: At) -> Vec<Effect> {
@@ -330,20 +378,21 @@ fn commit(state: &mut State) -> Vec<Effect> {
 
 /// The user's dirty files that the step edited and that stay uncommitted.
 fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
-    if execution.dirty_policy == Some(DirtyPolicy::Include) {
-        return Vec::new();
-    }
+    let included =
+        |path: &&String| execution.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
+    let dirty = |path: &&String| execution.pre_dirty.contains(path);
     current
         .changed
         .iter()
-        .filter(|path| execution.pre_dirty.contains(path))
+        .filter(dirty)
+        .filter(|path| !included(path))
         .cloned()
         .collect()
 }
 
 /// Writes a commit's first line, `[Step N] text`, the text cut to 60 characters; the receipt follows below it.
 pub fn commit_message(n: u32, text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(text);
     let mut short: String = line.chars().take(MESSAGE_CHARS).collect();
     if short.len() < line.len() {
         short.pop();

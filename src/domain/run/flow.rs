@@ -133,6 +133,9 @@ pub(super) fn on_turn_ended(
             state.failures = 0;
             on_completed(state, at, running.order, question.clone(), summary)
         }
+        TurnResult::Interrupted if running.order.purpose == Purpose::Summary => {
+            approving::finish(state, at)
+        }
         TurnResult::Interrupted => on_turn_interrupted(state, running.order),
         TurnResult::Failed {
             kind,

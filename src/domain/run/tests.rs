@@ -11,7 +11,7 @@ use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::phase::TRANSITIONS;
 use crate::domain::plan;
 use crate::domain::question::{
-    AfterEdit, Answer, CommitTerms, QuestionKind, Terms, TestCommand, TestSource,
+    AfterEdit, Answer, CommitTerms, EntryPoint, QuestionKind, Terms, TestCommand, TestSource,
 };
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Review;
@@ -336,7 +336,11 @@ fn audit(step: u32, dice: u8) -> Audit {
         Vec::new()
     };
     let entry_points = if dice % 9 == 8 {
-        vec![("conftest.py".to_owned(), "pytest".to_owned())]
+        vec![EntryPoint {
+            path: "conftest.py".to_owned(),
+            why: "pytest".to_owned(),
+            content: Some(format!("blob {}", dice / 9)),
+        }]
     } else {
         Vec::new()
     };
@@ -364,6 +368,7 @@ fn tests_ran(step: u32, dice: u8) -> Event {
         receipt: receipt(outcome),
         changed,
         made_by_tests: vec!["cache.tmp".to_owned()],
+        entry_points: audit(step, dice).entry_points,
     }
 }
 
@@ -405,6 +410,7 @@ fn stray(dice: u8) -> Event {
             receipt: receipt(TestOutcome::Passed),
             changed: Vec::new(),
             made_by_tests: Vec::new(),
+            entry_points: Vec::new(),
         },
         13 => Event::FindingSettled {
             n: u32::from(dice % 5),
@@ -419,7 +425,10 @@ fn stray(dice: u8) -> Event {
 #[derive(Default)]
 struct Watch {
     running: Option<TurnId>,
-    released: bool,
+    /// Turns that were released, by the user or by the gate, and have not started yet.
+    released: u32,
+    /// Whether the user said yes to an execution since the last approval.
+    said_yes: bool,
     phases: BTreeSet<(Phase, Phase)>,
 }
 
@@ -442,20 +451,30 @@ impl Watch {
         if let Event::TurnEnded { turn, .. } = event {
             self.running.take_if(|running| running == turn);
         }
-        if matches!(event, Event::Released) || after.gate == Gate::Auto || before.gate == Gate::Auto
-        {
-            self.released = true;
+        self.look_at_iteration(before, after);
+        self.look_at_release(before, event, after);
+        if matches!(
+            event,
+            Event::Answered {
+                answer: Answer::Execute,
+                ..
+            }
+        ) {
+            self.said_yes = true;
         }
         for effect in effects {
             if let Effect::StartTurn(order) = effect {
                 assert!(self.running.is_none(), "two turns at once after {event:?}");
-                assert!(self.released, "a turn nobody released after {event:?}");
+                assert_eq!(
+                    self.released, 1,
+                    "a turn not released exactly once after {event:?}"
+                );
                 assert!(
                     after.awaiting.is_none(),
                     "a turn starts while a question waits"
                 );
                 self.running = Some(order.turn.clone());
-                self.released = after.gate == Gate::Auto;
+                self.released = 0;
             }
         }
         if matches!(event, Event::Stopped | Event::Cancelled) && before.phase != after.phase {
@@ -469,7 +488,42 @@ impl Watch {
         }
     }
 
-    fn look_at_approval(&self, before: &State, event: &Event, after: &State) {
+    /// An iteration rises by one with each review and falls back only with a new cycle.
+    fn look_at_iteration(&self, before: &State, after: &State) {
+        let rises = after.iteration == before.iteration + 1 && after.phase == Phase::Review;
+        let begins_anew = after.cycle == before.cycle + 1 && after.iteration == 0;
+        assert!(
+            after.iteration == before.iteration || rises || begins_anew,
+            "iteration {} after {}",
+            after.iteration,
+            before.iteration
+        );
+    }
+
+    /// Counts a release when a turn leaves the gate or is proposed where the gate is open.
+    fn look_at_release(&mut self, before: &State, event: &Event, after: &State) {
+        let gated = |state: &State| {
+            let kind = state.awaiting.as_ref().map(|question| &question.kind);
+            matches!(kind, Some(QuestionKind::Gate { .. }))
+        };
+        let begins = |state: &State| match (&state.running, &state.busy) {
+            (Some(running), _) => Some(running.order.turn.clone()),
+            (None, Some(Busy::Storing { order })) => Some(order.turn.clone()),
+            (None, _) => None,
+        };
+        if begins(after).is_none() || begins(after) == begins(before) {
+            return;
+        }
+        let by_user = gated(before)
+            && matches!(
+                event,
+                Event::Released | Event::GateChanged { gate: Gate::Auto }
+            );
+        assert!(by_user || after.gate == Gate::Auto, "begun by {event:?}");
+        self.released = 1;
+    }
+
+    fn look_at_approval(&mut self, before: &State, event: &Event, after: &State) {
         if after.phase == Phase::Approved {
             let by_review = matches!(event, Event::ReviewCommitted { review, .. } if review.verdict == Verdict::Approved);
             let by_user = matches!(event, Event::Answered { .. });
@@ -484,12 +538,22 @@ impl Watch {
                 hash,
                 "an unapproved plan is executed"
             );
+            assert!(
+                self.said_yes || after.settings.auto_approve,
+                "nobody said yes to the execution"
+            );
+            self.said_yes = false;
         }
     }
 }
 
 fn play(gate: Gate, reviewer: bool, cap: u32, dice: &[(u8, u8)]) -> (World, Watch) {
-    let mut world = World::new(gate, reviewer, settings(cap));
+    let auto_approve = dice.len() % 2 == 1;
+    let settings = Settings {
+        auto_approve,
+        ..settings(cap)
+    };
+    let mut world = World::new(gate, reviewer, settings);
     let mut watch = Watch::default();
     for (kind, value) in [(255, 7), (255, 8)].iter().chain(dice) {
         let event = next_event(&mut world, *kind, *value);
