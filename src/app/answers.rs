@@ -119,7 +119,7 @@ pub fn check(kind: &str, choice: &str) -> Result<(), String> {
             known.join(", ")
         ));
     };
-    let fits = |offered: &&str| match offered.split_once(':') {
+    let fits = |offered: &str| match offered.split_once(':') {
         Some((word, "N")) => {
             let n = choice
                 .strip_prefix(word)
@@ -130,7 +130,7 @@ pub fn check(kind: &str, choice: &str) -> Result<(), String> {
         Some((word, _)) => choice
             .strip_prefix(word)
             .is_some_and(|rest| rest.len() > 1 && rest.starts_with(':')),
-        None => *offered == "TEXT" && !choice.is_empty() || *offered == choice,
+        None => offered == "TEXT" && !choice.is_empty() || offered == choice,
     };
     match choices.iter().any(|offered| fits(offered)) {
         true => Ok(()),

@@ -21,8 +21,7 @@ use crate::engine::Engine;
 use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
 use crate::engine::probe::{Probed, probe};
-use crate::engine::setup::{BranchPolicy, NamedAdapter, OnAsk, Setup, trust_of};
-use crate::permission::rule::{Action, Rule};
+use crate::engine::setup::{BranchPolicy, NamedAdapter, OnAsk, Setup, rules, trust_of};
 use crate::process::{end_leftovers, find_leftovers};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::{self, DebugLog};
@@ -458,18 +457,4 @@ fn on_ask(asks: Asks, config: &Config) -> OnAsk {
 /// A repository's own rules, trusted or not, never allow in the user's absence.
 fn is_own(rule: &config::types::Rule) -> bool {
     matches!(rule.layer, Layer::Global | Layer::File) || rule.action != config::types::Action::Allow
-}
-
-fn rules<'a>(rules: impl Iterator<Item = &'a config::types::Rule>) -> Vec<Rule> {
-    rules
-        .map(|rule| Rule {
-            permission: rule.permission.clone(),
-            pattern: rule.pattern.clone(),
-            action: match rule.action {
-                config::types::Action::Allow => Action::Allow,
-                config::types::Action::Ask => Action::Ask,
-                config::types::Action::Deny => Action::Deny,
-            },
-        })
-        .collect()
 }

@@ -14,12 +14,13 @@ use crate::domain::execution::{StepOutcome, StepRecord};
 use crate::domain::question::{CommitTerms, EntryPoint, Terms, TestCommand, TestSource};
 use crate::domain::receipt::Receipt;
 use crate::domain::run::Busy;
+use crate::permission::{Action, Rule, last_match};
 use crate::store::instant;
 use crate::text::clean;
 use crate::text::slug::slug;
 
 use super::git::{BranchChoice, CommitFailureKind, Entered, GitError, Head, Repository, TreeId};
-use super::setup::BranchPolicy;
+use super::setup::{BranchPolicy, rules};
 use super::test_run::{
     self, Source, TestRun, TestRunError, TestSettings, choose, sensitive_changes,
 };
@@ -165,18 +166,25 @@ impl Engine {
                 )
             });
         };
-        let command = self
-            .state()
-            .execution
-            .as_ref()
-            .and_then(|e| e.test.clone())
-            .map(|t| t.command);
+        let execution = self.state().execution.as_ref();
+        let command = execution.and_then(|execution| execution.test.clone());
+        let held = Held {
+            dirty,
+            command: command.and_then(|test| test_run::TestCommand::parse(&test.command)),
+            rules: self.edit_rules(),
+        };
         self.spawn(async move {
-            match audit(&git, step, (&before, &dirty), command).await {
+            match audit(&git, step, &before, &held).await {
                 Ok(audit) => Event::StepAudited(audit),
                 Err(error) => failed("look at what the step changed", in_words(&error)),
             }
         });
+    }
+
+    /// The rules about edits, in order; those that take away only come last.
+    fn edit_rules(&self) -> Vec<Rule> {
+        let permission = &self.setup.config.permission;
+        rules(permission.rules.iter().chain(&permission.restrictions))
     }
 
     pub(super) fn run_tests(&mut self, step: u32, test: Option<TestCommand>) {
@@ -426,20 +434,32 @@ async fn changed_since(
     ))
 }
 
+/// What an audit holds a step's changes against.
+struct Held {
+    dirty: Vec<String>,
+    command: Option<test_run::TestCommand>,
+    rules: Vec<Rule>,
+}
+
 async fn audit(
     git: &Repository,
     step: u32,
-    (before, pre_dirty): (&TreeId, &[String]),
-    command: Option<String>,
+    before: &TreeId,
+    held: &Held,
 ) -> Result<Audit, GitError> {
     let (now, changed) = changed_since(git, before).await?;
     let dirty = changed
         .iter()
-        .filter(|path| pre_dirty.contains(path))
+        .filter(|path| held.dirty.contains(path))
         .cloned()
         .collect();
-    let command = command.as_deref().and_then(test_run::TestCommand::parse);
-    let entry_points = entry_points(git, command.as_ref(), before, &now).await?;
+    let mut entry_points = entry_points(git, held.command.as_ref(), before, &now).await?;
+    let denied = |path: &&String| last_match(&held.rules, "edit", path) == Some(Action::Deny);
+    entry_points.extend(changed.iter().filter(denied).map(|path| EntryPoint {
+        path: path.clone(),
+        why: "a rule of the configuration denies editing it".to_owned(),
+        content: None,
+    }));
     Ok(Audit {
         step,
         changed,

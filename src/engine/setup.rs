@@ -9,7 +9,7 @@ use crate::adapter::{Adapter, CliSpec, Trust, claude::Claude, codex::Codex, pipe
 use crate::config::types::{AdapterKind, AdapterSettings};
 use crate::config::{Config, TrustState};
 use crate::domain::turn::Role;
-use crate::permission::rule::Rule;
+use crate::permission::{Action, Rule};
 use crate::prompts::Prompts;
 
 /// What a run is set up with.
@@ -98,4 +98,19 @@ pub fn trust_of(state: TrustState) -> Trust {
         TrustState::Trusted => Trust::Trusted,
         TrustState::Untrusted | TrustState::Changed => Trust::Untrusted,
     }
+}
+
+/// The configuration's rules in the permission layer's words.
+pub fn rules<'a>(rules: impl Iterator<Item = &'a crate::config::types::Rule>) -> Vec<Rule> {
+    rules
+        .map(|rule| Rule {
+            permission: rule.permission.clone(),
+            pattern: rule.pattern.clone(),
+            action: match rule.action {
+                crate::config::types::Action::Allow => Action::Allow,
+                crate::config::types::Action::Ask => Action::Ask,
+                crate::config::types::Action::Deny => Action::Deny,
+            },
+        })
+        .collect()
 }
