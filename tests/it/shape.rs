@@ -9,6 +9,18 @@ const LONG_FILES: &[(&str, &str)] = &[
         "the one closed list of everything that can happen",
     ),
     (
+        "src/domain/question.rs",
+        "the one closed list of questions and answers, with their words",
+    ),
+    (
+        "src/domain/run/executing.rs",
+        "one sub-machine, its stages in their order",
+    ),
+    (
+        "src/engine/execution.rs",
+        "all effects of a step; its survey and its log entry are the next to move out",
+    ),
+    (
         "src/scripted/claude.rs",
         "the whole loop of one process; frames, calls and interrupts are in its folder",
     ),
