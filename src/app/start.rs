@@ -167,6 +167,7 @@ pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
             .map(|reason| format!("commits are off: {reason}")),
     );
     let layout = layout(&root, &loaded.config)?;
+    let repository = repository.map(|repository| repository.with_own(layout.workdir()));
     if layout.create()? == Privacy::Open {
         notices.push(format!(
             "{} can be read by others: this file system keeps no modes",

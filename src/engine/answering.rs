@@ -203,6 +203,7 @@ impl Engine {
             paths: paths.iter().map(|named| resolve(root, named)).collect(),
             root: root.clone(),
             staging_files: writable(&at_work.order.purpose, staging),
+            own: vec![self.journal.layout().workdir().to_path_buf()],
         }
     }
 }

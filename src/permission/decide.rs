@@ -80,6 +80,8 @@ pub struct Context {
     pub root: PathBuf,
     /// The files that the turn may write before EXECUTE, real and absolute.
     pub staging_files: Vec<PathBuf>,
+    /// Folders of the program's own besides the root's `.agent-collab`, real and absolute; nothing in them may be written in EXECUTE.
+    pub own: Vec<PathBuf>,
 }
 
 /// Decides about a call. Total; what is not known to be harmless is asked in EXECUTE and denied before.
@@ -175,9 +177,9 @@ fn edit_repository(paths: &[PathBuf], reach: Reach, context: &Context) -> Decisi
             .iter()
             .flat_map(|path| [&path.lexical, &path.real])
     };
-    if let Some(path) = forms().find(|path| is_protected(path, &context.root)) {
+    if let Some(path) = forms().find(|path| is_protected(path, &context.root, &context.own)) {
         return deny(format!(
-            "{} may not be written: .git and .agent-collab are the program's",
+            "{} may not be written: .git and the folders of agent-collab are the program's",
             path.display()
         ));
     }

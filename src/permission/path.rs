@@ -31,16 +31,29 @@ pub fn is_below(path: &Path, root: &Path) -> bool {
     is_inside(path, root) && path != root
 }
 
-/// Tells whether a path lies in a `.git` (of this repository or another) or in the root's
-/// `.agent-collab`, whatever the letters' case, and however a file system might fold the name.
-pub fn is_protected(path: &Path, root: &Path) -> bool {
+/// Tells whether a path lies in a `.git` (of this repository or another), in the root's
+/// `.agent-collab` or in one of the program's own folders, whatever the letters' case, and however a
+/// file system might fold the name.
+pub fn is_protected(path: &Path, root: &Path, own: &[PathBuf]) -> bool {
     let below = path.strip_prefix(root).ok();
-    let own = below.and_then(|below| below.components().next());
-    let own = own.is_some_and(|first| folded(first) == ".agent-collab");
+    let first = below.and_then(|below| below.components().next());
+    let is_own = first.is_some_and(|first| folded(first) == ".agent-collab")
+        || own.iter().any(|folder| is_folded_inside(path, folder));
     let parts = below.unwrap_or(path);
-    own || parts
-        .components()
-        .any(|part| matches!(folded(part).as_str(), ".git" | "git~1"))
+    is_own
+        || parts
+            .components()
+            .any(|part| matches!(folded(part).as_str(), ".git" | "git~1"))
+}
+
+/// Tells whether a path is a folder or below it where names that a file system may fold are the same.
+fn is_folded_inside(path: &Path, folder: &Path) -> bool {
+    let mut parts = path.components();
+    folder.components().all(|name| {
+        parts
+            .next()
+            .is_some_and(|part| folded(part) == folded(name))
+    })
 }
 
 /// A path below the root as the root's, any other as it is; for rules and for people.
@@ -78,7 +91,8 @@ mod tests {
         } else {
             "not below"
         };
-        let protection = if is_protected(&path, root) {
+        let own = [PathBuf::from("/repo/runs/Here")];
+        let protection = if is_protected(&path, root, &own) {
             "protected"
         } else {
             "free"
@@ -116,5 +130,17 @@ mod tests {
         check("../.g\u{200c}it/x", ".g\u{200c}it/x below protected");
         check("/other/.git/x", "/other/.git/x not below protected");
         check("../.gitignore", ".gitignore below free");
+    }
+
+    #[test]
+    fn a_configured_folder_of_the_program_is_protected() {
+        check("../runs/Here", "runs/Here below protected");
+        check(
+            "../RUNS/here/state.json",
+            "RUNS/here/state.json below protected",
+        );
+        check("../runs/heretic", "runs/heretic below free");
+        check("../runs", "runs below free");
+        check("../other/runs/Here/x", "other/runs/Here/x below free");
     }
 }

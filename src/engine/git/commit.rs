@@ -15,7 +15,7 @@ use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::{Hooks, last_words, nul_parts, path_of};
 use super::snapshot::PrivateIndex;
-use super::{CommitId, TreeId, is_own};
+use super::{CommitId, TreeId};
 use crate::process::{Finished, Stdin};
 
 /// How long somebody else's lock on the index is waited for once the commit is made.
@@ -82,7 +82,7 @@ impl From<GitError> for CommitFailure {
 
 impl Repository {
     /// Commits the present content of `paths`, relative to the root: new, changed, moved and removed
-    /// files, modes and links. Paths in `leave_out` and under `.agent-collab/` are not committed.
+    /// files, modes and links. Paths in `leave_out` and in the program's own folders are not committed.
     ///
     /// # Errors
     /// Nothing was committed, for the reason told; or, `IndexBehind`, all was but the user's index.
@@ -96,7 +96,7 @@ impl Repository {
         let mut wanted = Vec::new();
         for path in paths
             .iter()
-            .filter(|path| !leave_out.contains(path) && !is_own(path))
+            .filter(|path| !leave_out.contains(path) && !self.is_own(path))
         {
             if !path
                 .components()

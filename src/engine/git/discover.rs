@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::GitError;
 use super::invoke::{Call, Hooks, last_words, path_of};
+use super::own::OWN_FOLDER;
 
 /// How git is called.
 #[derive(Debug, Clone)]
@@ -49,6 +50,8 @@ pub struct Repository {
     /// Git's folder that all work trees of the repository share; else the same as `git_dir`.
     pub common_dir: PathBuf,
     pub(super) settings: GitSettings,
+    /// The program's own folders, relative to the root, never empty.
+    pub(super) own: Vec<PathBuf>,
 }
 
 /// What a folder is to git.
@@ -109,6 +112,7 @@ impl Repository {
             git_dir,
             common_dir,
             settings,
+            own: vec![PathBuf::from(OWN_FOLDER)],
         }))
     }
 

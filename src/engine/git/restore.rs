@@ -1,7 +1,7 @@
 //! Puts the work tree back to what it was at a snapshot.
 //!
-//! Touches exactly the files that differ: never an ignored one, never `.agent-collab/`, never the
-//! user's index, never a submodule.
+//! Touches exactly the files that differ: never an ignored one, never one of the program's own
+//! folders, never the user's index, never a submodule.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -34,11 +34,12 @@ impl Repository {
         let mut restored = Restored::default();
         let now = self.tree_now().await?;
         let mut changes = self.changes_between(&now, tree).await?;
-        changes.retain(|change| is_rule_file(&change.path));
+        changes.retain(|change| is_rule_file(&change.path) && !self.is_own(&change.path));
         self.apply(tree, &changes, &mut restored).await?;
 
         let now = self.tree_now().await?;
-        let changes = self.changes_between(&now, tree).await?;
+        let mut changes = self.changes_between(&now, tree).await?;
+        changes.retain(|change| !self.is_own(&change.path));
         self.apply(tree, &changes, &mut restored).await?;
         Ok(restored)
     }

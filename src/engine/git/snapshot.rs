@@ -1,7 +1,7 @@
 //! The whole work tree as a git tree: now, at a named moment, and what changed in between.
 //!
 //! Works on a copy of the index, so that the user's own stays as it is. Ignored files,
-//! `.agent-collab/` and what is inside nested repositories are not part of a tree.
+//! the program's own folders and what is inside nested repositories are not part of a tree.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::branch::ref_word;
 use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::{nul_parts, path_of};
-use super::{CommitId, OWN_FOLDER, TreeId, is_own};
+use super::{CommitId, TreeId};
 
 /// How much of a diff is kept, in bytes.
 const DIFF_CAP: usize = 4 * 1024 * 1024;
@@ -152,23 +152,12 @@ impl Repository {
         let others: Vec<PathBuf> = nul_parts(&others)
             .filter(|path| !path.ends_with(b"/"))
             .map(path_of)
-            .filter(|path| !is_own(path))
+            .filter(|path| !self.is_own(path))
             .collect();
         if !others.is_empty() {
             self.update_index(index, &others).await?;
         }
-        let own = self
-            .git(&["ls-files", "-z", "--", OWN_FOLDER])
-            .index(index)
-            .bytes()
-            .await?;
-        if !own.is_empty() {
-            let own: Vec<PathBuf> = nul_parts(&own).map(path_of).collect();
-            let call = self
-                .git(&["update-index", "-z", "--force-remove", "--stdin"])
-                .index(index);
-            call.paths(own.iter().map(PathBuf::as_path)).text().await?;
-        }
+        self.forget_own(index).await?;
         self.git(&["write-tree"])
             .index(index)
             .text()

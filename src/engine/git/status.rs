@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::path_of;
-use super::is_own;
 
 /// A path that differs from the last commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +41,7 @@ pub enum Status {
 
 impl Repository {
     /// Lists what differs from the last commit, staged, unstaged and untracked alike; ignored files
-    /// and `.agent-collab/` never count.
+    /// and the program's own folders never count.
     ///
     /// # Errors
     /// Git fails.
@@ -62,7 +61,7 @@ impl Repository {
                 command: "status".to_owned(),
                 what: String::from_utf8_lossy(record).into_owned(),
             })?;
-            changes.extend(change.filter(|change| !is_own(&change.path)));
+            changes.extend(change.filter(|change| !self.is_own(&change.path)));
         }
         Ok(changes)
     }

@@ -26,6 +26,7 @@ fn context(phase_access: PhaseAccess, paths: &[&str]) -> Context {
         paths: paths.iter().map(resolve).collect(),
         root: PathBuf::from(ROOT),
         staging_files: STAGING.map(PathBuf::from).to_vec(),
+        own: vec![PathBuf::from("/repo/runs")],
     }
 }
 
@@ -217,6 +218,7 @@ fn in_execute_protected_folders_are_never_written() {
         ".GIT/hooks/x",
         "sub/.git/x",
         ".agent-collab/state.json",
+        "runs/state.json",
         ".Agent-Collab/x",
         "x -> /repo/.git/config",
         ".git/x -> /repo/x",
@@ -265,7 +267,7 @@ fn any_path() -> impl Strategy<Value = String> {
         Just(STAGING[0].to_owned()),
         Just(STAGING[1].to_owned()),
         Just("src/a.rs".to_owned()),
-        "(/|\\.\\./|repo/|\\.git/|\\.agent-collab/|turns/|s1/|plan\\.md|a){1,6}",
+        "(/|\\.\\./|repo/|\\.git/|\\.agent-collab/|runs/|turns/|s1/|plan\\.md|a){1,6}",
     ]
 }
 
@@ -308,6 +310,7 @@ proptest! {
                 prop_assert!(path.starts_with("/repo/"));
                 prop_assert!(!path.iter().any(|part| part == ".git"));
                 prop_assert!(!path.starts_with("/repo/.agent-collab"));
+                prop_assert!(!path.starts_with("/repo/runs"));
             }
         }
     }

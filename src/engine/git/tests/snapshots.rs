@@ -198,3 +198,38 @@ async fn a_folder_with_ignored_files_is_not_restored_over() {
     );
     assert_eq!(fixture.read("thing/precious.keep"), "kept");
 }
+
+#[tokio::test]
+async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
+    let fixture = Fixture::new();
+    fixture.write("runs/[1]/tracked", "committed by the user");
+    fixture.git("add -A");
+    fixture.git("commit -q -m more");
+    let repository = fixture.repository().await;
+    let head = repository.head_tree().await.unwrap().unwrap();
+    let folder = fixture.root().join("runs/[1]");
+    let repository = repository.with_own(&folder).with_own(&fixture.root());
+    fixture.write("runs/[1]/tracked", "ours");
+    fixture.write("runs/[1]/plan.md", "ours");
+    fixture.write("runs/1/mine", "the user's");
+    assert_eq!(dirty(&repository).await, "runs/1/mine untracked");
+    let snapshot = repository.snapshot("x").await.unwrap();
+    assert_eq!(
+        listing(&fixture, &snapshot.tree),
+        "a=a dir/b=b runs/1/mine=the user's"
+    );
+    let failure = repository
+        .commit(
+            &paths(&["runs/[1]/plan.md", "./runs/[1]/tracked"]),
+            &[],
+            "x",
+        )
+        .await
+        .unwrap_err();
+    assert_eq!(failure.kind, CommitFailureKind::Nothing);
+    // Even a tree that holds the folder does not bring it back.
+    let restored = repository.restore(&head).await.unwrap();
+    assert_eq!(restored.removed, paths(&["runs/1/mine"]));
+    assert_eq!(fixture.read("runs/[1]/tracked"), "ours");
+    assert_eq!(fixture.read("runs/[1]/plan.md"), "ours");
+}
