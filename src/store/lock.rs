@@ -21,6 +21,8 @@ use super::{Layout, StoreError, instant, plain};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A lock file that is exchanged under us this often is exchanged on purpose.
 const N_TRIES: u32 = 8;
+/// How long lookers, who hold the lock for microseconds and never alone, are waited for.
+const LOOKER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Who holds the instance lock, as far as the lock file tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +87,7 @@ pub struct InstanceLock {
 }
 
 impl InstanceLock {
-    /// Takes the lock, or says who holds it. Never waits.
+    /// Takes the lock, or says who holds it. Never waits for another instance.
     pub fn take(layout: &Layout) -> Result<Self, LockError> {
         let path = layout.lock();
         let file = take_file(&path)?;
@@ -94,6 +96,23 @@ impl InstanceLock {
             file,
             former: Vec::new(),
         })
+    }
+
+    /// Tells who holds the lock, `None` where nobody does. Takes nothing away from anybody: the lock
+    /// is only shared for a moment, which an instance that starts just then does not take for another one.
+    ///
+    /// # Errors
+    /// The lock file is no plain file, or cannot be opened or locked.
+    pub fn holder(layout: &Layout) -> Result<Option<Held>, StoreError> {
+        let path = layout.lock();
+        let Some(file) = plain::open_read(&path)? else {
+            return Ok(None);
+        };
+        match FileExt::try_lock_shared(&file) {
+            Ok(()) => Ok(None),
+            Err(e) if is_contended(&e) => read_holder(&path).map(Some),
+            Err(e) => Err(StoreError::io("lock", &path, e)),
+        }
     }
 
     /// Makes sure that the lock file in the directory is still the one that is held.
@@ -110,14 +129,22 @@ impl InstanceLock {
     }
 }
 
+impl Drop for InstanceLock {
+    fn drop(&mut self) {
+        // Closing alone would leave the lock with a child that was forked and has not begun its program yet.
+        for file in self.former.iter().chain([&self.file]) {
+            let _ = FileExt::unlock(file);
+        }
+    }
+}
+
 fn take_file(path: &Path) -> Result<File, LockError> {
     let failed = |e| StoreError::io("lock", path, e);
     for _ in 0..N_TRIES {
         let mut file = plain::open_lock(path)?;
-        match FileExt::try_lock_exclusive(&file) {
-            Ok(()) => {}
-            Err(e) if is_contended(&e) => return Err(LockError::Held(read_holder(path)?)),
-            Err(e) => return Err(failed(e).into()),
+        match lock_alone(&file).map_err(failed)? {
+            Alone::Locked => {}
+            Alone::HeldByAnother => return Err(LockError::Held(read_holder(path)?)),
         }
         // Between opening and locking, another may have exchanged the file.
         if !is_same(&file, path)? {
@@ -137,6 +164,35 @@ fn take_file(path: &Path) -> Result<File, LockError> {
         "the lock file is exchanged again and again",
     ))
     .into())
+}
+
+enum Alone {
+    Locked,
+    HeldByAnother,
+}
+
+/// Locks a file exclusively. An instance holds its lock exclusively, lookers share it: where sharing is
+/// possible there is no instance, and the lookers are gone in a moment.
+fn lock_alone(file: &File) -> io::Result<Alone> {
+    let started = Instant::now();
+    loop {
+        match FileExt::try_lock_exclusive(file) {
+            Ok(()) => return Ok(Alone::Locked),
+            Err(e) if is_contended(&e) => {}
+            Err(e) => return Err(e),
+        }
+        match FileExt::try_lock_shared(file) {
+            Ok(()) => FileExt::unlock(file)?,
+            Err(e) if is_contended(&e) => return Ok(Alone::HeldByAnother),
+            Err(e) => return Err(e),
+        }
+        if started.elapsed() >= LOOKER_PATIENCE {
+            return Err(io::Error::other(
+                "a program that only looks at the lock does not let go of it",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn is_contended(error: &io::Error) -> bool {
@@ -270,6 +326,66 @@ mod tests {
         drop((second.stdin.take(), third.stdin.take()));
         second.wait().unwrap();
         third.wait().unwrap();
+    }
+
+    #[test]
+    fn looking_tells_the_holder_and_leaves_no_file() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        let holder = || InstanceLock::holder(&layout).unwrap().map(|held| held.pid);
+        assert_eq!((holder(), layout.lock().exists()), (None, false));
+        let ours = InstanceLock::take(&layout).unwrap();
+        assert_eq!(holder(), Some(Some(std::process::id())));
+        drop(ours);
+        assert_eq!(holder(), None);
+        let (mut other, _) = child(root.path());
+        assert_eq!(holder(), Some(Some(other.id())));
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(holder(), None);
+        fs::remove_file(layout.lock()).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", layout.lock()).unwrap();
+        assert!(matches!(
+            InstanceLock::holder(&layout),
+            Err(StoreError::NotPlain { .. })
+        ));
+    }
+
+    #[test]
+    fn an_instance_starts_however_many_look_at_the_lock() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        drop(InstanceLock::take(&layout).unwrap());
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                        InstanceLock::holder(&layout).unwrap();
+                    }
+                });
+            }
+            let taken: Result<Vec<()>, LockError> = (0..100)
+                .map(|_| InstanceLock::take(&layout).map(drop))
+                .collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            taken.unwrap();
+        });
+    }
+
+    #[test]
+    fn an_instance_waits_for_a_slow_looker() {
+        let root = tempfile::tempdir().unwrap();
+        let layout = layout(root.path());
+        drop(InstanceLock::take(&layout).unwrap());
+        let looker = plain::open_read(&layout.lock()).unwrap().unwrap();
+        FileExt::try_lock_shared(&looker).unwrap();
+        std::thread::scope(|scope| {
+            let starting = scope.spawn(|| InstanceLock::take(&layout));
+            std::thread::yield_now();
+            drop(looker);
+            starting.join().unwrap().unwrap();
+        });
     }
 
     #[test]
