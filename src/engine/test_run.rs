@@ -13,7 +13,7 @@ mod outcome;
 pub use command::TestCommand;
 pub use detect::{Chosen, Source, choose};
 pub use entry_points::{
-    How, SensitiveChange, changed_entry_points, needs_content, sensitive_changes,
+    Changed, How, SensitiveChange, changed_entry_points, needs_content, sensitive_changes,
 };
 
 use std::collections::BTreeMap;

@@ -51,7 +51,7 @@ impl Repository {
         restored: &mut Restored,
     ) -> Result<(), GitError> {
         let mut written = Vec::new();
-        for TreeChange { path, kind } in changes {
+        for TreeChange { path, kind, .. } in changes {
             match kind {
                 TreeChangeKind::Submodule => restored.left.push(path.clone()),
                 TreeChangeKind::Deleted => {

@@ -22,7 +22,8 @@ const DIFF_CAP: usize = 4 * 1024 * 1024;
 pub struct Snapshot {
     /// The full name of the reference that keeps it.
     pub reference: String,
-    /// The commit that holds it, a child of HEAD at that moment; on no branch.
+    /// The commit that holds it, on no branch. Its parents are HEAD at that moment and, where the user
+    /// had staged what neither HEAD nor the work tree holds, a commit of the index as it was.
     pub commit: CommitId,
     /// The tree.
     pub tree: TreeId,
@@ -35,6 +36,8 @@ pub struct TreeChange {
     pub path: PathBuf,
     /// How it differs.
     pub kind: TreeChangeKind,
+    /// What the later tree has there, as git's mode and object id (`100755 3b18e5…`); `None` where it has nothing.
+    pub content: Option<String>,
 }
 
 /// How a path differs between two trees.
@@ -111,18 +114,16 @@ impl Repository {
             ref_word(&self.settings.run),
             ref_word(name)
         );
-        let mut call = self
-            .git(&["commit-tree", "-m"])
-            .arg(format!("agent-collab: {name}"));
-        if let Some(parent) = self.head().await?.commit() {
-            call = call.arg("-p").arg(&parent.0);
+        let mut parents: Vec<CommitId> = self.head().await?.commit().cloned().into_iter().collect();
+        if let Some(staged) = self.staged_tree().await?
+            && staged != tree
+            && Some(&staged) != self.head_tree().await?.as_ref()
+        {
+            let message = format!("agent-collab: {name}: what was staged");
+            parents.push(self.commit_tree(&staged, &parents, &message).await?);
         }
-        for variable in ["GIT_AUTHOR", "GIT_COMMITTER"] {
-            call = call
-                .env(&format!("{variable}_NAME"), "agent-collab")
-                .env(&format!("{variable}_EMAIL"), "agent-collab@localhost");
-        }
-        let commit = CommitId(call.arg(&tree.0).text().await?);
+        let message = format!("agent-collab: {name}");
+        let commit = self.commit_tree(&tree, &parents, &message).await?;
         self.git(&["update-ref"])
             .arg(&reference)
             .arg(&commit.0)
@@ -133,6 +134,43 @@ impl Repository {
             commit,
             tree,
         })
+    }
+
+    /// Makes a commit in the program's own name, on no branch.
+    async fn commit_tree(
+        &self,
+        tree: &TreeId,
+        parents: &[CommitId],
+        message: &str,
+    ) -> Result<CommitId, GitError> {
+        let mut call = self.git(&["commit-tree", "-m"]).arg(message);
+        for parent in parents {
+            call = call.arg("-p").arg(&parent.0);
+        }
+        for variable in ["GIT_AUTHOR", "GIT_COMMITTER"] {
+            call = call
+                .env(&format!("{variable}_NAME"), "agent-collab")
+                .env(&format!("{variable}_EMAIL"), "agent-collab@localhost");
+        }
+        call.arg(&tree.0).text().await.map(CommitId)
+    }
+
+    /// The user's index as it is, without the program's own folders; `None` in the middle of a merge's
+    /// conflicts, which no tree can hold.
+    async fn staged_tree(&self) -> Result<Option<TreeId>, GitError> {
+        let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
+        let index = &index.path();
+        self.forget_own(index).await?;
+        let unmerged = self
+            .git(&["ls-files", "-z", "--unmerged"])
+            .index(index)
+            .bytes()
+            .await?;
+        if !unmerged.is_empty() {
+            return Ok(None);
+        }
+        let tree = self.git(&["write-tree"]).index(index).text().await?;
+        Ok(Some(TreeId(tree)))
     }
 
     /// The whole work tree as it is now, untracked files included.
@@ -204,13 +242,14 @@ impl Repository {
         let mut parts = nul_parts(&output);
         let mut changes = Vec::new();
         while let (Some(about), Some(path)) = (parts.next(), parts.next()) {
-            let kind = kind_of(about).ok_or_else(|| GitError::Unreadable {
+            let (kind, content) = parse_raw(about).ok_or_else(|| GitError::Unreadable {
                 command: "diff-tree".to_owned(),
                 what: String::from_utf8_lossy(about).into_owned(),
             })?;
             changes.push(TreeChange {
                 path: path_of(path),
                 kind,
+                content,
             });
         }
         Ok(changes)
@@ -270,18 +309,23 @@ impl Repository {
     }
 }
 
-/// Reads `:<mode> <mode> <id> <id> <letter>`.
-fn kind_of(about: &[u8]) -> Option<TreeChangeKind> {
+/// Reads `:<mode> <mode> <id> <id> <letter>`: how it differs, and what the later tree has.
+fn parse_raw(about: &[u8]) -> Option<(TreeChangeKind, Option<String>)> {
     let about = std::str::from_utf8(about).ok()?;
     let fields: Vec<&str> = about.strip_prefix(':')?.split(' ').collect();
-    if fields.first() == Some(&"160000") || fields.get(1) == Some(&"160000") {
-        return Some(TreeChangeKind::Submodule);
+    let [mode_before, mode, _, id, letter] = fields[..] else {
+        return None;
+    };
+    let content = (mode != "000000").then(|| format!("{mode} {id}"));
+    if mode_before == "160000" || mode == "160000" {
+        return Some((TreeChangeKind::Submodule, content));
     }
-    match fields.last()?.chars().next()? {
-        'A' => Some(TreeChangeKind::Added),
-        'D' => Some(TreeChangeKind::Deleted),
-        'M' => Some(TreeChangeKind::Modified),
-        'T' => Some(TreeChangeKind::Retyped),
-        _ => None,
-    }
+    let kind = match letter.chars().next()? {
+        'A' => TreeChangeKind::Added,
+        'D' => TreeChangeKind::Deleted,
+        'M' => TreeChangeKind::Modified,
+        'T' => TreeChangeKind::Retyped,
+        _ => return None,
+    };
+    Some((kind, content))
 }

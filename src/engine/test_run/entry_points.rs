@@ -24,6 +24,20 @@ pub struct SensitiveChange {
     pub why: String,
     /// What happened to it.
     pub how: How,
+    /// A mark of what it is afterwards, mode and content both; `None` where it is gone. An allowance
+    /// holds for a path and this, and for nothing that comes later.
+    pub content: Option<String>,
+}
+
+/// A path that differs between two looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// The path, relative to the root.
+    pub path: PathBuf,
+    /// What happened to it.
+    pub how: How,
+    /// A mark of what it is afterwards; `None` where it is gone.
+    pub content: Option<String>,
 }
 
 /// What happened to a path.
@@ -47,11 +61,11 @@ pub fn changed_entry_points(
     hooks_folder: Option<&Path>,
     before: Content<'_>,
     after: Content<'_>,
-    changed: &[(PathBuf, How)],
+    changed: &[Changed],
 ) -> Vec<SensitiveChange> {
     let resolved = Resolved::of(command);
     let mut found = Vec::new();
-    for (path, how) in changed {
+    for Changed { path, how, content } in changed {
         let why = hook(path, hooks_folder)
             .or_else(|| resolved.file(path))
             .or_else(|| resolved.script(path))
@@ -60,6 +74,7 @@ pub fn changed_entry_points(
             path: path.clone(),
             why: why.to_owned(),
             how: *how,
+            content: content.clone(),
         }));
     }
     found
@@ -107,7 +122,11 @@ pub async fn sensitive_changes(
                 repository.file_in(after, &change.path).await?,
             );
         }
-        changed.push((change.path, how));
+        changed.push(Changed {
+            path: change.path,
+            how,
+            content: change.content,
+        });
     }
     let hooks_folder = repository.hooks_folder().await?;
     let (old, new) = (

@@ -206,8 +206,18 @@ async fn the_trees_before_and_after_are_noted() {
     assert_eq!(
         found
             .iter()
-            .map(|change| change.path.display().to_string())
+            .map(|change| format!("{} {:?}", change.path.display(), change.content))
             .collect::<Vec<_>>(),
-        ["conftest.py"]
+        ["conftest.py Some(\"100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\")"]
+    );
+    let found = sensitive_changes(&repository, Some(&pytest), &after, &before)
+        .await
+        .unwrap();
+    assert_eq!(
+        found
+            .into_iter()
+            .map(|change| change.content)
+            .collect::<Vec<_>>(),
+        [None]
     );
 }

@@ -233,3 +233,76 @@ async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
     assert_eq!(fixture.read("runs/[1]/tracked"), "ours");
     assert_eq!(fixture.read("runs/[1]/plan.md"), "ours");
 }
+
+/// What the parents of a snapshot hold of a path.
+fn parents_hold(fixture: &Fixture, snapshot: &Snapshot, path: &str) -> String {
+    let parents = fixture.git(&format!("log -1 --format=%P {}", snapshot.commit.0));
+    let held = parents
+        .split(' ')
+        .filter(|parent| !parent.is_empty())
+        .map(|parent| fixture.git(&format!("show {parent}:{path}")));
+    held.collect::<Vec<_>>().join(", ")
+}
+
+#[tokio::test]
+async fn what_is_only_staged_is_in_a_snapshot_too() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    let snapshot = repository.snapshot("nothing staged").await.unwrap();
+    assert_eq!(parents_hold(&fixture, &snapshot, "a"), "a");
+    fixture.write("a", "X");
+    fixture.write(".agent-collab/plan.md", "ours");
+    fixture.git("add -f a .agent-collab");
+    let staged = repository.snapshot("staged and in the tree").await.unwrap();
+    assert_eq!(parents_hold(&fixture, &staged, "a"), "a");
+    fixture.write("a", "Y");
+    let before = state(&fixture);
+    let snapshot = repository.snapshot("staged alone").await.unwrap();
+    assert_eq!(state(&fixture), before);
+    assert_eq!(parents_hold(&fixture, &snapshot, "a"), "a, X");
+    let objects = fixture.git(&format!("rev-list --objects {}", snapshot.reference));
+    assert!(objects.contains(&fixture.git("rev-parse :a")), "{objects}");
+    assert!(!objects.contains("plan.md"), "{objects}");
+    assert_eq!(
+        listing(&fixture, &snapshot.tree),
+        "a=Y dir/b=b",
+        "the tree itself is the work tree"
+    );
+}
+
+#[tokio::test]
+async fn what_is_staged_before_the_first_commit_is_kept() {
+    let fixture = Fixture::unborn();
+    fixture.write("a", "X");
+    fixture.git("add a");
+    fixture.write("a", "Y");
+    let snapshot = fixture.repository().await.snapshot("x").await.unwrap();
+    assert_eq!(parents_hold(&fixture, &snapshot, "a"), "X");
+}
+
+#[tokio::test]
+async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
+    let fixture = Fixture::new();
+    fixture.git("checkout -q -b other");
+    fixture.write("a", "theirs\n");
+    fixture.git("commit -q -a -m theirs");
+    fixture.git("checkout -q main");
+    fixture.write("a", "ours\n");
+    fixture.git("commit -q -a -m ours");
+    fixture.write("intended", "x");
+    fixture.git("add -N intended");
+    let repository = fixture.repository().await;
+    let snapshot = repository.snapshot("intended").await.unwrap();
+    assert_eq!(parents_hold(&fixture, &snapshot, "a"), "ours");
+    fixture.git("rm -q --cached intended");
+    let merged = Command::new("git")
+        .current_dir(fixture.root())
+        .args(["merge", "-q", "other"])
+        .envs(ENVIRONMENT)
+        .output()
+        .unwrap();
+    assert!(!merged.status.success());
+    let snapshot = repository.snapshot("conflict").await.unwrap();
+    assert_eq!(parents_hold(&fixture, &snapshot, "a"), "ours");
+    assert!(listing(&fixture, &snapshot.tree).contains("<<<<<<<"));
+}

@@ -26,7 +26,11 @@ fn check(command: &str, changes: &[(&str, &str, &str)], expected: &str) {
         } else {
             How::Changed
         };
-        (PathBuf::from(path), how)
+        Changed {
+            path: PathBuf::from(path),
+            how,
+            content: None,
+        }
     };
     let changed: Vec<_> = changes.iter().map(how).collect();
     let found = changed_entry_points(
