@@ -24,7 +24,7 @@ impl Engine {
     /// Writes the whole prompt of a turn.
     pub(super) fn prompt(&self, order: &TurnOrder, staging: &Staging) -> Result<String, String> {
         let body = match &order.purpose {
-            Purpose::RefineGoal { said } => self.refine_goal(said),
+            Purpose::RefineGoal { said } => self.refine_goal(order, said),
             Purpose::WritePlan => self.write_plan(order, staging)?,
             Purpose::Review => self.review(order, staging)?,
             Purpose::Respond => self.respond(order, staging)?,
@@ -52,7 +52,10 @@ impl Engine {
             .as_ref()
             .and_then(|execution| execution.done.last());
         let vars = RecoverVars {
-            common: self.common(),
+            common: Common {
+                project_instructions: self.instructions(),
+                ..self.common(order)
+            },
             role: order.purpose.role().name().to_owned(),
             phase: state.phase.name().to_owned(),
             plan: self.read_plan()?,
@@ -69,31 +72,40 @@ impl Engine {
         Ok(format!("[agent-collab RECOVER]\n\n{body}"))
     }
 
-    fn common(&self) -> Common {
+    /// What every prompt holds. The project's instructions stand in the first prompt of a conversation:
+    /// whatever follows has them in its history.
+    fn common(&self, order: &TurnOrder) -> Common {
         let goal = self.state().goal.as_ref();
+        let session = self.state().session(order.purpose.role());
+        let goes_on = session.is_some_and(|session| session.external_id.is_some());
         Common {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
             root: self.setup.root.to_string_lossy().into_owned(),
-            project_instructions: self
-                .setup
-                .instructions
-                .iter()
-                .map(|(name, text)| Instructions {
-                    name: name.clone(),
-                    text: text.clone(),
-                })
-                .collect(),
+            project_instructions: match goes_on {
+                true => Vec::new(),
+                false => self.instructions(),
+            },
         }
+    }
+
+    fn instructions(&self) -> Vec<Instructions> {
+        let files = self.setup.instructions.iter();
+        files
+            .map(|(name, text)| Instructions {
+                name: name.clone(),
+                text: text.clone(),
+            })
+            .collect()
     }
 
     fn read_plan(&self) -> Result<Option<String>, String> {
         self.plan_on_disk().map_err(|error| error.to_string())
     }
 
-    fn refine_goal(&self, said: &str) -> Result<String, RenderError> {
+    fn refine_goal(&self, order: &TurnOrder, said: &str) -> Result<String, RenderError> {
         let vars = RefineGoalVars {
-            common: self.common(),
+            common: self.common(order),
             message: Some(said.to_owned()),
         };
         self.setup.prompts.render_refine_goal(&vars)
@@ -105,7 +117,7 @@ impl Engine {
         staging: &Staging,
     ) -> Result<Result<String, RenderError>, String> {
         let vars = WritePlanVars {
-            common: self.common(),
+            common: self.common(order),
             staging_plan: staging.plan.to_string_lossy().into_owned(),
             prior_plan: self.read_plan()?,
             test_command: self.test_command_without_plan().map(|test| test.command),
@@ -121,7 +133,7 @@ impl Engine {
     ) -> Result<Result<String, RenderError>, String> {
         let state = self.state();
         let vars = ReviewVars {
-            common: self.common(),
+            common: self.common(order),
             plan: self.read_plan()?.unwrap_or_default(),
             plan_path: self.journal.layout().plan().to_string_lossy().into_owned(),
             staging_comments: staging.comments.to_string_lossy().into_owned(),
@@ -141,7 +153,7 @@ impl Engine {
     ) -> Result<Result<String, RenderError>, String> {
         let state = self.state();
         let vars = RespondVars {
-            common: self.common(),
+            common: self.common(order),
             plan: self.read_plan()?.unwrap_or_default(),
             comments: self
                 .comments_on_disk()
@@ -169,7 +181,7 @@ impl Engine {
             return Err("plan.md is not the plan that was approved".to_owned());
         }
         let vars = ExecuteVars {
-            common: self.common(),
+            common: self.common(order),
             plan,
             test_command: execution.test.as_ref().map(|test| test.command.clone()),
             task: self.execute_task(&order.purpose)?,
