@@ -6,14 +6,14 @@
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::thread;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::leftovers::find_leftovers;
+use crate::leftovers::{assert_none_left, find_leftovers};
 
 /// What a program did.
 #[derive(Debug)]
@@ -46,60 +46,93 @@ impl Finished {
     }
 }
 
-/// Runs a program to its end with this input; `root` is the scenario's folder.
+/// Runs a program to its end with this input and checks that it leaves no process; `root` is the scenario's folder.
 ///
 /// # Panics
-/// When the limit is over.
-pub fn run(mut command: Command, input: &str, root: &Path, limit: Duration) -> Finished {
-    let started = Instant::now();
-    command
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
-    let mut stdin = child.stdin.take().expect("a piped input");
-    let input = input.to_owned();
-    // A program that does not read its input is its own affair.
-    let writer = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
-    let stdout = collect(child.stdout.take().expect("a piped output"));
-    let stderr = collect(child.stderr.take().expect("a piped error output"));
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("the program's status") {
-            break status;
+/// When the limit is over, or a process is left.
+pub fn run(command: Command, input: &str, root: &Path, limit: Duration) -> Finished {
+    let finished = Started::start(command, input).finish(root, limit);
+    assert_none_left(root);
+    finished
+}
+
+/// A program that runs.
+pub struct Started {
+    child: Child,
+    command: String,
+    at: Instant,
+    stdout: JoinHandle<String>,
+    stderr: JoinHandle<String>,
+}
+
+impl Started {
+    /// Starts a program with this input.
+    pub fn start(mut command: Command, input: &str) -> Started {
+        let at = Instant::now();
+        command
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
+        let mut stdin = child.stdin.take().expect("a piped input");
+        let input = input.to_owned();
+        // A program that does not read its input is its own affair.
+        thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+        let stdout = collect(child.stdout.take().expect("a piped output"));
+        let stderr = collect(child.stderr.take().expect("a piped error output"));
+        Started {
+            child,
+            command: format!("{command:?}"),
+            at,
+            stdout,
+            stderr,
         }
-        if started.elapsed() > limit {
-            end_all(root);
-            let _ = child.wait();
-            let (stdout, stderr) = (
-                stdout.join().unwrap_or_default(),
-                stderr.join().unwrap_or_default(),
-            );
-            panic!(
-                "{command:?} was not done in {limit:?}\n{}\n{}",
-                tail(&stdout),
-                tail(&stderr)
-            );
+    }
+
+    /// The program's own process.
+    pub fn pid(&self) -> i32 {
+        self.child.id().cast_signed()
+    }
+
+    /// Sends the program itself a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.pid()), signal).expect("the program runs");
+    }
+
+    /// Waits for the end; `root` is the scenario's folder.
+    ///
+    /// # Panics
+    /// When the limit, counted from the start, is over.
+    pub fn finish(mut self, root: &Path, limit: Duration) -> Finished {
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the program's status") {
+                break status;
+            }
+            if self.at.elapsed() > limit {
+                end_all(root);
+                let _ = self.child.wait();
+                panic!(
+                    "{} was not done in {limit:?}\n{}\n{}",
+                    self.command,
+                    tail(&self.stdout.join().unwrap_or_default()),
+                    tail(&self.stderr.join().unwrap_or_default())
+                );
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
+        Finished {
+            status,
+            took: self.at.elapsed(),
+            stdout: self.stdout.join().unwrap_or_default(),
+            stderr: self.stderr.join().unwrap_or_default(),
         }
-        thread::sleep(Duration::from_millis(10));
-    };
-    let took = started.elapsed();
-    let _ = writer.join();
-    let (stdout, stderr) = (
-        stdout.join().unwrap_or_default(),
-        stderr.join().unwrap_or_default(),
-    );
-    Finished {
-        status,
-        stdout,
-        stderr,
-        took,
     }
 }
 
-fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = pipe.read_to_end(&mut bytes);

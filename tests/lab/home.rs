@@ -9,6 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::leftovers::assert_none_left;
 use crate::model_server::ModelServer;
 use crate::model_server::script::Vendor;
 
@@ -65,6 +66,14 @@ impl Home {
         self.root.join("home/.config/agent-collab/config.toml")
     }
 
+    /// Lets codex try each request twice and each stream twice instead of its 5 times 6, by its own configuration.
+    pub fn bound_codex_retries(&self) {
+        let path = self.root.join("home/.codex/config.toml");
+        let provider = fs::read_to_string(&path).expect("codex's own configuration");
+        let bounded = format!("{provider}request_max_retries = 1\nstream_max_retries = 1\n");
+        fs::write(&path, bounded).expect("codex's own configuration");
+    }
+
     /// Prepares a program that sees this home and nothing else of the machine's environment.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
@@ -82,9 +91,11 @@ impl Home {
 }
 
 impl Drop for Home {
-    /// A scenario that failed leaves its folder to be looked at; the next run removes it.
+    /// Whatever a scenario did, no process of it may be left. One that failed leaves its folder to be
+    /// looked at; the next run removes it.
     fn drop(&mut self) {
         if !std::thread::panicking() {
+            assert_none_left(&self.root);
             let _ = fs::remove_dir_all(&self.root);
         }
     }

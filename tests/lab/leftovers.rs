@@ -1,7 +1,8 @@
 //! Finds processes that a scenario left behind.
 //!
 //! Every process of a scenario has the scenario's folder in its environment, its working directory
-//! or its arguments; a scrubbed environment still has one of them. It ends nothing by itself.
+//! or its arguments, or the run's mark, which the program puts on all that it starts; a scrubbed
+//! environment still has one of them. It ends nothing by itself.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Lists the processes that still belong to a scenario, as `pid command line`.
 pub fn find_leftovers(root: &Path) -> Vec<(i32, String)> {
-    let mark = root.to_string_lossy();
+    let mut marks = vec![root.to_string_lossy().into_owned()];
+    marks.extend(mark_of_run(root));
     let own = std::process::id();
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -25,13 +27,20 @@ pub fn find_leftovers(root: &Path) -> Vec<(i32, String)> {
         let command = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
         let environment = String::from_utf8_lossy(&read("environ")).into_owned();
         let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
-        let belongs =
-            command.contains(&*mark) || environment.contains(&*mark) || cwd.starts_with(root);
+        let marked = |text: &str| marks.iter().any(|mark| text.contains(mark));
+        let belongs = marked(&command) || marked(&environment) || cwd.starts_with(root);
         if belongs && pid != own {
             found.push((pid.cast_signed(), command));
         }
     }
     found
+}
+
+/// What the environment of every process of the run in the scenario's repository holds.
+fn mark_of_run(root: &Path) -> Option<String> {
+    let state = fs::read(root.join("repository/.agent-collab/state.json")).ok()?;
+    let state: serde_json::Value = serde_json::from_slice(&state).ok()?;
+    Some(format!("AGENT_COLLAB_MARK={}", state["run"].as_str()?))
 }
 
 /// Fails when a process of the scenario is alive; the kernel gets a moment to bury the dead.

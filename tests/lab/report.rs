@@ -151,7 +151,7 @@ fn render<'a>(finished: impl Iterator<Item = &'a Notes>) -> String {
 }
 
 /// The version number in what a CLI reported of itself: `lab/0.169.0 (Debian …)` holds `0.169.0`.
-fn number_of(report: &str) -> String {
+pub fn number_of(report: &str) -> String {
     let words = report.split(|character: char| !character.is_ascii_digit() && character != '.');
     words
         .into_iter()

@@ -3,6 +3,7 @@
 //! It refuses to know agents and this program.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -45,6 +46,13 @@ impl Repository {
             "the scratch project's test fails before the run"
         );
         repository
+    }
+
+    /// Commits a link `door` that leads out of the repository, to the empty folder `elsewhere` of the scenario.
+    pub fn open_door(&self, home: &Home) {
+        fs::create_dir_all(home.root().join("elsewhere")).expect("a folder elsewhere");
+        symlink("../elsewhere", self.root.join("door")).expect("a link out of the repository");
+        self.commit_all("a link out of the repository");
     }
 
     /// Its root.

@@ -7,7 +7,9 @@ mod before_execute;
 mod failures;
 mod hostile;
 mod instructions;
+mod own_rules;
 mod permission;
+mod stopped;
 mod whole_run;
 
 /// One scenario: its name is a true sentence, its body panics when the sentence is wrong.
@@ -67,6 +69,10 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         permission::claude_allowed,
     ),
     scenario(
+        "an_allow_rule_of_claudes_own_settings_does_not_act_unseen",
+        own_rules::claude,
+    ),
+    scenario(
         "nothing_is_written_before_execute_codex_planning",
         before_execute::usual,
     ),
@@ -89,6 +95,22 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "instructions_wait_for_trust_claude_planning",
         instructions::swapped,
+    ),
+    scenario(
+        "ctrl_c_in_the_middle_of_a_turn_ends_codex",
+        stopped::codex_interrupted,
+    ),
+    scenario(
+        "ctrl_c_in_the_middle_of_a_turn_ends_claude",
+        stopped::claude_interrupted,
+    ),
+    scenario(
+        "what_a_killed_program_left_of_codex_is_ended_by_the_next_start",
+        stopped::codex_orphaned,
+    ),
+    scenario(
+        "what_a_killed_program_left_of_claude_is_ended_by_the_next_start",
+        stopped::claude_orphaned,
     ),
     scenario(
         "a_run_lives_through_a_stumbling_server_codex_planning",

@@ -4,23 +4,32 @@
 //! and the files it leaves.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::bounded::{self, Finished};
+use crate::bounded::{self, Finished, Started};
 use crate::home::Home;
-use crate::leftovers::assert_none_left;
 use crate::model_server::ModelServer;
 use crate::model_server::script::{Reply, Request, Vendor};
-use crate::report::Notes;
+use crate::report::{Notes, number_of};
 use crate::repository::Repository;
 
 /// How long one run of the program may take.
 const LIMIT: Duration = Duration::from_secs(150);
 
+/// The command line of a run for the scratch project's goal, but for what shall happen without asking.
+const RUN: [&str; 5] = [
+    "run",
+    "--goal",
+    "Make the tests pass and describe the functions",
+    "--auto",
+    "--json",
+];
+
 /// Who plans and who reviews.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cast {
     /// Plans, answers and executes.
     pub planner: Vendor,
@@ -72,11 +81,14 @@ impl World {
             home,
             repository,
         };
-        world.configure(&format!(
-            "[roles]\nplanner = \"{}\"\nreviewer = \"{}\"\n",
-            cast.planner.cli(),
-            cast.reviewer.cli()
-        ));
+        // The usual cast needs no configuration, so it has none: not even a file.
+        if cast != USUAL {
+            world.configure(&format!(
+                "[roles]\nplanner = \"{}\"\nreviewer = \"{}\"\n",
+                cast.planner.cli(),
+                cast.reviewer.cli()
+            ));
+        }
         world
     }
 
@@ -87,24 +99,26 @@ impl World {
         std::fs::write(&path, format!("{before}{toml}\n")).expect("the user's configuration");
     }
 
-    /// Runs the program in the repository with these arguments.
-    pub fn program(&self, arguments: &[&str]) -> Finished {
+    /// Prepares the program in the repository with these arguments.
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.home.command(env!("CARGO_BIN_EXE_agent-collab"));
         command.args(arguments).current_dir(self.repository.root());
-        bounded::run(command, "", self.home.root(), LIMIT)
+        command
     }
 
-    /// Plays a run for the scratch project's goal, headless, and checks that no process is left.
+    /// Runs the program in the repository with these arguments; it leaves no process.
+    pub fn program(&self, arguments: &[&str]) -> Finished {
+        bounded::run(self.command(arguments), "", self.home.root(), LIMIT)
+    }
+
+    /// Starts a run for the scratch project's goal, headless.
+    pub fn start(&self) -> Started {
+        Started::start(self.command(&RUN), "")
+    }
+
+    /// Plays a run for the scratch project's goal, headless; it leaves no process.
     pub fn run(&self, more: &[&str]) -> Outcome {
-        let goal = [
-            "run",
-            "--goal",
-            "Make the tests pass and describe the functions",
-            "--auto",
-            "--json",
-        ];
-        let finished = self.program(&[&goal[..], more].concat());
-        assert_none_left(self.home.root());
+        let finished = self.program(&[&RUN[..], more].concat());
         assert_eq!(
             self.server.strays(),
             Vec::<String>::new(),
@@ -130,18 +144,41 @@ impl World {
         self.home.root().join(name)
     }
 
-    /// Notes the versions that the CLIs reported and the requests that the server counted.
+    /// Every frame that went to and from the CLIs in the run at hand, as the program kept it.
+    pub fn frames(&self, vendor: Vendor) -> Vec<Value> {
+        let state = self.state();
+        let sessions = ["planner", "reviewer"].map(|role| &state[role]);
+        let own = sessions
+            .into_iter()
+            .filter(|session| session["adapter"] == vendor.cli());
+        let texts = own
+            .map(|session| self.run_file(&format!("sessions/{}/raw.jsonl", text(&session["id"]))));
+        let frames = texts.flat_map(|text| {
+            let lines = text.lines().map(serde_json::from_str::<Value>);
+            lines.map_while(Result::ok).collect::<Vec<Value>>()
+        });
+        frames.collect()
+    }
+
+    /// Notes what the running CLIs reported of themselves in the run at hand, which must be the version that
+    /// the program tells, and the requests that the server counted.
     pub fn note(&self, notes: &mut Notes, outcome: &Outcome) {
         for event in outcome.of_kind("session.version") {
-            let version = event["data"]["version"]
-                .as_str()
-                .expect("a version is text");
-            let vendor = if version.contains("0.169") {
-                Vendor::Openai
-            } else {
-                Vendor::Anthropic
-            };
-            notes.versions.insert(vendor, version.to_owned());
+            let role = text(&event["data"]["role"]);
+            let vendor = self.vendor_of(role);
+            let frames = self.frames(vendor);
+            let mut reports = frames.iter().filter_map(|frame| match vendor {
+                Vendor::Openai => frame["frame"]["result"]["userAgent"].as_str(),
+                Vendor::Anthropic => {
+                    frame["frame"]["response"]["response"]["claude_code_version"].as_str()
+                }
+            });
+            let version = text(&event["data"]["version"]);
+            let report = reports
+                .next_back()
+                .expect("the running CLI reports its version");
+            assert_eq!(number_of(report), version, "{report}");
+            notes.versions.insert(vendor, report.to_owned());
         }
         for vendor in Vendor::ALL {
             let n_requests = self.server.n_requests(vendor);
@@ -154,6 +191,24 @@ impl World {
             );
         }
     }
+}
+
+impl World {
+    /// The CLI that has a role in the run at hand.
+    fn vendor_of(&self, role: &str) -> Vendor {
+        let state = self.state();
+        let adapter = text(&state[role]["adapter"]);
+        let mut vendors = Vendor::ALL.into_iter();
+        vendors
+            .find(|vendor| vendor.cli() == adapter)
+            .unwrap_or_else(|| panic!("the {role} is played by {adapter}"))
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is no text"))
 }
 
 impl Outcome {

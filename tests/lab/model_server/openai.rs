@@ -5,18 +5,20 @@
 use serde_json::{Value, json};
 
 use super::Chunk;
-use super::script::{Part, Reply, Request, Tool, Vendor};
+use super::script::{PROMPT, Part, Reply, Request, Tool, Vendor};
 
 /// Reads what a brain needs to know out of a request.
 pub fn parse_request(n: usize, body: Value) -> Request {
+    let input = || body["input"].as_array().into_iter().flatten();
+    let is_prompted = input().any(is_prompt);
     let mut outputs = Vec::new();
     let mut prompt = String::new();
-    for item in body["input"].as_array().into_iter().flatten().rev() {
+    for item in input().rev() {
         match item["type"].as_str().unwrap_or("message") {
             "function_call_output" | "custom_tool_call_output" => {
                 outputs.push(text_of(&item["output"]))
             }
-            "message" if item["role"] == "user" => {
+            "message" if item["role"] == "user" && (is_prompt(item) || !is_prompted) => {
                 prompt = text_of(&item["content"]);
                 break;
             }
@@ -31,6 +33,10 @@ pub fn parse_request(n: usize, body: Value) -> Request {
         outputs,
         body,
     }
+}
+
+fn is_prompt(item: &Value) -> bool {
+    item["role"] == "user" && text_of(&item["content"]).contains(PROMPT)
 }
 
 /// Joins the texts of a string or a list of content parts.

@@ -29,6 +29,10 @@ impl Vendor {
     }
 }
 
+/// How a prompt of the program begins. What the user's side says in the middle of a turn, such as why a
+/// call was declined, does not begin so and is no prompt.
+pub const PROMPT: &str = "[agent-collab ";
+
 /// One model request as a brain sees it.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -36,7 +40,7 @@ pub struct Request {
     pub vendor: Vendor,
     /// Which of this vendor's requests it is, from 1; retries count.
     pub n: usize,
-    /// The last prompt of the user: what the turn is about.
+    /// The last prompt of the program, else the user's last words: what the turn is about.
     pub prompt: String,
     /// The outputs of the tool calls since that prompt, oldest first.
     pub outputs: Vec<String>,

@@ -1,7 +1,6 @@
 //! A model that tries to write before EXECUTE writes nothing, whichever CLI and role it has.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 
 use crate::brain::{self, Purpose};
 use crate::model_server::script::{Reply, Request, Tool};
@@ -55,8 +54,7 @@ pub fn swapped(notes: &mut Notes) {
 
 fn play(name: &str, cast: Cast, notes: &mut Notes) {
     let world = World::create(name, cast, evil);
-    symlink("..", world.repository.root().join("door")).expect("a link out of the repository");
-    world.repository.commit_all("a link out of the repository");
+    world.repository.open_door(&world.home);
     let files = world.repository.snapshot();
     let head = world.repository.git(&["rev-parse", "HEAD"]);
     let outcome = world.run(&[]);
@@ -82,6 +80,7 @@ fn play(name: &str, cast: Cast, notes: &mut Notes) {
     );
     for folder in [
         world.outside("."),
+        world.outside("elsewhere"),
         world.repository.root().join(".agent-collab"),
     ] {
         let names = fs::read_dir(folder)

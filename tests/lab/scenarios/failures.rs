@@ -1,5 +1,6 @@
 //! The model server fails in every way it has: what passes by itself is lived through, what does not is told.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::brain::{self, Purpose};
@@ -10,9 +11,11 @@ use crate::world::{Cast, SWAPPED, USUAL, World};
 /// How long the stalled stream is silent.
 const STALL: Duration = Duration::from_secs(8);
 
-/// Each vendor's first requests fail, each in another way; then the models are honest.
-fn stumble(request: &Request) -> Reply {
-    match request.n {
+/// Each vendor's first requests fail, each in another way, and its first text that ends a turn stalls in the
+/// middle; then the models are honest.
+fn stumbling() -> impl Fn(&Request) -> Reply {
+    let stalled = Vendor::ALL.map(|_| AtomicBool::new(false));
+    move |request| match request.n {
         1 => Reply::refuse(500, "the server stumbles"),
         2 => Reply::Refuse {
             status: 429,
@@ -20,18 +23,20 @@ fn stumble(request: &Request) -> Reply {
             message: "too many requests".to_owned(),
         },
         3 => Reply::Cut("a text of some length, half of which never arrives".to_owned()),
-        _ => stall_once(request),
+        _ => stall_once(request, &stalled[request.vendor as usize]),
     }
 }
 
-/// The first text that ends a turn of its own stalls in the middle.
-fn stall_once(request: &Request) -> Reply {
-    match brain::honest(request) {
-        Reply::Say(parts) if request.n < 8 => match parts.as_slice() {
-            [Part::Text(text)] => Reply::Pause(text.clone(), STALL),
-            _ => Reply::Say(parts),
-        },
-        reply @ (Reply::Say(_) | Reply::Refuse { .. } | Reply::Cut(_) | Reply::Pause(..)) => reply,
+fn stall_once(request: &Request, stalled: &AtomicBool) -> Reply {
+    let reply = brain::honest(request);
+    let Reply::Say(parts) = &reply else {
+        return reply;
+    };
+    match parts.as_slice() {
+        [Part::Text(text)] if !stalled.swap(true, Ordering::SeqCst) => {
+            Reply::Pause(text.clone(), STALL)
+        }
+        _ => reply,
     }
 }
 
@@ -46,7 +51,7 @@ pub fn stumbling_swapped(notes: &mut Notes) {
 }
 
 fn lives_through(name: &str, cast: Cast, notes: &mut Notes) {
-    let world = World::create(name, cast, stumble);
+    let world = World::create(name, cast, stumbling());
     let outcome = world.run(&["--yes-execute"]);
     world.note(notes, &outcome);
     outcome.assert_code(0);
@@ -86,6 +91,7 @@ pub fn claude_down(notes: &mut Notes) {
 
 fn gives_up(name: &str, cast: Cast, status: u16, notes: &mut Notes) {
     let world = World::create(name, cast, move |_| Reply::refuse(status, "no"));
+    world.home.bound_codex_retries();
     let outcome = world.run(&["--yes-execute"]);
     world.note(notes, &outcome);
     outcome.assert_code(3);

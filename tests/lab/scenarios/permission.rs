@@ -1,7 +1,5 @@
 //! An agent asks to leave its bounds while it executes: declined and allowed, on both CLIs.
 
-use std::os::unix::fs::symlink;
-
 use crate::brain::{self, Purpose};
 use crate::model_server::script::{Reply, Request, Tool};
 use crate::report::Notes;
@@ -82,14 +80,13 @@ fn play(name: &str, cast: Cast, on_ask: &str, notes: &mut Notes) -> (World, Outc
     world.configure(
         "[[permission.rule]]\npermission = \"bash\"\npattern = \"touch *\"\naction = \"allow\"\n",
     );
-    symlink("..", world.repository.root().join("door")).expect("a link out of the repository");
-    world.repository.commit_all("a link out of the repository");
+    world.repository.open_door(&world.home);
     let outcome = world.run(&["--yes-execute", "--on-ask", on_ask]);
     world.note(notes, &outcome);
     outcome.assert_code(0);
     assert!(world.repository.tests_pass(&world.home));
     assert!(
-        !exists(&world.outside("linked.txt")),
+        !exists(&world.outside("elsewhere/linked.txt")),
         "{:?}",
         outcome.decisions()
     );

@@ -12,7 +12,12 @@ use crate::world::{Cast, Outcome, SWAPPED, USUAL, World};
 
 /// codex plans and executes, claude reviews.
 pub fn usual(notes: &mut Notes) {
-    play("whole-run-usual", USUAL, notes, |_| {});
+    play("whole-run-usual", USUAL, notes, |world| {
+        assert!(
+            !world.home.global_config().exists(),
+            "the environment and the CLIs' own configuration are enough"
+        );
+    });
 }
 
 /// claude plans and executes, codex reviews.
@@ -62,12 +67,51 @@ fn play(name: &str, cast: Cast, notes: &mut Notes, prepare: impl Fn(&World)) {
             vendor.cli()
         );
     }
+    assert_conversation_goes_on(&world, cast);
     notes.prove(
         "plans, answers the review and executes",
         cast.planner,
         "yes",
     );
     notes.prove("reviews", cast.reviewer, "yes");
+}
+
+/// The planner has one conversation from the plan to the last step: codex in one process, claude restarted
+/// with `--resume` when what it may write changes.
+fn assert_conversation_goes_on(world: &World, cast: Cast) {
+    let bodies = world.server.bodies(cast.planner);
+    let last_step = bodies
+        .iter()
+        .rfind(|body| body.contains("[agent-collab EXECUTE step 2]"))
+        .expect("the second step is asked of the planner");
+    for earlier in [
+        "[agent-collab WRITE_PLAN]",
+        "[agent-collab RESPOND",
+        "[agent-collab EXECUTE step 1]",
+    ] {
+        assert!(
+            last_step.contains(earlier),
+            "{earlier} is missing in the history of step 2"
+        );
+    }
+    let state = world.state();
+    let id = state["planner"]["id"]
+        .as_str()
+        .expect("the planner's session");
+    let raw = world.run_file(&format!("sessions/{id}/raw.jsonl"));
+    let n_starts = raw.lines().filter(|line| is_handshake(line)).count();
+    match cast.planner {
+        Vendor::Openai => assert_eq!(n_starts, 1, "one process serves every turn"),
+        Vendor::Anthropic => assert_eq!(n_starts, 3, "before EXECUTE, in it, and for the summary"),
+    }
+}
+
+/// Tells whether a line of the raw stream is the first that we say to a new process.
+fn is_handshake(line: &str) -> bool {
+    let line: Value = serde_json::from_str(line).unwrap_or_default();
+    let frame = &line["frame"];
+    line["from"] == "us"
+        && (frame["method"] == "initialize" || frame["request"]["subtype"] == "initialize")
 }
 
 /// One review with changes required, then approval; every step ticked, tested and committed; three records agree.
