@@ -9,6 +9,7 @@ mod hostile;
 mod instructions;
 mod own_rules;
 mod permission;
+mod refused;
 mod stopped;
 mod whole_run;
 
@@ -95,6 +96,10 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "instructions_wait_for_trust_claude_planning",
         instructions::swapped,
+    ),
+    scenario(
+        "a_missing_or_older_cli_is_refused_before_anything_happens",
+        refused::both,
     ),
     scenario(
         "ctrl_c_in_the_middle_of_a_turn_ends_codex",

@@ -27,6 +27,14 @@ impl Vendor {
             Vendor::Anthropic => "claude",
         }
     }
+
+    /// The npm package that brings that CLI.
+    pub fn package(self) -> &'static str {
+        match self {
+            Vendor::Openai => "@openai/codex",
+            Vendor::Anthropic => "@anthropic-ai/claude-code",
+        }
+    }
 }
 
 /// How a prompt of the program begins. What the user's side says in the middle of a turn, such as why a
