@@ -16,6 +16,7 @@ mod ident;
 mod invoke;
 mod own;
 mod restore;
+mod runnable;
 mod shadow;
 mod snapshot;
 mod status;
@@ -26,6 +27,7 @@ pub use discover::{Discovery, GitSettings, Repository};
 pub use error::GitError;
 pub use ident::{Identity, MissingIdentity, Person};
 pub use restore::Restored;
+pub use runnable::{Kind, Mark, Runnable};
 pub use snapshot::{Snapshot, TreeChange, TreeChangeKind};
 pub use status::{Change, Status};
 

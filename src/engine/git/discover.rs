@@ -128,16 +128,25 @@ impl Repository {
     /// # Errors
     /// Git fails.
     pub async fn hooks_folder(&self) -> Result<Option<PathBuf>, GitError> {
-        let Some(named) = self
+        let Some(folder) = self.named_hooks().await? else {
+            return Ok(None);
+        };
+        let folder = folder.canonicalize().unwrap_or(folder);
+        Ok(folder.strip_prefix(&self.root).ok().map(Path::to_path_buf))
+    }
+
+    /// The folder that git takes hooks from, absolute, as it is named: links in it are not resolved.
+    pub(super) async fn hooks_place(&self) -> Result<PathBuf, GitError> {
+        let named = self.named_hooks().await?;
+        Ok(named.unwrap_or_else(|| self.common_dir.join("hooks")))
+    }
+
+    async fn named_hooks(&self) -> Result<Option<PathBuf>, GitError> {
+        let named = self
             .git(&["config", "--type=path", "--get", "core.hooksPath"])
             .hooks(Hooks::Run)
             .text_if_any()
-            .await?
-        else {
-            return Ok(None);
-        };
-        let folder = self.root.join(named);
-        let folder = folder.canonicalize().unwrap_or(folder);
-        Ok(folder.strip_prefix(&self.root).ok().map(Path::to_path_buf))
+            .await?;
+        Ok(named.map(|named| self.root.join(named)))
     }
 }

@@ -1,7 +1,9 @@
 //! Real repositories in passing folders, away from the user's configuration.
 
 mod commits;
+mod invariants;
 mod places;
+mod runnable;
 mod snapshots;
 
 use std::os::unix::fs::PermissionsExt;

@@ -4,6 +4,7 @@
 //! cargo's configuration and build scripts, make's and just's recipes, a script that the command
 //! names. Refuses to ask about anything else: tests and code run, too, but they are what the step is for.
 
+mod beside;
 mod parts;
 
 use std::collections::BTreeMap;

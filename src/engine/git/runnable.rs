@@ -1,0 +1,386 @@
+//! What git or a test command would run or read and no tree shows: hooks, git's own configuration, and
+//! entry points among files that git ignores or that lie in repositories of their own inside this one.
+//!
+//! Refuses to judge: two looks are compared, and people say whether a difference is fine.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::discover::Repository;
+use super::error::GitError;
+use super::invoke::{Hooks, nul_parts, path_of};
+
+/// How many files are looked at in each of hooks and ignored files; what lies beyond is told as [`Kind::Unseen`].
+const MOST: usize = 20_000;
+
+/// Folders of installed and built things, too large to look into.
+const SKIPPED: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
+
+/// Folders whose files tools install as git hooks.
+const HOOK_FOLDERS: [&str; 2] = [".githooks", ".husky"];
+
+/// Names of files that run, or decide what runs, before the first test.
+const ENTRY_POINTS: [&str; 34] = [
+    "conftest.py",
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "tox.ini",
+    "setup.cfg",
+    "pyproject.toml",
+    "noxfile.py",
+    "build.rs",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnp.cjs",
+    ".pnpmfile.cjs",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "Justfile",
+    ".justfile",
+    "Taskfile.yml",
+    "Taskfile.yaml",
+    "Rakefile",
+    "go.work",
+    ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    "lefthook.yml",
+    "lefthook.yaml",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    "sitecustomize.py",
+];
+
+/// One look at everything of that sort.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Runnable(pub BTreeMap<PathBuf, Mark>);
+
+/// What was seen at a path; the path is relative to the root where it lies below it, else absolute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// What it is.
+    pub kind: Kind,
+    /// A hash of type, mode, link and content; a count for [`Kind::Unseen`].
+    pub content: String,
+}
+
+/// Why a path is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A file of the hooks folder, or of one that tools take hooks from.
+    Hook,
+    /// A file that git reads its configuration from.
+    Configuration,
+    /// The attributes that git keeps beside the repository; they choose filters.
+    Attributes,
+    /// A file that a test command may read or run, in no tree.
+    EntryPoint,
+    /// More files than are looked at.
+    Unseen,
+}
+
+impl Kind {
+    /// Says for people what the file decides.
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::Hook => "git runs hooks from it, and no commit shows it",
+            Self::Configuration => "git's configuration: it names hooks, filters and programs",
+            Self::Attributes => "git's own attributes: they choose filters",
+            Self::EntryPoint => "tests may run it, and no commit shows it",
+            Self::Unseen => "too many files that git does not keep; not all were looked at",
+        }
+    }
+}
+
+impl Repository {
+    /// Looks at everything that git or a test command would run or read and that no tree shows.
+    ///
+    /// # Errors
+    /// Git fails, or a file cannot be read.
+    pub async fn runnable(&self) -> Result<Runnable, GitError> {
+        let mut look = Look {
+            repository: self,
+            seen: Runnable::default(),
+        };
+        let hooks = self.hooks_place().await?;
+        look.hooks(&hooks)?;
+        look.configuration(&self.configuration_files().await?)?;
+        let attributes = self.common_dir.join("info/attributes");
+        look.mark(&attributes, Kind::Attributes)?;
+        look.outside_trees(self.outside_trees().await?)?;
+        Ok(look.seen)
+    }
+
+    /// The files that git reads its configuration from, the user's own and included ones, too.
+    async fn configuration_files(&self) -> Result<Vec<PathBuf>, GitError> {
+        let list = self
+            .git(&["config", "--list", "--show-origin", "--name-only", "-z"])
+            .hooks(Hooks::Run)
+            .bytes()
+            .await?;
+        let origins = nul_parts(&list).filter_map(|part| part.strip_prefix(b"file:"));
+        let mut files: Vec<PathBuf> = origins.map(|path| self.root.join(path_of(path))).collect();
+        files.push(self.common_dir.join("config"));
+        files.push(self.common_dir.join("config.worktree"));
+        files.push(self.git_dir.join("config.worktree"));
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
+    /// What no tree shows, relative to the root: ignored files and folders, repositories inside this one.
+    async fn outside_trees(&self) -> Result<Vec<PathBuf>, GitError> {
+        let args = [
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--ignored=matching",
+            "--untracked-files=all",
+            "--ignore-submodules=all",
+            "--no-renames",
+        ];
+        let output = self.git(&args).bytes().await?;
+        let mut paths: Vec<PathBuf> = nul_parts(&output)
+            .filter_map(|record| match record {
+                [b'!', b' ', path @ ..] => Some(path),
+                [b'?', b' ', path @ ..] if path.ends_with(b"/") => Some(path),
+                _ => None,
+            })
+            .map(path_of)
+            .collect();
+        let index = self.git(&["ls-files", "-z", "--stage"]).bytes().await?;
+        let submodules = nul_parts(&index)
+            .filter(|entry| entry.starts_with(b"160000 "))
+            .filter_map(|entry| entry.split(|byte| *byte == b'\t').nth(1));
+        paths.extend(submodules.map(path_of));
+        Ok(paths)
+    }
+}
+
+/// A look under way.
+struct Look<'a> {
+    repository: &'a Repository,
+    seen: Runnable,
+}
+
+impl Look<'_> {
+    fn hooks(&mut self, folder: &Path) -> Result<(), GitError> {
+        // The folder itself may be a link; where it leads decides as much as what lies there.
+        if std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
+            self.mark(folder, Kind::Hook)?;
+        }
+        let is_hook = |path: &Path| path.extension().is_none_or(|end| end != "sample");
+        let mut files = Files::below(folder);
+        // A folder that holds the whole work tree is no folder of hooks alone.
+        files.into_folders = !self.repository.root.starts_with(folder);
+        for path in files.by_ref().filter(|path| is_hook(path)) {
+            self.mark(&path, Kind::Hook)?;
+        }
+        self.unseen(folder, &files);
+        Ok(())
+    }
+
+    fn configuration(&mut self, files: &[PathBuf]) -> Result<(), GitError> {
+        files
+            .iter()
+            .try_for_each(|file| self.mark(file, Kind::Configuration))
+    }
+
+    fn outside_trees(&mut self, paths: Vec<PathBuf>) -> Result<(), GitError> {
+        let repository = self.repository;
+        let paths = paths.into_iter().filter(|path| !repository.is_own(path));
+        let paths = paths.filter(|path| !is_skipped(path));
+        let mut files = Files::of(paths.map(|path| repository.root.join(path)).collect());
+        for path in files.by_ref() {
+            let below = path.strip_prefix(&repository.root).unwrap_or(&path);
+            if repository.is_own(below) {
+                continue;
+            }
+            if HOOK_FOLDERS.iter().any(|folder| below.starts_with(folder)) {
+                self.mark(&path, Kind::Hook)?;
+            } else if is_entry_point(below) {
+                self.mark(&path, Kind::EntryPoint)?;
+            }
+        }
+        self.unseen(&repository.root, &files);
+        Ok(())
+    }
+
+    /// Notes what a path is; nothing where nothing is.
+    fn mark(&mut self, path: &Path, kind: Kind) -> Result<(), GitError> {
+        let content = content_of(path).map_err(|source| GitError::File {
+            verb: "read",
+            path: path.to_path_buf(),
+            source,
+        })?;
+        if let Some(content) = content {
+            let mark = Mark { kind, content };
+            self.seen.0.entry(self.shown(path)).or_insert(mark);
+        }
+        Ok(())
+    }
+
+    fn unseen(&mut self, folder: &Path, files: &Files) {
+        if files.n_left == 0 {
+            let mark = Mark {
+                kind: Kind::Unseen,
+                content: format!("more than {MOST} files"),
+            };
+            self.seen.0.insert(self.shown(folder).join("…"), mark);
+        }
+    }
+
+    fn shown(&self, path: &Path) -> PathBuf {
+        let below = path.strip_prefix(&self.repository.root);
+        below.unwrap_or(path).to_path_buf()
+    }
+}
+
+/// The files below some paths, nearest first, no link followed, skipped folders left out, at most [`MOST`].
+struct Files {
+    waiting: VecDeque<PathBuf>,
+    n_left: usize,
+    into_folders: bool,
+}
+
+impl Files {
+    fn of(mut paths: Vec<PathBuf>) -> Self {
+        paths.sort_by_key(|path| (path.components().count(), path.clone()));
+        Self {
+            waiting: paths.into(),
+            n_left: MOST,
+            into_folders: true,
+        }
+    }
+
+    fn below(folder: &Path) -> Self {
+        Self::of(entries(folder))
+    }
+}
+
+impl Iterator for Files {
+    type Item = PathBuf;
+
+    fn next(&mut self) -> Option<PathBuf> {
+        while let Some(path) = self.waiting.pop_front() {
+            let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
+            if !is_folder {
+                self.n_left = self.n_left.checked_sub(1)?;
+                return Some(path);
+            }
+            let name = path.file_name().unwrap_or_default();
+            if self.into_folders && !SKIPPED.iter().any(|skipped| name == *skipped) {
+                self.waiting.extend(entries(&path));
+            }
+        }
+        None
+    }
+}
+
+/// What a folder holds, in order. A folder that is gone or closed to us is closed to git, too.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn is_skipped(path: &Path) -> bool {
+    path.components().any(|part| match part {
+        Component::Normal(name) => SKIPPED.iter().any(|skipped| name == *skipped),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
+            false
+        }
+    })
+}
+
+fn is_entry_point(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return false;
+    };
+    let folder = path.parent();
+    let is_cargos = ["config", "config.toml"].contains(&name)
+        && folder.is_some_and(|folder| folder.ends_with(".cargo"));
+    // Built packages hold these, too; only the work tree's own decide what its tests are.
+    let is_roots = ["package.json", "Cargo.toml"].contains(&name)
+        && folder.is_some_and(|folder| folder.as_os_str().is_empty());
+    let is_recipe = name.ends_with(".mk") || name.ends_with(".just");
+    is_cargos || is_roots || is_recipe || ENTRY_POINTS.contains(&name)
+}
+
+/// A hash of all that matters about a path: its type, whether it may be run, where it leads as a link,
+/// its bytes; `None` where nothing is.
+fn content_of(path: &Path) -> io::Result<Option<String>> {
+    let Some(found) = or_none(std::fs::symlink_metadata(path))? else {
+        return Ok(None);
+    };
+    let mut hash = Sha256::new();
+    if found.is_symlink() {
+        hash.update(b"link\0");
+        hash.update(std::fs::read_link(path)?.as_os_str().as_bytes());
+        hash.update(b"\0");
+    }
+    match or_none(std::fs::metadata(path)) {
+        Ok(Some(target)) => hash_target(&mut hash, path, &target)?,
+        // A link that leads nowhere, or in a circle, runs nothing.
+        Ok(None) => hash.update(b"nothing"),
+        Err(_) if found.is_symlink() => hash.update(b"nothing"),
+        Err(error) => return Err(error),
+    }
+    let hash = hash.finalize();
+    Ok(Some(
+        hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+    ))
+}
+
+fn hash_target(hash: &mut Sha256, path: &Path, target: &Metadata) -> io::Result<()> {
+    hash.update((target.mode() & 0o170_111).to_le_bytes());
+    if !target.is_file() {
+        return Ok(());
+    }
+    let mut file = match File::open(path) {
+        // What we may not read, git may not read either; its mode, size and time are all there is to see.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            hash.update(format!("{} {}", target.size(), target.mtime_nsec()));
+            return Ok(());
+        }
+        file => file?,
+    };
+    let mut bytes = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(()),
+            n => hash.update(&bytes[..n]),
+        }
+    }
+}
+
+fn or_none<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

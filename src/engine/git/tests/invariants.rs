@@ -1,0 +1,125 @@
+//! What holds of every commit, whatever was changed, staged, named and left out before it.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// One thing that happens to a path before a step's commit.
+#[derive(Debug, Clone)]
+enum Act {
+    Write(usize, u8),
+    Remove(usize),
+    Stage(usize),
+}
+
+/// A step: what happens, which paths its commit names, which it leaves out, and its text.
+#[derive(Debug, Clone)]
+struct Step {
+    acts: Vec<Act>,
+    named: Vec<usize>,
+    left_out: Vec<usize>,
+    text: String,
+}
+
+const PATHS: [&str; 7] = [
+    "a",
+    "dir/b",
+    "new",
+    "[odd] *",
+    ".agent-collab/plan.md",
+    "runs/here/plan.md",
+    "runs/other",
+];
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let path = || 0..PATHS.len();
+    let act = prop_oneof![
+        3 => (path(), any::<u8>()).prop_map(|(path, content)| Act::Write(path, content)),
+        1 => path().prop_map(Act::Remove),
+        1 => path().prop_map(Act::Stage),
+    ];
+    let paths = |most| proptest::collection::vec(path(), 0..most);
+    (
+        proptest::collection::vec(act, 0..5),
+        paths(8),
+        paths(3),
+        "\\PC{0,80}[a-z#]\\PC{0,8}",
+    )
+        .prop_map(|(acts, named, left_out, text)| Step {
+            acts,
+            named,
+            left_out,
+            text,
+        })
+}
+
+fn perform(fixture: &Fixture, act: &Act) {
+    match act {
+        Act::Write(path, content) => fixture.write(PATHS[*path], &content.to_string()),
+        Act::Remove(path) => drop(std::fs::remove_file(fixture.root().join(PATHS[*path]))),
+        Act::Stage(path) => {
+            // A path that is nowhere cannot be staged; that is no part of this.
+            let mut git = Command::new("git");
+            git.current_dir(fixture.root()).envs(ENVIRONMENT);
+            git.args(["--literal-pathspecs", "add", "-f", "--", PATHS[*path]]);
+            git.output().unwrap();
+        }
+    }
+}
+
+/// Makes the steps' commits and gives what is wrong with any of them.
+async fn wrongs(steps: &[Step]) -> Vec<String> {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    let repository = repository.with_own(Path::new("runs/here"));
+    let chosen = |numbers: &[usize]| -> Vec<PathBuf> {
+        numbers.iter().map(|n| PathBuf::from(PATHS[*n])).collect()
+    };
+    let subject = regex::Regex::new(r"^\[Step \d+\] .+").unwrap();
+    let mut wrongs = Vec::new();
+    for (n, step) in (1..).zip(steps) {
+        step.acts.iter().for_each(|act| perform(&fixture, act));
+        let head = fixture.git("rev-parse HEAD");
+        let message = format!("[Step {n}] {}", step.text);
+        let left_out = chosen(&step.left_out);
+        let made = repository
+            .commit(&chosen(&step.named), &left_out, &message)
+            .await;
+        let now = fixture.git("rev-parse HEAD");
+        match made {
+            Ok(commit) if commit.0 == now && now != head => {}
+            Ok(commit) => wrongs.push(format!("{} is not a new HEAD", commit.0)),
+            Err(failure) if failure.kind == CommitFailureKind::Nothing && now == head => continue,
+            Err(failure) => {
+                wrongs.push(format!("{:?}: {failure}", failure.kind));
+                continue;
+            }
+        }
+        let told = fixture.git("log -1 --format=%s");
+        if !subject.is_match(&told) || told != message.trim_end() {
+            wrongs.push(format!("subject {told:?} of {message:?}"));
+        }
+        let held = fixture.git("-c core.quotePath=false diff-tree -r --name-only HEAD~1 HEAD");
+        if held.is_empty() {
+            wrongs.push(format!("{told} holds nothing"));
+        }
+        for path in held.lines().map(Path::new) {
+            let is_named = chosen(&step.named).iter().any(|named| named == path);
+            if !is_named || repository.is_own(path) || left_out.iter().any(|out| out == path) {
+                wrongs.push(format!("{told} holds {}", path.display()));
+            }
+        }
+    }
+    wrongs
+}
+
+proptest! {
+    // A case makes dozens of calls of git.
+    #![proptest_config(ProptestConfig::with_cases(5))]
+
+    #[test]
+    fn every_commit_is_a_steps_and_holds_what_it_may(steps in proptest::collection::vec(any_step(), 1..4)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        prop_assert_eq!(runtime.block_on(wrongs(&steps)), Vec::<String>::new());
+    }
+}
