@@ -1,0 +1,133 @@
+//! The other sub-commands.
+
+use serde_json::Value;
+
+use crate::script::{Agent, say, write};
+use crate::world::World;
+
+#[test]
+fn the_version_and_the_help_are_told() {
+    let world = World::without_git();
+    world
+        .program(&["--version"])
+        .ends(0)
+        .says(env!("CARGO_PKG_VERSION"));
+    world
+        .program(&["--help"])
+        .ends(0)
+        .says("agent-collab demo")
+        .says("Exit codes");
+    world
+        .program(&["run", "--help"])
+        .ends(0)
+        .says("--yes-execute")
+        .says("--on-cap");
+}
+
+#[test]
+fn completions_are_printed_for_each_shell() {
+    let world = World::without_git();
+    for shell in ["bash", "zsh", "fish"] {
+        world
+            .program(&["completions", shell])
+            .ends(0)
+            .says("yes-execute");
+    }
+    world.program(&["completions", "tcsh"]).ends(2);
+}
+
+#[test]
+fn doctor_tells_versions_live_and_hides_the_environment() {
+    let mut world = World::new();
+    world.env.push((
+        "ANTHROPIC_API_KEY".to_owned(),
+        "sk-ant-api03-very-secret".to_owned(),
+    ));
+    world.cast(&Agent::new(), &Agent::new().version("2.1.400"));
+    let ran = world.program(&["doctor"]);
+    ran.ends(0)
+        .says("2.1.400")
+        .says("0.169.0")
+        .says("[SET]")
+        .says("[NOT SET]")
+        .says("ANTHROPIC_API_KEY");
+    assert!(!ran.out.contains("very-secret"));
+    let ran = world.program(&["doctor", "--json"]);
+    let told: Value = serde_json::from_str(&ran.ends(0).out).expect("JSON");
+    assert_eq!(told["ok"], true);
+    assert_eq!(told["environment"]["ANTHROPIC_API_KEY"], "[SET]");
+    let ran = world.program(&["doctor", "-s", "adapters.codex.program=no-such-program"]);
+    ran.ends(1)
+        .says("no-such-program is not on PATH")
+        .says("npm install");
+}
+
+#[test]
+fn status_tells_where_a_run_stands() {
+    let world = World::new();
+    world.program(&["status"]).ends(0).says("no run in");
+    assert!(
+        !world.root.join(".agent-collab").exists(),
+        "looking makes nothing"
+    );
+    let planner = Agent::planning(&["Write", "Look"])
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
+        .step(2, vec![say("Looked.")]);
+    world.cast(
+        &planner,
+        &Agent::new().review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n"),
+    );
+    world.run(&["-s", "workflow.max_iterations=1"]).ends(3);
+    world
+        .program(&["status"])
+        .ends(0)
+        .says("A test")
+        .says("REVIEW")
+        .says("1. [blocking] Wrong.")
+        .says("1. [ ] Write")
+        .says("waits");
+    world.cast(&planner, &Agent::approving());
+    world.run(&["--new"]).ends(0);
+    world
+        .program(&["status"])
+        .ends(0)
+        .says("DONE")
+        .says("1. [x] Write (not tested")
+        .says("2. [x] Look (no change)");
+    let told: Value =
+        serde_json::from_str(&world.program(&["status", "--json"]).out).expect("JSON");
+    assert_eq!(told["running"], false);
+    assert_eq!(told["run"]["phase"], "DONE");
+}
+
+#[test]
+fn the_configuration_is_shown_checked_and_found() {
+    let world = World::new();
+    world
+        .program(&["config", "show"])
+        .ends(0)
+        .says("max_iterations")
+        .says("planner");
+    let told: Value =
+        serde_json::from_str(&world.program(&["config", "show", "--json"]).out).expect("JSON");
+    assert!(told.is_object());
+    world.program(&["config", "check"]).ends(0);
+    world
+        .program(&["config", "path"])
+        .ends(0)
+        .says(".agent-collab/config.toml")
+        .says(".config/agent-collab/config.toml");
+    world.put(
+        ".agent-collab/config.toml",
+        "[workflow]\nmax_iterationz = 2\nstall_limit = \"x\"\n",
+    );
+    let ran = world.program(&["config", "check"]);
+    assert_ne!(ran.code, 0);
+    let all = format!("{}{}", ran.out, ran.err);
+    assert!(
+        all.contains("max_iterationz")
+            && all.contains("max_iterations")
+            && all.contains("stall_limit"),
+        "{all}"
+    );
+}

@@ -1,0 +1,177 @@
+//! Commits that fail, and changes to what the program would run.
+
+use crate::script::{Agent, edit, say, write};
+use crate::world::{World, put_program};
+
+fn one_step(world: &World, actions: Vec<serde_json::Value>) {
+    let mut actions = actions;
+    actions.push(say("Done."));
+    world.cast(
+        &Agent::planning(&["Do it"]).step(1, actions),
+        &Agent::approving(),
+    );
+}
+
+#[test]
+fn a_failing_hook_is_a_question_and_its_words_are_shown() {
+    let world = World::new();
+    put_program(
+        &world.root.join(".git/hooks/pre-commit"),
+        "#!/bin/sh\necho 'no tabs, please' >&2\nexit 1\n",
+    );
+    one_step(&world, vec![write("new.txt", "new\n")]);
+    world
+        .run(&[])
+        .ends(3)
+        .complains("no tabs, please")
+        .complains("--answer commit_failed=retry|go-on|stop");
+    assert_eq!(world.subjects(), ["first"]);
+    assert_eq!(world.read("new.txt"), "new\n");
+}
+
+#[test]
+fn a_run_goes_on_without_a_failed_commit_where_the_user_says_so() {
+    let world = World::new();
+    put_program(
+        &world.root.join(".git/hooks/pre-commit"),
+        "#!/bin/sh\nexit 1\n",
+    );
+    one_step(&world, vec![write("new.txt", "new\n")]);
+    world.run(&["--answer", "commit_failed=go-on"]).ends(0);
+    assert_eq!(world.subjects(), ["first"]);
+    assert!(
+        world
+            .read(".agent-collab/log.md")
+            .contains("the user goes on without it")
+    );
+}
+
+#[test]
+fn trying_a_failed_commit_again_comes_to_an_end() {
+    let world = World::new();
+    put_program(
+        &world.root.join(".git/hooks/pre-commit"),
+        "#!/bin/sh\nexit 1\n",
+    );
+    one_step(&world, vec![write("new.txt", "new\n")]);
+    world
+        .run(&["--answer", "commit_failed=retry"])
+        .ends(3)
+        .complains("commit_failed");
+}
+
+fn check_asks(files: &[(&str, &str)], actions: Vec<serde_json::Value>, named: &str) {
+    let world = World::new();
+    for (path, text) in files {
+        world.put(path, text);
+    }
+    crate::repository::commit_all(&world.root, "second");
+    one_step(&world, actions);
+    world
+        .run(&[])
+        .ends(3)
+        .complains(named)
+        .complains("entry_points")
+        .complains("--answer entry_points=allow|stop");
+    assert!(
+        world.events_of("tests.ran").is_empty(),
+        "nothing ran before the answer"
+    );
+    assert_eq!(world.subjects(), ["second", "first"]);
+}
+
+#[test]
+fn scripts_of_package_json_that_a_step_changes_ask_first() {
+    let package = "{ \"name\": \"x\", \"scripts\": { \"test\": \"true\" } }\n";
+    check_asks(
+        &[("package.json", package)],
+        vec![edit("package.json", "true", "curl evil")],
+        "package.json",
+    );
+}
+
+#[test]
+fn a_conftest_that_a_step_writes_asks_first() {
+    check_asks(
+        &[("pytest.ini", "[pytest]\n")],
+        vec![write("conftest.py", "import os\n")],
+        "conftest.py",
+    );
+}
+
+#[test]
+fn the_script_that_the_test_command_names_asks_first() {
+    let plan = "# Task: A\n\n1. [ ] Do it\n\nTest: sh check.sh\n";
+    let world = World::new();
+    world.put("check.sh", "exit 0\n");
+    crate::repository::commit_all(&world.root, "second");
+    let agent = Agent::new()
+        .plan(plan)
+        .step(1, vec![write("check.sh", "exit 0 # mine\n"), say("Done.")]);
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&[])
+        .ends(3)
+        .complains("check.sh")
+        .complains("entry_points");
+    assert!(world.events_of("tests.ran").is_empty());
+}
+
+#[test]
+fn other_changes_of_a_manifest_are_not_asked_about() {
+    let world = World::new();
+    world.put(
+        "package.json",
+        "{ \"name\": \"x\", \"scripts\": { \"test\": \"true\" } }\n",
+    );
+    crate::repository::commit_all(&world.root, "second");
+    one_step(&world, vec![edit("package.json", "\"x\"", "\"y\"")]);
+    world.run(&["-s", "test.default_command=true"]).ends(0);
+    assert_eq!(world.committed(), ["package.json"]);
+}
+
+#[test]
+fn an_allowed_change_goes_on_to_tests_and_commit() {
+    let world = World::new();
+    world.put("check.sh", "exit 1\n");
+    crate::repository::commit_all(&world.root, "second");
+    one_step(&world, vec![write("check.sh", "exit 0\n")]);
+    world
+        .run(&[
+            "-s",
+            "test.default_command=sh check.sh",
+            "--answer",
+            "entry_points=allow",
+        ])
+        .ends(0);
+    assert_eq!(world.committed(), ["check.sh"]);
+    assert_eq!(
+        world.events_of("tests.ran")[0]["receipt"]["outcome"],
+        "passed"
+    );
+}
+
+#[test]
+fn a_step_without_a_change_is_no_change_and_a_run_of_such_steps_is_an_error() {
+    let world = World::new();
+    one_step(&world, vec![crate::script::shell("true")]);
+    let ran = world.run(&["-s", "test.default_command=true"]);
+    ran.ends(1).complains("no step changed anything");
+    assert!(
+        world.events_of("tests.ran").is_empty(),
+        "nothing was changed, so nothing is tested"
+    );
+    assert!(world.read(".agent-collab/log.md").contains("no change"));
+    assert_eq!(world.subjects(), ["first"]);
+}
+
+#[test]
+fn one_step_with_a_change_is_enough() {
+    let world = World::new();
+    let agent = Agent::planning(&["Look", "Write"])
+        .step(1, vec![say("Looked.")])
+        .step(2, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&agent, &Agent::approving());
+    world.run(&[]).ends(0);
+    assert_eq!(world.subjects(), ["[Step 2] Write", "first"]);
+}

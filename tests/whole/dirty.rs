@@ -1,0 +1,115 @@
+//! The user's uncommitted changes are never lost and never committed unasked.
+
+use crate::script::{Agent, edit, say, write};
+use crate::world::World;
+
+fn world_with_changes() -> World {
+    let world = World::new();
+    world.put("mine.txt", "first\n");
+    world.put("staged.txt", "first\n");
+    crate::repository::commit_all(&world.root, "second");
+    world.put("mine.txt", "first\nmy words\r\n\u{0}");
+    world.put("staged.txt", "first\nstaged\n");
+    world.git(&["add", "staged.txt"]);
+    world.put("untracked.txt", "mine, too\n");
+    world
+}
+
+fn editor_of_mine() -> Agent {
+    Agent::planning(&["Edit it"]).step(
+        1,
+        vec![
+            edit("mine.txt", "first\n", "changed\n"),
+            write("new.txt", "new\n"),
+            say("Edited."),
+        ],
+    )
+}
+
+#[test]
+fn files_that_no_step_touches_stay_as_they_are() {
+    let world = world_with_changes();
+    let index = world.git(&["diff", "--cached"]);
+    let agent = Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&agent, &Agent::approving());
+    world.run(&[]).ends(0);
+    assert_eq!(world.read("mine.txt"), "first\nmy words\r\n\u{0}");
+    assert_eq!(world.read("untracked.txt"), "mine, too\n");
+    assert_eq!(
+        world.git(&["diff", "--cached"]),
+        index,
+        "what was staged stays staged"
+    );
+    assert_eq!(world.committed(), ["new.txt"]);
+    let status = world.git(&["status", "--porcelain", "--untracked-files=all"]);
+    let rest = status.replace(".agent-collab/.gitignore", "");
+    assert!(!rest.contains(".agent-collab"), "{status}");
+}
+
+#[test]
+fn a_step_that_edits_a_dirty_file_asks_and_names_the_flag() {
+    let world = world_with_changes();
+    world.cast(&editor_of_mine(), &Agent::approving());
+    world
+        .run(&[])
+        .ends(3)
+        .complains("mine.txt")
+        .complains("--on-dirty include|leave-out");
+    assert_eq!(world.subjects(), ["second", "first"]);
+    assert_eq!(world.read("mine.txt"), "changed\nmy words\r\n\u{0}");
+}
+
+#[test]
+fn a_dirty_file_is_committed_whole_where_the_user_says_include() {
+    let world = world_with_changes();
+    world.cast(&editor_of_mine(), &Agent::approving());
+    world.run(&["--on-dirty", "include"]).ends(0);
+    assert_eq!(world.committed(), ["mine.txt", "new.txt"]);
+    assert_eq!(
+        world.git(&["show", "HEAD:mine.txt"]),
+        "changed\nmy words\r\n\u{0}"
+    );
+    assert_eq!(world.read("staged.txt"), "first\nstaged\n");
+    assert!(
+        world
+            .git(&["diff", "--cached", "--name-only"])
+            .contains("staged.txt")
+    );
+}
+
+#[test]
+fn a_dirty_file_stays_uncommitted_where_the_user_says_leave_out() {
+    let world = world_with_changes();
+    world.cast(&editor_of_mine(), &Agent::approving());
+    world.run(&["--on-dirty", "leave-out"]).ends(0);
+    assert_eq!(world.committed(), ["new.txt"]);
+    assert_eq!(world.read("mine.txt"), "changed\nmy words\r\n\u{0}");
+    assert!(world.read(".agent-collab/log.md").contains("mine.txt"));
+}
+
+#[test]
+fn an_untracked_file_of_the_user_is_dirty_too() {
+    let world = world_with_changes();
+    let agent =
+        Agent::planning(&["Edit"]).step(1, vec![write("untracked.txt", "theirs\n"), say("Wrote.")]);
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&[])
+        .ends(3)
+        .complains("untracked.txt")
+        .complains("--on-dirty");
+}
+
+#[test]
+fn a_file_the_user_deleted_may_be_written_anew_only_by_their_leave() {
+    let world = world_with_changes();
+    std::fs::remove_file(world.root.join("mine.txt")).expect("remove");
+    let agent =
+        Agent::planning(&["Edit"]).step(1, vec![write("mine.txt", "theirs\n"), say("Wrote.")]);
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&[])
+        .ends(3)
+        .complains("mine.txt")
+        .complains("--on-dirty");
+}

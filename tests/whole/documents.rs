@@ -1,0 +1,333 @@
+//! What turns return becomes plan.md and comments.md, by the program alone.
+
+use crate::script::{Agent, plan, say, shell, turn, write};
+use crate::world::World;
+
+const PLAN: &str = "# Task: A\n\n## Steps\n1. [ ] Write\n";
+
+fn finish(agent: Agent) -> Agent {
+    agent.step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
+}
+
+#[test]
+fn a_plan_without_a_numbered_box_is_asked_for_once_more_and_then_a_question() {
+    let world = World::new();
+    let agent = Agent::new()
+        .plan("# Task: A\n\n- do it\n")
+        .plan("# Task: A\n\n* [ ] do it\n");
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&[])
+        .ends(3)
+        .complains("no_document")
+        .complains("--answer no_document=retry|stop");
+    assert_eq!(world.events_of("document.missing").len(), 2);
+    assert!(!world.root.join(".agent-collab/plan.md").exists());
+}
+
+#[test]
+fn the_second_try_counts() {
+    let world = World::new();
+    world.cast(
+        &finish(Agent::new().plan("# Task: A\n\n- do it\n").plan(PLAN)),
+        &Agent::approving(),
+    );
+    world.run(&[]).ends(0);
+}
+
+#[test]
+fn boxes_that_the_agent_ticked_are_empty_until_the_program_ticks_them() {
+    let world = World::new();
+    world.cast(
+        &finish(
+            Agent::new()
+                .plan("# Task: A\n\n1. [x] Write\n2. [X] Look\n")
+                .step(2, vec![say("Looked.")]),
+        ),
+        &Agent::approving(),
+    );
+    let ran = world.program(&["run", "--goal", "A test", "--auto"]);
+    ran.ends(3).complains("--yes-execute");
+    let text = world.read(".agent-collab/plan.md");
+    assert!(
+        text.contains("1. [ ] Write") && text.contains("2. [ ] Look"),
+        "{text}"
+    );
+    world.run(&["--new"]).ends(0);
+    let text = world.read(".agent-collab/plan.md");
+    assert!(text.contains("1. [x] Write"), "{text}");
+}
+
+fn check_said(message: &str) {
+    let world = World::new();
+    let agent = Agent::new().on("[agent-collab WRITE_PLAN]", vec![say(message)]);
+    world.cast(
+        &finish(agent),
+        &Agent::new().on("[agent-collab REVIEW", vec![say("[APPROVED]\n\nFine.\n")]),
+    );
+    world.run(&[]).ends(0);
+    let text = world.read(".agent-collab/plan.md");
+    assert!(text.contains("1. [x] Write"), "{text}");
+}
+
+#[test]
+fn a_fenced_block_of_any_length_may_hold_the_document() {
+    check_said("Here is the plan.\n\n```plan.md\n# Task: A\n\n1. [ ] Write\n```\n");
+    check_said(
+        "Here it is:\n\n``````markdown plan.md\n# Task: A\n\n```sh\ntrue\n```\n\n1. [ ] Write\n``````\n\nThat is all.\n",
+    );
+}
+
+#[test]
+fn the_whole_message_may_be_the_document() {
+    check_said(PLAN);
+}
+
+#[test]
+fn answers_alone_are_a_document_and_the_plan_stays() {
+    let world = World::new();
+    let planner = finish(Agent::new().plan(PLAN))
+        .respond("Thoughts.\n\n1. accepted: it is so\n2. rejected: it is not\nno answer\n");
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [major] Slow.\n")
+        .review("[APPROVED]\n\n3. [minor] A word.\n");
+    world.cast(&planner, &reviewer);
+    world.run(&[]).ends(0).says("the plan stays");
+    let comments = world.read(".agent-collab/comments.md");
+    assert!(comments.contains("## Responses"), "{comments}");
+    assert!(
+        comments.contains("1. accepted: it is so") && comments.contains("2. rejected: it is not"),
+        "{comments}"
+    );
+    assert!(
+        !comments.contains("Thoughts") && comments.lines().all(|line| line != "no answer"),
+        "{comments}"
+    );
+    for path in ["1/plan.md", "1/comments.md", "2/comments.md"] {
+        assert!(
+            world
+                .root
+                .join(".agent-collab/iterations")
+                .join(path)
+                .exists(),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_finding_that_is_repeated_stays_open_and_one_left_out_is_settled() {
+    let world = World::new();
+    let planner = finish(Agent::new().plan(PLAN))
+        .respond("1. rejected: no\n2. accepted: yes\n")
+        .respond("1. accepted: well\n");
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [major] Slow.\n")
+        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Still wrong.\n3. [minor] New.\n")
+        .review("[APPROVED]\n");
+    world.cast(&planner, &reviewer);
+    world.run(&[]).ends(0);
+    let all = world.state()["findings"]["all"].clone();
+    assert_eq!(all.as_array().map(Vec::len), Some(3), "{all:#}");
+}
+
+#[test]
+fn an_approval_with_an_open_blocking_finding_is_none() {
+    let world = World::new();
+    let planner = finish(Agent::new().plan(PLAN)).respond("1. accepted: yes\n");
+    let reviewer = Agent::new()
+        .review("[APPROVED]\n\n1. [blocking] Wrong.\n")
+        .review("[APPROVED]\n");
+    world.cast(&planner, &reviewer);
+    world.run(&[]).ends(0).says("changes required");
+}
+
+/// A planner that waits in its answer, so that the user can edit meanwhile.
+fn edited_meanwhile(world: &World) -> (Agent, Agent) {
+    let wait = world.fifo("wait");
+    let changed = plan(&["Write by the agent"]);
+    let planner = finish(Agent::new().plan(PLAN))
+        .on(
+            "[agent-collab RESPOND",
+            vec![
+                shell(&format!("cat {wait}")),
+                write("${comments_path}", "1. accepted: yes\n"),
+                write("${plan_path}", &changed),
+            ],
+        )
+        .respond("1. accepted: yes\n");
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n")
+        .review("[APPROVED]\n");
+    (planner, reviewer)
+}
+
+const MINE: &str = "# Task: Mine\n\n1. [ ] Write by me\n";
+
+fn run_with_edit(world: &World, more: &[&str]) -> crate::world::Ran {
+    let (planner, reviewer) = edited_meanwhile(world);
+    world.cast(&planner, &reviewer);
+    let mut arguments = vec!["run", "--goal", "A test", "--auto", "--yes-execute"];
+    arguments.extend(more);
+    let mut running = world.start(&arguments);
+    running.until("command: cat");
+    world.put(".agent-collab/plan.md", MINE);
+    world.release("wait");
+    running.wait()
+}
+
+fn conflicts(world: &World) -> Vec<String> {
+    let files = world.files(".agent-collab/history/conflicts");
+    files
+        .into_iter()
+        .map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned())
+        .collect()
+}
+
+#[test]
+fn a_plan_that_the_user_edits_under_a_turn_is_a_conflict_and_nothing_is_lost() {
+    let world = World::new();
+    run_with_edit(&world, &[])
+        .ends(3)
+        .complains("plan.md")
+        .complains("--answer conflict=overwrite|discard");
+    assert_eq!(world.read(".agent-collab/plan.md"), MINE);
+    let everything: Vec<u8> = world
+        .files(".agent-collab")
+        .into_iter()
+        .flat_map(|(_, bytes)| bytes)
+        .collect();
+    let everything = String::from_utf8_lossy(&everything).into_owned();
+    assert!(
+        everything.contains("Write by the agent"),
+        "the agent's text is kept as well"
+    );
+}
+
+#[test]
+fn the_users_text_is_kept_aside_where_the_agents_counts() {
+    let world = World::new();
+    run_with_edit(&world, &["--answer", "conflict=overwrite"]).ends(0);
+    assert!(
+        world
+            .read(".agent-collab/plan.md")
+            .contains("Write by the agent")
+    );
+    assert!(
+        conflicts(&world).iter().any(|text| text == MINE),
+        "{:?}",
+        conflicts(&world)
+    );
+}
+
+#[test]
+fn the_agents_text_is_kept_aside_where_the_users_counts() {
+    let world = World::new();
+    run_with_edit(&world, &["--answer", "conflict=discard"]).ends(0);
+    assert!(world.read(".agent-collab/plan.md").contains("Write by me"));
+    assert!(
+        conflicts(&world)
+            .iter()
+            .any(|text| text.contains("Write by the agent")),
+        "{:?}",
+        conflicts(&world)
+    );
+}
+
+fn run_with_edit_in_review(world: &World, more: &[&str]) -> crate::world::Ran {
+    let wait = world.fifo("wait");
+    let reviewer = Agent::new()
+        .on(
+            "[agent-collab REVIEW",
+            vec![
+                shell(&format!("cat {wait}")),
+                write("${comments_path}", "[APPROVED]\n"),
+            ],
+        )
+        .review("[APPROVED]\n");
+    world.cast(&finish(Agent::new().plan(PLAN)), &reviewer);
+    let mut arguments = vec!["run", "--goal", "A test", "--auto", "--yes-execute"];
+    arguments.extend(more);
+    let mut running = world.start(&arguments);
+    running.until("command: cat");
+    let text = world
+        .read(".agent-collab/plan.md")
+        .replace("Write", "Write by me");
+    world.put(".agent-collab/plan.md", &text);
+    world.release("wait");
+    running.wait()
+}
+
+#[test]
+fn an_approval_is_void_for_a_plan_that_was_edited_meanwhile() {
+    let world = World::new();
+    run_with_edit_in_review(&world, &[])
+        .ends(3)
+        .complains("stale_plan")
+        .complains("--answer stale_plan=review|accept");
+    assert!(world.events_of("execution.entered").is_empty());
+}
+
+#[test]
+fn an_edited_plan_is_reviewed_again_where_the_user_says_so() {
+    let world = World::new();
+    run_with_edit_in_review(&world, &["--answer", "stale_plan=review"]).ends(0);
+    assert_eq!(world.state()["iteration"], 2);
+    assert_eq!(world.subjects()[0], "[Step 1] Write by me");
+}
+
+#[test]
+fn an_edited_plan_is_taken_as_it_is_where_the_user_says_so() {
+    let world = World::new();
+    run_with_edit_in_review(&world, &["--answer", "stale_plan=accept"]).ends(0);
+    assert_eq!(world.state()["iteration"], 1);
+    assert_eq!(world.subjects()[0], "[Step 1] Write by me");
+}
+
+#[test]
+fn a_plan_edited_while_a_step_runs_is_stale_before_the_next_step() {
+    let world = World::new();
+    let wait = world.fifo("wait");
+    let planner = Agent::planning(&["Write", "Look"])
+        .step(
+            1,
+            vec![
+                shell(&format!("cat {wait}")),
+                write("new.txt", "new\n"),
+                say("Wrote."),
+            ],
+        )
+        .step(2, vec![write("evil.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    running.until("command: cat");
+    let text = world
+        .read(".agent-collab/plan.md")
+        .replace("Look", "Look twice");
+    world.put(".agent-collab/plan.md", &text);
+    world.release("wait");
+    running.wait().ends(3).complains("stale_plan");
+    assert_eq!(world.subjects(), ["[Step 1] Write", "first"]);
+    let text = world.read(".agent-collab/plan.md");
+    assert!(
+        text.contains("1. [x] Write") && text.contains("2. [ ] Look twice"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_staging_file_that_is_a_link_is_not_followed() {
+    let world = World::new();
+    let _unused = turn("", Vec::new());
+    std::fs::write(
+        world.folder.join("secret.md"),
+        "# Task: Secret\n\n1. [ ] Tell\n",
+    )
+    .expect("file");
+    let link = format!("ln -s {}/secret.md ${{plan_path}}", world.folder.display());
+    let agent = Agent::new()
+        .on("[agent-collab WRITE_PLAN]", vec![shell(&link)])
+        .on("[agent-collab WRITE_PLAN]", vec![shell(&link)]);
+    world.cast(&agent, &Agent::approving());
+    world.run(&[]).ends(3).complains("no_document");
+}

@@ -1,0 +1,335 @@
+//! What goes wrong says what it is and what to do, with the right exit code, and never hangs.
+
+use serde_json::json;
+
+use crate::script::{Agent, say, shell, write};
+use crate::world::{World, put_program};
+
+fn fine(world: &World) {
+    let planner =
+        Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+}
+
+#[test]
+fn missing_clis_are_all_named_with_the_way_to_install_them() {
+    let world = World::new();
+    fine(&world);
+    let ran = world.run(&[
+        "-s",
+        "adapters.codex.program=no-such-codex",
+        "-s",
+        "adapters.claude.program=/nowhere/claude",
+    ]);
+    ran.ends(1)
+        .complains("no-such-codex is not on PATH")
+        .complains("/nowhere/claude")
+        .complains("npm install -g @openai/codex@")
+        .complains("npm install -g @anthropic-ai/claude-code@");
+    assert!(!world.root.join(".agent-collab/state.json").exists());
+}
+
+#[test]
+fn a_cli_that_is_too_old_is_refused_with_the_version_that_is_needed() {
+    let world = World::new();
+    world.cast(
+        &Agent::planning(&["Write"]).version("0.1.0"),
+        &Agent::approving(),
+    );
+    world
+        .run(&[])
+        .ends(1)
+        .complains("version 0.1.0")
+        .complains("or newer is needed")
+        .complains("npm install");
+}
+
+#[test]
+fn all_problems_of_the_configuration_are_told_at_once() {
+    let mut world = World::new();
+    fine(&world);
+    world.config =
+        "[roles]\nplaner = \"codex\"\n[workflow]\nmax_iterations = \"many\"\n".to_owned();
+    world
+        .run(&[])
+        .ends(1)
+        .complains("planer")
+        .complains("planner")
+        .complains("max_iterations")
+        .complains("config.toml:2")
+        .complains("config.toml:4");
+}
+
+#[test]
+fn a_configuration_file_that_is_not_there_is_told() {
+    let world = World::new();
+    world
+        .program(&["run", "--goal", "A", "--config", "/nowhere/config.toml"])
+        .ends(1)
+        .complains("/nowhere/config.toml");
+}
+
+#[test]
+fn a_work_directory_that_is_a_file_is_told() {
+    let world = World::new();
+    fine(&world);
+    world.put(".agent-collab", "a file");
+    let ran = world.run(&[]);
+    ran.ends(1).complains(".agent-collab").complains("hint:");
+}
+
+#[test]
+fn a_second_instance_is_refused_and_status_tells_of_the_first() {
+    let world = World::new();
+    let wait = world.fifo("wait");
+    let planner = Agent::new().on(
+        "[agent-collab WRITE_PLAN]",
+        vec![shell(&format!("cat {wait}"))],
+    );
+    world.cast(&planner, &Agent::approving());
+    let mut first = world.start(&["run", "--goal", "A test", "--auto"]);
+    first.until("command: cat");
+    world.run(&[]).ends(4).complains("another");
+    world.run(&["--new"]).ends(4);
+    world
+        .program(&["status"])
+        .ends(0)
+        .says("WRITE_PLAN")
+        .says("works on it");
+    let status = world.program(&["status", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&status.out).expect("JSON");
+    assert_eq!(told["running"], true);
+    assert_eq!(told["run"]["phase"], "WRITE_PLAN");
+    first.signal("TERM");
+    first.wait().ends(130);
+    world
+        .program(&["status"])
+        .ends(0)
+        .says("nobody works on it");
+}
+
+#[test]
+fn an_unfinished_run_is_kept_until_the_user_says_new() {
+    let world = World::new();
+    fine(&world);
+    world
+        .program(&["run", "--goal", "The first goal", "--auto"])
+        .ends(3);
+    world
+        .run(&[])
+        .ends(3)
+        .complains("The first goal")
+        .complains("--new");
+    world.run(&["--new"]).ends(0);
+    let kept: Vec<String> = world
+        .files(".agent-collab/history")
+        .iter()
+        .map(|(path, _)| path.display().to_string())
+        .collect();
+    assert!(
+        kept.iter().any(|path| path.ends_with("state.json")),
+        "{kept:?}"
+    );
+    assert!(
+        kept.iter().any(|path| path.ends_with("plan.md")),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn a_finished_run_makes_way_unasked() {
+    let world = World::new();
+    fine(&world);
+    world.run(&[]).ends(0);
+    world.run(&[]).ends(1).complains("no step changed anything");
+    assert!(!world.files(".agent-collab/history").is_empty());
+}
+
+#[test]
+fn a_broken_snapshot_is_told_and_nothing_is_thrown_away() {
+    let world = World::new();
+    fine(&world);
+    world
+        .program(&["run", "--goal", "A test", "--auto"])
+        .ends(3);
+    world.put(".agent-collab/state.json", "{ broken");
+    let ran = world.run(&[]);
+    ran.ends(1).complains("state.json").complains("hint:");
+    assert_eq!(world.read(".agent-collab/state.json"), "{ broken");
+    let ran = world.program(&["status"]);
+    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("state.json"), "{}", ran.err);
+}
+
+#[test]
+fn a_wrong_command_line_is_a_usage_error() {
+    let world = World::new();
+    fine(&world);
+    world
+        .program(&["run", "--goal", "A", "--frobnicate"])
+        .ends(2)
+        .complains("--frobnicate");
+    world.program(&["run"]).ends(2).complains("--goal");
+    world
+        .program(&["run", "--goal", "   "])
+        .ends(2)
+        .complains("the goal is empty");
+    world
+        .program(&["run", "--goal-file", "/nowhere/goal"])
+        .ends(2)
+        .complains("/nowhere/goal");
+    world
+        .program(&["run", "--goal", "A", "--on-cap", "more:0"])
+        .ends(2)
+        .complains("more:N");
+    world
+        .program(&["run", "--goal", "A", "-s", "nonsense"])
+        .ends(2)
+        .complains("KEY=VALUE");
+    world.program(&[]).ends(2);
+}
+
+#[test]
+fn a_goal_may_come_from_a_file() {
+    let world = World::new();
+    fine(&world);
+    let file = world.folder.join("goal.md");
+    std::fs::write(&file, "\n# Make it so\n\nWith all of it.\n").expect("file");
+    world
+        .program(&[
+            "run",
+            "--goal-file",
+            &file.display().to_string(),
+            "--auto",
+            "--yes-execute",
+        ])
+        .ends(0);
+    assert_eq!(
+        world.git(&["symbolic-ref", "--short", "HEAD"]).trim(),
+        "agent-collab/make-it-so"
+    );
+}
+
+#[test]
+fn a_failing_turn_is_tried_once_more_and_then_a_question() {
+    let world = World::new();
+    let error = || vec![json!({ "do": "error", "kind": "server" })];
+    let planner = Agent::new()
+        .on("[agent-collab WRITE_PLAN]", error())
+        .on("[agent-collab WRITE_PLAN]", error());
+    world.cast(&planner, &Agent::approving());
+    world
+        .run(&[])
+        .ends(3)
+        .complains("adapter_failed")
+        .complains("--answer adapter_failed=retry|new-session|stop|cancel");
+    let failed = world.events_of("turn.ended").len();
+    assert_eq!(failed, 2, "tried twice");
+}
+
+#[test]
+fn a_turn_that_fails_once_does_not_stop_a_run() {
+    let world = World::new();
+    let planner = Agent::new()
+        .on(
+            "[agent-collab WRITE_PLAN]",
+            vec![json!({ "do": "error", "kind": "server" })],
+        )
+        .plan("# Task: A\n\n1. [ ] Write\n")
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0);
+}
+
+#[test]
+fn a_cli_that_dies_in_a_turn_is_started_again() {
+    let world = World::new();
+    let planner = Agent::planning(&["Write"])
+        .step(
+            1,
+            vec![json!({ "do": "exit", "code": 7, "stderr": "out of luck" })],
+        )
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0).says("exit status 7");
+    assert_eq!(world.committed(), ["new.txt"]);
+}
+
+#[test]
+fn a_cli_that_always_dies_becomes_a_question() {
+    let world = World::new();
+    let planner = Agent::new().always(
+        "[agent-collab WRITE_PLAN]",
+        vec![json!({ "do": "exit", "code": 7, "stderr": "out of luck" })],
+    );
+    world.cast(&planner, &Agent::approving());
+    world
+        .run(&[])
+        .ends(3)
+        .complains("exit status 7")
+        .complains("adapter_failed");
+    assert!(world.leftovers().is_empty());
+}
+
+#[test]
+fn a_silent_turn_ends_at_its_limit() {
+    let world = World::new();
+    let planner = Agent::new().always("[agent-collab WRITE_PLAN]", vec![json!({ "do": "stall" })]);
+    world.cast(&planner, &Agent::approving());
+    let ran = world.run(&["-s", "limits.turn_timeout=1s"]);
+    ran.ends(3)
+        .complains("turn_timeout")
+        .complains("adapter_failed");
+    assert!(world.leftovers().is_empty());
+}
+
+#[test]
+fn frames_that_nobody_knows_and_lines_that_are_none_stop_nothing() {
+    let world = World::new();
+    let odd = || {
+        vec![
+            json!({ "do": "frame", "json": { "method": "never/heard", "params": { "x": 1 } } }),
+            json!({ "do": "frame", "json": { "type": "never_heard", "x": [1, 2] } }),
+            json!({ "do": "malformed", "line": "{ this is no json" }),
+            json!({ "do": "malformed", "line": "" }),
+            json!({ "do": "malformed", "line": "[1, 2" }),
+        ]
+    };
+    let mut first = odd();
+    first.push(write("${plan_path}", "# Task: A\n\n1. [ ] Write\n"));
+    let mut second = odd();
+    second.push(write("${comments_path}", "[APPROVED]\n"));
+    let planner = Agent::new()
+        .on("[agent-collab WRITE_PLAN]", first)
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::new().on("[agent-collab REVIEW", second));
+    world.run(&[]).ends(0).says("a line that is no frame");
+}
+
+#[test]
+fn a_megabyte_of_text_is_no_trouble() {
+    let world = World::new();
+    let long =
+        json!({ "do": "text", "text": "0123456789abcdef\n", "repeat": 65536, "delta": "whole" });
+    let planner =
+        Agent::planning(&["Write"]).step(1, vec![long, write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0);
+}
+
+#[test]
+fn a_program_that_tells_no_version_is_refused() {
+    let world = World::new();
+    fine(&world);
+    let program = world.folder.join("codex");
+    put_program(
+        &program,
+        "#!/bin/sh\necho 'Segmentation fault' >&2\nexit 139\n",
+    );
+    let set = format!("adapters.codex.program={}", program.display());
+    world
+        .run(&["-s", &set])
+        .ends(1)
+        .complains("did not tell its version")
+        .complains("Segmentation fault");
+}

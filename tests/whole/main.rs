@@ -1,0 +1,31 @@
+//! The whole program: the built binary, scripted agents, real repositories, real processes.
+//!
+//! One file a topic. Each test has a home, a repository and scripts of its own, and a time limit; none
+//! of them sleeps. What only the real CLIs can show is the lab's.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking, in what it is made of as well"
+)]
+
+mod leftovers;
+mod repository;
+mod script;
+mod world;
+
+mod answers;
+mod branches;
+mod commands;
+mod commits;
+mod demo;
+mod dirty;
+mod documents;
+mod failures;
+mod guarded;
+mod record;
+mod review;
+mod secrets;
+mod sessions;
+mod step_tests;
+mod stopping;

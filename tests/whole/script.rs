@@ -1,0 +1,130 @@
+//! Scripts of scripted agents, written as values.
+
+use serde_json::{Value, json};
+
+/// The turns of one scripted agent.
+#[derive(Debug, Clone, Default)]
+pub struct Agent {
+    turns: Vec<Value>,
+    version: Option<String>,
+}
+
+/// A turn that is played once, for a prompt that contains `when`.
+pub fn turn(when: &str, actions: Vec<Value>) -> Value {
+    json!({ "when": when, "action": actions })
+}
+
+/// Says something at once.
+pub fn say(text: &str) -> Value {
+    json!({ "do": "text", "text": text, "delta": "whole" })
+}
+
+/// Runs a command.
+pub fn shell(run: &str) -> Value {
+    json!({ "do": "command", "run": run })
+}
+
+/// Writes a whole file.
+pub fn write(path: &str, content: &str) -> Value {
+    json!({ "do": "write", "path": path, "content": content })
+}
+
+/// Replaces a passage of a file.
+pub fn edit(path: &str, find: &str, replace: &str) -> Value {
+    json!({ "do": "edit", "path": path, "find": find, "replace": replace })
+}
+
+impl Agent {
+    /// An agent that plays nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A planner whose plan has these steps.
+    pub fn planning(steps: &[&str]) -> Self {
+        Self::new().plan(&plan(steps))
+    }
+
+    /// A reviewer that approves at once.
+    pub fn approving() -> Self {
+        Self::new().review("[APPROVED]\n")
+    }
+
+    /// Writes this plan when asked for one.
+    pub fn plan(self, plan: &str) -> Self {
+        self.on(
+            "[agent-collab WRITE_PLAN]",
+            vec![write("${plan_path}", plan)],
+        )
+    }
+
+    /// Writes this review when asked for one.
+    pub fn review(self, comments: &str) -> Self {
+        self.on(
+            "[agent-collab REVIEW",
+            vec![write("${comments_path}", comments)],
+        )
+    }
+
+    /// Answers findings so when asked.
+    pub fn respond(self, answers: &str) -> Self {
+        self.on(
+            "[agent-collab RESPOND",
+            vec![write("${comments_path}", answers)],
+        )
+    }
+
+    /// Does this in a step.
+    pub fn step(self, n: u32, actions: Vec<Value>) -> Self {
+        self.on(&format!("[agent-collab EXECUTE step {n}]"), actions)
+    }
+
+    /// Does this in a turn that mends a step.
+    pub fn fix(self, n: u32, attempt: u32, actions: Vec<Value>) -> Self {
+        self.on(
+            &format!("[agent-collab EXECUTE fix {n}.{attempt}]"),
+            actions,
+        )
+    }
+
+    /// Does this for a prompt that contains `when`.
+    pub fn on(mut self, when: &str, actions: Vec<Value>) -> Self {
+        self.turns.push(turn(when, actions));
+        self
+    }
+
+    /// Does this for every prompt that contains `when`.
+    pub fn always(mut self, when: &str, actions: Vec<Value>) -> Self {
+        self.turns
+            .push(json!({ "when": when, "uses": "always", "action": actions }));
+        self
+    }
+
+    /// Reports this version.
+    pub fn version(mut self, version: &str) -> Self {
+        self.version = Some(version.to_owned());
+        self
+    }
+
+    /// The script; a summary and a recovery are always played.
+    pub fn to_json(&self) -> String {
+        let mut turns = self.turns.clone();
+        for when in ["[agent-collab EXECUTE summary]", "[agent-collab RECOVER]"] {
+            turns.push(json!({ "when": when, "uses": "always", "action": [say("All is said.")] }));
+        }
+        let mut script = json!({ "turn": turns });
+        if let Some(version) = &self.version {
+            script["version"] = json!(version);
+        }
+        script.to_string()
+    }
+}
+
+/// A plan with these steps and no line for tests.
+pub fn plan(steps: &[&str]) -> String {
+    let boxes: String = (1..)
+        .zip(steps)
+        .map(|(n, step)| format!("{n}. [ ] {step}\n"))
+        .collect();
+    format!("# Task: A test\n\n## Goal\nA test.\n\n## Steps\n{boxes}")
+}

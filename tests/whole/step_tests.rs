@@ -1,0 +1,273 @@
+//! The program itself runs the tests of each step.
+
+use crate::repository::commit_all;
+use crate::script::{Agent, say, shell, write};
+use crate::world::World;
+
+fn writer() -> Agent {
+    Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
+}
+
+fn receipt(world: &World) -> serde_json::Value {
+    world.state()["execution"]["done"][0]["receipt"].clone()
+}
+
+#[test]
+fn the_configured_command_is_run() {
+    let world = World::new();
+    world.cast(&writer(), &Agent::approving());
+    world
+        .run(&["-s", "test.default_command=test -f new.txt"])
+        .ends(0)
+        .says("tests passed");
+    let receipt = receipt(&world);
+    assert_eq!(receipt["command"], "test -f new.txt");
+    assert_eq!(receipt["exit_code"], 0);
+    assert!(receipt["tree_before"].is_string() && receipt["tree_after"].is_string());
+    let body = world.git(&["log", "-1", "--format=%b"]);
+    assert!(body.contains("tests passed"), "{body}");
+}
+
+#[test]
+fn the_plans_own_line_is_run_where_nothing_else_is_known() {
+    let world = World::new();
+    let agent = Agent::new()
+        .plan("# Task: A\n\n1. [ ] Write\n\nTest: grep -q new new.txt\n")
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&agent, &Agent::approving());
+    world.run(&[]).ends(0);
+    assert_eq!(receipt(&world)["command"], "grep -q new new.txt");
+    assert_eq!(world.state()["execution"]["test"]["source"], "proposed");
+}
+
+#[test]
+fn a_command_is_detected() {
+    let world = World::new();
+    world.put(
+        "Cargo.toml",
+        "[package]\nname = \"x\"\nversion = \"0.1.0\"\n",
+    );
+    commit_all(&world.root, "second");
+    world.cast(&writer(), &Agent::approving());
+    let tools = world.folder.join("tools");
+    crate::world::put_program(
+        &tools.join("cargo"),
+        "#!/bin/sh\necho 'test result: ok. 2 passed; 0 failed; 0 ignored'\n",
+    );
+    let mut world = world;
+    let path = format!(
+        "{}:{}",
+        tools.display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    world.env.push(("PATH".to_owned(), path));
+    world.run(&[]).ends(0);
+    assert_eq!(receipt(&world)["counts"]["passed"], 2);
+    assert_eq!(world.state()["execution"]["test"]["source"], "detected");
+}
+
+#[test]
+fn without_a_command_the_step_is_not_tested_and_the_run_goes_on() {
+    let world = World::new();
+    world.cast(&writer(), &Agent::approving());
+    world.run(&[]).ends(0).says("not tested");
+    assert!(world.read(".agent-collab/log.md").contains("not tested"));
+    assert_eq!(world.subjects().len(), 2);
+}
+
+#[test]
+fn a_runner_that_finds_no_tests_has_not_tested() {
+    let world = World::new();
+    world.put("pytest.ini", "[pytest]\n");
+    commit_all(&world.root, "second");
+    let tools = world.folder.join("tools");
+    crate::world::put_program(
+        &tools.join("pytest"),
+        "#!/bin/sh\necho 'no tests ran in 0.01s'\nexit 5\n",
+    );
+    let mut world = world;
+    let path = format!(
+        "{}:{}",
+        tools.display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    world.env.push(("PATH".to_owned(), path));
+    world.cast(&writer(), &Agent::approving());
+    world
+        .run(&["-s", "test.default_command=pytest"])
+        .ends(0)
+        .says("not tested");
+}
+
+#[test]
+fn a_test_run_ends_at_its_timeout() {
+    let world = World::new();
+    world.cast(&writer(), &Agent::approving());
+    let ran = world.run(&[
+        "-s",
+        "test.default_command=sleep 600",
+        "-s",
+        "test.timeout=1s",
+        "-s",
+        "test.max_fix_turns=0",
+    ]);
+    ran.ends(3)
+        .complains("tests_failed")
+        .complains("--answer tests_failed=retry|skip|accept|stop");
+    assert_eq!(
+        world.events_of("tests.ran")[0]["receipt"]["outcome"],
+        "timed_out"
+    );
+    assert!(world.leftovers().is_empty());
+}
+
+#[test]
+fn fix_turns_mend_a_step_and_are_counted() {
+    let world = World::new();
+    let agent = writer().fix(1, 1, vec![say("Hm.")]).fix(
+        1,
+        2,
+        vec![write("right.txt", "y\n"), say("Mended.")],
+    );
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&["-s", "test.default_command=test -f right.txt"])
+        .ends(0);
+    assert_eq!(world.committed(), ["new.txt", "right.txt"]);
+    assert!(world.read(".agent-collab/log.md").contains("fix turns: 2"));
+}
+
+#[test]
+fn failing_tests_become_a_question_after_the_last_fix_turn() {
+    let world = World::new();
+    let agent = writer()
+        .fix(1, 1, vec![say("Hm.")])
+        .fix(1, 2, vec![say("Hm.")]);
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&["-s", "test.default_command=false"])
+        .ends(3)
+        .complains("tests_failed");
+    assert_eq!(world.events_of("tests.ran").len(), 3);
+    assert_eq!(world.subjects(), ["first"]);
+}
+
+#[test]
+fn failing_tests_are_accepted_where_the_user_says_so_and_the_log_says_that_they_failed() {
+    let world = World::new();
+    world.cast(&writer(), &Agent::approving());
+    world
+        .run(&[
+            "-s",
+            "test.default_command=false",
+            "-s",
+            "test.max_fix_turns=0",
+            "--answer",
+            "tests_failed=accept",
+        ])
+        .ends(0);
+    assert_eq!(world.subjects().len(), 2);
+    assert!(world.read(".agent-collab/log.md").contains("tests failed"));
+}
+
+#[test]
+fn what_tests_change_belongs_to_the_step_and_what_they_make_does_not() {
+    let world = World::new();
+    world.put("count.txt", "0\n");
+    commit_all(&world.root, "second");
+    let agent = Agent::planning(&["Write", "Write more"])
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
+        .step(2, vec![write("more.txt", "more\n"), say("Wrote.")]);
+    world.cast(&agent, &Agent::approving());
+    let command = "sh -c 'echo run >> count.txt; echo run >> made.log'";
+    world
+        .run(&["-s", &format!("test.default_command={command}")])
+        .ends(0);
+    assert_eq!(world.committed(), ["count.txt", "more.txt"]);
+    assert_eq!(world.read("made.log"), "run\nrun\n");
+    assert_eq!(world.git(&["ls-files", "made.log"]), "");
+    let log = world.read(".agent-collab/log.md");
+    assert!(
+        log.contains("made by the tests, not committed: made.log"),
+        "{log}"
+    );
+}
+
+#[test]
+fn tests_see_a_scrubbed_environment_and_no_input() {
+    let mut world = World::new();
+    world.env.push((
+        "OPENAI_API_KEY".to_owned(),
+        "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789".to_owned(),
+    ));
+    world.cast(&writer(), &Agent::approving());
+    let out = world.folder.join("env.txt");
+    let command = format!("sh -c 'env > {0}; cat >> {0}'", out.display());
+    world
+        .run(&["-s", &format!("test.default_command={command}")])
+        .ends(0);
+    let text = std::fs::read_to_string(out).expect("environment");
+    assert!(text.contains("PATH="), "{text}");
+    assert!(!text.contains("OPENAI_API_KEY"), "{text}");
+}
+
+#[test]
+fn a_question_at_the_end_of_a_step_without_change_is_shown_and_its_flag_named() {
+    let world = World::new();
+    let agent = Agent::planning(&["Write"])
+        .step(
+            1,
+            vec![say(
+                "I looked at it. Which of the two files do you want me to change?",
+            )],
+        )
+        .step(1, vec![write("a.txt", "a\n"), say("Wrote a.txt.")]);
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&[])
+        .ends(3)
+        .complains("Which of the two files do you want me to change?")
+        .complains("--answer question=");
+    let world = World::new();
+    world.cast(&agent, &Agent::approving());
+    world.run(&["--answer", "question=a.txt"]).ends(0);
+    assert_eq!(world.committed(), ["a.txt"]);
+}
+
+#[test]
+fn a_question_after_a_change_is_no_question() {
+    let world = World::new();
+    let agent = Agent::planning(&["Write"]).step(
+        1,
+        vec![
+            write("a.txt", "a\n"),
+            say("Wrote a.txt. Shall I go on with the next one?"),
+        ],
+    );
+    world.cast(&agent, &Agent::approving());
+    world.run(&[]).ends(0);
+}
+
+#[test]
+fn an_agent_that_asks_again_and_again_does_not_keep_a_run_from_ending() {
+    let world = World::new();
+    let agent = Agent::planning(&["Write"]).always(
+        "[agent-collab EXECUTE step 1]",
+        vec![say("Which file do you want me to change?")],
+    );
+    world.cast(&agent, &Agent::approving());
+    world
+        .run(&["--answer", "question=any"])
+        .ends(3)
+        .complains("--answer question=");
+}
+
+#[test]
+fn a_command_of_the_agent_works_in_the_repository() {
+    let world = World::new();
+    let agent = Agent::planning(&["Write"])
+        .step(1, vec![shell("echo by command > new.txt"), say("Wrote.")]);
+    world.cast(&agent, &Agent::approving());
+    world.run(&[]).ends(0);
+    assert_eq!(world.read("new.txt"), "by command\n");
+}

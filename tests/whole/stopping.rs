@@ -1,0 +1,148 @@
+//! The user can always stop, and stopping loses nothing and leaves nobody behind.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::script::{Agent, say, shell, write};
+use crate::world::{World, put_program};
+
+fn stalling() -> Agent {
+    Agent::new().always(
+        "[agent-collab WRITE_PLAN]",
+        vec![say("I begin."), json!({ "do": "stall" })],
+    )
+}
+
+fn check_signal(name: &str) {
+    let world = World::new();
+    world.cast(&stalling(), &Agent::approving());
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    running.until("planner │ I begin.");
+    let at = Instant::now();
+    running.signal(name);
+    let ran = running.wait();
+    ran.ends(130).complains(&format!("SIG{name}"));
+    assert!(at.elapsed() < Duration::from_secs(8), "{:?}", at.elapsed());
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+    assert_eq!(world.state()["phase"], "WRITE_PLAN");
+    assert_eq!(world.events_of("run.left").len(), 1);
+    world.run(&[]).ends(3).complains("--new");
+}
+
+#[test]
+fn an_interrupt_ends_a_turn_and_keeps_the_run() {
+    check_signal("INT");
+}
+
+#[test]
+fn a_termination_ends_a_turn_and_keeps_the_run() {
+    check_signal("TERM");
+}
+
+#[test]
+fn a_hangup_ends_a_turn_and_keeps_the_run() {
+    check_signal("HUP");
+}
+
+#[test]
+fn an_interrupt_ends_a_test_run_with_all_its_children() {
+    let world = World::new();
+    let begun = world.fifo("begun");
+    let planner =
+        Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    let command = format!(
+        "test.default_command=sh -c '(setsid sleep 600 &) ; echo begun > {begun}; sleep 600'"
+    );
+    let running = world.start(&[
+        "run",
+        "--goal",
+        "A test",
+        "--auto",
+        "--yes-execute",
+        "-s",
+        &command,
+    ]);
+    assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
+    running.signal("INT");
+    let ran = running.wait();
+    ran.ends(130);
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+    assert_eq!(world.state()["phase"], "EXECUTE");
+    assert_eq!(world.read("new.txt"), "new\n");
+}
+
+#[test]
+fn an_interrupt_ends_a_command_of_the_agent_with_all_its_children() {
+    let world = World::new();
+    let begun = world.fifo("begun");
+    let run = format!("(setsid sleep 600 &) ; echo begun > {begun}; sleep 600");
+    let planner = Agent::planning(&["Write"]).step(1, vec![shell(&run), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    let running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
+    running.signal("INT");
+    running.wait().ends(130);
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_second_signal_ends_all_patience() {
+    let mut world = World::new();
+    let begun = world.fifo("begun");
+    let stubborn = world.folder.join("stubborn.sh");
+    put_program(
+        &stubborn,
+        &format!(
+            "#!/bin/sh\ntrap '' INT TERM HUP\necho begun > {begun}\nwhile :; do sleep 600; done\n"
+        ),
+    );
+    world.config = format!(
+        "[roles]\nplanner = \"own\"\n[adapters.own]\nkind = \"pipe\"\nprogram = {:?}\n",
+        stubborn.display().to_string()
+    );
+    world.cast(&Agent::new(), &Agent::approving());
+    let running = world.start(&["run", "--goal", "A test", "--auto"]);
+    assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
+    let at = Instant::now();
+    running.signal("INT");
+    running.signal("TERM");
+    running.wait().ends(130);
+    assert!(at.elapsed() < Duration::from_secs(5), "{:?}", at.elapsed());
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn an_output_that_nobody_reads_any_more_ends_the_run_cleanly() {
+    let world = World::new();
+    let planner =
+        Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    let mut command = world.command(&[
+        "run",
+        "--goal",
+        "A test",
+        "--auto",
+        "--yes-execute",
+        "--json",
+    ]);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("program");
+    let mut line = String::new();
+    let mut reader = BufReader::new(child.stdout.take().expect("stdout"));
+    reader.read_line(&mut line).expect("line");
+    drop(reader);
+    let output = child.wait_with_output().expect("end");
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!err.contains("panicked"), "{err}");
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+    assert_eq!(world.events_of("run.left").len(), 1);
+}

@@ -1,0 +1,383 @@
+//! One test's world: a home, a repository, scripts, and the binary that is run in it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::script::Agent;
+use crate::{leftovers, repository};
+
+/// The longest that any run of the program may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The binary under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
+
+/// A scratch folder with `home`, `repository`, scripts and a configuration file.
+pub struct World {
+    _folder: tempfile::TempDir,
+    /// The folder, real path.
+    pub folder: PathBuf,
+    /// The repository's root.
+    pub root: PathBuf,
+    /// Additions to the configuration file, TOML.
+    pub config: String,
+    /// Additions to the environment.
+    pub env: Vec<(String, String)>,
+}
+
+/// What a run of the program left.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// The exit code; 1000 when a signal or the time limit ended it.
+    pub code: i32,
+    /// Its standard output.
+    pub out: String,
+    /// Its standard error.
+    pub err: String,
+}
+
+impl World {
+    /// A repository on `main` with one commit.
+    pub fn new() -> Self {
+        let world = Self::without_git();
+        repository::init(&world.root);
+        world.put("README.md", "# A project\n");
+        repository::commit_all(&world.root, "first");
+        world
+    }
+
+    /// A folder that is no repository.
+    pub fn without_git() -> Self {
+        let scratch = tempfile::tempdir().expect("scratch folder");
+        let folder = scratch.path().canonicalize().expect("real path");
+        let root = folder.join("repository");
+        for path in [&root, &folder.join("home"), &folder.join("tmp")] {
+            fs::create_dir_all(path).expect("folder");
+        }
+        Self {
+            _folder: scratch,
+            folder,
+            root,
+            config: String::new(),
+            env: Vec::new(),
+        }
+    }
+
+    /// Lets these two play.
+    pub fn cast(&self, planner: &Agent, reviewer: &Agent) {
+        fs::write(self.folder.join("codex.json"), planner.to_json()).expect("script");
+        fs::write(self.folder.join("claude.json"), reviewer.to_json()).expect("script");
+    }
+
+    /// Writes a file of the repository.
+    pub fn put(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        fs::write(path, text).expect("file");
+    }
+
+    /// Reads a file of the repository.
+    pub fn read(&self, path: &str) -> String {
+        let path = self.root.join(path);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Runs git in the repository.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        repository::git(&self.root, arguments)
+    }
+
+    /// The subjects of the commits on HEAD, newest first.
+    pub fn subjects(&self) -> Vec<String> {
+        self.git(&["log", "--format=%s"])
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// The files of the newest commit.
+    pub fn committed(&self) -> Vec<String> {
+        let list = self.git(&["show", "--format=", "--name-only", "HEAD"]);
+        list.lines()
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// The run as `state.json` has it.
+    pub fn state(&self) -> Value {
+        let snapshot: Value =
+            serde_json::from_str(&self.read(".agent-collab/state.json")).expect("state.json");
+        snapshot
+    }
+
+    /// The events as `events.jsonl` has them.
+    pub fn events(&self) -> Vec<Value> {
+        let log = self.read(".agent-collab/events.jsonl");
+        log.lines()
+            .map(|line| serde_json::from_str(line).expect("event"))
+            .collect()
+    }
+
+    /// The data of the events of one kind.
+    pub fn events_of(&self, kind: &str) -> Vec<Value> {
+        self.events()
+            .into_iter()
+            .filter(|event| event["kind"] == kind)
+            .map(|event| event["data"].clone())
+            .collect()
+    }
+
+    /// `run --goal "A test"` with the scripted agents, released and approved beforehand.
+    pub fn run(&self, more: &[&str]) -> Ran {
+        let mut arguments = vec!["run", "--goal", "A test", "--auto", "--yes-execute"];
+        arguments.extend(more);
+        self.program(&arguments)
+    }
+
+    /// Runs the program with the scripted agents' configuration where the sub-command takes one.
+    pub fn program(&self, arguments: &[&str]) -> Ran {
+        Running::start(self.command(arguments)).wait()
+    }
+
+    /// Starts the program and leaves it running.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        Running::start(self.command(arguments))
+    }
+
+    /// The command, ready to be started.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let file = self.folder.join("config.toml");
+        fs::write(&file, self.config_text()).expect("configuration");
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(&self.root).args(arguments).env_clear();
+        if matches!(arguments.first(), Some(&("run" | "doctor")))
+            && !arguments.contains(&"--config")
+        {
+            command.arg("--config").arg(&file);
+        }
+        for name in ["PATH", "USER", "LOGNAME"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        command
+            .env("HOME", self.folder.join("home"))
+            .env("TMPDIR", self.folder.join("tmp"))
+            .env("LANG", "C.UTF-8")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs(self.env.iter().cloned());
+        command
+    }
+
+    fn config_text(&self) -> String {
+        let adapter = |name: &str| {
+            let script = self.folder.join(format!("{name}.json"));
+            format!(
+                "[adapters.{name}]\nprogram = {PROGRAM:?}\nargs = [\"scripted-agent\", \"--as\", \"{name}\", \"--fast\", \"--script\", {:?}]\n",
+                script.display().to_string()
+            )
+        };
+        format!("{}\n{}{}", self.config, adapter("codex"), adapter("claude"))
+    }
+
+    /// Makes a pipe on disk; `cat` of it waits until [`World::release`].
+    pub fn fifo(&self, name: &str) -> String {
+        let path = self.folder.join(name);
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+        path.display().to_string()
+    }
+
+    /// Lets who waits at the pipe go on.
+    pub fn release(&self, name: &str) {
+        let path = self.folder.join(name);
+        // Who never comes to read must not keep the test: the run's own limit ends it.
+        thread::spawn(move || fs::write(path, "go on\n"));
+    }
+
+    /// The files below a folder of the repository, with their bytes.
+    pub fn files(&self, folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root.join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                match entry.file_type().expect("type") {
+                    kind if kind.is_dir() => folders.push(path),
+                    kind if kind.is_file() => {
+                        found.push((path.clone(), fs::read(&path).expect("bytes")))
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// Processes of runs in this world that still live.
+    pub fn leftovers(&self) -> Vec<String> {
+        leftovers::marked_with(&self.folder.display().to_string())
+    }
+}
+
+/// The program while it runs; killed when it is dropped.
+pub struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    err: Receiver<String>,
+    seen: String,
+    since: Instant,
+}
+
+impl Running {
+    fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program");
+        let (to_lines, lines) = channel();
+        let (to_err, err) = channel();
+        let (out, errors) = (
+            child.stdout.take().expect("stdout"),
+            child.stderr.take().expect("stderr"),
+        );
+        thread::spawn(move || {
+            let mut reader = BufReader::new(out);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+                let _nobody = to_lines.send(String::from_utf8_lossy(&line).into_owned());
+                line.clear();
+            }
+        });
+        thread::spawn(move || {
+            let mut text = Vec::new();
+            let _gone = BufReader::new(errors).read_to_end(&mut text);
+            let _nobody = to_err.send(String::from_utf8_lossy(&text).into_owned());
+        });
+        Self {
+            child,
+            lines,
+            err,
+            seen: String::new(),
+            since: Instant::now(),
+        }
+    }
+
+    /// Waits for a line of output that contains this.
+    pub fn until(&mut self, word: &str) {
+        loop {
+            let left = LIMIT.saturating_sub(self.since.elapsed());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => {
+                    let found = line.contains(word);
+                    self.seen.push_str(&line);
+                    if found {
+                        return;
+                    }
+                }
+                Err(_) => {
+                    let _gone = self.child.kill();
+                    let err = self.err.recv().unwrap_or_default();
+                    panic!("no `{word}` came:\n{}\n{err}", self.seen);
+                }
+            }
+        }
+    }
+
+    /// The program's process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal to the program alone.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &self.pid().to_string()])
+            .status();
+        assert!(status.is_ok_and(|status| status.success()), "kill -{name}");
+    }
+
+    /// Waits for its end; past the limit it is killed and the test fails by its exit code.
+    pub fn wait(mut self) -> Ran {
+        loop {
+            let left = LIMIT.saturating_sub(self.since.elapsed());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => self.seen.push_str(&line),
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
+                    let _gone = self.child.kill();
+                    self.seen
+                        .push_str("\n*** killed at the time limit of the test ***\n");
+                    break;
+                }
+            }
+        }
+        let status = self.child.wait().expect("status");
+        Ran {
+            code: status.code().unwrap_or(1000),
+            out: std::mem::take(&mut self.seen),
+            err: self.err.recv().unwrap_or_default(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+impl Ran {
+    /// Fails the test unless the program ended with this code.
+    #[track_caller]
+    pub fn ends(&self, code: i32) -> &Self {
+        assert_eq!(
+            self.code, code,
+            "\n--- out\n{}\n--- err\n{}",
+            self.out, self.err
+        );
+        self
+    }
+
+    /// Fails the test unless standard output contains this.
+    #[track_caller]
+    pub fn says(&self, word: &str) -> &Self {
+        assert!(
+            self.out.contains(word),
+            "no `{word}` in\n{}\n--- err\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// Fails the test unless standard error contains this.
+    #[track_caller]
+    pub fn complains(&self, word: &str) -> &Self {
+        assert!(
+            self.err.contains(word),
+            "no `{word}` in\n{}\n--- out\n{}",
+            self.err,
+            self.out
+        );
+        self
+    }
+}
+
+/// Writes a file and makes it executable.
+pub fn put_program(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+    let mut file = fs::File::create(path).expect("file");
+    file.write_all(text.as_bytes()).expect("text");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("mode");
+}
