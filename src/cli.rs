@@ -3,6 +3,7 @@
 pub mod config;
 pub mod demo;
 pub mod doctor;
+pub mod resume;
 pub mod run;
 pub mod scripted_agent;
 pub mod status;
@@ -38,6 +39,8 @@ struct Cli {
 enum Command {
     /// Takes a goal to committed steps, without a screen
     Run(run::RunArgs),
+    /// Takes up the run that the program ended in, without a screen
+    Resume(resume::ResumeArgs),
     /// Plays a whole run with scripted agents in a scratch repository; calls no model
     Demo(demo::DemoArgs),
     /// Shows where the run in this repository stands
@@ -154,6 +157,7 @@ pub fn main() -> u8 {
 fn dispatch(command: Command) -> Result<u8, Refusal> {
     match command {
         Command::Run(args) => block_on(run::run(args)),
+        Command::Resume(args) => block_on(resume::run(args)),
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Status(args) => block_on(status::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),

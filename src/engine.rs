@@ -32,12 +32,13 @@ use crate::adapter::TurnEnd;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, Sha256, TurnId};
+use crate::domain::phase::Gate;
 use crate::domain::run::State;
 use crate::domain::turn::{Role, TurnOrder};
 use crate::process::SpawnError;
 use crate::store::{Record, StoreError, Tampered};
 
-use git::Repository;
+use git::{Repository, Runnable};
 use journal::Journal;
 use live::{Ask, Told};
 use setup::Setup;
@@ -72,6 +73,13 @@ pub enum Inward {
     Told(Role, Told),
     /// A task is done, and this is what happened.
     Event(Box<Event>),
+    /// The tree before a turn is stored, and what git and the tests would run was noted.
+    Stored {
+        /// What happened.
+        event: Box<Event>,
+        /// What would be run.
+        runnable: Runnable,
+    },
     /// A turn ended and the program's own files were compared.
     TurnChecked {
         /// The turn.
@@ -105,6 +113,10 @@ pub struct Engine {
     at_work: Option<AtWork>,
     /// Whether its CLI has told the turn's end; what it asks from then on is declined.
     turn_is_over: bool,
+    /// Whether the run was taken up again by this program and has not recorded a step yet.
+    resumed: bool,
+    /// What git and the tests would run beside the tree, as it was before the execution's first turn.
+    runnable: Option<Runnable>,
     /// The document of a completed turn, until it is committed.
     held: Option<Held>,
     /// Said to a role with its next turn.
@@ -173,6 +185,8 @@ impl Engine {
             lives: BTreeMap::new(),
             at_work: None,
             turn_is_over: false,
+            resumed: false,
+            runnable: None,
             held: None,
             synthetic: BTreeMap::new(),
             questions: BTreeMap::new(),
@@ -239,6 +253,11 @@ impl Engine {
         match inward {
             Inward::Told(role, told) => self.on_told(role, told),
             Inward::Event(event) => self.feed(*event),
+            Inward::Stored { event, runnable } => {
+                // What the first look of an execution found is what later changes are told against.
+                self.runnable.get_or_insert(runnable);
+                self.feed(*event)
+            }
             Inward::TurnChecked {
                 turn,
                 end,
@@ -277,6 +296,18 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Takes the run up again after an end of the program.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn resume(&mut self, gate: Gate) -> Result<(), EngineError> {
+        self.resumed = true;
+        for edit in self.notice_edits() {
+            self.feed(edit)?;
+        }
+        self.feed(Event::Resumed { gate })
     }
 
     /// Ends all conversations and waits until their processes are gone.

@@ -148,6 +148,7 @@ pub fn flag_for(kind: &QuestionKind) -> String {
         QuestionKind::Execute { .. } => "--yes-execute".to_owned(),
         QuestionKind::Arbitration { .. } => "--on-cap pass|more:N|cancel".to_owned(),
         QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
+        QuestionKind::StepRecovery { .. } => "--on-step continue|done|redo|stop".to_owned(),
         other => format!("--answer {}={}", other.name(), other.choices().join("|")),
     }
 }

@@ -12,26 +12,40 @@ use crate::domain::question::Question;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::process::{become_subreaper, end_everything};
 
+use crate::text::{clean, truncate};
+
 use super::answers::{Answers, flag_for};
 use super::report::{Form, tell};
-use super::start::{Refusal, Started, Wishes, start};
+use super::start::{Refusal, Started, Wishes, resume, start};
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
 /// How long conversations may take to end after that, before everything is killed.
 const SHUT_DOWN: Duration = Duration::from_secs(8);
 
+/// How much of a goal's first line is its title, in characters.
+const TITLE_CHARS: usize = 80;
+
 /// A headless run.
 #[derive(Debug, Clone)]
 pub struct Headless {
     /// What to start.
     pub wishes: Wishes,
-    /// The goal, confirmed by being given.
-    pub goal: String,
+    /// What to do.
+    pub task: Task,
     /// What answers questions.
     pub answers: Answers,
     /// How it is told.
     pub form: Form,
+}
+
+/// What a headless program does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Task {
+    /// Takes this goal, confirmed by being given, to its end.
+    Begin(String),
+    /// Takes up the run that is there.
+    Resume,
 }
 
 /// Plays a run to its end and returns the exit code: 0 done, 1 error, 3 needs the user, 4 locked,
@@ -67,7 +81,7 @@ enum End {
 async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Refusal> {
     let Headless {
         wishes,
-        goal,
+        task,
         mut answers,
         form,
     } = headless;
@@ -76,7 +90,10 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     })?;
     let mut signals = Signals::listen()
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
-    let started = start(&wishes).await?;
+    let started = match &task {
+        Task::Begin(_) => start(&wishes).await?,
+        Task::Resume => resume(&wishes).await?,
+    };
     let Started {
         mut engine,
         notices,
@@ -86,14 +103,14 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     for notice in notices {
         let _closed = writeln!(err, "note: {notice}");
     }
-    let end = drive(
-        &mut engine,
-        &goal,
-        &mut answers,
-        (&mut *out, form),
-        &mut signals,
-    )
-    .await;
+    let begun = match &task {
+        Task::Begin(goal) => begin(&mut engine, goal),
+        Task::Resume => engine.resume(wishes.gate),
+    };
+    let end = match begun {
+        Ok(()) => drive(&mut engine, &mut answers, (&mut *out, form), &mut signals).await,
+        Err(error) => Err(error),
+    };
     let code = match end {
         Ok(end) => leave(&mut engine, end, (&mut *out, form), err).await,
         Err(error) => Err(error),
@@ -102,22 +119,21 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     code.map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
 }
 
+/// Gives the run its goal.
+fn begin(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
+    let goal = clean(goal);
+    let title = goal.lines().find(|line| !line.trim().is_empty());
+    let title = truncate::to_chars(title.unwrap_or_default().trim(), TITLE_CHARS);
+    engine.feed(Event::GoalGiven { text: goal.clone() })?;
+    engine.feed(Event::GoalConfirmed { title, text: goal })
+}
+
 async fn drive(
     engine: &mut Engine,
-    goal: &str,
     answers: &mut Answers,
     (out, form): (&mut dyn Write, Form),
     signals: &mut Signals,
 ) -> Result<End, EngineError> {
-    let title = goal
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or_default()
-        .trim();
-    let title = crate::text::truncate::to_chars(&crate::text::clean(title), 80);
-    let goal = crate::text::clean(goal);
-    engine.feed(Event::GoalGiven { text: goal.clone() })?;
-    engine.feed(Event::GoalConfirmed { title, text: goal })?;
     loop {
         if flush(engine, out, form).is_err() {
             return Ok(End::OutputClosed);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,7 @@ use crate::config::{self, Choices, Layer, Loaded, Places};
 use crate::domain::event::{Created, Settings};
 use crate::domain::ids::{RunId, SessionId};
 use crate::domain::phase::{Gate, Mode};
-use crate::domain::run::{Run, SCHEMA};
+use crate::domain::run::{Run, SCHEMA, State};
 use crate::domain::turn::Role;
 use crate::engine::Engine;
 use crate::engine::git::{Discovery, GitSettings, Repository};
@@ -29,6 +30,9 @@ use crate::store::{
     Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, history, snapshot, tidy,
 };
 use crate::text::clean;
+
+/// How long processes of a dead run may take to end.
+const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
 
 /// What the user asked for on the command line.
 #[derive(Debug, Clone)]
@@ -146,13 +150,85 @@ pub fn load_config(root: &Path, choices: &Choices) -> Result<(Places, Loaded), R
     Ok((places, loaded))
 }
 
+/// Everything that was checked before a run is begun or taken up.
+struct Ground {
+    root: PathBuf,
+    repository: Option<Repository>,
+    commits_off: Option<String>,
+    places: Places,
+    loaded: Loaded,
+    prompts: Prompts,
+    adapters: BTreeMap<Role, NamedAdapter>,
+    layout: Layout,
+    lock: InstanceLock,
+    notices: Vec<String>,
+    cancel: CancellationToken,
+}
+
 /// Checks everything and begins a run.
 ///
 /// # Errors
 /// Something is missing, wrong, or held by another instance.
 pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
-    let cancel = CancellationToken::new();
     let run = RunId::new(format!("run_{}", uuid::Uuid::now_v7().simple()));
+    let ground = prepare(wishes, &run).await?;
+    clear_the_way(&ground.layout, &ground.lock, wishes.unfinished).await?;
+    let guard = Guard::open(&ground.layout, &ground.places.state_dir.join("guard"))?;
+    let created = created(run, &ground.loaded.config, wishes.gate, &ground.adapters);
+    let journal = Journal::begin(guard, created)?;
+    Ok(ready(ground, wishes, journal))
+}
+
+/// Checks everything and takes up the run that is there.
+///
+/// # Errors
+/// As [`start`]; or there is no unfinished run.
+pub async fn resume(wishes: &Wishes) -> Result<Started, Refusal> {
+    let ground = prepare(wishes, &RunId::new("resume")).await?;
+    tidy(&ground.layout, &ground.lock)?;
+    let guard = Guard::open(&ground.layout, &ground.places.state_dir.join("guard"))?;
+    let nothing = || {
+        Refusal::error(
+            "there is no unfinished run here",
+            "`agent-collab run --goal …` begins one",
+        )
+    };
+    let journal = Journal::reopen(guard)?.ok_or_else(nothing)?;
+    let state = journal.state();
+    if state.phase.is_final() || state.goal.is_none() {
+        return Err(nothing());
+    }
+    fits_the_run(&ground, state)?;
+    end_leftovers(&find_leftovers(state.run.as_str()), LEFTOVER_GRACE).await;
+    Ok(ready(ground, wishes, journal))
+}
+
+/// A run goes on with the adapters that it was begun with: its conversations live there.
+fn fits_the_run(ground: &Ground, state: &State) -> Result<(), Refusal> {
+    for role in [Role::Planner, Role::Reviewer] {
+        let began = state.session(role).map(|session| session.adapter.as_str());
+        let now = ground
+            .adapters
+            .get(&role)
+            .map(|adapter| adapter.name.as_str());
+        if began != now {
+            let word = |name: Option<&str>| name.unwrap_or("none").to_owned();
+            return Err(Refusal::error(
+                format!(
+                    "the run began with {} as {}, now {} is configured",
+                    word(began),
+                    role.name(),
+                    word(now)
+                ),
+                format!("go on with `-s roles.{}={}`", role.name(), word(began)),
+            ));
+        }
+    }
+    Ok(())
+}
+
+async fn prepare(wishes: &Wishes, run: &RunId) -> Result<Ground, Refusal> {
+    let cancel = CancellationToken::new();
     let git = GitSettings::new(run.as_str(), cancel.clone());
     let (root, repository) = find_root(&wishes.cwd, git).await?;
     let (places, loaded) = load_config(&root, &wishes.choices)?;
@@ -160,7 +236,7 @@ pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
     let prompts = load_prompts(&loaded)?;
     let adapters = adapters(&loaded.config)?;
     probe_all(&adapters, &root).await?;
-    let (repository, commits_off) = commits(repository, &root, &places, &run, &cancel).await?;
+    let (repository, commits_off) = commits(repository, &root, &places, run, &cancel).await?;
     notices.extend(
         commits_off
             .iter()
@@ -175,30 +251,42 @@ pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
         ));
     }
     let lock = take_lock(&layout)?;
-    clear_the_way(&layout, &lock, wishes.unfinished).await?;
-    let config = &loaded.config;
-    let debug_log = open_debug_log(&layout, config, &mut notices);
-    let guard = Guard::open(&layout, &places.state_dir.join("guard"))?;
-    let created = created(run, config, wishes.gate, &adapters);
-    let journal = Journal::begin(guard, created)?;
-    let trust = trust_of(loaded.trust);
-    let setup = Setup {
+    Ok(Ground {
         root,
-        prompts,
-        trust,
-        instructions: instructions(&loaded, trust),
-        adapters,
-        branch: wishes.branch,
+        repository,
         commits_off,
-        on_ask: on_ask(wishes.asks, config),
-        config: loaded.config,
-    };
-    Ok(Started {
-        engine: Engine::new(setup, journal, repository, cancel),
-        notices,
+        places,
+        loaded,
+        prompts,
+        adapters,
+        layout,
         lock,
-        debug_log,
+        notices,
+        cancel,
     })
+}
+
+fn ready(ground: Ground, wishes: &Wishes, journal: Journal) -> Started {
+    let mut notices = ground.notices;
+    let debug_log = open_debug_log(&ground.layout, &ground.loaded.config, &mut notices);
+    let trust = trust_of(ground.loaded.trust);
+    let setup = Setup {
+        root: ground.root,
+        prompts: ground.prompts,
+        trust,
+        instructions: instructions(&ground.loaded, trust),
+        adapters: ground.adapters,
+        branch: wishes.branch,
+        commits_off: ground.commits_off,
+        on_ask: on_ask(wishes.asks, &ground.loaded.config),
+        config: ground.loaded.config,
+    };
+    Started {
+        engine: Engine::new(setup, journal, ground.repository, ground.cancel),
+        notices,
+        lock: ground.lock,
+        debug_log,
+    }
 }
 
 fn load_prompts(loaded: &Loaded) -> Result<Prompts, Refusal> {
@@ -354,7 +442,7 @@ async fn clear_the_way(
     };
     let state = found.state.state();
     let leftovers = find_leftovers(state.run.as_str());
-    end_leftovers(&leftovers, std::time::Duration::from_secs(2)).await;
+    end_leftovers(&leftovers, LEFTOVER_GRACE).await;
     if let Some(goal) = &state.goal
         && !state.phase.is_final()
         && unfinished == Unfinished::Refuse
@@ -365,7 +453,7 @@ async fn clear_the_way(
                 clean(&goal.title),
                 state.phase
             ),
-            hint: "`--new` archives it to history/ and begins anew".to_owned(),
+            hint: "`agent-collab resume` takes it up; `run --new` archives it to history/ and begins anew".to_owned(),
             code: 3,
         });
     }

@@ -11,7 +11,7 @@ use std::io::Write;
 use clap::Args;
 
 use crate::app::answers::{Answers, Yes};
-use crate::app::headless::{self, Headless};
+use crate::app::headless::{self, Headless, Task};
 use crate::app::report::Form;
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::config::Choices;
@@ -170,7 +170,7 @@ impl Demo {
                 asks: Asks::Deny,
                 unfinished: Unfinished::Refuse,
             },
-            goal: self.goal.clone(),
+            task: Task::Begin(self.goal.clone()),
             answers: Answers {
                 execute: Some(Yes),
                 ..Answers::default()

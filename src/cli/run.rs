@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::app::answers::{Answers, OnCap, Yes, check};
-use crate::app::headless::{self, Headless};
+use crate::app::headless::{self, Headless, Task};
 use crate::app::report::Form;
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::domain::execution::DirtyPolicy;
@@ -35,15 +35,26 @@ pub struct RunArgs {
     /// Reads the goal from a file, `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub goal_file: Option<PathBuf>,
+    /// Archives an unfinished run to history/ and begins anew
+    #[arg(long)]
+    pub new: bool,
+    /// How the run is conducted.
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+}
+
+/// Flags by which a run is conducted without a screen.
+#[derive(Debug, Clone, Args)]
+pub struct ConductArgs {
+    /// Where commits go [default: the current branch, or agent-collab/<goal> when that is the default branch]
+    #[arg(long, value_name = "WHERE")]
+    pub branch: Option<Branch>,
     /// Lets turns follow each other without a release
     #[arg(long)]
     pub auto: bool,
     /// Executes the approved plan, with the test command and on the branch that it shows
     #[arg(long)]
     pub yes_execute: bool,
-    /// Where commits go [default: the current branch, or agent-collab/<goal> when that is the default branch]
-    #[arg(long, value_name = "WHERE")]
-    pub branch: Option<Branch>,
     /// What happens to an agent's call that needs a person
     #[arg(long, value_name = "WHAT", default_value = "deny")]
     pub on_ask: OnAskArg,
@@ -56,9 +67,6 @@ pub struct RunArgs {
     /// Answers questions of a kind beforehand, such as `--answer tests_failed=accept`
     #[arg(long = "answer", value_name = "KIND=CHOICE")]
     pub answers: Vec<String>,
-    /// Archives an unfinished run to history/ and begins anew
-    #[arg(long)]
-    pub new: bool,
     /// Prints the events themselves, one JSON object a line
     #[arg(long)]
     pub json: bool,
@@ -99,11 +107,43 @@ pub enum OnDirtyArg {
 /// # Errors
 /// The flags do not fit together, or the run cannot be started.
 pub async fn run(args: RunArgs) -> Result<u8, Refusal> {
+    let unfinished = if args.new {
+        Unfinished::Archive
+    } else {
+        Unfinished::Refuse
+    };
+    let goal = goal(&args)?;
+    conduct(&args.conduct, Task::Begin(goal), unfinished).await
+}
+
+/// Conducts a run as the flags say.
+///
+/// # Errors
+/// The flags do not fit together, or the run cannot be started.
+pub async fn conduct(
+    args: &ConductArgs,
+    task: Task,
+    unfinished: Unfinished,
+) -> Result<u8, Refusal> {
     let headless = Headless {
-        goal: goal(&args)?,
-        answers: answers(&args)?,
+        task,
+        answers: answers(args)?,
         form: if args.json { Form::Json } else { Form::Lines },
-        wishes: wishes(&args)?,
+        wishes: Wishes {
+            cwd: super::cwd()?,
+            choices: args.choices.choices()?,
+            gate: if args.auto { Gate::Auto } else { Gate::Manual },
+            branch: match args.branch {
+                None => BranchPolicy::Unless,
+                Some(Branch::Current) => BranchPolicy::Current,
+                Some(Branch::New) => BranchPolicy::New,
+            },
+            asks: match args.on_ask {
+                OnAskArg::Deny => Asks::Deny,
+                OnAskArg::AllowRules => Asks::AllowRules,
+            },
+            unfinished,
+        },
     };
     Ok(headless::run(headless, &mut io::stdout(), &mut io::stderr()).await)
 }
@@ -135,7 +175,7 @@ fn usage(problem: String) -> Refusal {
     }
 }
 
-fn answers(args: &RunArgs) -> Result<Answers, Refusal> {
+fn answers(args: &ConductArgs) -> Result<Answers, Refusal> {
     let mut by_kind = BTreeMap::new();
     for given in &args.answers {
         let (kind, choice) = given.split_once('=').ok_or_else(|| {
@@ -155,27 +195,5 @@ fn answers(args: &RunArgs) -> Result<Answers, Refusal> {
         }),
         by_kind,
         ..Answers::default()
-    })
-}
-
-fn wishes(args: &RunArgs) -> Result<Wishes, Refusal> {
-    Ok(Wishes {
-        cwd: super::cwd()?,
-        choices: args.choices.choices()?,
-        gate: if args.auto { Gate::Auto } else { Gate::Manual },
-        branch: match args.branch {
-            None => BranchPolicy::Unless,
-            Some(Branch::Current) => BranchPolicy::Current,
-            Some(Branch::New) => BranchPolicy::New,
-        },
-        asks: match args.on_ask {
-            OnAskArg::Deny => Asks::Deny,
-            OnAskArg::AllowRules => Asks::AllowRules,
-        },
-        unfinished: if args.new {
-            Unfinished::Archive
-        } else {
-            Unfinished::Refuse
-        },
     })
 }

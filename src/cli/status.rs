@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::start::{Refusal, find_root, layout, load_config};
 use crate::domain::run::{Run, State};
 use crate::engine::git::GitSettings;
-use crate::store::{InstanceLock, LockError, snapshot};
+use crate::store::{InstanceLock, snapshot};
 use crate::text::clean;
 
 use super::ChoiceArgs;
@@ -37,11 +37,7 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
     let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
     let layout = layout(&root, &loaded.config)?;
     let found = snapshot::load::<Run>(&layout)?;
-    let holder = layout
-        .workdir()
-        .exists()
-        .then(|| InstanceLock::take(&layout));
-    let held = matches!(holder, Some(Err(LockError::Held(_))));
+    let held = InstanceLock::holder(&layout)?.is_some();
     let mut out = io::stdout();
     let written = match (found, args.json) {
         (Some(found), true) => {

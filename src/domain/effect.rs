@@ -37,6 +37,11 @@ pub enum Effect {
         /// 0 before the step, the attempt before a fix.
         attempt: u32,
     },
+    /// Put the tree back to what it was before a step; what is there now is stored first.
+    RestoreTree {
+        /// The step.
+        step: u32,
+    },
     /// Look at what a step's turn changed.
     AuditStep {
         /// The step.

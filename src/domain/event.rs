@@ -61,6 +61,18 @@ pub enum Event {
     /// The user gave the run up.
     #[serde(rename = "run.cancelled")]
     Cancelled,
+    /// The program took the run up again after its end, orderly or not.
+    #[serde(rename = "recovery")]
+    Resumed {
+        /// Who releases turns from here on.
+        gate: Gate,
+    },
+    /// The tree was put back to what it was before a step.
+    #[serde(rename = "step.restored")]
+    TreeRestored {
+        /// The step.
+        step: u32,
+    },
     /// The program ends, the run stays as it is.
     #[serde(rename = "run.left")]
     Left {

@@ -81,6 +81,20 @@ pub enum Stage {
     Record,
 }
 
+impl Stage {
+    /// What was going on, in words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Code => "the agent worked on it",
+            Self::Audit => "its changes were being looked at",
+            Self::Test => "its tests ran",
+            Self::Fix => "the agent mended it",
+            Self::Commit => "it was being committed",
+            Self::Record => "it was being written down",
+        }
+    }
+}
+
 /// What became of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepRecord {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::execution::Stage;
 use super::ids::{RequestId, Sha256};
 use super::turn::{Purpose, TurnOrder};
 use crate::text::{clean, one_line};
@@ -108,6 +109,13 @@ pub enum QuestionKind {
         step: u32,
         /// What git said.
         message: String,
+    },
+    /// The program ended in the middle of a step.
+    StepRecovery {
+        /// The step.
+        step: u32,
+        /// How far it was.
+        stage: Stage,
     },
     /// The execution could not be entered.
     CannotExecute {
@@ -254,6 +262,12 @@ pub enum Answer {
     SkipTests,
     /// The run goes on without this commit.
     WithoutCommit,
+    /// The cut-off step goes on from what is there.
+    ContinueStep,
+    /// What is there is the step's change; it is tested and committed.
+    TreatAsDone,
+    /// The tree is put back to before the step, and the step begins anew.
+    RedoStep,
 }
 
 /// What follows an edit by hand.
@@ -284,6 +298,10 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         "tests_failed",
         &["retry", "skip", "accept", "stop", "cancel"],
     ),
+    (
+        "step_recovery",
+        &["continue", "done", "redo", "stop", "cancel"],
+    ),
     ("commit_failed", &["retry", "go-on", "stop", "cancel"]),
     ("cannot_execute", &["retry", "stop", "cancel"]),
 ];
@@ -306,6 +324,7 @@ impl QuestionKind {
             Self::TestsFailed { .. } => "tests_failed",
             Self::CommitFailed { .. } => "commit_failed",
             Self::CannotExecute { .. } => "cannot_execute",
+            Self::StepRecovery { .. } => "step_recovery",
         }
     }
 
@@ -360,6 +379,12 @@ impl QuestionKind {
             Self::CommitFailed { .. } => {
                 matches!(answer, Answer::Retry | Answer::WithoutCommit | Answer::Stop)
             }
+            // Once the step is being committed or written down, its tree is no longer put back.
+            Self::StepRecovery { stage, .. } => match answer {
+                Answer::ContinueStep | Answer::TreatAsDone | Answer::Stop => true,
+                Answer::RedoStep => !matches!(stage, Stage::Commit | Stage::Record),
+                _ => false,
+            },
         }
     }
 
@@ -389,6 +414,9 @@ impl QuestionKind {
             (_, "allow") => Answer::Allow,
             (_, "skip") => Answer::SkipTests,
             (_, "go-on") => Answer::WithoutCommit,
+            (_, "continue") => Answer::ContinueStep,
+            (_, "done") => Answer::TreatAsDone,
+            (_, "redo") => Answer::RedoStep,
             (_, other) => read_long_answer(other)?,
         };
         self.accepts(&answer).then_some(answer)
@@ -399,6 +427,7 @@ impl QuestionKind {
         clean(&self.words())
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm a kind: a list to read")]
     fn words(&self) -> String {
         match self {
             Self::Gate { order } => {
@@ -459,6 +488,12 @@ impl QuestionKind {
                 format!("the commit of step {step} failed: {message}")
             }
             Self::CannotExecute { reason } => format!("the plan cannot be executed: {reason}"),
+            Self::StepRecovery { step, stage } => {
+                format!(
+                    "the program ended in the middle of step {step} ({})",
+                    stage.in_words()
+                )
+            }
         }
     }
 }

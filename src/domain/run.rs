@@ -8,6 +8,7 @@ mod control;
 mod executing;
 mod flow;
 mod planning;
+mod recovering;
 mod reviewing;
 
 #[cfg(test)]
@@ -265,6 +266,8 @@ impl Run {
             Event::Stopped => control::on_stopped(state),
             Event::Cancelled => control::on_cancelled(state),
             Event::Left { .. } => control::on_left(state),
+            Event::Resumed { gate } => recovering::on_resumed(state, at, *gate),
+            Event::TreeRestored { step } => recovering::on_tree_restored(state, at, *step),
             Event::Answered { id, answer } => control::on_answered(state, at, *id, answer),
             Event::FindingSettled { n } => reviewing::on_finding_settled(state, *n),
             Event::SessionOpened { role, external_id } => {

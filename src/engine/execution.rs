@@ -3,28 +3,31 @@
 //! What git and the tests do takes time, so it runs off the loop and comes back as events. Refuses to
 //! decide anything: the run does.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+mod commits;
+mod entry;
+mod looks;
+mod survey;
 
-use tokio_util::sync::CancellationToken;
+use std::collections::BTreeMap;
 
 use crate::config::types::TestCommand as Configured;
-use crate::domain::event::{Audit, Event};
-use crate::domain::execution::{StepOutcome, StepRecord};
-use crate::domain::question::{CommitTerms, EntryPoint, Terms, TestCommand, TestSource};
-use crate::domain::receipt::Receipt;
+use crate::domain::event::Event;
+use crate::domain::question::{Terms, TestCommand, TestSource};
 use crate::domain::run::Busy;
-use crate::permission::{Action, Rule, last_match};
-use crate::store::instant;
+use crate::permission::Rule;
+use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
 use crate::text::slug::slug;
 
-use super::git::{BranchChoice, CommitFailureKind, Entered, GitError, Head, Repository, TreeId};
+use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::{BranchPolicy, rules};
-use super::test_run::{
-    self, Source, TestRun, TestRunError, TestSettings, choose, sensitive_changes,
-};
-use super::{Engine, documents, failed, news};
+use super::test_run::{self, Source, TestRun, TestSettings, choose};
+use super::{Engine, Inward, documents, failed, news};
+
+use commits::{NoCommit, commit};
+use entry::{last_step_told, step_entry};
+use looks::{Held, audit, store, test_between_looks};
+use survey::Surveyor;
 
 /// How much of a test run's output is read for counts, in bytes.
 const OUTPUT_CAP: usize = 4 * 1024 * 1024;
@@ -139,13 +142,43 @@ impl Engine {
             (step, 0) => format!("{turn}-step-{step}"),
             (step, attempt) => format!("{turn}-step-{step}-fix-{attempt}"),
         };
-        self.spawn(async move {
-            match git.snapshot(&name).await {
-                Ok(snapshot) => Event::SnapshotTaken {
-                    step,
-                    tree: Some(snapshot.tree.0),
+        let done = self.done.0.clone();
+        self.tasks.spawn(async move {
+            let inward = match store(&git, &name).await {
+                Ok((tree, runnable)) => Inward::Stored {
+                    event: Box::new(Event::SnapshotTaken {
+                        step,
+                        tree: Some(tree.0),
+                    }),
+                    runnable,
                 },
-                Err(error) => failed("store the tree before the turn", in_words(&error)),
+                Err(error) => {
+                    let event = failed("store the tree before the turn", in_words(&error));
+                    Inward::Event(Box::new(event))
+                }
+            };
+            // Nobody listens any more only when the program is about to end.
+            let _nobody = done.send(inward).await;
+        });
+    }
+
+    /// Puts the tree back to before the step; what is there now is stored first, so that nothing is lost.
+    pub(super) fn restore_tree(&mut self, step: u32) {
+        let (Some(git), Some((before, _))) = (self.repository.clone(), self.step_base()) else {
+            return self.spawn(async move {
+                failed("put the tree back", "the tree before the step is not known")
+            });
+        };
+        let name = format!("redo-step-{step}-{}", uuid::Uuid::now_v7().simple());
+        self.spawn(async move {
+            let stored = git.snapshot(&name).await;
+            let restored = match stored {
+                Ok(_) => git.restore(&before).await,
+                Err(error) => Err(error),
+            };
+            match restored {
+                Ok(_) => Event::TreeRestored { step },
+                Err(error) => failed("put the tree back", in_words(&error)),
             }
         });
     }
@@ -172,6 +205,7 @@ impl Engine {
             dirty,
             command: command.and_then(|test| test_run::TestCommand::parse(&test.command)),
             rules: self.edit_rules(),
+            runnable: self.runnable.clone(),
         };
         self.spawn(async move {
             match audit(&git, step, &before, &held).await {
@@ -201,6 +235,7 @@ impl Engine {
         };
         let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
         let command = test.and_then(|test| test_run::TestCommand::parse(&test.command));
+        let runnable = self.runnable.clone();
         self.spawn(async move {
             let command = command.as_ref();
             let run = command.map(|command| TestRun {
@@ -210,7 +245,7 @@ impl Engine {
                 settings: &settings,
                 clean: &clean,
             });
-            match test_between_looks(&git, step, &before, (run, &cancel)).await {
+            match test_between_looks(&git, step, &before, (run, &cancel), runnable.as_ref()).await {
                 Ok(event) => event,
                 Err(error) => failed("run the tests", error),
             }
@@ -218,17 +253,17 @@ impl Engine {
     }
 
     pub(super) fn commit_step(&mut self, step: u32, paths: Vec<String>, message: String) {
-        let terms = self
-            .state()
-            .execution
-            .as_ref()
-            .map(|execution| execution.commits.clone());
+        let execution = self.state().execution.as_ref();
+        let base = execution
+            .and_then(|execution| execution.base.clone())
+            .map(CommitId);
+        let terms = execution.map(|execution| execution.commits.clone());
         let (Some(git), Some(terms)) = (self.commit_repository().cloned(), terms) else {
             let reason = "there is no repository".to_owned();
             return self.spawn(async move { Event::CommitSkipped { step, reason } });
         };
         self.spawn(async move {
-            match commit(&git, &terms, paths, &message).await {
+            match commit(&git, (&terms, base.as_ref()), paths, &message).await {
                 Ok(commit) => {
                     let message = message.lines().next().unwrap_or_default().to_owned();
                     Event::CommitMade {
@@ -249,6 +284,16 @@ impl Engine {
         });
     }
 
+    /// Appends a step's entry to log.md, unless a crash came right after it.
+    fn write_step(&self, step: u32, entry: &str) -> Result<(), StoreError> {
+        let log = documents_on_disk::read(&self.journal.layout().log())?;
+        let text = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
+        match last_step_told(&text.unwrap_or_default()) == Some(step) && self.resumed {
+            true => Ok(()),
+            false => self.journal.log_entry(entry),
+        }
+    }
+
     /// Writes the step into log.md and ticks its box.
     pub(super) fn record_step(&mut self, step: u32) -> Vec<Event> {
         let record = self
@@ -260,9 +305,10 @@ impl Engine {
             return vec![failed("write the step down", "its record is not known")];
         };
         let entry = step_entry(record, &instant::to_text(self.journal.now()));
-        if let Err(error) = self.journal.log_entry(&entry) {
+        if let Err(error) = self.write_step(step, &entry) {
             return vec![failed("write log.md", error)];
         }
+        self.resumed = false;
         let mut events = self.notice_edits();
         match documents::tick(self.journal.guard(), step, self.journal.now()) {
             Ok(plan_file_sha256) => events.push(Event::StepRecorded {
@@ -272,48 +318,6 @@ impl Engine {
             Err(error) => events.push(failed("tick the step", error)),
         }
         events
-    }
-}
-
-/// Why there is no commit.
-enum NoCommit {
-    /// There is nothing to commit.
-    Nothing,
-    /// It failed; this is what was said.
-    Failed(String),
-}
-
-/// Commits to the branch that was approved and to no other.
-async fn commit(
-    git: &Repository,
-    terms: &CommitTerms,
-    paths: Vec<String>,
-    message: &str,
-) -> Result<String, NoCommit> {
-    let head = git
-        .head()
-        .await
-        .map_err(|error| NoCommit::Failed(in_words(&error)))?;
-    let on = match (&head, terms) {
-        (
-            Head::Branch { name, .. },
-            CommitTerms::Current { branch } | CommitTerms::New { branch },
-        ) => name == branch,
-        (Head::Detached { .. }, _) | (_, CommitTerms::Off { .. }) => false,
-    };
-    if !on {
-        let said = "another branch is checked out than the one that was approved; switch back and try again";
-        return Err(NoCommit::Failed(said.to_owned()));
-    }
-    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
-    match git.commit(&paths, &[], message).await {
-        Ok(commit) => Ok(commit.0),
-        Err(failure) => match failure.kind {
-            // The commit stands; only the user's index could not be told.
-            CommitFailureKind::IndexBehind(commit) => Ok(commit.0),
-            CommitFailureKind::Nothing => Err(NoCommit::Nothing),
-            _ => Err(NoCommit::Failed(failure.output)),
-        },
     }
 }
 
@@ -327,261 +331,4 @@ fn branch_choice(policy: BranchPolicy) -> BranchChoice {
 
 fn in_words(error: &GitError) -> String {
     format!("{error}\nhint: {}", error.hint())
-}
-
-/// Everything that a look at the repository needs.
-struct Surveyor {
-    git: Option<Repository>,
-    choice: BranchChoice,
-    slug: String,
-    plan: crate::domain::ids::Sha256,
-    test: Option<TestCommand>,
-    commits_off: String,
-}
-
-impl Surveyor {
-    async fn look(&self) -> Result<Terms, GitError> {
-        let Some(git) = &self.git else {
-            let commits = CommitTerms::Off {
-                reason: self.commits_off.clone(),
-            };
-            return Ok(self.terms(commits, Vec::new()));
-        };
-        let dirty = git
-            .dirty()
-            .await?
-            .into_iter()
-            .map(|change| to_text(&change.path))
-            .collect();
-        Ok(self.terms(self.commit_terms(git).await?, dirty))
-    }
-
-    fn terms(&self, commits: CommitTerms, dirty: Vec<String>) -> Terms {
-        Terms {
-            plan: self.plan.clone(),
-            test: self.test.clone(),
-            commits,
-            dirty,
-        }
-    }
-
-    async fn commit_terms(&self, git: &Repository) -> Result<CommitTerms, GitError> {
-        let head = git.head().await?;
-        let default = git.default_branch().await?;
-        let stays = match (head, self.choice) {
-            (Head::Branch { name, commit: None }, _)
-            | (Head::Branch { name, .. }, BranchChoice::Current) => Some(name),
-            (Head::Detached { .. }, _) | (Head::Branch { .. }, BranchChoice::New) => None,
-            (Head::Branch { name, .. }, BranchChoice::Unsaid) => {
-                Some(name).filter(|name| default.as_ref() != Some(name))
-            }
-        };
-        Ok(match stays {
-            Some(branch) => CommitTerms::Current { branch },
-            None => CommitTerms::New {
-                branch: git.free_branch_name(&self.slug).await?,
-            },
-        })
-    }
-
-    /// Enters the execution only on the terms that were approved.
-    async fn enter(&self, approved: Terms) -> Result<Event, GitError> {
-        let now = self.look().await?;
-        if now.test != approved.test {
-            let reason =
-                "the test command changed since it was approved; look at it and approve again";
-            return Ok(Event::ExecutionRefused {
-                reason: reason.to_owned(),
-            });
-        }
-        if now.commits != approved.commits {
-            let reason = "the branch changed since it was approved; look at it and approve again";
-            return Ok(Event::ExecutionRefused {
-                reason: reason.to_owned(),
-            });
-        }
-        let Some(git) = &self.git else {
-            return Ok(Event::ExecutionEntered {
-                base: None,
-                terms: now,
-            });
-        };
-        let base = git.head().await?.commit().map(|commit| commit.0.clone());
-        let commits = match git.enter_branch(self.choice, &self.slug).await? {
-            Entered::Stayed(branch) => CommitTerms::Current { branch },
-            Entered::Created(branch) => CommitTerms::New { branch },
-        };
-        Ok(Event::ExecutionEntered {
-            base,
-            terms: Terms { commits, ..now },
-        })
-    }
-}
-
-fn to_text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-async fn changed_since(
-    git: &Repository,
-    before: &TreeId,
-) -> Result<(TreeId, Vec<String>), GitError> {
-    let now = git.tree_now().await?;
-    let changes = git.changes_between(before, &now).await?;
-    Ok((
-        now,
-        changes.iter().map(|change| to_text(&change.path)).collect(),
-    ))
-}
-
-/// What an audit holds a step's changes against.
-struct Held {
-    dirty: Vec<String>,
-    command: Option<test_run::TestCommand>,
-    rules: Vec<Rule>,
-}
-
-async fn audit(
-    git: &Repository,
-    step: u32,
-    before: &TreeId,
-    held: &Held,
-) -> Result<Audit, GitError> {
-    let (now, changed) = changed_since(git, before).await?;
-    let dirty = changed
-        .iter()
-        .filter(|path| held.dirty.contains(path))
-        .cloned()
-        .collect();
-    let mut entry_points = entry_points(git, held.command.as_ref(), before, &now).await?;
-    let denied = |path: &&String| last_match(&held.rules, "edit", path) == Some(Action::Deny);
-    entry_points.extend(changed.iter().filter(denied).map(|path| EntryPoint {
-        path: path.clone(),
-        why: "a rule of the configuration denies editing it".to_owned(),
-        content: None,
-    }));
-    Ok(Audit {
-        step,
-        changed,
-        dirty,
-        entry_points,
-    })
-}
-
-/// What changed that the program would run.
-async fn entry_points(
-    git: &Repository,
-    command: Option<&test_run::TestCommand>,
-    before: &TreeId,
-    now: &TreeId,
-) -> Result<Vec<EntryPoint>, GitError> {
-    let found = sensitive_changes(git, command, before, now).await?;
-    let point = |change: test_run::SensitiveChange| EntryPoint {
-        path: to_text(&change.path),
-        why: news::line(&change.why),
-        content: None,
-    };
-    Ok(found.into_iter().map(point).collect())
-}
-
-/// Runs the tests between two looks at the tree.
-async fn test_between_looks(
-    git: &Repository,
-    step: u32,
-    before: &TreeId,
-    (run, cancel): (Option<TestRun<'_>>, &CancellationToken),
-) -> Result<Event, TestRunError> {
-    let (_, changed_before) = changed_since(git, before).await?;
-    let untracked_before = untracked(git).await?;
-    let receipt = match run {
-        Some(run) => test_run::run(run, cancel).await?,
-        None => Receipt::without_command(),
-    };
-    let (now, changed) = changed_since(git, before).await?;
-    let entry_points = entry_points(git, run.map(|run| run.command), before, &now).await?;
-    let made_by_tests = untracked(git)
-        .await?
-        .into_iter()
-        .filter(|path| !untracked_before.contains(path) && !changed_before.contains(path))
-        .collect();
-    Ok(Event::TestsRan {
-        step,
-        receipt,
-        changed,
-        made_by_tests,
-        entry_points,
-    })
-}
-
-async fn untracked(git: &Repository) -> Result<BTreeSet<String>, GitError> {
-    use super::git::Status;
-    let dirty = git.dirty().await?;
-    Ok(dirty
-        .iter()
-        .filter(|c| c.status == Status::Untracked)
-        .map(|c| to_text(&c.path))
-        .collect())
-}
-
-/// Paths on one line of log.md, cleaned, so that no name can forge an entry.
-fn list(paths: &[String]) -> String {
-    paths
-        .iter()
-        .map(|path| news::line(path))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-/// What log.md says of a step.
-fn step_entry(record: &StepRecord, at: &str) -> String {
-    let mut lines = vec![format!(
-        "\n## Step {}: {}\n",
-        record.n,
-        news::line(&record.text)
-    )];
-    lines.push(format!("- time: {at}"));
-    if !record.summary.is_empty() {
-        lines.push(format!("- summary: {}", record.summary));
-    }
-    if !record.changed.is_empty() {
-        lines.push(format!("- changed: {}", list(&record.changed)));
-    }
-    lines.push(format!("- tests: {}", record.tested_in_words()));
-    lines.extend(record.receipt.as_ref().and_then(command_line));
-    if record.fix_turns > 0 {
-        lines.push(format!("- fix turns: {}", record.fix_turns));
-    }
-    if !record.made_by_tests.is_empty() {
-        lines.push(format!(
-            "- made by the tests, not committed: {}",
-            list(&record.made_by_tests)
-        ));
-    }
-    if !record.left_out.is_empty() {
-        lines.push(format!(
-            "- left uncommitted, yours: {}",
-            list(&record.left_out)
-        ));
-    }
-    lines.push(match &record.outcome {
-        StepOutcome::Committed { commit, message } => format!("- commit: {commit} {message}"),
-        StepOutcome::Uncommitted { reason } => format!("- commit: none, {reason}"),
-        StepOutcome::NoChange => "- commit: none, no change".to_owned(),
-    });
-    lines.push(String::new());
-    lines.join("\n")
-}
-
-/// The command of a receipt with what it took.
-fn command_line(receipt: &Receipt) -> Option<String> {
-    let status = receipt
-        .exit_code
-        .map_or("no exit status".to_owned(), |code| {
-            format!("exit status {code}")
-        });
-    let line = format!(
-        "- test command: `{}`, {status}, {} ms",
-        receipt.command, receipt.duration_ms
-    );
-    (!receipt.command.is_empty()).then_some(line)
 }

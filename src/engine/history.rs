@@ -52,6 +52,8 @@ pub(super) fn entry(event: &Event, before: &State) -> Option<String> {
         Event::SessionLost { role, .. } => {
             format!("the {} goes on in a new conversation", role.name())
         }
+        Event::Resumed { .. } => "taken up again".to_owned(),
+        Event::TreeRestored { step } => format!("the tree was put back to before step {step}"),
         Event::Left { reason } => format!("left: {}", news::line(reason)),
         _ => return None,
     };

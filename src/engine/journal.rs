@@ -36,6 +36,46 @@ impl Journal {
         Ok(Self { guard, log, run })
     }
 
+    /// Opens the record of a run that the program ended in: the snapshot, and the events after it.
+    ///
+    /// A missing or damaged snapshot is rebuilt from the log; a newer one is refused.
+    ///
+    /// # Errors
+    /// There is no run, the files cannot be read, or they are of a newer schema.
+    pub fn reopen(guard: Guard) -> Result<Option<Self>, StoreError> {
+        let Some(opened) = EventLog::<Event>::open(&guard)? else {
+            return Ok(None);
+        };
+        let log = opened.log;
+        let known = match snapshot::load::<Run>(guard.layout()) {
+            Ok(found) => found.filter(|found| found.last_seq <= log.last_seq()),
+            Err(StoreError::Damaged { path, line, reason }) => {
+                tracing::warn!(path = %path.display(), line, reason, "the snapshot is rebuilt from the log");
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let (mut run, from) = match known {
+            Some(found) => (Some(found.state), found.last_seq + 1),
+            None => (None, 1),
+        };
+        for record in log.read_from(from)? {
+            let record = record?;
+            match (&mut run, &record.event) {
+                (None, Event::Created(created)) => run = Some(Run::new(record.at, created)),
+                (None, _) => {}
+                // The effects were performed, or are derived anew from the state.
+                (Some(run), event) => drop(run.step(record.at, event)),
+            }
+        }
+        let Some(run) = run else {
+            return Ok(None);
+        };
+        let mut journal = Self { guard, log, run };
+        snapshot::commit(&mut journal.log, &journal.run)?;
+        Ok(Some(journal))
+    }
+
     /// What is known of the run.
     pub fn state(&self) -> &State {
         self.run.state()

@@ -37,6 +37,7 @@ impl Engine {
             Effect::Survey => return Ok(self.survey()),
             Effect::EnterExecution(terms) => return Ok(self.enter_execution(terms)),
             Effect::Snapshot { step, attempt } => self.snapshot(step, attempt),
+            Effect::RestoreTree { step } => self.restore_tree(step),
             Effect::AuditStep { step } => self.audit_step(step),
             Effect::RunTests { step, test } => self.run_tests(step, test),
             Effect::CommitStep {

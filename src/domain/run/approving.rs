@@ -17,7 +17,7 @@ pub(super) fn enter_approved(state: &mut State, hash: Sha256) -> Vec<Effect> {
     survey(state)
 }
 
-fn survey(state: &mut State) -> Vec<Effect> {
+pub(super) fn survey(state: &mut State) -> Vec<Effect> {
     state.busy = Some(Busy::Surveying);
     vec![Effect::Survey]
 }

@@ -1,6 +1,6 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
-use super::{Busy, Counts, State, approving, executing, flow, reviewing};
+use super::{Busy, Counts, State, approving, executing, flow, recovering, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::ids::{At, RequestId, TurnId};
@@ -221,6 +221,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
         QuestionKind::CommitFailed { .. } => executing::on_commit_failed_answered(state, answer),
         QuestionKind::CannotExecute { .. } => approving::on_refusal_answered(state),
+        QuestionKind::StepRecovery { step, stage } => {
+            recovering::on_step_answered(state, at, (step, stage), answer)
+        }
     }
 }
 

@@ -117,6 +117,14 @@ pub(super) fn audit(
     vec![Effect::AuditStep { step }]
 }
 
+/// Looks at a step's changes once more; tests and commit follow.
+pub(super) fn look_again(state: &mut State, step: u32) -> Vec<Effect> {
+    match enter_stage(state, Stage::Audit) {
+        Some(_) => vec![Effect::AuditStep { step }],
+        None => Vec::new(),
+    }
+}
+
 /// Takes the mark that the program is at the step, with the question of the agent's text.
 fn take_stepping(state: &mut State) -> Option<Option<String>> {
     match state.busy.take() {
@@ -231,18 +239,17 @@ fn run_tests(state: &mut State) -> Vec<Effect> {
 }
 
 pub(super) fn on_entry_points_answered(state: &mut State, changes: &[EntryPoint]) -> Vec<Effect> {
-    let Some(execution) = &mut state.execution else {
+    let current = state
+        .execution
+        .as_mut()
+        .and_then(|execution| execution.current.as_mut());
+    let Some(current) = current else {
         return Vec::new();
     };
-    if let Some(current) = &mut execution.current {
-        current.allowed_entry_points.extend_from_slice(changes);
-        // What else there is to ask, and the tests, come after a second look.
-        current.stage = Stage::Audit;
-        let step = current.n;
-        state.busy = Some(Busy::Stepping { question: None });
-        return vec![Effect::AuditStep { step }];
-    }
-    Vec::new()
+    current.allowed_entry_points.extend_from_slice(changes);
+    // What else there is to ask, and the tests, come after a second look.
+    let step = current.n;
+    look_again(state, step)
 }
 
 pub(super) fn on_dirty_answered(

@@ -90,6 +90,10 @@ impl World {
     }
 
     fn feed(&mut self, event: Event) -> Vec<Effect> {
+        if matches!(event, Event::Resumed { .. }) {
+            // A new process: nothing of what the old one was at comes back.
+            self.pending.clear();
+        }
         let effects = self.run.step(AT, &event);
         self.log.push(event);
         for effect in &effects {
@@ -162,6 +166,7 @@ impl World {
                 step: *step,
                 tree: Some("t".to_owned()),
             },
+            Effect::RestoreTree { step } => Event::TreeRestored { step: *step },
             Effect::AuditStep { step } => Event::StepAudited(audit(*step, dice)),
             Effect::RunTests { step, .. } => tests_ran(*step, dice),
             Effect::CommitStep { step, message, .. } => match dice % 5 {
@@ -295,6 +300,9 @@ impl World {
             "leave-out",
             "allow",
             "go-on",
+            "continue",
+            "done",
+            "redo",
         ];
         let fitting: Vec<Answer> = words
             .iter()
@@ -374,13 +382,13 @@ fn tests_ran(step: u32, dice: u8) -> Event {
 
 /// Events nobody waits for: the user's, and such as come too late.
 fn stray(dice: u8) -> Event {
-    match dice % 14 {
+    match dice % 16 {
         0 | 1 => Event::Released,
         2 => Event::GateChanged { gate: Gate::Auto },
         3 => Event::GateChanged { gate: Gate::Manual },
         4 => Event::Interrupted,
-        5 if (dice / 14).is_multiple_of(4) => Event::Stopped,
-        6 if (dice / 14).is_multiple_of(8) => Event::Cancelled,
+        5 if (dice / 16).is_multiple_of(4) => Event::Stopped,
+        6 if (dice / 16).is_multiple_of(8) => Event::Cancelled,
         7 => Event::GoalGiven {
             text: "a goal".to_owned(),
         },
@@ -415,6 +423,7 @@ fn stray(dice: u8) -> Event {
         13 => Event::FindingSettled {
             n: u32::from(dice % 5),
         },
+        _ if dice.is_multiple_of(3) => Event::Resumed { gate: Gate::Auto },
         _ => Event::AgentQuestionWithdrawn {
             request: RequestId::new("r"),
         },
@@ -448,6 +457,10 @@ impl Watch {
             after.iteration,
             after.cap()
         );
+        if matches!(event, Event::Resumed { .. }) && !before.phase.is_final() {
+            // The process that ran the turn is gone.
+            self.running = None;
+        }
         if let Event::TurnEnded { turn, .. } = event {
             self.running.take_if(|running| running == turn);
         }

@@ -1,0 +1,134 @@
+//! Takes a run up again after the program's end: what ran is gone, what waited waits anew.
+//!
+//! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
+
+use super::{Busy, State, approving, executing, flow};
+use crate::domain::effect::Effect;
+use crate::domain::execution::Stage;
+use crate::domain::ids::At;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::turn::{Again, Purpose};
+
+pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
+    if state.phase.is_final() {
+        return Vec::new();
+    }
+    state.gate = gate;
+    state.approvals.clear();
+    state.failures = 0;
+    let (running, busy) = (state.running.take(), state.busy.take());
+    let awaiting = state.awaiting.take();
+    if let Some(running) = running {
+        // A stopped run's turn no longer counts; a question of its CLI went with it.
+        return match running.result {
+            super::Counts::Yes => on_cut_off(state, at, running.order.purpose),
+            super::Counts::No => Vec::new(),
+        };
+    }
+    match (awaiting, busy) {
+        (Some(question), _) => ask_again(state, at, question),
+        (None, Some(busy)) => on_busy(state, at, busy),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// A turn or the program's own work on it was cut off.
+fn on_cut_off(state: &mut State, at: At, purpose: Purpose) -> Vec<Effect> {
+    match &purpose {
+        Purpose::Step { .. } | Purpose::Fix { .. } => ask_about_step(state),
+        Purpose::RefineGoal { .. }
+        | Purpose::WritePlan
+        | Purpose::Review
+        | Purpose::Respond
+        | Purpose::Summary => flow::propose(state, at, purpose, Some(Again::Failed)),
+    }
+}
+
+fn on_busy(state: &mut State, at: At, busy: Busy) -> Vec<Effect> {
+    match busy {
+        Busy::Collecting { order, .. } => on_cut_off(state, at, order.purpose),
+        // The turn had not begun: nothing of it is lost.
+        Busy::Storing { order } => flow::propose(state, at, order.purpose, order.again),
+        Busy::Surveying | Busy::Entering => approving::survey(state),
+        Busy::Stepping { .. } => ask_about_step(state),
+    }
+}
+
+fn ask_again(state: &mut State, at: At, question: Question) -> Vec<Effect> {
+    match question.kind {
+        QuestionKind::Gate { order } => flow::propose(state, at, order.purpose, order.again),
+        // The document that was held went with the program; its turn is done again.
+        QuestionKind::Conflict { purpose, .. } => on_cut_off(state, at, purpose),
+        // What the user would approve may have changed since.
+        QuestionKind::Execute { .. } | QuestionKind::CannotExecute { .. } => {
+            approving::survey(state)
+        }
+        kind => flow::ask(state, kind),
+    }
+}
+
+fn ask_about_step(state: &mut State) -> Vec<Effect> {
+    let current = state
+        .execution
+        .as_ref()
+        .and_then(|execution| execution.current.as_ref());
+    let Some((step, stage)) = current.map(|current| (current.n, current.stage)) else {
+        return Vec::new();
+    };
+    flow::ask(state, QuestionKind::StepRecovery { step, stage })
+}
+
+pub(super) fn on_step_answered(
+    state: &mut State,
+    at: At,
+    (step, stage): (u32, Stage),
+    answer: &Answer,
+) -> Vec<Effect> {
+    if *answer == Answer::RedoStep {
+        state.busy = Some(Busy::Stepping { question: None });
+        return vec![Effect::RestoreTree { step }];
+    }
+    match stage {
+        Stage::Record => {
+            state.busy = Some(Busy::Stepping { question: None });
+            vec![Effect::RecordStep { step }]
+        }
+        Stage::Code | Stage::Fix if *answer == Answer::ContinueStep => begin_again(state, at, step),
+        // The program's own work is done again from the look at what changed.
+        Stage::Code | Stage::Fix | Stage::Audit | Stage::Test | Stage::Commit => {
+            executing::look_again(state, step)
+        }
+    }
+}
+
+fn begin_again(state: &mut State, at: At, step: u32) -> Vec<Effect> {
+    if let Some(stale) = approving::stale_before_step(state) {
+        return stale;
+    }
+    if let Some(current) = state
+        .execution
+        .as_mut()
+        .and_then(|execution| execution.current.as_mut())
+    {
+        current.stage = Stage::Code;
+    }
+    flow::propose(state, at, Purpose::Step { n: step }, Some(Again::Failed))
+}
+
+pub(super) fn on_tree_restored(state: &mut State, at: At, step: u32) -> Vec<Effect> {
+    let stepping = matches!(state.busy, Some(Busy::Stepping { .. }));
+    let current = state
+        .execution
+        .as_mut()
+        .and_then(|execution| execution.current.as_mut());
+    let Some(current) = current.filter(|current| current.n == step && stepping) else {
+        return Vec::new();
+    };
+    if state.phase != Phase::Execute {
+        return Vec::new();
+    }
+    (current.fix_turns, current.receipt, current.changed) = (0, None, Vec::new());
+    state.busy = None;
+    begin_again(state, at, step)
+}

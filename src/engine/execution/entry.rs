@@ -1,0 +1,75 @@
+//! What log.md says of a step. Plain lines; nothing in a name can forge another entry.
+
+use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::receipt::Receipt;
+use crate::engine::news;
+
+/// The number of the last step that a log.md tells of.
+pub(super) fn last_step_told(log: &str) -> Option<u32> {
+    let heading = log.lines().rfind(|line| line.starts_with("## Step "))?;
+    let digits = heading["## Step ".len()..].split(':').next()?;
+    digits.trim().parse().ok()
+}
+
+/// Paths on one line of log.md, cleaned, so that no name can forge an entry.
+pub(super) fn list(paths: &[String]) -> String {
+    paths
+        .iter()
+        .map(|path| news::line(path))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// What log.md says of a step.
+pub(super) fn step_entry(record: &StepRecord, at: &str) -> String {
+    let mut lines = vec![format!(
+        "\n## Step {}: {}\n",
+        record.n,
+        news::line(&record.text)
+    )];
+    lines.push(format!("- time: {at}"));
+    if !record.summary.is_empty() {
+        lines.push(format!("- summary: {}", record.summary));
+    }
+    if !record.changed.is_empty() {
+        lines.push(format!("- changed: {}", list(&record.changed)));
+    }
+    lines.push(format!("- tests: {}", record.tested_in_words()));
+    lines.extend(record.receipt.as_ref().and_then(command_line));
+    if record.fix_turns > 0 {
+        lines.push(format!("- fix turns: {}", record.fix_turns));
+    }
+    if !record.made_by_tests.is_empty() {
+        lines.push(format!(
+            "- made by the tests, not committed: {}",
+            list(&record.made_by_tests)
+        ));
+    }
+    if !record.left_out.is_empty() {
+        lines.push(format!(
+            "- left uncommitted, yours: {}",
+            list(&record.left_out)
+        ));
+    }
+    lines.push(match &record.outcome {
+        StepOutcome::Committed { commit, message } => format!("- commit: {commit} {message}"),
+        StepOutcome::Uncommitted { reason } => format!("- commit: none, {reason}"),
+        StepOutcome::NoChange => "- commit: none, no change".to_owned(),
+    });
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// The command of a receipt with what it took.
+pub(super) fn command_line(receipt: &Receipt) -> Option<String> {
+    let status = receipt
+        .exit_code
+        .map_or("no exit status".to_owned(), |code| {
+            format!("exit status {code}")
+        });
+    let line = format!(
+        "- test command: `{}`, {status}, {} ms",
+        receipt.command, receipt.duration_ms
+    );
+    (!receipt.command.is_empty()).then_some(line)
+}

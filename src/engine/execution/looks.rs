@@ -1,0 +1,130 @@
+//! Looks at the tree around turns and test runs: what is there, what changed, what would be run.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::event::{Audit, Event};
+use crate::domain::question::EntryPoint;
+use crate::domain::receipt::Receipt;
+use crate::engine::git::{GitError, Repository, Runnable, Status, TreeId};
+use crate::engine::news;
+use crate::engine::test_run::{self, TestRun, TestRunError, sensitive_changes};
+use crate::permission::{Action, Rule, last_match};
+
+pub(super) fn to_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+pub(super) async fn changed_since(
+    git: &Repository,
+    before: &TreeId,
+) -> Result<(TreeId, Vec<String>), GitError> {
+    let now = git.tree_now().await?;
+    let changes = git.changes_between(before, &now).await?;
+    Ok((
+        now,
+        changes.iter().map(|change| to_text(&change.path)).collect(),
+    ))
+}
+
+/// Stores the whole tree and notes what git and the tests would run beside it.
+pub(super) async fn store(git: &Repository, name: &str) -> Result<(TreeId, Runnable), GitError> {
+    let snapshot = git.snapshot(name).await?;
+    Ok((snapshot.tree, git.runnable().await?))
+}
+
+/// What an audit holds a step's changes against.
+pub(super) struct Held {
+    pub(super) dirty: Vec<String>,
+    pub(super) command: Option<test_run::TestCommand>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) runnable: Option<Runnable>,
+}
+
+pub(super) async fn audit(
+    git: &Repository,
+    step: u32,
+    before: &TreeId,
+    held: &Held,
+) -> Result<Audit, GitError> {
+    let (now, changed) = changed_since(git, before).await?;
+    let dirty = changed
+        .iter()
+        .filter(|path| held.dirty.contains(path))
+        .cloned()
+        .collect();
+    let looks = (before, &now, held.runnable.as_ref());
+    let mut entry_points = entry_points(git, held.command.as_ref(), looks).await?;
+    let denied = |path: &&String| last_match(&held.rules, "edit", path) == Some(Action::Deny);
+    entry_points.extend(changed.iter().filter(denied).map(|path| EntryPoint {
+        path: path.clone(),
+        why: "a rule of the configuration denies editing it".to_owned(),
+        content: None,
+    }));
+    Ok(Audit {
+        step,
+        changed,
+        dirty,
+        entry_points,
+    })
+}
+
+/// What changed, in the tree or beside it, that the program would run.
+pub(super) async fn entry_points(
+    git: &Repository,
+    command: Option<&test_run::TestCommand>,
+    (before, now, runnable): (&TreeId, &TreeId, Option<&Runnable>),
+) -> Result<Vec<EntryPoint>, GitError> {
+    let mut found = sensitive_changes(git, command, before, now).await?;
+    if let Some(earlier) = runnable {
+        found.extend(git.runnable().await?.changes_since(earlier));
+    }
+    let point = |change: test_run::SensitiveChange| EntryPoint {
+        path: to_text(&change.path),
+        why: news::line(&change.why),
+        content: change.content,
+    };
+    Ok(found.into_iter().map(point).collect())
+}
+
+/// Runs the tests between two looks at the tree.
+pub(super) async fn test_between_looks(
+    git: &Repository,
+    step: u32,
+    before: &TreeId,
+    (run, cancel): (Option<TestRun<'_>>, &CancellationToken),
+    runnable: Option<&Runnable>,
+) -> Result<Event, TestRunError> {
+    let (_, changed_before) = changed_since(git, before).await?;
+    let untracked_before = untracked(git).await?;
+    let receipt = match run {
+        Some(run) => test_run::run(run, cancel).await?,
+        None => Receipt::without_command(),
+    };
+    let (now, changed) = changed_since(git, before).await?;
+    let looks = (before, &now, runnable);
+    let entry_points = entry_points(git, run.map(|run| run.command), looks).await?;
+    let made_by_tests = untracked(git)
+        .await?
+        .into_iter()
+        .filter(|path| !untracked_before.contains(path) && !changed_before.contains(path))
+        .collect();
+    Ok(Event::TestsRan {
+        step,
+        receipt,
+        changed,
+        made_by_tests,
+        entry_points,
+    })
+}
+
+pub(super) async fn untracked(git: &Repository) -> Result<BTreeSet<String>, GitError> {
+    let dirty = git.dirty().await?;
+    Ok(dirty
+        .iter()
+        .filter(|c| c.status == Status::Untracked)
+        .map(|c| to_text(&c.path))
+        .collect())
+}

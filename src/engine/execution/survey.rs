@@ -1,0 +1,97 @@
+//! Looks at branch, dirty files and test command before an execution, and enters it only on the approved terms.
+
+use crate::domain::event::Event;
+use crate::domain::ids::Sha256;
+use crate::domain::question::{CommitTerms, Terms, TestCommand};
+use crate::engine::git::{BranchChoice, Entered, GitError, Head, Repository};
+
+use super::looks::to_text;
+
+/// Everything that a look at the repository needs.
+pub(super) struct Surveyor {
+    pub(super) git: Option<Repository>,
+    pub(super) choice: BranchChoice,
+    pub(super) slug: String,
+    pub(super) plan: Sha256,
+    pub(super) test: Option<TestCommand>,
+    pub(super) commits_off: String,
+}
+
+impl Surveyor {
+    pub(super) async fn look(&self) -> Result<Terms, GitError> {
+        let Some(git) = &self.git else {
+            let commits = CommitTerms::Off {
+                reason: self.commits_off.clone(),
+            };
+            return Ok(self.terms(commits, Vec::new()));
+        };
+        let dirty = git
+            .dirty()
+            .await?
+            .into_iter()
+            .map(|change| to_text(&change.path))
+            .collect();
+        Ok(self.terms(self.commit_terms(git).await?, dirty))
+    }
+
+    fn terms(&self, commits: CommitTerms, dirty: Vec<String>) -> Terms {
+        Terms {
+            plan: self.plan.clone(),
+            test: self.test.clone(),
+            commits,
+            dirty,
+        }
+    }
+
+    async fn commit_terms(&self, git: &Repository) -> Result<CommitTerms, GitError> {
+        let head = git.head().await?;
+        let default = git.default_branch().await?;
+        let stays = match (head, self.choice) {
+            (Head::Branch { name, commit: None }, _)
+            | (Head::Branch { name, .. }, BranchChoice::Current) => Some(name),
+            (Head::Detached { .. }, _) | (Head::Branch { .. }, BranchChoice::New) => None,
+            (Head::Branch { name, .. }, BranchChoice::Unsaid) => {
+                Some(name).filter(|name| default.as_ref() != Some(name))
+            }
+        };
+        Ok(match stays {
+            Some(branch) => CommitTerms::Current { branch },
+            None => CommitTerms::New {
+                branch: git.free_branch_name(&self.slug).await?,
+            },
+        })
+    }
+
+    /// Enters the execution only on the terms that were approved.
+    pub(super) async fn enter(&self, approved: Terms) -> Result<Event, GitError> {
+        let now = self.look().await?;
+        if now.test != approved.test {
+            let reason =
+                "the test command changed since it was approved; look at it and approve again";
+            return Ok(Event::ExecutionRefused {
+                reason: reason.to_owned(),
+            });
+        }
+        if now.commits != approved.commits {
+            let reason = "the branch changed since it was approved; look at it and approve again";
+            return Ok(Event::ExecutionRefused {
+                reason: reason.to_owned(),
+            });
+        }
+        let Some(git) = &self.git else {
+            return Ok(Event::ExecutionEntered {
+                base: None,
+                terms: now,
+            });
+        };
+        let base = git.head().await?.commit().map(|commit| commit.0.clone());
+        let commits = match git.enter_branch(self.choice, &self.slug).await? {
+            Entered::Stayed(branch) => CommitTerms::Current { branch },
+            Entered::Created(branch) => CommitTerms::New { branch },
+        };
+        Ok(Event::ExecutionEntered {
+            base,
+            terms: Terms { commits, ..now },
+        })
+    }
+}
