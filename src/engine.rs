@@ -215,6 +215,11 @@ impl Engine {
         self.outcome.as_ref()
     }
 
+    /// Lets whoever watches know of the event with which the record began.
+    pub fn tell_first(&mut self, record: Record<Event>) {
+        self.recorded.insert(0, record);
+    }
+
     /// Takes what was recorded since the last call, in order.
     pub fn take_recorded(&mut self) -> Vec<Record<Event>> {
         std::mem::take(&mut self.recorded)

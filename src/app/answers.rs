@@ -77,9 +77,14 @@ impl Answers {
                 | Answer::AcceptAsIs
                 | Answer::Dismiss
                 | Answer::Texts { .. }
-                | Answer::RequestChanges { .. }
         );
-        let bound = if repeats { RETRIES } else { ANSWERS };
+        // The same changes asked for again would change nothing.
+        let once = matches!(answer, Answer::RequestChanges { .. });
+        let bound = match (once, repeats) {
+            (true, _) => 1,
+            (false, true) => RETRIES,
+            (false, false) => ANSWERS,
+        };
         (*used <= bound).then_some(answer)
     }
 

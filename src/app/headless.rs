@@ -7,8 +7,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::domain::event::Event;
+use crate::domain::execution::StepOutcome;
 use crate::domain::phase::Phase;
-use crate::domain::question::Question;
+use crate::domain::question::{CommitTerms, Question};
+use crate::domain::run::State;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::process::{become_subreaper, end_everything};
 
@@ -90,9 +92,20 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     })?;
     let mut signals = Signals::listen()
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
-    let started = match &task {
-        Task::Begin(_) => start(&wishes).await?,
-        Task::Resume => resume(&wishes).await?,
+    let starting = async {
+        match &task {
+            Task::Begin(_) => start(&wishes).await,
+            Task::Resume => resume(&wishes).await,
+        }
+    };
+    let started = tokio::select! {
+        biased;
+        name = signals.next() => {
+            end_everything(Duration::from_millis(500)).await;
+            let refusal = Refusal::error(format!("interrupted by {name}"), "nothing was begun");
+            return Err(Refusal { code: 130, ..refusal });
+        }
+        started = starting => started?,
     };
     let Started {
         mut engine,
@@ -185,7 +198,7 @@ async fn leave(
     err: &mut dyn Write,
 ) -> Result<u8, EngineError> {
     let (reason, code) = match end {
-        End::Over(Outcome::Finished) => return Ok(finished(engine, err)),
+        End::Over(Outcome::Finished) => return Ok(finished(engine, (out, form), err)),
         End::Over(Outcome::Halted(reason)) => {
             complain(err, &reason, "the run is kept as it is in .agent-collab");
             (reason, 1)
@@ -239,7 +252,7 @@ async fn leave(
     Ok(code)
 }
 
-fn finished(engine: &Engine, err: &mut dyn Write) -> u8 {
+fn finished(engine: &Engine, (out, form): (&mut dyn Write, Form), err: &mut dyn Write) -> u8 {
     let state = engine.state();
     if state.phase == Phase::Cancelled {
         complain(err, "the run was cancelled", "");
@@ -253,7 +266,37 @@ fn finished(engine: &Engine, err: &mut dyn Write) -> u8 {
         );
         return 1;
     }
+    if form == Form::Lines {
+        // The reader may be gone; that changes nothing about the end.
+        let _closed = writeln!(out, "{}", summary(state));
+    }
     0
+}
+
+/// What a finished run did, in one line.
+fn summary(state: &State) -> String {
+    let Some(execution) = &state.execution else {
+        return "done".to_owned();
+    };
+    let done = &execution.done;
+    let changed = done
+        .iter()
+        .filter(|step| step.outcome != StepOutcome::NoChange)
+        .count();
+    let commits = done
+        .iter()
+        .filter(|step| matches!(step.outcome, StepOutcome::Committed { .. }))
+        .count();
+    let place = match &execution.commits {
+        CommitTerms::Off { .. } => "commits are off".to_owned(),
+        CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+            format!("{commits} commit(s) on {branch}")
+        }
+    };
+    format!(
+        "done: {changed} of {} step(s) changed something, {place}; .agent-collab/log.md tells each",
+        done.len()
+    )
 }
 
 /// Ends every process; a second signal ends all patience.

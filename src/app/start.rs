@@ -175,8 +175,10 @@ pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
     clear_the_way(&ground.layout, &ground.lock, wishes.unfinished).await?;
     let guard = Guard::open(&ground.layout, &ground.places.state_dir.join("guard"))?;
     let created = created(run, &ground.loaded.config, wishes.gate, &ground.adapters);
-    let journal = Journal::begin(guard, created)?;
-    Ok(ready(ground, wishes, journal))
+    let (journal, first) = Journal::begin(guard, created)?;
+    let mut started = ready(ground, wishes, journal);
+    started.engine.tell_first(first);
+    Ok(started)
 }
 
 /// Checks everything and takes up the run that is there.
@@ -233,6 +235,9 @@ async fn prepare(wishes: &Wishes, run: &RunId) -> Result<Ground, Refusal> {
     let (root, repository) = find_root(&wishes.cwd, git).await?;
     let (places, loaded) = load_config(&root, &wishes.choices)?;
     let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
+    if !notices.is_empty() && trust_of(loaded.trust) == Trust::Untrusted {
+        notices.push("`agent-collab trust` shows what would count and lets it".to_owned());
+    }
     let prompts = load_prompts(&loaded)?;
     let adapters = adapters(&loaded.config)?;
     probe_all(&adapters, &root).await?;

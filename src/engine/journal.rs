@@ -23,17 +23,27 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins the record of a new run.
+    /// Begins the record of a new run; its first event comes with it.
     ///
     /// # Errors
     /// The files cannot be written.
-    pub fn begin(guard: Guard, created: Created) -> Result<Self, StoreError> {
+    pub fn begin(guard: Guard, created: Created) -> Result<(Self, Record<Event>), StoreError> {
         let at = instant::now();
         let run = Run::new(at, &created);
-        let mut log = EventLog::create(&guard, &created.run, at)?;
-        log.append(at, &Origin::default(), &Event::Created(Box::new(created)))?;
+        let id = created.run.clone();
+        let mut log = EventLog::create(&guard, &id, at)?;
+        let origin = Origin::default();
+        let event = Event::Created(Box::new(created));
+        let seq = log.append(at, &origin, &event)?;
         snapshot::commit(&mut log, &run)?;
-        Ok(Self { guard, log, run })
+        let first = Record {
+            seq,
+            at,
+            run: id,
+            origin,
+            event,
+        };
+        Ok((Self { guard, log, run }, first))
     }
 
     /// Opens the record of a run that the program ended in: the snapshot, and the events after it.

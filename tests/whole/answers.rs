@@ -58,6 +58,33 @@ fn any_question_may_be_answered_by_cancelling() {
 }
 
 #[test]
+fn changes_asked_for_at_the_approval_are_asked_for_once() {
+    let world = World::new();
+    let planner = Agent::planning(&["Write"]).always(
+        "[agent-collab RESPOND",
+        vec![write("${plan_path}", "# Task: B\n\n1. [ ] Write better\n")],
+    );
+    world.cast(
+        &planner,
+        &Agent::new().always(
+            "[agent-collab REVIEW",
+            vec![write("${comments_path}", "[APPROVED]\n")],
+        ),
+    );
+    let ran = world.program(&[
+        "run",
+        "--goal",
+        "A test",
+        "--auto",
+        "--answer",
+        "execute=changes:better, please",
+    ]);
+    ran.ends(3).complains("--yes-execute");
+    assert_eq!(world.state()["iteration"], 2);
+    assert!(world.read(".agent-collab/plan.md").contains("Write better"));
+}
+
+#[test]
 fn the_approval_shows_what_is_approved() {
     let world = World::new();
     world.put("mine.txt", "mine\n");
@@ -74,4 +101,14 @@ fn the_approval_shows_what_is_approved() {
         .complains("make check")
         .complains("agent-collab/a-test")
         .complains("1 file(s) with uncommitted changes");
+}
+
+#[test]
+fn a_run_says_at_its_end_what_it_did() {
+    let world = World::new();
+    failing(&world);
+    world
+        .run(&[])
+        .ends(0)
+        .says("done: 1 of 1 step(s) changed something, 1 commit(s) on agent-collab/a-test");
 }

@@ -131,3 +131,39 @@ fn the_configuration_is_shown_checked_and_found() {
         "{all}"
     );
 }
+
+#[test]
+fn an_untrusted_repository_may_only_tighten_and_trust_is_bound_to_content() {
+    let world = World::new();
+    world.put(
+        ".agent-collab/config.toml",
+        "[workflow]\nmax_iterations = 1\n[test]\ndefault_command = \"touch pwned.txt\"\n",
+    );
+    let planner =
+        Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    world
+        .run(&[])
+        .ends(0)
+        .complains("test.default_command")
+        .complains("agent-collab trust");
+    assert!(!world.root.join("pwned.txt").exists());
+    assert_eq!(world.state()["settings"]["max_iterations"], 1);
+    world.program(&["trust"]).ends(3).says("--yes");
+    world
+        .program(&["trust", "--yes"])
+        .ends(0)
+        .says("touch pwned.txt");
+    world
+        .program(&["trust", "--list"])
+        .ends(0)
+        .says("trusted  ");
+    world
+        .program(&["trust", "--revoke"])
+        .ends(0)
+        .says("no longer trusted");
+    world
+        .program(&["trust", "--list"])
+        .ends(0)
+        .says("no repository is trusted");
+}

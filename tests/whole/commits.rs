@@ -118,6 +118,25 @@ fn the_script_that_the_test_command_names_asks_first() {
 }
 
 #[test]
+fn a_git_hook_that_a_step_writes_asks_first() {
+    let world = World::new();
+    one_step(
+        &world,
+        vec![
+            crate::script::shell(
+                "printf '#!/bin/sh\\ntouch ../../hooked\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
+            ),
+            write("new.txt", "new\n"),
+        ],
+    );
+    let ran = world.run(&[]);
+    ran.ends(3)
+        .complains("pre-commit")
+        .complains("entry_points");
+    assert_eq!(world.subjects(), ["first"]);
+}
+
+#[test]
 fn other_changes_of_a_manifest_are_not_asked_about() {
     let world = World::new();
     world.put(

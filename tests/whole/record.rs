@@ -19,6 +19,27 @@ fn two_steps(world: &World) {
 }
 
 #[test]
+fn the_lines_of_json_are_the_events_of_the_log() {
+    let world = World::new();
+    two_steps(&world);
+    let ran = world.run(&["--json"]);
+    ran.ends(0);
+    let told: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a JSON object a line"))
+        .collect();
+    // The log's first line is its own schema, no event.
+    assert_eq!(told, world.events()[1..]);
+    let seqs: Vec<u64> = told
+        .iter()
+        .filter_map(|event| event["seq"].as_u64())
+        .collect();
+    assert_eq!(seqs.len(), told.len());
+    assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "{seqs:?}");
+}
+
+#[test]
 fn a_question_ends_the_lines_of_json_with_the_reason() {
     let world = World::new();
     two_steps(&world);

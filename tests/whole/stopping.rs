@@ -116,6 +116,26 @@ fn a_second_signal_ends_all_patience() {
 }
 
 #[test]
+fn a_signal_while_a_cli_is_probed_ends_the_program() {
+    let world = World::new();
+    let begun = world.fifo("begun");
+    world.cast(&stalling(), &Agent::approving());
+    let slow = world.folder.join("slow.sh");
+    put_program(
+        &slow,
+        &format!("#!/bin/sh\necho begun > {begun}\nsleep 600\n"),
+    );
+    let set = format!("adapters.codex.command=[{:?}]", slow.display().to_string());
+    let running = world.start(&["run", "--goal", "A test", "--auto", "-s", &set]);
+    assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
+    let at = Instant::now();
+    running.signal("INT");
+    running.wait().ends(130);
+    assert!(at.elapsed() < Duration::from_secs(5), "{:?}", at.elapsed());
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+}
+
+#[test]
 fn an_output_that_nobody_reads_any_more_ends_the_run_cleanly() {
     let world = World::new();
     let planner =
