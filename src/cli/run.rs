@@ -46,7 +46,7 @@ pub struct RunArgs {
 /// Flags by which a run is conducted without a screen.
 #[derive(Debug, Clone, Args)]
 pub struct ConductArgs {
-    /// Where commits go [default: the current branch, or agent-collab/<goal> when that is the default branch]
+    /// Where commits go (default: the current branch, or `agent-collab/<goal>` when that is the default branch)
     #[arg(long, value_name = "WHERE")]
     pub branch: Option<Branch>,
     /// Lets turns follow each other without a release
@@ -80,7 +80,7 @@ pub struct ConductArgs {
 pub enum Branch {
     /// The branch that is checked out
     Current,
-    /// A new branch agent-collab/<goal>
+    /// A new branch `agent-collab/<goal>`
     New,
 }
 
