@@ -24,6 +24,7 @@ mod documents;
 mod failures;
 mod guarded;
 mod record;
+mod recovery;
 mod review;
 mod secrets;
 mod sessions;

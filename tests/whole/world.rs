@@ -158,7 +158,7 @@ impl World {
         fs::write(&file, self.config_text()).expect("configuration");
         let mut command = Command::new(PROGRAM);
         command.current_dir(&self.root).args(arguments).env_clear();
-        if matches!(arguments.first(), Some(&("run" | "doctor")))
+        if matches!(arguments.first(), Some(&("run" | "resume" | "doctor")))
             && !arguments.contains(&"--config")
         {
             command.arg("--config").arg(&file);

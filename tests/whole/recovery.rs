@@ -1,0 +1,194 @@
+//! Whatever ends the program at whatever moment, `resume` goes on: same end, no commit twice, nothing lost.
+
+use serde_json::json;
+
+use crate::script::{Agent, say, shell, write};
+use crate::world::World;
+
+/// Agents that do their turns as often as they are asked to.
+fn cast(world: &World) {
+    let plan =
+        "# Task: A test\n\n## Steps\n1. [ ] Write one\n2. [ ] Write two\n\nTest: test -f one.txt\n";
+    let planner = Agent::new()
+        .always(
+            "[agent-collab WRITE_PLAN]",
+            vec![write("${plan_path}", plan)],
+        )
+        .always(
+            "[agent-collab RESPOND",
+            vec![write("${comments_path}", "1. accepted: done\n")],
+        )
+        .always(
+            "[agent-collab EXECUTE step 1]",
+            vec![write("one.txt", "one\n"), say("Wrote one.")],
+        )
+        .always(
+            "[agent-collab EXECUTE step 2]",
+            vec![write("two.txt", "two\n"), say("Wrote two.")],
+        );
+    let reviewer = Agent::new()
+        .on(
+            "[agent-collab REVIEW 1]",
+            vec![write(
+                "${comments_path}",
+                "[CHANGES_REQUIRED]\n\n1. [major] say why\n",
+            )],
+        )
+        .always(
+            "[agent-collab REVIEW",
+            vec![write("${comments_path}", "[APPROVED]\n")],
+        );
+    world.cast(&planner, &reviewer);
+}
+
+const RESUME: [&str; 5] = ["resume", "--auto", "--yes-execute", "--on-step", "continue"];
+
+/// The first lines of the steps' commits, the oldest first.
+fn steps(world: &World) -> Vec<String> {
+    let mut steps = world.subjects();
+    steps.retain(|subject| subject.starts_with("[Step"));
+    if steps.first() > steps.last() {
+        steps.reverse();
+    }
+    steps
+}
+
+/// Kills the program at the first event of a kind and takes the run up again.
+fn check(kind: &str, on_step: &str) {
+    let world = World::new();
+    cast(&world);
+    let mut running = world.start(&[
+        "run",
+        "--goal",
+        "A test",
+        "--auto",
+        "--yes-execute",
+        "--json",
+    ]);
+    running.until(&format!("\"kind\":\"{kind}\""));
+    running.signal("KILL");
+    running.wait();
+    let mut arguments = RESUME;
+    arguments[4] = on_step;
+    world.program(&arguments).ends(0);
+    assert_eq!(
+        steps(&world),
+        ["[Step 1] Write one", "[Step 2] Write two"],
+        "killed at {kind}"
+    );
+    let state = world.state();
+    assert_eq!(state["phase"], "DONE");
+    assert_eq!(state["verdict"]["value"], "APPROVED");
+    let log = world.read(".agent-collab/log.md");
+    assert_eq!(log.matches("\n## Step 1: ").count(), 1, "{log}");
+    assert_eq!(log.matches("\n## Step 2: ").count(), 1, "{log}");
+    assert!(!world.read(".agent-collab/plan.md").contains("[ ]"));
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+    world
+        .program(&RESUME)
+        .ends(1)
+        .complains("no unfinished run");
+}
+
+#[test]
+fn a_kill_while_the_plan_is_written_is_survived() {
+    check("turn.started", "continue");
+}
+
+#[test]
+fn a_kill_between_a_turn_and_its_document_is_survived() {
+    check("turn.ended", "continue");
+}
+
+#[test]
+fn a_kill_in_the_review_loop_is_survived() {
+    check("response.committed", "continue");
+}
+
+#[test]
+fn a_kill_before_the_branch_stands_is_survived() {
+    check("execution.surveyed", "continue");
+}
+
+#[test]
+fn a_kill_before_a_step_begins_is_survived() {
+    check("step.snapshot", "redo");
+}
+
+#[test]
+fn a_kill_after_a_steps_turn_is_survived_in_each_way() {
+    for way in ["continue", "done", "redo"] {
+        check("step.audited", way);
+    }
+}
+
+#[test]
+fn a_kill_after_the_tests_makes_no_second_commit() {
+    check("tests.ran", "continue");
+}
+
+#[test]
+fn a_kill_after_the_commit_makes_no_second_one() {
+    check("commit.made", "done");
+}
+
+#[test]
+fn a_kill_between_two_steps_is_survived() {
+    check("step.done", "continue");
+}
+
+#[test]
+fn a_damaged_snapshot_is_rebuilt_from_the_log() {
+    let world = World::new();
+    cast(&world);
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--json"]);
+    running.until("\"kind\":\"plan.committed\"");
+    running.signal("KILL");
+    running.wait();
+    world.put(".agent-collab/state.json", "{\"schema\":1,\"last");
+    world.program(&RESUME).ends(0);
+    assert_eq!(steps(&world).len(), 2);
+}
+
+#[test]
+fn a_question_that_waited_waits_again() {
+    let world = World::new();
+    cast(&world);
+    world
+        .program(&["run", "--goal", "A test", "--auto"])
+        .ends(3)
+        .complains("--yes-execute");
+    world
+        .program(&["resume", "--auto"])
+        .ends(3)
+        .complains("--yes-execute");
+    world.program(&RESUME).ends(0);
+}
+
+#[test]
+fn a_cut_off_step_asks_what_becomes_of_it() {
+    let world = World::new();
+    let planner = Agent::planning(&["Write"]).always(
+        "[agent-collab EXECUTE step 1]",
+        vec![
+            shell("echo half > half.txt"),
+            say("I begin."),
+            json!({ "do": "stall" }),
+        ],
+    );
+    world.cast(&planner, &Agent::approving());
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    running.until("planner │ I begin.");
+    running.signal("KILL");
+    running.wait();
+    world
+        .program(&["resume", "--auto"])
+        .ends(3)
+        .complains("--on-step continue|done|redo|stop");
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+    world
+        .program(&["resume", "--auto", "--on-step", "done"])
+        .ends(0);
+    assert_eq!(steps(&world), ["[Step 1] Write"]);
+    assert_eq!(world.git(&["show", "HEAD:half.txt"]).trim(), "half");
+}
