@@ -17,7 +17,7 @@ use crate::process::{become_subreaper, end_everything};
 use crate::text::{clean, truncate};
 
 use super::answers::{Answers, flag_for};
-use super::report::{Form, tell};
+use super::report::{Form, Teller};
 use super::start::{Refusal, Started, Wishes, resume, start};
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
@@ -116,16 +116,17 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     for notice in notices {
         let _closed = writeln!(err, "note: {notice}");
     }
+    let mut teller = Teller::new(out, form);
     let begun = match &task {
         Task::Begin(goal) => begin(&mut engine, goal),
         Task::Resume => engine.resume(wishes.gate),
     };
     let end = match begun {
-        Ok(()) => drive(&mut engine, &mut answers, (&mut *out, form), &mut signals).await,
+        Ok(()) => drive(&mut engine, &mut answers, &mut teller, &mut signals).await,
         Err(error) => Err(error),
     };
     let code = match end {
-        Ok(end) => leave(&mut engine, end, (&mut *out, form), err).await,
+        Ok(end) => leave(&mut engine, end, &mut teller, err, &mut signals).await,
         Err(error) => Err(error),
     };
     close(&mut engine, &mut signals).await;
@@ -144,11 +145,11 @@ fn begin(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
 async fn drive(
     engine: &mut Engine,
     answers: &mut Answers,
-    (out, form): (&mut dyn Write, Form),
+    teller: &mut Teller<'_>,
     signals: &mut Signals,
 ) -> Result<End, EngineError> {
     loop {
-        if flush(engine, out, form).is_err() {
+        if flush(engine, teller).is_err() {
             return Ok(End::OutputClosed);
         }
         if let Some(outcome) = engine.outcome() {
@@ -182,23 +183,21 @@ fn is_at_rest(engine: &Engine) -> bool {
 }
 
 /// Prints what was recorded; pieces of text are for screens only.
-fn flush(engine: &mut Engine, out: &mut dyn Write, form: Form) -> std::io::Result<()> {
+fn flush(engine: &mut Engine, teller: &mut Teller<'_>) -> std::io::Result<()> {
     engine.take_deltas();
-    for record in engine.take_recorded() {
-        tell(out, form, &record)?;
-    }
-    out.flush()
+    teller.tell_all(&engine.take_recorded())
 }
 
 /// Says how it ended, records that the program goes where the run is not over, and gives the exit code.
 async fn leave(
     engine: &mut Engine,
     end: End,
-    (out, form): (&mut dyn Write, Form),
+    teller: &mut Teller<'_>,
     err: &mut dyn Write,
+    signals: &mut Signals,
 ) -> Result<u8, EngineError> {
     let (reason, code) = match end {
-        End::Over(Outcome::Finished) => return Ok(finished(engine, (out, form), err)),
+        End::Over(Outcome::Finished) => return Ok(finished(engine, teller, err)),
         End::Over(Outcome::Halted(reason)) => {
             complain(err, &reason, "the run is kept as it is in .agent-collab");
             (reason, 1)
@@ -243,16 +242,18 @@ async fn leave(
     let deadline = Instant::now() + LEAVE_GRACE;
     while engine.state().running.is_some() {
         tokio::select! {
+            biased;
+            _ = signals.next() => break,
             inward = engine.next() => engine.take(inward)?,
             () = sleep_until(deadline) => break,
         }
     }
     // The reader may be gone; that changes nothing about the end.
-    let _closed = flush(engine, out, form);
+    let _closed = flush(engine, teller);
     Ok(code)
 }
 
-fn finished(engine: &Engine, (out, form): (&mut dyn Write, Form), err: &mut dyn Write) -> u8 {
+fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8 {
     let state = engine.state();
     if state.phase == Phase::Cancelled {
         complain(err, "the run was cancelled", "");
@@ -266,9 +267,9 @@ fn finished(engine: &Engine, (out, form): (&mut dyn Write, Form), err: &mut dyn 
         );
         return 1;
     }
-    if form == Form::Lines {
+    if teller.form == Form::Lines {
         // The reader may be gone; that changes nothing about the end.
-        let _closed = writeln!(out, "{}", summary(state));
+        let _closed = teller.say(&summary(state));
     }
     0
 }

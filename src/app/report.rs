@@ -2,9 +2,12 @@
 //!
 //! Refuses to know why things happen. Everything it prints was cleaned when it became an event.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::domain::event::{Event, News};
+use crate::domain::ids::RequestId;
+use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
 use crate::domain::review::Verdict;
 use crate::domain::turn::{Role, TurnResult};
@@ -19,11 +22,85 @@ pub enum Form {
     Json,
 }
 
-/// Prints one record.
-///
-/// # Errors
-/// The output is closed.
-pub fn tell(out: &mut dyn Write, form: Form, record: &Record<Event>) -> io::Result<()> {
+/// Prints records, and remembers what it takes to tell a call and its answer in one line.
+pub struct Teller<'a> {
+    out: &'a mut dyn Write,
+    /// How it is told.
+    pub form: Form,
+    /// What is asked for, by request.
+    asked: BTreeMap<RequestId, String>,
+    /// The review that runs, from 1.
+    review: u32,
+}
+
+impl<'a> Teller<'a> {
+    /// Tells to `out` from here on.
+    pub fn new(out: &'a mut dyn Write, form: Form) -> Self {
+        Self {
+            out,
+            form,
+            asked: BTreeMap::new(),
+            review: 0,
+        }
+    }
+
+    /// Prints a line of the program's own.
+    ///
+    /// # Errors
+    /// The output is closed.
+    pub fn say(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.out, "{line}")?;
+        self.out.flush()
+    }
+
+    /// Prints records in their order.
+    ///
+    /// # Errors
+    /// The output is closed.
+    pub fn tell_all(&mut self, records: &[Record<Event>]) -> io::Result<()> {
+        for record in records {
+            self.tell(record)?;
+        }
+        self.out.flush()
+    }
+
+    fn tell(&mut self, record: &Record<Event>) -> io::Result<()> {
+        let (out, form) = (&mut *self.out, self.form);
+        if form == Form::Json {
+            return tell(out, form, record);
+        }
+        match &record.event {
+            Event::ApprovalAsked(approval) => {
+                let what = format!("{} {}", approval.permission, approval.targets.join(", "));
+                self.asked.insert(approval.request.clone(), what);
+                Ok(())
+            }
+            Event::ApprovalAnswered {
+                request,
+                allowed,
+                by,
+                reason,
+            } => {
+                let what = self.asked.remove(request).unwrap_or_default();
+                match (*allowed, by.as_str()) {
+                    // What the phase allows by itself is told by the tool call alone.
+                    (true, "permission") => Ok(()),
+                    (true, by) => writeln!(out, "  allowed by {by}: {what}"),
+                    (false, _) => writeln!(out, "  declined: {what} ({reason})"),
+                }
+            }
+            Event::PhaseChanged {
+                to: Phase::Review, ..
+            } => {
+                self.review += 1;
+                writeln!(out, "── {} {}", Phase::Review, self.review)
+            }
+            _ => tell(out, form, record),
+        }
+    }
+}
+
+fn tell(out: &mut dyn Write, form: Form, record: &Record<Event>) -> io::Result<()> {
     match form {
         Form::Json => {
             let line = record.to_line().map_err(io::Error::other)?;
@@ -101,19 +178,19 @@ fn in_words(event: &Event) -> Option<String> {
             reason,
             ..
         } => format!("  declined: {reason}"),
-        Event::ApprovalAsked(approval) => {
-            format!(
-                "  asks {}: {}",
-                approval.permission,
-                approval.targets.join(", ")
-            )
-        }
         Event::ExecutionEntered { terms, .. } => match &terms.commits {
             CommitTerms::Off { reason } => format!("commits are off: {reason}"),
             CommitTerms::Current { branch } | CommitTerms::New { branch } => {
                 format!("commits go to {branch}")
             }
         },
+        Event::StepAudited(audit) if !audit.changed.is_empty() => {
+            format!(
+                "step {}: {} file(s) changed",
+                audit.step,
+                audit.changed.len()
+            )
+        }
         Event::TestsRan { step, receipt, .. } => format!("step {step}: {}", receipt.in_words()),
         Event::CommitMade {
             commit, message, ..
