@@ -77,6 +77,12 @@ impl Screen {
         }
     }
 
+    /// Takes in what is known of the repository once it was looked at; the first frame does not wait for it.
+    pub fn on_settings(&mut self, settings: ScreenSettings) {
+        self.settings = settings;
+        self.dirty = true;
+    }
+
     /// Takes a recorded event in; also those that are replayed.
     pub fn on_event(&mut self, _at: At, _event: &Event) {
         self.dirty = true;
