@@ -4,6 +4,7 @@
 
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
+use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
 
 /// One thing that the user asked for.
@@ -22,7 +23,7 @@ pub enum Action {
         /// The question that waits for it.
         id: u32,
         /// What follows.
-        then: crate::domain::question::AfterEdit,
+        then: AfterEdit,
     },
     /// What the run changed, or one step of it; comes back by `Screen::on_diff`.
     ShowDiff(Option<u32>),
@@ -37,6 +38,8 @@ pub enum Action {
     },
     /// The unfinished run of this repository goes on.
     Resume,
+    /// The unfinished run goes to the history, and a new one can begin.
+    Archive,
     /// The finished runs; comes back by `Screen::on_notice`.
     ShowHistory,
     /// An agent's call is decided.
