@@ -26,7 +26,7 @@ impl Shell {
             Action::ShowHistory => self.show_history(),
             Action::AnswerApproval { request, allow } => self.answer_approval(&request, allow),
             Action::Copy(text) => self.copy(&text),
-            Action::ShowDiff(_) | Action::Undo | Action::Resume => {
+            Action::ShowDiff(_) | Action::Undo | Action::Resume | Action::Archive => {
                 self.screen.on_notice("this version cannot do that yet");
                 Ok(None)
             }
