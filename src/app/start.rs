@@ -537,9 +537,12 @@ fn take_lock(layout: &Layout) -> Result<InstanceLock, Refusal> {
 /// # Errors
 /// There is one.
 pub fn stay_clear(layout: &Layout, unfinished: Unfinished) -> Result<(), Refusal> {
+    if unfinished == Unfinished::Archive {
+        return Ok(());
+    }
     match snapshot::load::<Run>(layout)? {
-        Some(found) if unfinished == Unfinished::Refuse => refuse_unfinished(found.state.state()),
-        Some(_) | None => Ok(()),
+        Some(found) => refuse_unfinished(found.state.state()),
+        None => Ok(()),
     }
 }
 

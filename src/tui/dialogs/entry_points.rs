@@ -3,17 +3,17 @@
 //! Enter only shows the diff: running changed code is never the answer to a stray key.
 
 use super::{answer, cancel, identity};
-use crate::domain::question::Answer;
+use crate::domain::question::{Answer, EntryPoint};
 use crate::tui::command::Command;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
 use crate::tui::wrap::one_line;
 
-pub(super) fn sheet(id: u32, step: u32, changes: &[(String, String)]) -> Sheet {
+pub(super) fn sheet(id: u32, step: u32, changes: &[EntryPoint]) -> Sheet {
     let title = format!("step {step} changed what this program would run");
     let list: Vec<String> = changes
         .iter()
-        .map(|(path, why)| format!("  {} ({})", one_line(path), one_line(why)))
+        .map(|point| format!("  {} ({})", one_line(&point.path), one_line(&point.why)))
         .collect();
     let mut sheet = Sheet::new(identity(id), &title)
         .says(&list.join("\n"), theme::CODE)
