@@ -188,7 +188,11 @@ impl Screen {
         self.record.on_event(at, event);
         match event {
             Event::Agent { news, .. } => self.on_news(news),
-            Event::GoalConfirmed { .. } | Event::GoalGiven { .. } => self.proposed_goal = None,
+            Event::GoalGiven { .. } => {
+                self.proposed_goal = None;
+                self.toast = None;
+            }
+            Event::GoalConfirmed { .. } => self.proposed_goal = None,
             Event::Released | Event::TurnStarted { .. } => {
                 self.preview = None;
                 self.silent = None;

@@ -17,7 +17,7 @@ mod watch;
 use std::io;
 use std::time::Duration;
 
-use crossterm::event::{Event as Input, EventStream, KeyEventKind};
+use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
 use futures_util::{FutureExt, StreamExt};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -305,19 +305,20 @@ impl Shell {
     }
 
     /// Takes in all input that is there, so that many keys make one frame.
+    ///
+    /// What is there already is not asked of the stream: it would remember a waker that wakes nobody.
     fn on_inputs(&mut self, first: Option<io::Result<Input>>) -> Result<Option<End>, End> {
-        let mut input = Some(first);
+        if let Some(end) = self.on_input(first)? {
+            return Ok(Some(end));
+        }
         for _ in 0..BATCH {
-            let Some(taken) = input else {
+            let is_there = self.input.is_some() && poll(Duration::ZERO).is_ok_and(|there| there);
+            if !is_there {
                 break;
-            };
-            if let Some(end) = self.on_input(taken)? {
+            }
+            if let Some(end) = self.on_input(Some(read()))? {
                 return Ok(Some(end));
             }
-            input = self
-                .input
-                .as_mut()
-                .and_then(|input| input.next().now_or_never());
         }
         Ok(None)
     }
