@@ -532,30 +532,37 @@ fn take_lock(layout: &Layout) -> Result<InstanceLock, Refusal> {
     })
 }
 
-/// Looks whether an unfinished run is here that the user did not say what to do with. Changes nothing.
+/// Says in words which unfinished run is here, if any. Changes nothing.
 ///
 /// # Errors
-/// There is one.
-pub fn stay_clear(layout: &Layout, unfinished: Unfinished) -> Result<(), Refusal> {
-    if unfinished == Unfinished::Archive {
-        return Ok(());
-    }
-    match snapshot::load::<Run>(layout)? {
-        Some(found) => refuse_unfinished(found.state.state()),
-        None => Ok(()),
-    }
+/// What is here is of a newer version, or cannot be read.
+pub fn unfinished(layout: &Layout) -> Result<Option<String>, Refusal> {
+    let found = match snapshot::load::<Run>(layout) {
+        Err(StoreError::Damaged { .. }) => {
+            return Ok(Some(
+                "a run whose state is damaged and is read again from its log".to_owned(),
+            ));
+        }
+        found => found?,
+    };
+    Ok(found.and_then(|found| unfinished_in_words(found.state.state())))
+}
+
+fn unfinished_in_words(state: &State) -> Option<String> {
+    let goal = state.goal.as_ref().filter(|_| !state.phase.is_final())?;
+    Some(format!(
+        "`{}`, in phase {}",
+        clean(&goal.title),
+        state.phase
+    ))
 }
 
 fn refuse_unfinished(state: &State) -> Result<(), Refusal> {
-    let Some(goal) = state.goal.as_ref().filter(|_| !state.phase.is_final()) else {
+    let Some(run) = unfinished_in_words(state) else {
         return Ok(());
     };
     Err(Refusal {
-        problem: format!(
-            "an unfinished run is here: `{}`, in phase {}",
-            clean(&goal.title),
-            state.phase
-        ),
+        problem: format!("an unfinished run is here: {run}"),
         hint:
             "`agent-collab resume` takes it up; `run --new` archives it to history/ and begins anew"
                 .to_owned(),

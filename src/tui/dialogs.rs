@@ -17,6 +17,7 @@ mod no_document;
 mod question;
 mod release;
 mod stale_plan;
+mod step_recovery;
 mod tests_failed;
 
 pub mod confirm;
@@ -78,6 +79,7 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
+        QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),
         QuestionKind::CannotExecute { reason } => cannot_execute::sheet(id, reason),
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::question::{AfterEdit, Answer};
 use crate::store::{Layout, documents};
 use crate::tui::{Action, DocumentKind};
 
+use super::beginning::What;
 use super::ending::End;
 use super::frames::Wanted;
 use super::{Done, Shell, editor};
@@ -22,11 +23,13 @@ impl Shell {
             Action::Suspend => self.suspend(),
             Action::Edit(document) => self.edit(document),
             Action::EditingDone { id, then } => self.on_editing_done(id, then),
-            Action::NewRun { goal, refiner: _ } => self.begin(goal),
+            Action::NewRun { goal, refiner: _ } => self.begin(What::Goal(goal)),
+            Action::Resume => self.begin(What::Unfinished),
+            Action::Archive => self.archive(),
             Action::ShowHistory => self.show_history(),
             Action::AnswerApproval { request, allow } => self.answer_approval(&request, allow),
             Action::Copy(text) => self.copy(&text),
-            Action::ShowDiff(_) | Action::Undo | Action::Resume | Action::Archive => {
+            Action::ShowDiff(_) | Action::Undo => {
                 self.screen.on_notice("this version cannot do that yet");
                 Ok(None)
             }

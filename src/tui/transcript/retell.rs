@@ -22,6 +22,11 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::Interrupted => notice("you interrupted the turn"),
         Event::Stopped => fact(Tone::Plain, "stopped by you: back to the goal"),
         Event::Cancelled => fact(Tone::Bad, "cancelled by you"),
+        Event::Resumed { .. } => notice("the run goes on"),
+        Event::TreeRestored { step } => fact(
+            Tone::Plain,
+            &format!("the tree is put back to before step {step}"),
+        ),
         Event::Left { reason } => notice(&format!("the program ended here: {reason}")),
         Event::Answered { answer, .. } => you(&answer_in_words(answer)),
         Event::FindingSettled { n } => you(&format!("finding {n} is settled")),
@@ -283,5 +288,8 @@ fn answer_in_words(answer: &Answer) -> String {
         Answer::Allow => "allow the changes".to_owned(),
         Answer::SkipTests => "go on without tests".to_owned(),
         Answer::WithoutCommit => "go on without this commit".to_owned(),
+        Answer::ContinueStep => "continue the step".to_owned(),
+        Answer::TreatAsDone => "treat the step as done".to_owned(),
+        Answer::RedoStep => "redo the step".to_owned(),
     }
 }
