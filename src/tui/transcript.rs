@@ -216,6 +216,11 @@ impl Transcript {
         };
     }
 
+    #[cfg(test)]
+    pub(super) fn n_laid_out(&self) -> usize {
+        self.blocks.iter().filter(|b| b.is_laid_out()).count()
+    }
+
     /// Tells whether the view follows the end.
     pub fn follows(&self) -> bool {
         self.scroll.follows()

@@ -228,6 +228,11 @@ impl Block {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_laid_out(&self) -> bool {
+        self.laid.n_lines() > 0
+    }
+
     /// How many lines it takes.
     pub fn height(&mut self, columns: usize, folding: Folding) -> usize {
         lines::lay_out(&mut self.laid, self.who, &self.content, (columns, folding));
