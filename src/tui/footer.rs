@@ -7,26 +7,43 @@ use ratatui::text::{Line, Span};
 use super::Screen;
 use super::command::Command;
 use super::keymap::{self, BINDINGS, IsWriting};
+use super::sheet::Sheet;
 use super::theme;
 use super::wrap::{cut, width};
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::run::State;
 
 /// Draws the line.
-pub fn draw(screen: &Screen, frame: &mut Frame, area: Rect, state: Option<&State>) {
+pub fn draw(
+    screen: &Screen,
+    frame: &mut Frame,
+    area: Rect,
+    state: Option<&State>,
+    sheet: Option<&Sheet>,
+) {
     if area.is_empty() {
         return;
     }
     let columns = usize::from(area.width);
+    if screen.quitting {
+        let text = " Ctrl+C kills now · ending: interrupt, then TERM, then KILL";
+        frame.render_widget(Line::styled(cut(text, columns), theme::BAD), area);
+        return;
+    }
     if let Some(toast) = &screen.toast {
         let text = cut(&format!(" {toast}"), columns);
         frame.render_widget(Line::styled(text, theme::NEEDS_YOU), area);
         return;
     }
-    frame.render_widget(hints(screen, state, columns), area);
+    frame.render_widget(hints(screen, state, sheet, columns), area);
 }
 
-fn hints(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'static> {
+fn hints(
+    screen: &Screen,
+    state: Option<&State>,
+    sheet: Option<&Sheet>,
+    columns: usize,
+) -> Line<'static> {
     let mut spans = Vec::new();
     let mut used = 0;
     let mut add = |key: &str, what: &str| {
@@ -39,14 +56,13 @@ fn hints(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'static
         spans.push(Span::styled(key.to_owned(), theme::KEY));
         spans.push(Span::styled(format!(" {what} "), theme::QUIET));
     };
-    if screen.waiting(state).is_some() && screen.writing == IsWriting::No {
-        add("Enter", "as the frame says");
+    if sheet.is_some() && screen.writing == IsWriting::No {
         add("↑↓", "choose");
     }
     for binding in BINDINGS.iter().filter(|binding| !binding.hint.is_empty()) {
         let is_useful = binding
             .command
-            .is_some_and(|command| is_useful(&command(), screen, state));
+            .is_some_and(|command| is_useful(&command(), state, sheet));
         if let (true, Some(key)) = (is_useful, keymap::key_for(binding, screen.writing)) {
             add(&key.name(), binding.hint);
         }
@@ -55,12 +71,11 @@ fn hints(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'static
 }
 
 /// Tells whether a command has something to do now.
-fn is_useful(command: &Command, screen: &Screen, state: Option<&State>) -> bool {
+fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
     let phase = state.map(|state| state.phase);
     let gate = state
         .filter(|state| !state.phase.is_final())
         .map(|state| state.gate);
-    let sheet = screen.waiting(state);
     match command {
         Command::Go => sheet.is_some_and(|sheet| sheet.choices.iter().any(|c| c.key == 'g')),
         Command::Auto => gate == Some(Gate::Manual),

@@ -79,16 +79,26 @@ fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'s
 
 fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -> Line<'static> {
     let Some(state) = state else {
-        let text = cut(" no run yet: write what shall be done", columns);
+        let text = match screen.unfinished {
+            Some(_) => " an unfinished run waits for your word",
+            None => " no run yet: write what shall be done",
+        };
+        let text = cut(text, columns);
         return Line::styled(text, theme::NEEDS_YOU);
     };
     let mut parts = vec![(state.phase.name().to_owned(), theme::STRONG)];
-    if let Some(how_far) = how_far(state) {
-        parts.push((how_far, theme::PLAIN));
+    if let Some((long, short)) = how_far(state) {
+        let text = if columns < 60 { short } else { long };
+        parts.push((text, theme::PLAIN));
     }
     let (who, style) = who_works(screen, state, now);
-    parts.push((who, style));
-    parts.push((format!("gate {}", words::gate(state.gate)), theme::PLAIN));
+    let gate = (format!("gate {}", words::gate(state.gate)), theme::PLAIN);
+    // Where not all fits, who works says more than the gate.
+    if columns < 60 {
+        parts.extend([(who, style), gate]);
+    } else {
+        parts.extend([gate, (who, style)]);
+    }
     let mut spans = vec![Span::raw(" ")];
     let mut used = 1;
     for (n, (text, style)) in parts.into_iter().enumerate() {
@@ -105,16 +115,21 @@ fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -
     Line::from(spans)
 }
 
-fn how_far(state: &State) -> Option<String> {
+/// Iterations or steps, in words and in short.
+fn how_far(state: &State) -> Option<(String, String)> {
     match state.phase {
         Phase::Review | Phase::Respond if state.iteration > 0 => {
-            Some(format!("iteration {} of {}", state.iteration, state.cap()))
+            let (n, cap) = (state.iteration, state.cap());
+            Some((format!("iteration {n} of {cap}"), format!("{n}/{cap}")))
         }
         Phase::Execute => {
             let execution = state.execution.as_ref()?;
             let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
             let n_done = execution.done.len();
-            Some(format!("{n_done} of {n_steps} steps done"))
+            Some((
+                format!("{n_done} of {n_steps} steps done"),
+                format!("{n_done}/{n_steps}"),
+            ))
         }
         Phase::Init
         | Phase::RefineGoal
@@ -130,8 +145,7 @@ fn how_far(state: &State) -> Option<String> {
 /// Who the run waits for: the user, an agent or the program.
 fn who_works(screen: &Screen, state: &State, now: At) -> (String, ratatui::style::Style) {
     if screen.quitting {
-        let text = "ending: the turn is interrupted, then TERM, then KILL; Ctrl+C kills now";
-        return (text.to_owned(), theme::BAD);
+        return ("is ending".to_owned(), theme::BAD);
     }
     if !state.approvals.is_empty() || state.awaiting.is_some() {
         return ("waits for you".to_owned(), theme::NEEDS_YOU);

@@ -2,11 +2,12 @@
 
 use super::keymap::{BINDINGS, Binding};
 
-/// The help as Markdown.
+/// Where the text of a line begins.
+pub const INDENT: usize = 31;
+
+/// The help.
 pub fn text() -> String {
     let mut lines = vec![
-        "# Keys and commands".to_owned(),
-        String::new(),
         "What needs you stands in a thick yellow frame; its last line says what Enter does. \
          Letters are commands only while you do not write: Esc leaves the composer, I goes back."
             .to_owned(),
@@ -17,7 +18,7 @@ pub fn text() -> String {
     lines.extend(BINDINGS.iter().map(line));
     lines.push(String::new());
     lines.push(
-        "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. `/answer` takes: ".to_owned()
+        "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: ".to_owned()
             + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
             + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · cancel",
     );
@@ -32,9 +33,9 @@ fn line(binding: &Binding) -> String {
         format!("{text}{}", " ".repeat(columns.saturating_sub(width)))
     };
     format!(
-        "- {}{} {}",
-        pad(&keys, 10),
-        pad(binding.slash, 20),
+        " {} {} {}",
+        pad(&keys, 9),
+        pad(binding.slash, 19),
         binding.help
     )
 }

@@ -7,7 +7,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::keymap::IsWriting;
-use super::sheet::Sheet;
+use super::sheet::{FromComposer, Sheet};
 use super::tabs::{self, Tab};
 use super::{Screen, footer, header, writing};
 use crate::domain::ids::At;
@@ -80,15 +80,29 @@ impl Screen {
         self.places.tabs = header::draw(self, frame, head, state, now);
         self.draw_body(frame, rest, state, now);
         self.seen = None;
-        if let Some(sheet) = sheet {
+        if let Some(sheet) = &sheet {
             let chosen = self.chosen_of(&sheet);
-            self.places.choices = sheet.draw(frame, sheet_area, chosen);
+            let enter = self.enter_in_words(sheet, chosen);
+            self.places.choices = sheet.draw(frame, sheet_area, chosen, &enter);
             if !sheet_area.is_empty() {
-                self.seen = Some(sheet.id);
+                self.seen = Some(sheet.id.clone());
             }
         }
         self.draw_composer(frame, composer, state);
-        footer::draw(self, frame, foot, state);
+        footer::draw(self, frame, foot, state, sheet.as_ref());
+    }
+
+    /// What Enter does now, seen from the dialog.
+    fn enter_in_words(&self, sheet: &Sheet, chosen: usize) -> String {
+        let label = sheet.choices.get(chosen).map_or("", |c| c.label.as_str());
+        match (self.writing, sheet.from_composer) {
+            (IsWriting::No, _) => format!("Enter: {label}"),
+            (IsWriting::Yes, FromComposer::Yes) if self.composer.is_empty() => {
+                format!("Enter: {label}")
+            }
+            (IsWriting::Yes, _) if self.composer.is_empty() => "Enter goes here".to_owned(),
+            (IsWriting::Yes, _) => format!("you write; Esc, then Enter: {label}"),
+        }
     }
 
     fn composer_rows(&self, rest: Rect, sheet: Option<&Sheet>) -> usize {
@@ -146,8 +160,8 @@ fn sheet_rows(sheet: &Sheet, rest: Rect) -> usize {
     let wanted = sheet.n_rows(usize::from(rest.width));
     let for_body = match height {
         0..12 => 0,
-        12..20 => 4,
-        20.. => height / 3,
+        12..20 => 2,
+        20.. => height / 4,
     };
     let least = (sheet.choices.len() + 3).min(height);
     wanted.min(height.saturating_sub(for_body)).max(least)

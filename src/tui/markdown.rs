@@ -48,12 +48,18 @@ impl Markdown {
                 indent,
             );
         }
-        wrap(&inline(line, base), columns, indent + lead(trimmed))
+        wrap(&inline(line, base), columns, hanging(line))
     }
 }
 
 fn code(base: Style) -> Style {
     base.patch(theme::CODE)
+}
+
+/// How far the lines after the first are indented: as the text of the first.
+pub fn hanging(line: &str) -> usize {
+    let trimmed = line.trim_start();
+    line.len() - trimmed.len() + lead(trimmed)
 }
 
 /// The width of a list mark, which lines after the first are indented by.

@@ -8,6 +8,7 @@ use ratatui::widgets::Paragraph;
 use super::command::Move;
 use super::tabs::Tab;
 use super::theme;
+use super::wrap::cut;
 
 /// Where the window starts when new lines come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -108,7 +109,8 @@ impl Page {
 
     /// Draws the visible lines, and how far they are where not all fit.
     pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
-        self.rows = usize::from(area.height);
+        let has_more = self.lines.len() > usize::from(area.height) && area.height > 2;
+        self.rows = usize::from(area.height) - usize::from(has_more);
         let last = self.last();
         if self.anchor == Anchor::End && !self.away {
             self.from = last;
@@ -122,17 +124,16 @@ impl Page {
             .cloned()
             .collect();
         frame.render_widget(Paragraph::new(visible), area);
-        if last > 0 && area.width > 12 && area.height > 1 {
-            let percent = self.from * 100 / last;
-            let label = format!(" {percent}% ");
-            let columns = u16::try_from(label.len()).unwrap_or(0);
-            let corner = Rect {
-                x: area.right().saturating_sub(columns),
+        if has_more {
+            let percent = self.from * 100 / last.max(1);
+            let label = format!("── {percent}% · PgUp PgDn ");
+            let below = Rect {
                 y: area.bottom().saturating_sub(1),
-                width: columns,
                 height: 1,
+                ..area
             };
-            frame.render_widget(Line::styled(label, theme::QUIET), corner);
+            let label = cut(&label, usize::from(area.width));
+            frame.render_widget(Line::styled(label, theme::QUIET), below);
         }
     }
 }

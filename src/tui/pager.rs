@@ -20,6 +20,8 @@ pub enum Form {
     Markdown,
     /// As a diff.
     Diff,
+    /// As the list of keys: two columns before the text.
+    Keys,
 }
 
 /// How many bytes of a text are shown.
@@ -78,6 +80,24 @@ impl Pager {
 
 fn lay_out(text: &str, form: Form, columns: usize) -> Vec<Line<'static>> {
     match form {
+        Form::Keys => {
+            let indent = if columns >= 72 {
+                super::help::INDENT
+            } else {
+                4
+            };
+            let wrapped = |line| wrap(&[Span::raw(line)], columns, indent);
+            let prose = |line| wrap(&[Span::raw(line)], columns, 0);
+            text.lines()
+                .flat_map(|line: &str| {
+                    if line.starts_with(' ') {
+                        wrapped(line)
+                    } else {
+                        prose(line)
+                    }
+                })
+                .collect()
+        }
         Form::Markdown => markdown::lay_out(text, columns, theme::PLAIN),
         Form::Diff => text
             .lines()

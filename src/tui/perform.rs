@@ -53,7 +53,7 @@ impl Screen {
             Command::Suspend => vec![Action::Suspend],
             Command::Quit => self.quit(),
             Command::Help => {
-                let pager = Pager::new("keys and commands", &help::text(), Form::Markdown);
+                let pager = Pager::new("keys and commands", &help::text(), Form::Keys);
                 self.open(pager)
             }
         }

@@ -10,6 +10,7 @@ use ratatui::widgets::{Block, BorderType, Borders, Clear, Paragraph};
 
 use super::action::Action;
 use super::command::Command;
+use super::markdown::hanging;
 use super::theme;
 use super::wrap::{cut, one_line, shown, width, wrap};
 
@@ -147,7 +148,12 @@ impl Sheet {
     fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         for (text, style) in &self.body {
-            lines.extend(wrap(&[Span::styled(text.as_str(), *style)], columns, 0));
+            let indent = hanging(text);
+            lines.extend(wrap(
+                &[Span::styled(text.as_str(), *style)],
+                columns,
+                indent,
+            ));
             if lines.len() > rows.saturating_add(1) {
                 break;
             }
@@ -155,16 +161,16 @@ impl Sheet {
         lines
     }
 
-    /// What Enter does now, in words.
-    pub fn enter(&self, chosen: usize) -> String {
-        let label = self.choices.get(chosen).map_or("", |c| c.label.as_str());
-        format!("Enter: {label}")
-    }
-
-    /// Draws the dialog; gives the rows of its choices for the mouse.
-    pub fn draw(&self, frame: &mut Frame, area: Rect, chosen: usize) -> Vec<(Rect, usize)> {
+    /// Draws the dialog, with what Enter does at its end; gives the rows of its choices for the mouse.
+    pub fn draw(
+        &self,
+        frame: &mut Frame,
+        area: Rect,
+        chosen: usize,
+        enter: &str,
+    ) -> Vec<(Rect, usize)> {
         frame.render_widget(Clear, area);
-        let (inner, columns) = self.draw_frame(frame, area, chosen);
+        let (inner, columns) = self.draw_frame(frame, area, enter);
         let rows = usize::from(inner.height);
         let n_choices = self.choices.len().min(rows);
         let n_body = rows - n_choices;
@@ -208,9 +214,8 @@ impl Sheet {
     }
 
     /// Draws the border where there is room for one.
-    fn draw_frame(&self, frame: &mut Frame, area: Rect, chosen: usize) -> (Rect, usize) {
+    fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
         let columns = usize::from(area.width);
-        let enter = self.enter(chosen);
         if area.height < 4 || area.width < 12 {
             let title = Line::styled(cut(&self.title, columns), theme::NEEDS_YOU);
             frame.render_widget(title, area);
@@ -231,7 +236,7 @@ impl Sheet {
                 theme::NEEDS_YOU,
             ))
             .title_bottom(Line::styled(
-                format!(" {} ", cut(&enter, room)),
+                format!(" {} ", cut(enter, room)),
                 theme::NEEDS_YOU,
             ));
         let framed = block.inner(area);

@@ -102,6 +102,9 @@ pub fn wrap(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'stat
     lines
 }
 
+/// What no line begins with after wide characters.
+const NEVER_FIRST: &str = ",.;:!?)]}%…，。、；：！？）】》」』”’ ";
+
 /// Finds where the line that begins at `from` ends.
 fn line_end(cells: &[Cell<'_>], from: usize, columns: usize) -> usize {
     let mut used = 0;
@@ -116,8 +119,10 @@ fn line_end(cells: &[Cell<'_>], from: usize, columns: usize) -> usize {
             return end.max(from + 1);
         }
         used += cell.width;
-        let is_before_wide = cells.get(at + 1).is_some_and(|next| next.width == 2);
-        if cell.grapheme == " " || cell.width == 2 || is_before_wide {
+        let next = cells.get(at + 1);
+        let is_before_wide = next.is_some_and(|next| next.width == 2);
+        let may_start = next.is_none_or(|next| !NEVER_FIRST.contains(next.grapheme));
+        if cell.grapheme == " " || may_start && (cell.width == 2 || is_before_wide) {
             last_break = Some(at + 1);
         }
     }

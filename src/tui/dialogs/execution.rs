@@ -8,7 +8,6 @@ use crate::domain::question::{Answer, CommitTerms, Terms, TestSource};
 use crate::domain::run::State;
 use crate::tui::command::Command;
 use crate::tui::sheet::{Draft, Sheet, Then};
-use crate::tui::tabs::Tab;
 use crate::tui::theme;
 use crate::tui::wrap::one_line;
 
@@ -18,10 +17,6 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     let mut sheet = Sheet::new(identity(id), &title);
     if let Some(file) = &state.plan {
         sheet = sheet.says(&one_line(&file.plan.title), theme::STRONG);
-        for step in &file.plan.steps {
-            let line = format!("  {}. {}", step.n, one_line(&step.text));
-            sheet = sheet.says(&line, theme::PLAIN);
-        }
     }
     if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
         sheet = sheet.says("you let this plan pass against its review", theme::BAD);
@@ -31,18 +26,26 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     } else {
         theme::BAD
     };
-    sheet
+    sheet = sheet
         .says(&commits(&terms.commits), theme::PLAIN)
         .says(&tests(terms), tests_style)
         .says(&format!("allowed: {}", allowed(state.mode)), theme::PLAIN)
-        .says(&dirty(&terms.dirty), theme::PLAIN)
+        .says(&dirty(&terms.dirty), theme::PLAIN);
+    // The steps come last: where the window is small, they are what a key shows whole.
+    for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
+        let line = format!("{}. {}", step.n, one_line(&step.text));
+        sheet = sheet.says(&line, theme::PLAIN);
+    }
+    let all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
+    sheet.whole = Some(("what you approve".to_owned(), all.join("\n")));
+    sheet
         .offers('y', "execute it", answer(id, Answer::Execute))
         .offers(
             'n',
             "change it first: write what",
             Then::Write(Draft::Changes { id }),
         )
-        .offers('v', "read the plan", Then::Do(Command::Show(Tab::Plan)))
+        .offers('v', "read all that you approve", Then::Do(Command::View))
         .offers('b', "back to the goal", answer(id, Answer::Stop))
         .offers('c', "cancel the run", cancel())
         .first(2)

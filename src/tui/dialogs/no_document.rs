@@ -8,7 +8,7 @@ use crate::tui::theme;
 
 pub(super) fn sheet(id: u32, purpose: &Purpose, reason: &str) -> Sheet {
     let title = format!(
-        "the {} {}, and brought no document",
+        "no document came from the {}, who {}",
         purpose.role().name(),
         purpose.in_words()
     );

@@ -7,6 +7,10 @@ use crate::domain::question::Answer;
 use crate::domain::turn::Purpose;
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
+use crate::tui::wrap::{one_line, width};
+
+/// From how many columns on an offered answer is also shown whole.
+const WIDE: usize = 30;
 
 /// Letters that mean nothing else outside of dialogs.
 const LETTERS: &str = "bfhlmoqryz";
@@ -32,7 +36,14 @@ pub(super) fn sheet(
         return sheet.offers('n', "let it decide itself", answer(id, Answer::Dismiss));
     };
     let mut sheet = sheet.says(text, theme::PLAIN);
-    sheet.whole = Some((title, text.clone()));
+    sheet.whole = Some((title, format!("{text}\n\n{}", offered.join("\n"))));
+    // A choice has one line; what may not fit there stands whole above.
+    for (key, option) in LETTERS.chars().zip(offered) {
+        if width(option) > WIDE {
+            let key = key.to_ascii_uppercase();
+            sheet = sheet.says(&format!("{key}: {}", one_line(option)), theme::QUIET);
+        }
+    }
     for (key, option) in LETTERS.chars().zip(offered) {
         sheet = sheet.offers(key, option, Then::Pick(option.clone()));
     }

@@ -71,6 +71,8 @@ fn lay_out(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
     rows.extend(receipts(state));
     rows.into_iter()
         .flat_map(|row| row.lay_out(columns))
+        // The blank line before a heading is not wanted before the first.
+        .skip(1)
         .collect()
 }
 
