@@ -9,6 +9,10 @@ use crate::domain::turn::Role;
 
 /// One thing that the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a key makes one or two of them; none is kept"
+)]
 pub enum Action {
     /// Goes to the event log and the run.
     Event(Event),

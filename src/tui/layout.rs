@@ -81,7 +81,7 @@ impl Screen {
         self.draw_body(frame, rest, state, now);
         self.seen = None;
         if let Some(sheet) = &sheet {
-            let chosen = self.chosen_of(&sheet);
+            let chosen = self.chosen_of(sheet);
             let enter = self.enter_in_words(sheet, chosen);
             self.places.choices = sheet.draw(frame, sheet_area, chosen, &enter);
             if !sheet_area.is_empty() {

@@ -186,7 +186,10 @@ impl Screen {
                 answer,
             })],
             None => {
-                let choices = question.kind.choices().join(", ");
+                let choices = match question.kind.choices() {
+                    [] => "a key of its dialog".to_owned(),
+                    choices => choices.join(", "),
+                };
                 self.refuse(&format!("`{word}` is no answer here; there is: {choices}"))
             }
         }

@@ -283,7 +283,7 @@ fn reaction(effect: &Effect, die: u8) -> Option<Event> {
         Effect::StartTurn(order) => Event::TurnEnded {
             turn: order.turn.clone(),
             result: TurnResult::Completed {
-                question: (die % 4 == 0).then(|| "which?".to_owned()),
+                question: die.is_multiple_of(4).then(|| "which?".to_owned()),
                 summary: "did it".to_owned(),
             },
         },
@@ -296,7 +296,7 @@ fn reaction(effect: &Effect, die: u8) -> Option<Event> {
                 file_sha256: hash(),
             }
         }
-        Effect::CollectDocument(collected) if die % 3 == 0 => Event::NoDocument {
+        Effect::CollectDocument(collected) if die.is_multiple_of(3) => Event::NoDocument {
             turn: collected.turn.clone(),
             reason: "nothing".to_owned(),
         },

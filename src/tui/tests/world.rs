@@ -1,5 +1,7 @@
 //! Runs to look at: an example that a reader recognises, with every kind of question.
 
+use std::collections::BTreeMap;
+
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -11,11 +13,14 @@ use crate::domain::ids::{At, RequestId, RunId, SessionId, TurnId};
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan;
 use crate::domain::question::{
-    ArbitrationReason, CommitTerms, Question, QuestionKind, Terms, TestCommand, TestSource,
+    ArbitrationReason, CommitTerms, EntryPoint, Question, QuestionKind, Terms, TestCommand,
+    TestSource,
 };
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
 use crate::domain::review::{Review, Verdict};
-use crate::domain::run::{Counts, Goal, PlanFile, Run, Running, SCHEMA, State, VerdictRecord};
+use crate::domain::run::{
+    Counts, Goal, PlanFile, Reading, Run, Running, SCHEMA, State, VerdictRecord,
+};
 use crate::domain::turn::{Purpose, Role, TurnOrder};
 use crate::tui::{Action, Screen, ScreenSettings};
 
@@ -76,6 +81,7 @@ pub fn state(phase: Phase) -> State {
         plan: parsed,
         file_sha256,
         version: 2,
+        reading: Reading::Plan,
     });
     let remarks = vec![
         remark(1, Severity::Blocking, "an empty list is not said to give 0"),
@@ -170,7 +176,7 @@ fn execution() -> Execution {
             made_by_tests: Vec::new(),
             left_out: Vec::new(),
         }],
-        dirty_policy: None,
+        dirty_policy: BTreeMap::new(),
     }
 }
 
@@ -215,6 +221,7 @@ pub fn approving(targets: &[&str]) -> State {
 }
 
 /// Every kind of question, each with the phase it belongs to.
+#[expect(clippy::too_many_lines, reason = "one entry a kind: a list to read")]
 pub fn questions() -> Vec<(Phase, QuestionKind)> {
     let purpose = Purpose::WritePlan;
     let sha = |text: &str| plan::file_hash(text.as_bytes());
@@ -296,7 +303,11 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             Phase::Execute,
             QuestionKind::EntryPoints {
                 step: 2,
-                changes: vec![(text("Makefile"), text("`make test` runs it"))],
+                changes: vec![EntryPoint {
+                    path: text("Makefile"),
+                    why: text("`make test` runs it"),
+                    content: None,
+                }],
             },
         ),
         (
@@ -337,6 +348,7 @@ fn terms() -> Terms {
 }
 
 /// What was said and done so far.
+#[expect(clippy::too_many_lines, reason = "one entry an event: a list to read")]
 pub fn story() -> Vec<Event> {
     let turn = TurnId::new("trn_1");
     let agent = |role, news| Event::Agent {
