@@ -20,7 +20,7 @@ pub fn text() -> String {
     lines.push(
         "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: ".to_owned()
             + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
-            + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · cancel",
+            + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel",
     );
     lines.join("\n")
 }

@@ -325,6 +325,13 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             },
         ),
         (
+            Phase::Execute,
+            QuestionKind::StepRecovery {
+                step: 2,
+                stage: Stage::Test,
+            },
+        ),
+        (
             Phase::Approved,
             QuestionKind::CannotExecute {
                 reason: text("the branch agent-collab/sum exists already"),
