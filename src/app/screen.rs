@@ -288,11 +288,11 @@ impl Shell {
         }
     }
 
-    /// Gives the terminal back, stops until continued, and takes it again.
+    /// Gives the terminal back and stops; the signal that continues it takes the terminal again.
     fn suspend(&mut self) -> Result<Option<End>, End> {
         self.terminal.give_back().map_err(End::TerminalGone)?;
         stop_here().map_err(End::TerminalGone)?;
-        self.come_back()
+        Ok(None)
     }
 
     fn come_back(&mut self) -> Result<Option<End>, End> {

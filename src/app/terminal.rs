@@ -122,11 +122,12 @@ impl Terminal {
         leave()
     }
 
-    /// Takes the terminal again; whatever is on it is not relied on.
+    /// Takes the terminal again; neither what is on it nor its modes are relied on.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn take_again(&mut self) -> io::Result<()> {
+        leave()?;
         enter()?;
         self.pending.0.borrow_mut().clear();
         self.inner = ratatui::Terminal::new(CrosstermBackend::new(self.pending.clone()))?;

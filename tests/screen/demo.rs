@@ -16,7 +16,7 @@ fn open_demo(world: &World) -> Terminal {
     terminal.wait_for("is this the goal");
     // Letters are commands outside of the composer only.
     terminal.type_keys(ESC);
-    terminal.wait_for("/ for commands");
+    terminal.wait_for("I to write");
     terminal
 }
 
@@ -115,6 +115,31 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     terminal.assert_given_back();
     assert!(log_of(&world).contains("run.left"));
     assert_eq!(n_agents(&folder.to_string_lossy()), 0);
+}
+
+#[test]
+fn an_unfinished_run_goes_on_where_it_was() {
+    let world = World::new();
+    let mut terminal = open_demo(&world);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("writes the plan: release?");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("reviews the plan: release?");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    let (root, config) = ("demo/wordstat", "demo/config.toml");
+    let config = world.repository().join(config);
+    let mut terminal = world.open_in(root, &["--config", &config.to_string_lossy()]);
+    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("in phase REVIEW");
+    terminal.type_keys("y");
+    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("plan.md is written: 3 step(s)");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("answers the review: release?");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
 }
 
 #[test]

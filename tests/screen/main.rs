@@ -50,8 +50,14 @@ impl World {
 
     /// Starts the program in the repository and waits until it has the terminal.
     fn open(&self, arguments: &[&str]) -> Terminal {
+        self.open_in("", arguments)
+    }
+
+    /// Starts the program in a folder of the repository and waits until it has the terminal.
+    fn open_in(&self, folder: &str, arguments: &[&str]) -> Terminal {
         let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
-        let mut terminal = Terminal::start(program, arguments, &self.home(), &self.repository());
+        let cwd = self.repository().join(folder);
+        let mut terminal = Terminal::start(program, arguments, &self.home(), &cwd);
         terminal.wait("the terminal's modes", |terminal| terminal.is_taken());
         terminal
     }
