@@ -5,4 +5,6 @@
 pub mod answers;
 pub mod headless;
 pub mod report;
+pub mod screen;
 pub mod start;
+pub mod terminal;

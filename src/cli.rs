@@ -5,6 +5,7 @@ pub mod demo;
 pub mod doctor;
 pub mod resume;
 pub mod run;
+pub mod screen;
 pub mod scripted_agent;
 pub mod status;
 pub mod trust;
@@ -16,6 +17,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::app::start::{Refusal, find_root};
+use crate::app::terminal;
 use crate::config::{Choices, Override, Places};
 use crate::engine::git::GitSettings;
 
@@ -24,13 +26,17 @@ use crate::engine::git::GitSettings;
 #[command(
     name = "agent-collab",
     version,
-    after_help = "See it work without a model or a key:\n  agent-collab demo\n\n\
+    args_conflicts_with_subcommands = true,
+    after_help = "In a terminal, without a command, it opens its screen: type a goal, release each turn, decide every question.\n\n\
+                  See it work without a model or a key:\n  agent-collab demo\n\n\
                   Let your own codex and claude work in this repository:\n  \
                   agent-collab doctor\n  \
                   agent-collab run --goal \"Make the parser accept empty input\" --auto --yes-execute\n\n\
                   Exit codes: 0 done, 1 error, 2 usage, 3 needs you, 4 another instance runs here, 5 cancelled, 130 interrupted."
 )]
 struct Cli {
+    #[command(flatten)]
+    screen: screen::ScreenArgs,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -142,16 +148,22 @@ pub fn main() -> u8 {
             return if error.use_stderr() { 2 } else { 0 };
         }
     };
-    let Some(command) = cli.command else {
-        let mut help = Cli::command();
-        let _closed = writeln!(
-            io::stderr(),
-            "{}\nthe screen is not there yet: name a sub-command",
-            help.render_help()
-        );
-        return 2;
+    let code = match cli.command {
+        Some(command) => dispatch(command),
+        None if terminal::is_there() => block_on(screen::run(cli.screen)),
+        None => Ok(say_usage()),
     };
-    dispatch(command).unwrap_or_else(|refusal| complain(&refusal))
+    code.unwrap_or_else(|refusal| complain(&refusal))
+}
+
+/// Without a command and without a terminal there is nothing to do but say so.
+fn say_usage() -> u8 {
+    let help = Cli::command().render_help();
+    let _closed = writeln!(
+        io::stderr(),
+        "{help}\nthere is no terminal to open the screen in: name a command"
+    );
+    2
 }
 
 fn dispatch(command: Command) -> Result<u8, Refusal> {

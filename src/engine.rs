@@ -315,6 +315,14 @@ impl Engine {
         self.feed(Event::Resumed { gate })
     }
 
+    /// Lets the conversations end by themselves: the run is over and nobody says anything more.
+    pub fn dismiss(&mut self) {
+        for asks in std::mem::take(&mut self.lives).into_values() {
+            // A full queue is no reason to wait: dropping the sender ends the task as well.
+            let _full = asks.try_send(Ask::End);
+        }
+    }
+
     /// Ends all conversations and waits until their processes are gone.
     pub async fn shut_down(&mut self) {
         self.cancel.cancel();

@@ -1,6 +1,6 @@
 //! The library behind `agent-collab`, its modules in reading order: what the program knows
 //! (`domain`, `permission`, `text`), whom it speaks to (`adapter`, `process`), what it keeps
-//! (`store`, `config`, `prompts`), how it acts (`engine`) and how a person reaches it (`app`, `cli`).
+//! (`store`, `config`, `prompts`), how it acts (`engine`), how it looks (`tui`) and how a person reaches it (`app`, `cli`).
 //!
 //! The arrows between the modules are a test: `tests/it/layers.rs`. Where there is no Unix the library is
 //! empty, and the program refuses with a message.
@@ -19,6 +19,8 @@ pub mod store;
 
 pub mod engine;
 pub mod scripted;
+
+pub mod tui;
 
 pub mod app;
 pub mod cli;

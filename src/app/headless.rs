@@ -110,8 +110,7 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     let Started {
         mut engine,
         notices,
-        lock: _lock,
-        debug_log: _debug_log,
+        occupied: _occupied,
     } = started;
     for notice in notices {
         let _closed = writeln!(err, "note: {notice}");

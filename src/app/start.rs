@@ -58,6 +58,8 @@ pub enum Asks {
     Deny,
     /// Rules of the user's own configuration and of `--config` answer.
     AllowRules,
+    /// They wait for the user.
+    Wait,
 }
 
 /// What happens to an unfinished run.
@@ -98,6 +100,47 @@ impl From<StoreError> for Refusal {
     }
 }
 
+/// A directory and its configuration, looked at and not touched.
+#[derive(Debug)]
+pub struct Found {
+    /// The repository's root, else the directory itself.
+    pub root: PathBuf,
+    /// The repository, where there is one.
+    pub repository: Option<Repository>,
+    /// Where the user's own files lie.
+    pub places: Places,
+    /// The configuration in force.
+    pub loaded: Loaded,
+}
+
+/// A directory in which this process is the only instance, with or without a run.
+pub struct Occupied {
+    /// What was found there.
+    pub found: Found,
+    /// Where the run's files lie.
+    pub layout: Layout,
+    /// Held for the life of the program.
+    pub lock: InstanceLock,
+    /// What the user should know.
+    pub notices: Vec<String>,
+    /// Writes what is left of the debug log when it goes; opened with the first run.
+    pub debug_log: Option<DebugLog>,
+}
+
+/// What every run needs, present and checked.
+pub struct Checked {
+    prompts: Prompts,
+    adapters: BTreeMap<Role, NamedAdapter>,
+}
+
+/// A run that can take its first event.
+pub struct Begun {
+    /// The owner of the run.
+    pub engine: Engine,
+    /// What the user should know.
+    pub notices: Vec<String>,
+}
+
 /// A run that can take its first event, with what must live as long as it.
 pub struct Started {
     /// The owner of the run.
@@ -105,9 +148,7 @@ pub struct Started {
     /// What the user should know.
     pub notices: Vec<String>,
     /// Held for the life of the program.
-    pub lock: InstanceLock,
-    /// Writes what is left of the debug log when it goes.
-    pub debug_log: Option<DebugLog>,
+    pub occupied: Occupied,
 }
 
 /// Finds the directory that a run belongs to: the repository's root, else the directory itself.
@@ -150,35 +191,16 @@ pub fn load_config(root: &Path, choices: &Choices) -> Result<(Places, Loaded), R
     Ok((places, loaded))
 }
 
-/// Everything that was checked before a run is begun or taken up.
-struct Ground {
-    root: PathBuf,
-    repository: Option<Repository>,
-    commits_off: Option<String>,
-    places: Places,
-    loaded: Loaded,
-    prompts: Prompts,
-    adapters: BTreeMap<Role, NamedAdapter>,
-    layout: Layout,
-    lock: InstanceLock,
-    notices: Vec<String>,
-    cancel: CancellationToken,
-}
-
 /// Checks everything and begins a run.
 ///
 /// # Errors
 /// Something is missing, wrong, or held by another instance.
 pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
-    let run = RunId::new(format!("run_{}", uuid::Uuid::now_v7().simple()));
-    let ground = prepare(wishes, &run).await?;
-    clear_the_way(&ground.layout, &ground.lock, wishes.unfinished).await?;
-    let guard = Guard::open(&ground.layout, &ground.places.state_dir.join("guard"))?;
-    let created = created(run, &ground.loaded.config, wishes.gate, &ground.adapters);
-    let (journal, first) = Journal::begin(guard, created)?;
-    let mut started = ready(ground, wishes, journal);
-    started.engine.tell_first(first);
-    Ok(started)
+    let found = find(wishes).await?;
+    let checked = check(&found).await?;
+    let mut occupied = occupy(found)?;
+    let begun = begin(&mut occupied, checked, wishes).await?;
+    Ok(started(occupied, begun))
 }
 
 /// Checks everything and takes up the run that is there.
@@ -186,33 +208,133 @@ pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
 /// # Errors
 /// As [`start`]; or there is no unfinished run.
 pub async fn resume(wishes: &Wishes) -> Result<Started, Refusal> {
-    let ground = prepare(wishes, &RunId::new("resume")).await?;
-    tidy(&ground.layout, &ground.lock)?;
-    let guard = Guard::open(&ground.layout, &ground.places.state_dir.join("guard"))?;
+    let found = find(wishes).await?;
+    let checked = check(&found).await?;
+    let mut occupied = occupy(found)?;
+    let begun = take_up(&mut occupied, checked, wishes).await?;
+    Ok(started(occupied, begun))
+}
+
+fn started(mut occupied: Occupied, begun: Begun) -> Started {
+    let mut notices = std::mem::take(&mut occupied.notices);
+    notices.extend(begun.notices);
+    Started {
+        engine: begun.engine,
+        notices,
+        occupied,
+    }
+}
+
+/// Looks where the program was started and reads the configuration that counts there.
+///
+/// # Errors
+/// The directory or the configuration has problems.
+pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
+    let git = GitSettings::new("none", CancellationToken::new());
+    let (root, repository) = find_root(&wishes.cwd, git).await?;
+    let (places, loaded) = load_config(&root, &wishes.choices)?;
+    Ok(Found {
+        root,
+        repository,
+        places,
+        loaded,
+    })
+}
+
+/// Makes sure that the prompts are sound and that the agents' CLIs are there.
+///
+/// # Errors
+/// Everything that is wrong with them.
+pub async fn check(found: &Found) -> Result<Checked, Refusal> {
+    let prompts = load_prompts(&found.loaded)?;
+    let adapters = adapters(&found.loaded.config)?;
+    probe_all(&adapters, &found.root).await?;
+    Ok(Checked { prompts, adapters })
+}
+
+/// Takes the directory for this process. Makes the work directory and its lock, and no run.
+///
+/// # Errors
+/// The work directory cannot be used, or another instance holds it.
+pub fn occupy(found: Found) -> Result<Occupied, Refusal> {
+    let layout = layout(&found.root, &found.loaded.config)?;
+    let loaded = &found.loaded;
+    let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
+    if !notices.is_empty() && trust_of(loaded.trust) == Trust::Untrusted {
+        notices.push("`agent-collab trust` shows what would count and lets it".to_owned());
+    }
+    if layout.create()? == Privacy::Open {
+        notices.push(format!(
+            "{} can be read by others: this file system keeps no modes",
+            layout.workdir().display()
+        ));
+    }
+    let lock = take_lock(&layout)?;
+    Ok(Occupied {
+        found,
+        layout,
+        lock,
+        notices,
+        debug_log: None,
+    })
+}
+
+/// Begins a run; what is left of an earlier one is archived first.
+///
+/// # Errors
+/// An unfinished run stands in the way, or git or the disk refuses.
+pub async fn begin(
+    occupied: &mut Occupied,
+    checked: Checked,
+    wishes: &Wishes,
+) -> Result<Begun, Refusal> {
+    let run = RunId::new(format!("run_{}", uuid::Uuid::now_v7().simple()));
+    let git = git(occupied, &run).await?;
+    clear_the_way(&occupied.layout, &occupied.lock, wishes.unfinished).await?;
+    let created = created(
+        run,
+        &occupied.found.loaded.config,
+        wishes.gate,
+        &checked.adapters,
+    );
+    let (journal, first) = Journal::begin(guard(occupied)?, created)?;
+    let mut begun = ready(occupied, checked, (git, wishes), journal);
+    begun.engine.tell_first(first);
+    Ok(begun)
+}
+
+/// Takes up the unfinished run that is there; [`Engine::resume`] lets it go on.
+///
+/// # Errors
+/// There is none, it was begun with other adapters, or git or the disk refuses.
+pub async fn take_up(
+    occupied: &mut Occupied,
+    checked: Checked,
+    wishes: &Wishes,
+) -> Result<Begun, Refusal> {
+    let git = git(occupied, &RunId::new("resume")).await?;
+    tidy(&occupied.layout, &occupied.lock)?;
     let nothing = || {
         Refusal::error(
             "there is no unfinished run here",
             "`agent-collab run --goal …` begins one",
         )
     };
-    let journal = Journal::reopen(guard)?.ok_or_else(nothing)?;
+    let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing)?;
     let state = journal.state();
     if state.phase.is_final() || state.goal.is_none() {
         return Err(nothing());
     }
-    fits_the_run(&ground, state)?;
+    fits_the_run(&checked.adapters, state)?;
     end_leftovers(&find_leftovers(state.run.as_str()), LEFTOVER_GRACE).await;
-    Ok(ready(ground, wishes, journal))
+    Ok(ready(occupied, checked, (git, wishes), journal))
 }
 
 /// A run goes on with the adapters that it was begun with: its conversations live there.
-fn fits_the_run(ground: &Ground, state: &State) -> Result<(), Refusal> {
+fn fits_the_run(adapters: &BTreeMap<Role, NamedAdapter>, state: &State) -> Result<(), Refusal> {
     for role in [Role::Planner, Role::Reviewer] {
         let began = state.session(role).map(|session| session.adapter.as_str());
-        let now = ground
-            .adapters
-            .get(&role)
-            .map(|adapter| adapter.name.as_str());
+        let now = adapters.get(&role).map(|adapter| adapter.name.as_str());
         if began != now {
             let word = |name: Option<&str>| name.unwrap_or("none").to_owned();
             return Err(Refusal::error(
@@ -229,68 +351,61 @@ fn fits_the_run(ground: &Ground, state: &State) -> Result<(), Refusal> {
     Ok(())
 }
 
-async fn prepare(wishes: &Wishes, run: &RunId) -> Result<Ground, Refusal> {
+/// Where snapshots and commits of one run go.
+struct Git {
+    repository: Option<Repository>,
+    commits_off: Option<String>,
+    cancel: CancellationToken,
+}
+
+async fn git(occupied: &Occupied, run: &RunId) -> Result<Git, Refusal> {
+    let Found { root, places, .. } = &occupied.found;
     let cancel = CancellationToken::new();
-    let git = GitSettings::new(run.as_str(), cancel.clone());
-    let (root, repository) = find_root(&wishes.cwd, git).await?;
-    let (places, loaded) = load_config(&root, &wishes.choices)?;
-    let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
-    if !notices.is_empty() && trust_of(loaded.trust) == Trust::Untrusted {
-        notices.push("`agent-collab trust` shows what would count and lets it".to_owned());
-    }
-    let prompts = load_prompts(&loaded)?;
-    let adapters = adapters(&loaded.config)?;
-    probe_all(&adapters, &root).await?;
-    let (repository, commits_off) = commits(repository, &root, &places, run, &cancel).await?;
-    notices.extend(
-        commits_off
-            .iter()
-            .map(|reason| format!("commits are off: {reason}")),
-    );
-    let layout = layout(&root, &loaded.config)?;
-    let repository = repository.map(|repository| repository.with_own(layout.workdir()));
-    if layout.create()? == Privacy::Open {
-        notices.push(format!(
-            "{} can be read by others: this file system keeps no modes",
-            layout.workdir().display()
-        ));
-    }
-    let lock = take_lock(&layout)?;
-    Ok(Ground {
-        root,
-        repository,
+    let settings = GitSettings::new(run.as_str(), cancel.clone());
+    let (_, repository) = find_root(root, settings).await?;
+    let (repository, commits_off) = commits(repository, root, places, run, &cancel).await?;
+    Ok(Git {
+        repository: repository.map(|repository| repository.with_own(occupied.layout.workdir())),
         commits_off,
-        places,
-        loaded,
-        prompts,
-        adapters,
-        layout,
-        lock,
-        notices,
         cancel,
     })
 }
 
-fn ready(ground: Ground, wishes: &Wishes, journal: Journal) -> Started {
-    let mut notices = ground.notices;
-    let debug_log = open_debug_log(&ground.layout, &ground.loaded.config, &mut notices);
-    let trust = trust_of(ground.loaded.trust);
+fn guard(occupied: &Occupied) -> Result<Guard, Refusal> {
+    let copies = occupied.found.places.state_dir.join("guard");
+    Ok(Guard::open(&occupied.layout, &copies)?)
+}
+
+fn ready(
+    occupied: &mut Occupied,
+    checked: Checked,
+    (git, wishes): (Git, &Wishes),
+    journal: Journal,
+) -> Begun {
+    let commits_off = git.commits_off;
+    let mut notices: Vec<String> = commits_off
+        .iter()
+        .map(|reason| format!("commits are off: {reason}"))
+        .collect();
+    let Found { root, loaded, .. } = &occupied.found;
+    if occupied.debug_log.is_none() {
+        occupied.debug_log = open_debug_log(&occupied.layout, &loaded.config, &mut notices);
+    }
+    let trust = trust_of(loaded.trust);
     let setup = Setup {
-        root: ground.root,
-        prompts: ground.prompts,
+        root: root.clone(),
+        prompts: checked.prompts,
         trust,
-        instructions: instructions(&ground.loaded, trust),
-        adapters: ground.adapters,
+        instructions: instructions(loaded, trust),
+        adapters: checked.adapters,
         branch: wishes.branch,
-        commits_off: ground.commits_off,
-        on_ask: on_ask(wishes.asks, &ground.loaded.config),
-        config: ground.loaded.config,
+        commits_off,
+        on_ask: on_ask(wishes.asks, &loaded.config),
+        config: loaded.config.clone(),
     };
-    Started {
-        engine: Engine::new(setup, journal, ground.repository, ground.cancel),
+    Begun {
+        engine: Engine::new(setup, journal, git.repository, git.cancel),
         notices,
-        lock: ground.lock,
-        debug_log,
     }
 }
 
@@ -417,6 +532,44 @@ fn take_lock(layout: &Layout) -> Result<InstanceLock, Refusal> {
     })
 }
 
+/// Says in words which unfinished run is here, if any. Changes nothing.
+///
+/// # Errors
+/// What is here is of a newer version, or cannot be read.
+pub fn unfinished(layout: &Layout) -> Result<Option<String>, Refusal> {
+    let found = match snapshot::load::<Run>(layout) {
+        Err(StoreError::Damaged { .. }) => {
+            return Ok(Some(
+                "a run whose state is damaged and is read again from its log".to_owned(),
+            ));
+        }
+        found => found?,
+    };
+    Ok(found.and_then(|found| unfinished_in_words(found.state.state())))
+}
+
+fn unfinished_in_words(state: &State) -> Option<String> {
+    let goal = state.goal.as_ref().filter(|_| !state.phase.is_final())?;
+    Some(format!(
+        "`{}`, in phase {}",
+        clean(&goal.title),
+        state.phase
+    ))
+}
+
+fn refuse_unfinished(state: &State) -> Result<(), Refusal> {
+    let Some(run) = unfinished_in_words(state) else {
+        return Ok(());
+    };
+    Err(Refusal {
+        problem: format!("an unfinished run is here: {run}"),
+        hint:
+            "`agent-collab resume` takes it up; `run --new` archives it to history/ and begins anew"
+                .to_owned(),
+        code: 3,
+    })
+}
+
 /// Ends leftovers of a dead run and archives what is over.
 async fn clear_the_way(
     layout: &Layout,
@@ -448,19 +601,8 @@ async fn clear_the_way(
     let state = found.state.state();
     let leftovers = find_leftovers(state.run.as_str());
     end_leftovers(&leftovers, LEFTOVER_GRACE).await;
-    if let Some(goal) = &state.goal
-        && !state.phase.is_final()
-        && unfinished == Unfinished::Refuse
-    {
-        return Err(Refusal {
-            problem: format!(
-                "an unfinished run is here: `{}`, in phase {}",
-                clean(&goal.title),
-                state.phase
-            ),
-            hint: "`agent-collab resume` takes it up; `run --new` archives it to history/ and begins anew".to_owned(),
-            code: 3,
-        });
+    if unfinished == Unfinished::Refuse {
+        refuse_unfinished(state)?;
     }
     let title = state
         .goal
@@ -541,6 +683,7 @@ fn instructions(loaded: &Loaded, trust: Trust) -> Vec<(String, String)> {
 fn on_ask(asks: Asks, config: &Config) -> OnAsk {
     match asks {
         Asks::Deny => OnAsk::Deny,
+        Asks::Wait => OnAsk::Wait,
         Asks::AllowRules => OnAsk::Rules {
             own: rules(config.permission.rules.iter().filter(|rule| is_own(rule))),
             restrictions: rules(config.permission.restrictions.iter()),

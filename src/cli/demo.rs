@@ -13,7 +13,9 @@ use clap::Args;
 use crate::app::answers::{Answers, Yes};
 use crate::app::headless::{self, Headless, Task};
 use crate::app::report::Form;
+use crate::app::screen::{self, First, Opening};
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
+use crate::app::terminal;
 use crate::config::Choices;
 use crate::domain::phase::Gate;
 use crate::engine::setup::BranchPolicy;
@@ -58,7 +60,7 @@ const GIT_VARIABLES: [&str; 5] = [
 /// Arguments of `agent-collab demo`.
 #[derive(Debug, Clone, Args)]
 pub struct DemoArgs {
-    /// Prints the run as lines, without a screen; taken without a terminal.
+    /// Prints the run as lines, without a screen, and answers every question by itself; taken without a terminal.
     #[arg(long)]
     pub headless: bool,
     /// Leaves the agents' pauses out.
@@ -147,6 +149,11 @@ pub async fn run(args: DemoArgs) -> Result<u8, Refusal> {
         .map_err(|error| Refusal::error(format!("cannot find this program: {error}"), ""))?;
     let folder = folder(args.dir.as_deref()).map_err(failed)?;
     let demo = prepare(&folder, &program, speed).map_err(failed)?;
+    if !args.headless && terminal::is_there() {
+        let code = screen::run(demo.opening()).await?;
+        let _closed = writeln!(std::io::stdout(), "{}", demo.farewell());
+        return Ok(code);
+    }
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     // A reader that is gone is noticed when the run is told.
     let _closed = writeln!(out, "{}", demo.welcome());
@@ -156,20 +163,34 @@ pub async fn run(args: DemoArgs) -> Result<u8, Refusal> {
 }
 
 impl Demo {
-    /// The run that is played, with every question answered beforehand.
+    fn wishes(&self, gate: Gate, asks: Asks) -> Wishes {
+        Wishes {
+            cwd: self.root.clone(),
+            choices: Choices {
+                file: Some(self.config_file.clone()),
+                overrides: Vec::new(),
+            },
+            gate,
+            branch: BranchPolicy::Unless,
+            asks,
+            unfinished: Unfinished::Refuse,
+        }
+    }
+
+    /// The run on the screen, with every question left to the user.
+    fn opening(&self) -> Opening {
+        Opening {
+            wishes: self.wishes(Gate::Manual, Asks::Wait),
+            first: First::Demo {
+                goal: self.goal.clone(),
+            },
+        }
+    }
+
+    /// The run that is played as lines, with every question answered beforehand.
     fn headless(&self) -> Headless {
         Headless {
-            wishes: Wishes {
-                cwd: self.root.clone(),
-                choices: Choices {
-                    file: Some(self.config_file.clone()),
-                    overrides: Vec::new(),
-                },
-                gate: Gate::Auto,
-                branch: BranchPolicy::Unless,
-                asks: Asks::Deny,
-                unfinished: Unfinished::Refuse,
-            },
+            wishes: self.wishes(Gate::Auto, Asks::Deny),
             task: Task::Begin(self.goal.clone()),
             answers: Answers {
                 execute: Some(Yes),

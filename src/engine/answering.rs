@@ -157,6 +157,41 @@ impl Engine {
         Ok(())
     }
 
+    /// Lets a call that waits go ahead, by the user's word. A call that no longer waits is left alone.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn allow(&mut self, request: &RequestId) -> Result<(), EngineError> {
+        self.answer_by_user(request, Answer::Allow, "allowed by the user")
+    }
+
+    /// Declines a call that waits, by the user's word. A call that no longer waits is left alone.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn decline(&mut self, request: &RequestId) -> Result<(), EngineError> {
+        let reason = "declined by the user";
+        self.answer_by_user(request, deny(reason), reason)
+    }
+
+    fn answer_by_user(
+        &mut self,
+        request: &RequestId,
+        answer: Answer,
+        reason: &str,
+    ) -> Result<(), EngineError> {
+        let mut waiting = self.state().approvals.iter();
+        if !waiting.any(|approval| approval.request == *request) {
+            return Ok(());
+        }
+        let said = Said {
+            answer,
+            by: "user",
+            reason: reason.to_owned(),
+        };
+        self.answer(request.clone(), said)
+    }
+
     fn order_of(&mut self, role: Role, order: Order) {
         let asks = self.lives.get(&role);
         if asks.is_none_or(|asks| asks.try_send(super::live::Ask::Order(order)).is_err()) {

@@ -3,6 +3,7 @@
 use crate::domain::event::Event;
 use crate::domain::findings::{Remark, Response};
 use crate::domain::ids::Sha256;
+use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, Step};
 use crate::domain::question::Answer;
 use crate::domain::review::{self, Review};
@@ -12,7 +13,7 @@ use crate::text::{clean, one_line};
 
 use super::documents::{self, CommittedPlan, Facts, Refused, Returned, Whole};
 use super::staging::{self, Staging};
-use super::{Engine, Held, failed};
+use super::{Engine, EngineError, Held, failed};
 
 /// Which base a commit is made against.
 #[derive(Clone, Copy)]
@@ -281,45 +282,65 @@ impl Engine {
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
 
-    /// Tells of edits of the user to the workflow files that the run does not know of yet.
+    /// Takes in what the user changed in the workflow files since the run last looked at them.
+    ///
+    /// Not for every event of a file: an editor that writes in two moves is looked at after the second.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the record of the run cannot be kept.
+    pub fn look_at_documents(&mut self) -> Result<(), EngineError> {
+        for event in self.edits()? {
+            self.feed(event)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn notice_edits(&self) -> Vec<Event> {
+        self.edits()
+            .unwrap_or_else(|error| vec![failed("read the workflow files", error)])
+    }
+
+    /// Tells of edits of the user to the workflow files that the run does not know of yet.
+    fn edits(&self) -> Result<Vec<Event>, StoreError> {
         let mut events = Vec::new();
-        match files::read(&self.journal.layout().plan()) {
-            Ok(Some(now)) => events.extend(self.plan_edit(&now)),
-            Ok(None) if self.state().plan.is_some() => events.push(Event::PlanEdited {
+        match files::read(&self.journal.layout().plan())? {
+            Some(now) => events.extend(self.plan_edit(&now)),
+            None if self.state().plan.is_some() => events.push(Event::PlanEdited {
                 plan: None,
                 approval_sha256: plan::approval_hash(""),
                 file_sha256: plan::file_hash(b""),
             }),
-            Ok(None) => {}
-            Err(error) => events.push(failed("read the plan", error)),
+            None => {}
         }
-        match files::read(&self.journal.layout().comments()) {
-            Ok(Some(now)) if self.state().comments_sha256.as_ref() != Some(&now.sha256) => {
-                events.push(Event::CommentsEdited {
-                    file_sha256: now.sha256,
-                });
-            }
-            Ok(_) => {}
-            Err(error) => events.push(failed("read the comments", error)),
+        if let Some(now) = files::read(&self.journal.layout().comments())?
+            && self.state().comments_sha256.as_ref() != Some(&now.sha256)
+        {
+            events.push(Event::CommentsEdited {
+                file_sha256: now.sha256,
+            });
         }
-        events
+        Ok(events)
     }
 
     fn plan_edit(&self, now: &files::Document) -> Option<Event> {
-        let known = self.state().plan.as_ref()?;
-        if known.file_sha256 == now.sha256 {
+        let text = String::from_utf8_lossy(&now.bytes);
+        let plan = plan::parse(&text).ok().map(cleaned_plan);
+        let is_edit = match &self.state().plan {
+            Some(known) => known.file_sha256 != now.sha256,
+            // What had ceased to be a plan under the user's hands has become one again.
+            None => plan.is_some() && self.state().phase > Phase::WritePlan,
+        };
+        if !is_edit {
             return None;
         }
-        let text = String::from_utf8_lossy(&now.bytes);
         let (n, name) = (self.next_iteration(), &self.journal.layout().names().plan);
         if let Err(error) = iterations::keep(self.journal.guard(), n, name, &now.bytes) {
             return Some(failed("keep your edit of the plan", error));
         }
         Some(Event::PlanEdited {
-            plan: plan::parse(&text).ok().map(cleaned_plan),
             approval_sha256: plan::approval_hash(&text),
             file_sha256: now.sha256.clone(),
+            plan,
         })
     }
 

@@ -86,6 +86,14 @@ impl Journal {
         Ok(Some(journal))
     }
 
+    /// Reads everything that was recorded so far, for whoever watches from now on. Blocks.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn past(&self) -> Result<Vec<Record<Event>>, StoreError> {
+        self.log.read_from(1)?.collect()
+    }
+
     /// What is known of the run.
     pub fn state(&self) -> &State {
         self.run.state()

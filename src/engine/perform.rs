@@ -105,12 +105,9 @@ impl Engine {
         } else {
             Access::ReadOnly
         };
-        let prompt = self.prompt(order, &staging)?;
+        let prompt = self.whole_prompt(order, &staging)?;
         let recovery = self.recovery_prompt(order)?;
-        let prompt = match self.synthetic.remove(&role) {
-            Some(said) => format!("{said}\n\n{prompt}"),
-            None => prompt,
-        };
+        self.synthetic.remove(&role);
         let prompt_sha256 = file_hash(prompt.as_bytes());
         let turn = TurnSpec {
             turn: order.turn.clone(),

@@ -15,14 +15,42 @@ use crate::prompts::variables::{
 use crate::text::truncate;
 
 use super::Engine;
-use super::staging::Staging;
+use super::staging::{self, Staging};
 
 /// How much of a failing test run the agent sees, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 120);
 
 impl Engine {
-    /// Writes the whole prompt of a turn.
-    pub(super) fn prompt(&self, order: &TurnOrder, staging: &Staging) -> Result<String, String> {
+    /// Writes what a turn would send if it were released now; touches nothing.
+    ///
+    /// # Errors
+    /// Why there is no prompt, in words; the turn itself would fail with the same.
+    pub fn preview(&self, order: &TurnOrder) -> Result<String, String> {
+        let role = order.purpose.role();
+        let session = self
+            .state()
+            .session(role)
+            .ok_or("this run has no reviewer")?;
+        let layout = self.journal.layout();
+        let staging = staging::planned(layout, layout.staging(&session.id));
+        self.whole_prompt(order, &staging)
+    }
+
+    /// Writes all that goes to the agent with a turn: what is to be said to it first, then the prompt.
+    pub(super) fn whole_prompt(
+        &self,
+        order: &TurnOrder,
+        staging: &Staging,
+    ) -> Result<String, String> {
+        let prompt = self.prompt(order, staging)?;
+        Ok(match self.synthetic.get(&order.purpose.role()) {
+            Some(said) => format!("{said}\n\n{prompt}"),
+            None => prompt,
+        })
+    }
+
+    /// Writes the prompt of a turn.
+    fn prompt(&self, order: &TurnOrder, staging: &Staging) -> Result<String, String> {
         let body = match &order.purpose {
             Purpose::RefineGoal { said } => self.refine_goal(order, said),
             Purpose::WritePlan => self.write_plan(order, staging)?,

@@ -48,16 +48,25 @@ pub fn prepare(layout: &Layout, dir: PathBuf) -> Result<Staging, StoreError> {
     let plan = documents::read(&layout.plan())?;
     let comments = documents::read(&layout.comments())?;
     let staging = Staging {
-        plan: dir.join(&layout.names().plan),
-        comments: dir.join(&layout.names().comments),
         plan_base: plan.as_ref().map(|document| document.sha256.clone()),
         comments_base: comments.map(|document| document.sha256),
-        dir: dir.clone(),
+        ..planned(layout, dir.clone())
     };
     if let Some(document) = plan {
         fs::write(&staging.plan, &document.bytes).map_err(failed("fill"))?;
     }
     Ok(staging)
+}
+
+/// Names the folder and its files without touching the disk.
+pub fn planned(layout: &Layout, dir: PathBuf) -> Staging {
+    Staging {
+        plan: dir.join(&layout.names().plan),
+        comments: dir.join(&layout.names().comments),
+        plan_base: None,
+        comments_base: None,
+        dir,
+    }
 }
 
 /// Removes whatever lies at the folder's place without following a link.

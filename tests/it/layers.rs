@@ -48,7 +48,13 @@ const PURE: Crates = Crates::Only(&[
     "unicode_width",
 ]);
 /// A screen belongs to `tui` and `app`, a command line to `cli` and `app`.
-const NO_FRONT: Crates = Crates::AllBut(&["clap", "clap_complete", "crossterm", "ratatui"]);
+const NO_FRONT: Crates = Crates::AllBut(&[
+    "clap",
+    "clap_complete",
+    "crossterm",
+    "ratatui",
+    "ratatui_textarea",
+]);
 const ABSTRACT: &[&str] = &["domain", "permission", "text"];
 
 /// All layers from the inside out.
@@ -131,6 +137,18 @@ pub const LAYERS: &[Layer] = &[
         std: Std::All,
     },
     Layer {
+        name: "tui",
+        uses: ABSTRACT,
+        crates: Crates::Only(&[
+            "ratatui",
+            "ratatui_textarea",
+            "similar",
+            "unicode_segmentation",
+            "unicode_width",
+        ]),
+        std: Std::Pure,
+    },
+    Layer {
         name: "app",
         uses: &[
             "domain",
@@ -142,6 +160,7 @@ pub const LAYERS: &[Layer] = &[
             "config",
             "prompts",
             "engine",
+            "tui",
         ],
         crates: Crates::AllBut(&[]),
         std: Std::All,

@@ -1,0 +1,480 @@
+//! The full-screen program: one loop that takes signals and keys first, then what comes back, and
+//! draws a frame when something changed.
+//!
+//! It owns the terminal, the view and the run. It decides nothing about the workflow and nothing about
+//! what is drawn: keys become actions in `tui`, actions become events here, the run does the rest.
+
+mod beginning;
+mod documents;
+mod editor;
+mod ending;
+mod frames;
+mod hands;
+mod reading;
+mod signals;
+mod watch;
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
+use futures_util::{FutureExt, StreamExt};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep_until};
+
+use crate::domain::event::Event;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
+use crate::engine::{self, Engine, EngineError, Inward, Outcome};
+use crate::process::become_subreaper;
+use crate::store::instant;
+use crate::tui::{Action, Delta, Screen, ScreenSettings};
+
+use super::start::{Occupied, Refusal, Wishes};
+use super::terminal::{self, Terminal};
+use beginning::{Begin, Opened};
+use ending::End;
+use frames::{Frames, Wanted};
+use reading::Read;
+use signals::{Signalled, Signals, stop_here};
+use watch::Watch;
+
+/// How many keys and how many messages of the engine are taken in before the next look at the rest.
+const BATCH: usize = 128;
+/// How often what shows the time is drawn while somebody works.
+const TICK: Duration = Duration::from_millis(500);
+
+/// What the screen is opened for.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    /// What to start.
+    pub wishes: Wishes,
+    /// What begins by itself.
+    pub first: First,
+}
+
+/// What begins by itself when the screen opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum First {
+    /// Nothing: the user is asked for a goal.
+    AskForGoal,
+    /// The demo, with its goal.
+    Demo {
+        /// The goal.
+        goal: String,
+    },
+}
+
+/// Opens the screen and returns the exit code once it is closed: 0 done or left, 1 error, 5 cancelled,
+/// 130 interrupted by a signal.
+///
+/// # Errors
+/// There is no usable terminal, or what is found there stands in the way of any run.
+pub async fn run(opening: Opening) -> Result<u8, Refusal> {
+    let failed = |what: &'static str| {
+        move |error: io::Error| Refusal::error(format!("cannot {what}: {error}"), "")
+    };
+    become_subreaper().map_err(failed("look after child processes"))?;
+    let signals = Signals::listen().map_err(failed("listen for signals"))?;
+    terminal::give_back_on_panic();
+    let terminal = Terminal::take().map_err(failed("use the terminal"))?;
+    let mut shell = Shell::new(opening, signals, terminal);
+    let end = shell.play().await;
+    shell.close(end).await
+}
+
+/// The terminal, the view, the run, and what is under way.
+struct Shell {
+    wishes: Wishes,
+    first: First,
+    terminal: Terminal,
+    /// `None` while an editor has the terminal.
+    input: Option<EventStream>,
+    signals: Signals,
+    screen: Screen,
+    settings: ScreenSettings,
+    frames: Frames,
+    wanted: Wanted,
+    tick_at: Option<Instant>,
+    /// `None` until the directory is ours, and while a run is being begun.
+    occupied: Option<Occupied>,
+    engine: Option<Engine>,
+    /// A run that is to begin.
+    beginning: Option<Begin>,
+    tasks: JoinSet<Done>,
+    watch: Option<Watch>,
+    documents: documents::Looking,
+    /// The question whose preview the screen has.
+    previewed: Option<u32>,
+    /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
+    leave_at: Option<Instant>,
+}
+
+/// What work beside the loop brought.
+enum Done {
+    /// The directory was looked at and taken.
+    Opened(Box<Result<Opened, Refusal>>),
+    /// A run was begun, or why not.
+    Begun(Box<beginning::Attempt>),
+    /// The documents were read.
+    Read(Result<Read, crate::store::StoreError>),
+    /// The editor ended.
+    Edited(io::Result<std::process::ExitStatus>),
+    /// The finished runs, in words.
+    History(String),
+}
+
+/// What the loop reacts to.
+enum Next {
+    Signalled(Signalled),
+    Panicked,
+    Input(Option<io::Result<Input>>),
+    Done(Result<Done, JoinError>),
+    Inward(Inward),
+    DocumentChanged,
+    Due,
+}
+
+impl Shell {
+    fn new(opening: Opening, signals: Signals, terminal: Terminal) -> Self {
+        let Opening { wishes, first } = opening;
+        let settings = ScreenSettings {
+            demo: first != First::AskForGoal,
+            repository: wishes.cwd.to_string_lossy().into_owned(),
+            ..ScreenSettings::default()
+        };
+        Self {
+            wishes,
+            first,
+            terminal,
+            input: None,
+            signals,
+            screen: Screen::new(settings.clone()),
+            settings,
+            frames: Frames::default(),
+            wanted: Wanted::ForUser,
+            tick_at: None,
+            occupied: None,
+            engine: None,
+            beginning: None,
+            tasks: JoinSet::new(),
+            watch: None,
+            documents: documents::Looking::default(),
+            previewed: None,
+            leave_at: None,
+        }
+    }
+
+    /// Runs until something ends it. The first frame waits for nothing.
+    async fn play(&mut self) -> End {
+        if let Err(error) = self.draw() {
+            return End::TerminalGone(error);
+        }
+        self.input = Some(EventStream::new());
+        self.open();
+        loop {
+            let next = self.next().await;
+            let ended = self.take(next).and_then(|ended| match ended {
+                None => self.draw_if_due(),
+                Some(end) => Ok(Some(end)),
+            });
+            match ended {
+                Ok(None) => {}
+                Ok(Some(end)) | Err(end) => return end,
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Next {
+        let due = self.next_due();
+        let Self {
+            signals,
+            input,
+            engine,
+            tasks,
+            watch,
+            ..
+        } = self;
+        tokio::select! {
+            biased;
+            signalled = signals.next() => Next::Signalled(signalled),
+            () = terminal::panicked() => Next::Panicked,
+            input = next_input(input) => Next::Input(input),
+            () = sleep_to(due) => Next::Due,
+            () = next_change(watch) => Next::DocumentChanged,
+            Some(done) = tasks.join_next() => Next::Done(done),
+            inward = next_inward(engine) => Next::Inward(inward),
+        }
+    }
+
+    fn take(&mut self, next: Next) -> Result<Option<End>, End> {
+        match next {
+            Next::Signalled(signalled) => self.on_signal(signalled),
+            Next::Panicked => Ok(Some(End::Panicked)),
+            Next::Input(input) => self.on_inputs(input),
+            Next::Done(done) => self.on_done(done),
+            Next::Inward(inward) => self.on_inwards(inward),
+            Next::DocumentChanged => {
+                self.documents.on_changed(Instant::now());
+                Ok(None)
+            }
+            Next::Due => self.on_due(),
+        }
+    }
+
+    /// What is known of the run, where there is one.
+    fn state(&self) -> Option<&State> {
+        self.engine.as_ref().map(Engine::state)
+    }
+
+    /// Tells whether an agent or the program itself is at something.
+    fn is_at_work(&self) -> bool {
+        self.state()
+            .is_some_and(|state| state.running.is_some() || state.busy.is_some())
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        let frame = self.frame_due();
+        let tick = self.input.as_ref().and(self.tick_at);
+        [frame, tick, self.documents.due(), self.leave_at]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn frame_due(&self) -> Option<Instant> {
+        let wanted = self.input.is_some() && self.screen.is_dirty();
+        wanted.then(|| self.frames.due(self.wanted, Instant::now()))
+    }
+
+    fn on_due(&mut self) -> Result<Option<End>, End> {
+        let now = Instant::now();
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if is_due(self.tick_at) {
+            self.screen.touch();
+        }
+        if is_due(self.documents.due()) {
+            self.read_documents();
+        }
+        Ok(is_due(self.leave_at).then_some(End::Left))
+    }
+
+    fn draw_if_due(&mut self) -> Result<Option<End>, End> {
+        if self.frame_due().is_some_and(|due| due <= Instant::now()) {
+            self.draw().map_err(End::TerminalGone)?;
+        }
+        Ok(None)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let state = self.engine.as_ref().map(Engine::state);
+        let screen = &mut self.screen;
+        self.terminal
+            .draw(|frame| screen.draw(frame, state, instant::now()))?;
+        let now = Instant::now();
+        self.frames.on_drawn(now);
+        self.wanted = Wanted::ForNews;
+        self.tick_at = self.is_at_work().then(|| now + TICK);
+        Ok(())
+    }
+
+    fn on_signal(&mut self, signalled: Signalled) -> Result<Option<End>, End> {
+        match signalled {
+            // An editor in the foreground gets its own; ours was not meant.
+            Signalled::End("SIGINT") if self.input.is_none() => Ok(None),
+            Signalled::End(name) => Ok(Some(End::Signalled(name))),
+            Signalled::Stop => self.suspend(),
+            Signalled::Continued => self.come_back(),
+        }
+    }
+
+    /// Gives the terminal back and stops; the signal that continues it takes the terminal again.
+    fn suspend(&mut self) -> Result<Option<End>, End> {
+        self.terminal.give_back().map_err(End::TerminalGone)?;
+        stop_here().map_err(End::TerminalGone)?;
+        Ok(None)
+    }
+
+    fn come_back(&mut self) -> Result<Option<End>, End> {
+        if self.input.is_some() {
+            self.terminal.take_again().map_err(End::TerminalGone)?;
+            self.screen.touch();
+            self.wanted = Wanted::ForUser;
+        }
+        Ok(None)
+    }
+
+    /// Takes in all input that is there, so that many keys make one frame.
+    ///
+    /// What is there already is not asked of the stream: it would remember a waker that wakes nobody.
+    fn on_inputs(&mut self, first: Option<io::Result<Input>>) -> Result<Option<End>, End> {
+        if let Some(end) = self.on_input(first)? {
+            return Ok(Some(end));
+        }
+        for _ in 0..BATCH {
+            let is_there = self.input.is_some() && poll(Duration::ZERO).is_ok_and(|there| there);
+            if !is_there {
+                break;
+            }
+            if let Some(end) = self.on_input(Some(read()))? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    fn on_input(&mut self, input: Option<io::Result<Input>>) -> Result<Option<End>, End> {
+        let state = self.engine.as_ref().map(Engine::state);
+        self.wanted = Wanted::ForUser;
+        let actions = match input {
+            Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {
+                self.screen.on_key(key, state)
+            }
+            Some(Ok(Input::Mouse(mouse))) => self.screen.on_mouse(mouse),
+            Some(Ok(Input::Paste(text))) => {
+                self.screen.on_paste(&text);
+                Vec::new()
+            }
+            Some(Ok(Input::Resize(..))) => {
+                self.screen.touch();
+                Vec::new()
+            }
+            Some(Ok(Input::Key(_) | Input::FocusGained | Input::FocusLost)) => Vec::new(),
+            Some(Err(error)) => return Err(End::TerminalGone(error)),
+            None => return Err(End::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
+        };
+        self.act(actions)
+    }
+
+    fn act(&mut self, actions: Vec<Action>) -> Result<Option<End>, End> {
+        for action in actions {
+            if let Some(end) = self.on_action(action)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    fn on_done(&mut self, done: Result<Done, JoinError>) -> Result<Option<End>, End> {
+        match done {
+            Ok(Done::Opened(opened)) => self.on_opened(*opened),
+            Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
+            Ok(Done::Read(read)) => self.on_read(read),
+            Ok(Done::Edited(ended)) => self.on_edited(ended),
+            Ok(Done::History(text)) => {
+                self.screen.on_notice(&text);
+                Ok(None)
+            }
+            Err(_) => Ok(Some(End::Panicked)),
+        }
+    }
+
+    /// Takes in what came back, and what else is there already.
+    fn on_inwards(&mut self, first: Inward) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        engine.take(first)?;
+        for _ in 0..BATCH {
+            let Some(inward) = engine.next().now_or_never() else {
+                break;
+            };
+            engine.take(inward)?;
+        }
+        self.show_news()
+    }
+
+    /// Puts an event to the run.
+    fn feed(&mut self, event: Event) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        if let Some(Outcome::Halted(reason)) = engine.outcome() {
+            let text = format!("this run cannot go on: {reason}");
+            self.screen.on_notice(&text);
+            return Ok(None);
+        }
+        engine.feed(event)?;
+        self.show_news()
+    }
+
+    /// Hands what happened to the view.
+    fn show_news(&mut self) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        for delta in engine.take_deltas() {
+            self.screen.on_delta(shown(delta));
+        }
+        for record in engine.take_recorded() {
+            self.screen.on_event(record.at, &record.event);
+        }
+        if engine.outcome().is_some() {
+            engine.dismiss();
+        }
+        self.preview();
+        let left =
+            self.leave_at.is_some() && self.state().is_none_or(|state| state.running.is_none());
+        Ok(left.then_some(End::Left))
+    }
+
+    /// Shows what the turn at the gate will send, once for each such question.
+    fn preview(&mut self) {
+        let Some(engine) = &self.engine else {
+            return;
+        };
+        let Some(question) = &engine.state().awaiting else {
+            return;
+        };
+        let QuestionKind::Gate { order } = &question.kind else {
+            return;
+        };
+        if self.previewed != Some(question.id) {
+            self.previewed = Some(question.id);
+            let prompt = engine.preview(order);
+            let prompt = prompt.unwrap_or_else(|problem| format!("no prompt: {problem}"));
+            self.screen.on_preview(&prompt);
+        }
+    }
+}
+
+impl From<EngineError> for End {
+    fn from(error: EngineError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn shown(delta: engine::Delta) -> Delta {
+    match delta {
+        engine::Delta::Text { role, item, text } => Delta::Text { role, item, text },
+        engine::Delta::Withdrawn { role, item } => Delta::Withdrawn { role, item },
+    }
+}
+
+async fn next_input(input: &mut Option<EventStream>) -> Option<io::Result<Input>> {
+    match input {
+        Some(input) => input.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_inward(engine: &mut Option<Engine>) -> Inward {
+    match engine {
+        Some(engine) => engine.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_change(watch: &Option<Watch>) {
+    match watch {
+        Some(watch) => watch.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_to(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

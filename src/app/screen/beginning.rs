@@ -1,0 +1,278 @@
+//! From an opened screen to a run: the directory is taken first, a run is made when there is a goal.
+
+use tokio::time::Instant;
+
+use crate::app::start::{self, Begun, Occupied, Refusal, Unfinished, Wishes};
+use crate::domain::event::Event;
+use crate::domain::phase::Gate;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
+use crate::domain::turn::Purpose;
+use crate::engine::git::{Head, Repository};
+use crate::store::Record;
+use crate::text::clean;
+use crate::tui::ScreenSettings;
+
+use super::ending::End;
+use super::watch::Watch;
+use super::{Done, First, Shell};
+
+/// A directory that is ours, with what the screen shows of it.
+pub struct Opened {
+    occupied: Occupied,
+    branch: Option<String>,
+    /// The unfinished run that lies there, in words.
+    unfinished: Option<String>,
+}
+
+/// A run that is to begin or to go on.
+pub struct Begin {
+    what: What,
+    /// What the user did since.
+    since: Vec<Event>,
+}
+
+/// Which run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A new one with this goal.
+    Goal(String),
+    /// The unfinished one.
+    Unfinished,
+}
+
+/// A run that was tried to begin.
+pub struct Attempt {
+    occupied: Occupied,
+    standing: Result<Standing, Refusal>,
+}
+
+/// A run that stands, with all that was recorded of it before.
+struct Standing {
+    begun: Begun,
+    past: Vec<Record<Event>>,
+}
+
+impl Shell {
+    /// Looks at the directory and takes it, beside the loop.
+    pub(super) fn open(&mut self) {
+        let wishes = self.wishes.clone();
+        self.tasks
+            .spawn(async move { Done::Opened(Box::new(open(&wishes).await)) });
+    }
+
+    pub(super) fn on_opened(
+        &mut self,
+        opened: Result<Opened, Refusal>,
+    ) -> Result<Option<End>, End> {
+        let Opened {
+            mut occupied,
+            branch,
+            unfinished,
+        } = opened.map_err(End::Refused)?;
+        for notice in std::mem::take(&mut occupied.notices) {
+            self.screen.on_notice(&notice);
+        }
+        self.settings = ScreenSettings {
+            confirm_enter: occupied.found.loaded.config.workflow.confirm_enter,
+            repository: occupied.found.root.to_string_lossy().into_owned(),
+            branch,
+            ..self.settings.clone()
+        };
+        self.screen.on_settings(self.settings.clone());
+        match Watch::begin(&occupied.layout) {
+            Ok(watch) => self.watch = Some(watch),
+            Err(error) => self.screen.on_notice(&format!(
+                "changes of plan.md and comments.md are seen only when a turn ends: {error}"
+            )),
+        }
+        self.occupied = Some(occupied);
+        if let First::Demo { goal } = &self.first {
+            let goal = goal.clone();
+            return self.begin(What::Goal(goal));
+        }
+        if let Some(run) = unfinished.filter(|_| self.wishes.unfinished == Unfinished::Refuse) {
+            self.screen.on_unfinished(&run);
+        }
+        match self.beginning.is_some() {
+            true => self.try_to_begin(),
+            false => Ok(None),
+        }
+    }
+
+    /// Lets the unfinished run go to the history as soon as another one begins.
+    pub(super) fn archive(&mut self) -> Result<Option<End>, End> {
+        self.wishes.unfinished = Unfinished::Archive;
+        self.screen
+            .on_notice("the unfinished run goes to history/ when the new one begins");
+        Ok(None)
+    }
+
+    /// Begins a run or lets one go on; what the user does meanwhile is kept for it.
+    pub(super) fn begin(&mut self, what: What) -> Result<Option<End>, End> {
+        let is_under_way = |state: &State| !state.phase.is_final();
+        if self.beginning.is_some() || self.state().is_some_and(is_under_way) {
+            self.screen
+                .on_notice("a run is under way; cancel it before you begin another");
+            return Ok(None);
+        }
+        self.beginning = Some(Begin {
+            what,
+            since: Vec::new(),
+        });
+        self.try_to_begin()
+    }
+
+    fn try_to_begin(&mut self) -> Result<Option<End>, End> {
+        // While the directory is not ours yet, its opening comes back here.
+        let (Some(mut occupied), Some(begin)) = (self.occupied.take(), &self.beginning) else {
+            return Ok(None);
+        };
+        self.screen
+            .on_notice("looking whether the agents are there …");
+        self.engine = None;
+        let (wishes, what) = (self.wishes.clone(), begin.what.clone());
+        self.tasks.spawn(async move {
+            let standing = stand(&mut occupied, &wishes, &what).await;
+            Done::Begun(Box::new(Attempt { occupied, standing }))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_begun(&mut self, attempt: Attempt) -> Result<Option<End>, End> {
+        let Attempt { occupied, standing } = attempt;
+        self.occupied = Some(occupied);
+        let Some(Begin { what, since }) = self.beginning.take() else {
+            return Ok(None);
+        };
+        let Standing { begun, past } = match standing {
+            Ok(standing) => standing,
+            Err(refusal) => return self.on_refused(&refusal, &what),
+        };
+        for notice in begun.notices {
+            self.screen.on_notice(&notice);
+        }
+        for record in past {
+            self.screen.on_event(record.at, &record.event);
+        }
+        self.engine = Some(begun.engine);
+        self.previewed = None;
+        self.documents.on_changed(Instant::now());
+        let ended = match what {
+            What::Goal(goal) => self.give_goal(goal, &since),
+            What::Unfinished => self.go_on(),
+        };
+        if let Some(end) = ended? {
+            return Ok(Some(end));
+        }
+        for event in since {
+            if let Some(end) = self.on_event(event)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Says why there is no run; what was typed is not lost.
+    fn on_refused(&mut self, refusal: &Refusal, what: &What) -> Result<Option<End>, End> {
+        let text = format!("{}\n{}", refusal.problem, refusal.hint);
+        self.screen.on_notice(text.trim_end());
+        match what {
+            What::Goal(goal) => self.screen.on_paste(goal),
+            What::Unfinished => self.screen.on_unfinished(text.trim_end()),
+        }
+        Ok(None)
+    }
+
+    /// Gives the run its goal, and talks about it unless the user has confirmed it already.
+    fn give_goal(&mut self, goal: String, since: &[Event]) -> Result<Option<End>, End> {
+        let is_confirmed = |event: &Event| matches!(event, Event::GoalConfirmed { .. });
+        let talk = !since.iter().any(is_confirmed);
+        let text = clean(&goal);
+        if let Some(end) = self.feed(Event::GoalGiven { text: text.clone() })? {
+            return Ok(Some(end));
+        }
+        match talk {
+            true => self.say(text),
+            false => Ok(None),
+        }
+    }
+
+    /// Takes the unfinished run up; whatever the gate was, the user releases the next turn.
+    fn go_on(&mut self) -> Result<Option<End>, End> {
+        if let Some(engine) = &mut self.engine {
+            engine.resume(Gate::Manual)?;
+        }
+        self.show_news()
+    }
+
+    /// Takes an event of the user; one that is said to a run that is about to begin waits for it.
+    pub(super) fn on_event(&mut self, event: Event) -> Result<Option<End>, End> {
+        if let Some(begin) = &mut self.beginning {
+            begin.since.push(event);
+            return Ok(None);
+        }
+        match event {
+            Event::Said { text } => self.say(text),
+            other => self.feed(other),
+        }
+    }
+
+    /// Says something about the goal. Sending it is its release: the user has just read all of it.
+    fn say(&mut self, text: String) -> Result<Option<End>, End> {
+        if let Some(end) = self.feed(Event::Said { text })? {
+            return Ok(Some(end));
+        }
+        let awaiting = self.state().and_then(|state| state.awaiting.as_ref());
+        let waits = awaiting.is_some_and(|question| {
+            matches!(&question.kind, QuestionKind::Gate { order }
+                if matches!(order.purpose, Purpose::RefineGoal { .. }))
+        });
+        match waits {
+            true => self.feed(Event::Released),
+            false => Ok(None),
+        }
+    }
+}
+
+async fn open(wishes: &Wishes) -> Result<Opened, Refusal> {
+    let found = start::find(wishes).await?;
+    let branch = match &found.repository {
+        Some(repository) => branch(repository).await,
+        None => None,
+    };
+    let occupied = start::occupy(found)?;
+    let unfinished = match wishes.unfinished {
+        Unfinished::Refuse => start::unfinished(&occupied.layout)?,
+        // Whatever it is, it is going to be archived.
+        Unfinished::Archive => None,
+    };
+    Ok(Opened {
+        occupied,
+        branch,
+        unfinished,
+    })
+}
+
+async fn stand(occupied: &mut Occupied, wishes: &Wishes, what: &What) -> Result<Standing, Refusal> {
+    let checked = start::check(&occupied.found).await?;
+    match what {
+        What::Goal(_) => Ok(Standing {
+            begun: start::begin(occupied, checked, wishes).await?,
+            past: Vec::new(),
+        }),
+        What::Unfinished => {
+            let begun = start::take_up(occupied, checked, wishes).await?;
+            let past = begun.engine.journal().past()?;
+            Ok(Standing { begun, past })
+        }
+    }
+}
+
+/// The branch that is checked out; what cannot be told is not shown.
+async fn branch(repository: &Repository) -> Option<String> {
+    match repository.head().await.ok()? {
+        Head::Branch { name, .. } => Some(name),
+        _ => None,
+    }
+}

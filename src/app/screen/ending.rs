@@ -1,0 +1,219 @@
+//! How the screen ends: the terminal comes first, then the children, then the word on why.
+
+use std::io;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::app::start::Refusal;
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::engine::{Engine, EngineError, Outcome};
+use crate::process::end_everything;
+use crate::tui::{Action, QuitStep};
+
+use super::{Input, Shell, Signalled};
+
+/// How long a turn that the user leaves may take to end by its CLI's protocol.
+const LEAVE_GRACE: Duration = Duration::from_secs(2);
+/// How long conversations may take to end after that, before everything is killed.
+const SHUT_DOWN: Duration = Duration::from_secs(8);
+/// The same after a signal: everything is gone within two seconds.
+const SIGNAL_GRACE: Duration = Duration::from_millis(600);
+const SIGNAL_SHUT_DOWN: Duration = Duration::from_millis(500);
+/// How long processes have between TERM and KILL at the very end.
+const LAST_GRACE: Duration = Duration::from_millis(400);
+
+/// Why the screen ends.
+#[derive(Debug)]
+pub enum End {
+    /// The user left; nothing runs any more, or it had its time.
+    Left,
+    /// The user wants everything killed now.
+    Killed,
+    /// A signal came.
+    Signalled(&'static str),
+    /// The terminal cannot be read or written any more.
+    TerminalGone(io::Error),
+    /// No run is possible here.
+    Refused(Refusal),
+    /// The record of the run cannot be kept.
+    Failed(EngineError),
+    /// A panic gave the terminal back and told itself.
+    Panicked,
+}
+
+/// How patient the end is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// The user sees it end and can cut it short.
+    Shown,
+    /// A signal's.
+    Brief,
+    /// None.
+    None,
+}
+
+impl End {
+    fn patience(&self) -> Patience {
+        match self {
+            Self::Left => Patience::Shown,
+            Self::Signalled(_) | Self::TerminalGone(_) | Self::Panicked => Patience::Brief,
+            Self::Killed | Self::Refused(_) | Self::Failed(_) => Patience::None,
+        }
+    }
+
+    /// What is recorded of it, where nothing was recorded before.
+    fn reason(&self) -> Option<String> {
+        match self {
+            Self::Signalled(name) => Some(format!("interrupted by {name}")),
+            Self::TerminalGone(error) => Some(format!("the terminal is gone: {error}")),
+            Self::Panicked => Some("an error in the program".to_owned()),
+            Self::Left | Self::Killed | Self::Refused(_) | Self::Failed(_) => None,
+        }
+    }
+}
+
+impl Shell {
+    /// Leaves at once when nothing runs; otherwise interrupts, and kills when asked again.
+    pub(super) fn on_quit(&mut self, step: QuitStep) -> Result<Option<End>, End> {
+        if !self.is_at_work() {
+            return Ok(Some(End::Left));
+        }
+        if step == QuitStep::Now || self.leave_at.is_some() {
+            return Ok(Some(End::Killed));
+        }
+        self.leave_at = Some(Instant::now() + LEAVE_GRACE);
+        self.screen.on_notice(
+            "leaving: the agent is interrupted by its protocol, then by TERM, then by KILL; Ctrl+C again kills now",
+        );
+        self.feed(Event::Left {
+            reason: "the user left".to_owned(),
+        })
+    }
+
+    /// Ends everything and gives the exit code.
+    pub(super) async fn close(mut self, end: End) -> Result<u8, Refusal> {
+        let patience = end.patience();
+        if patience != Patience::Shown {
+            self.give_terminal_back();
+        }
+        self.record_leaving(&end);
+        match patience {
+            Patience::Shown => self.end_patiently().await,
+            Patience::Brief => self.end_briefly().await,
+            Patience::None => {}
+        }
+        self.give_terminal_back();
+        self.tasks.shutdown().await;
+        if self.engine.is_some() {
+            let survivors = end_everything(LAST_GRACE).await;
+            if !survivors.is_empty() {
+                tracing::error!(?survivors, "processes that could not be ended");
+            }
+        }
+        match end {
+            End::Left | End::Killed => self.exit_code(),
+            End::Signalled(_) | End::TerminalGone(_) => Ok(130),
+            End::Panicked => Ok(101),
+            End::Refused(refusal) => Err(refusal),
+            End::Failed(error) => Err(Refusal::error(
+                &error,
+                "what was recorded so far is in .agent-collab",
+            )),
+        }
+    }
+
+    fn give_terminal_back(&mut self) {
+        self.input = None;
+        // A terminal that is gone cannot be told so.
+        let _gone = self.terminal.give_back();
+    }
+
+    fn record_leaving(&mut self, end: &End) {
+        let Some(engine) = &mut self.engine else {
+            return;
+        };
+        let over = engine.outcome().is_some() || self.leave_at.is_some();
+        if let Some(reason) = end.reason().filter(|_| !over)
+            && let Err(error) = engine.feed(Event::Left { reason })
+        {
+            tracing::error!(%error, "the end could not be recorded");
+        }
+    }
+
+    /// Lets conversations end by their protocol while the last frame stands; Ctrl+C cuts it short.
+    async fn end_patiently(&mut self) {
+        let Self {
+            engine: Some(engine),
+            input: Some(input),
+            signals,
+            screen,
+            ..
+        } = self
+        else {
+            return;
+        };
+        let state = engine.state().clone();
+        let ended = timeout(SHUT_DOWN, engine.shut_down());
+        tokio::pin!(ended);
+        loop {
+            tokio::select! {
+                biased;
+                signalled = signals.next() => match signalled {
+                    Signalled::End(_) => return,
+                    Signalled::Stop | Signalled::Continued => {}
+                },
+                event = input.next() => match event {
+                    Some(Ok(Input::Key(key))) => {
+                        let is_quit = |action: &Action| matches!(action, Action::Quit(_));
+                        if screen.on_key(key, Some(&state)).iter().any(is_quit) {
+                            return;
+                        }
+                    }
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) | None => return,
+                },
+                _ = &mut ended => return,
+            }
+        }
+    }
+
+    async fn end_briefly(&mut self) {
+        let Some(engine) = &mut self.engine else {
+            return;
+        };
+        let deadline = Instant::now() + SIGNAL_GRACE;
+        while engine.state().running.is_some() {
+            tokio::select! {
+                inward = engine.next() => if engine.take(inward).is_err() { break },
+                () = sleep_until(deadline) => break,
+            }
+        }
+        let _late = timeout(SIGNAL_SHUT_DOWN, engine.shut_down()).await;
+    }
+
+    fn exit_code(&self) -> Result<u8, Refusal> {
+        let Some(engine) = &self.engine else {
+            return Ok(0);
+        };
+        match engine.outcome() {
+            Some(Outcome::Halted(reason)) => Err(Refusal::error(
+                reason,
+                "the run is kept as it is in .agent-collab",
+            )),
+            Some(Outcome::Finished) | None => Ok(code_of(engine)),
+        }
+    }
+}
+
+/// The exit code of a run that the user left: its own where it is over.
+fn code_of(engine: &Engine) -> u8 {
+    let state = engine.state();
+    match state.phase {
+        Phase::Cancelled => 5,
+        Phase::Done if state.changed_nothing() => 1,
+        _ => 0,
+    }
+}

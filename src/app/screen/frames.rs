@@ -1,0 +1,121 @@
+//! When the next frame may be drawn.
+//!
+//! Pure: it is told the time. Frames that answer a key come at once, those that only show what agents
+//! do come at a calmer pace, and in no second are there more than sixty.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How many frames there may be in any second.
+const MOST: usize = 60;
+/// How long after a frame one may follow that answers the user.
+const AFTER_KEY: Duration = Duration::from_millis(4);
+/// How long after a frame one may follow that nobody waits for.
+const AFTER_NEWS: Duration = Duration::from_millis(33);
+
+/// Why a frame is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// Something happened.
+    ForNews,
+    /// The user did something.
+    ForUser,
+}
+
+/// The instants of the last frames.
+#[derive(Debug, Default)]
+pub struct Frames {
+    drawn: VecDeque<Instant>,
+}
+
+impl Frames {
+    /// From when on a frame may be drawn.
+    pub fn due(&self, wanted: Wanted, now: Instant) -> Instant {
+        let gap = match wanted {
+            Wanted::ForNews => AFTER_NEWS,
+            Wanted::ForUser => AFTER_KEY,
+        };
+        let after_last = self.drawn.back().map(|last| *last + gap);
+        let oldest = self.drawn.front().filter(|_| self.drawn.len() >= MOST);
+        let after_oldest = oldest.map(|oldest| *oldest + Duration::from_secs(1));
+        [after_last, after_oldest]
+            .into_iter()
+            .flatten()
+            .fold(now, Instant::max)
+    }
+
+    /// Notes that a frame was drawn.
+    pub fn on_drawn(&mut self, at: Instant) {
+        if self.drawn.len() >= MOST {
+            self.drawn.pop_front();
+        }
+        self.drawn.push_back(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Wants frames at these milliseconds and gives those at which they are drawn.
+    fn check(wanted: &[(u64, Wanted)], expected: &[u64]) {
+        assert_eq!(drawn(wanted), expected);
+    }
+
+    fn drawn(wanted: &[(u64, Wanted)]) -> Vec<u64> {
+        let start = Instant::now();
+        let mut frames = Frames::default();
+        let mut now = start;
+        let mut drawn = Vec::new();
+        for (at, why) in wanted {
+            now = now.max(start + Duration::from_millis(*at));
+            now = frames.due(*why, now);
+            frames.on_drawn(now);
+            drawn.push(u64::try_from((now - start).as_millis()).unwrap());
+        }
+        drawn
+    }
+
+    #[test]
+    fn the_first_frame_comes_at_once_and_news_at_their_pace() {
+        use Wanted::ForNews;
+        check(
+            &[(5, ForNews), (6, ForNews), (7, ForNews), (500, ForNews)],
+            &[5, 38, 71, 500],
+        );
+    }
+
+    #[test]
+    fn an_answer_to_a_key_does_not_wait_for_the_pace_of_news() {
+        use Wanted::{ForNews, ForUser};
+        check(&[(0, ForNews), (10, ForUser), (11, ForUser)], &[0, 10, 14]);
+    }
+
+    #[test]
+    fn the_sixty_first_frame_waits_until_the_second_is_over() {
+        let wanted: Vec<(u64, Wanted)> = (0..62).map(|n| (n * 4, Wanted::ForUser)).collect();
+        let drawn = drawn(&wanted);
+        assert_eq!(&drawn[58..], &[232, 236, 1000, 1004]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn no_second_has_more_than_sixty_frames(gaps in proptest::collection::vec((0u64..40, any::<bool>()), 1..300)) {
+            let mut at = 0;
+            let wanted: Vec<(u64, Wanted)> = gaps.iter().map(|(gap, key)| {
+                at += gap;
+                (at, if *key { Wanted::ForUser } else { Wanted::ForNews })
+            }).collect();
+            let drawn = drawn(&wanted);
+            for (n, at) in drawn.iter().enumerate() {
+                let within = drawn[n..].iter().take_while(|later| **later < at + 1000).count();
+                prop_assert!(within <= MOST);
+            }
+        }
+    }
+}

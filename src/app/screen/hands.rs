@@ -1,0 +1,154 @@
+//! What the user asked for, done: each action calls one function.
+
+use crossterm::event::EventStream;
+use tokio::time::Instant;
+
+use crate::domain::event::Event;
+use crate::domain::ids::RequestId;
+use crate::domain::plan;
+use crate::domain::question::{AfterEdit, Answer};
+use crate::store::{Layout, documents};
+use crate::tui::{Action, DocumentKind};
+
+use super::beginning::What;
+use super::ending::End;
+use super::frames::Wanted;
+use super::{Done, Shell, editor};
+
+impl Shell {
+    pub(super) fn on_action(&mut self, action: Action) -> Result<Option<End>, End> {
+        match action {
+            Action::Event(event) => self.on_event(event),
+            Action::Quit(step) => self.on_quit(step),
+            Action::Suspend => self.suspend(),
+            Action::Edit(document) => self.edit(document),
+            Action::EditingDone { id, then } => self.on_editing_done(id, then),
+            Action::NewRun { goal, refiner: _ } => self.begin(What::Goal(goal)),
+            Action::Resume => self.begin(What::Unfinished),
+            Action::Archive => self.archive(),
+            Action::ShowHistory => self.show_history(),
+            Action::AnswerApproval { request, allow } => self.answer_approval(&request, allow),
+            Action::Copy(text) => self.copy(&text),
+            Action::ShowDiff(_) | Action::Undo => {
+                self.screen.on_notice("this version cannot do that yet");
+                Ok(None)
+            }
+        }
+    }
+
+    fn answer_approval(&mut self, request: &RequestId, allow: bool) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        match allow {
+            true => engine.allow(request)?,
+            false => engine.decline(request)?,
+        }
+        self.show_news()
+    }
+
+    fn copy(&mut self, text: &str) -> Result<Option<End>, End> {
+        self.terminal.copy(text).map_err(End::TerminalGone)?;
+        Ok(None)
+    }
+
+    /// Gives the terminal to the user's editor; the run goes on behind it.
+    fn edit(&mut self, document: DocumentKind) -> Result<Option<End>, End> {
+        let Some(occupied) = &self.occupied else {
+            return Ok(None);
+        };
+        let file = match document {
+            DocumentKind::Plan => occupied.layout.plan(),
+            DocumentKind::Comments => occupied.layout.comments(),
+        };
+        if !file.is_file() {
+            let name = document.file_name();
+            self.screen.on_notice(&format!("there is no {name} yet"));
+            return Ok(None);
+        }
+        self.input = None;
+        self.terminal.give_back().map_err(End::TerminalGone)?;
+        self.tasks.spawn(async move {
+            let editor = editor::command_line();
+            Done::Edited(editor::edit(&editor, &file).await)
+        });
+        Ok(None)
+    }
+
+    /// Takes the terminal back from the editor. What it wrote is noticed like any other edit.
+    pub(super) fn on_edited(
+        &mut self,
+        ended: std::io::Result<std::process::ExitStatus>,
+    ) -> Result<Option<End>, End> {
+        self.terminal.take_again().map_err(End::TerminalGone)?;
+        self.input = Some(EventStream::new());
+        self.screen.touch();
+        self.wanted = Wanted::ForUser;
+        self.documents.on_changed(Instant::now());
+        match ended {
+            Ok(status) if status.success() => {}
+            Ok(status) => {
+                let editor = editor::command_line();
+                self.screen.on_notice(&format!(
+                    "the editor `{editor}` ended with {status}; set VISUAL or EDITOR to use another"
+                ));
+            }
+            Err(error) => self
+                .screen
+                .on_notice(&format!("cannot start an editor: {error}")),
+        }
+        Ok(None)
+    }
+
+    /// Answers the question that waits for the end of an edit by hand with the plan as it is now.
+    fn on_editing_done(&mut self, id: u32, then: AfterEdit) -> Result<Option<End>, End> {
+        let Some(occupied) = &self.occupied else {
+            return Ok(None);
+        };
+        match edited_plan(&occupied.layout, then) {
+            Ok(answer) => self.feed(Event::Answered { id, answer }),
+            Err(problem) => {
+                self.screen.on_notice(&problem);
+                Ok(None)
+            }
+        }
+    }
+
+    fn show_history(&mut self) -> Result<Option<End>, End> {
+        if let Some(occupied) = &self.occupied {
+            let layout = occupied.layout.clone();
+            self.tasks
+                .spawn_blocking(move || Done::History(history_in_words(&layout)));
+        }
+        Ok(None)
+    }
+}
+
+fn edited_plan(layout: &Layout, then: AfterEdit) -> Result<Answer, String> {
+    let document = documents::read(&layout.plan()).map_err(|error| error.to_string())?;
+    let document = document.ok_or("plan.md is gone; write it again, or stop the run")?;
+    let text = String::from_utf8_lossy(&document.bytes);
+    let plan = plan::parse(&text).map_err(|problem| format!("plan.md is no plan: {problem}"))?;
+    Ok(Answer::Edited {
+        then,
+        plan,
+        file_sha256: document.sha256,
+    })
+}
+
+/// Lists the finished runs, the latest first.
+fn history_in_words(layout: &Layout) -> String {
+    let is_run = |entry: &std::fs::DirEntry| entry.path().join("state.json").is_file();
+    let mut names: Vec<String> = std::fs::read_dir(layout.history())
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(is_run)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort_by(|a, b| b.cmp(a));
+    match names.is_empty() {
+        true => "no run is in the history yet".to_owned(),
+        false => format!("finished runs:\n{}", names.join("\n")),
+    }
+}

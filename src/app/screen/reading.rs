@@ -1,0 +1,69 @@
+//! The documents as they lie on disk, read beside the loop.
+//!
+//! Refuses to judge whose text it is: the run compares hashes.
+
+use crate::domain::run::State;
+use crate::store::documents::{Document, read};
+use crate::store::{Layout, StoreError};
+use crate::tui::Documents;
+
+/// What lay on disk at one moment.
+#[derive(Debug, Default)]
+pub struct Read {
+    plan: Option<Document>,
+    comments: Option<Document>,
+    log: Option<Document>,
+}
+
+/// How the documents on disk stand to what the run knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// As the run wrote or saw them.
+    Known,
+    /// Somebody else wrote.
+    Edited,
+    /// One is not there; an editor may be between its two moves.
+    Missing,
+}
+
+/// Reads all documents. Blocks.
+///
+/// # Errors
+/// A file is there and cannot be read.
+pub fn read_all(layout: &Layout) -> Result<Read, StoreError> {
+    Ok(Read {
+        plan: read(&layout.plan())?,
+        comments: read(&layout.comments())?,
+        log: read(&layout.log())?,
+    })
+}
+
+impl Read {
+    /// Compares with what the run knows.
+    pub fn standing(&self, state: &State) -> Standing {
+        let known_plan = state.plan.as_ref().map(|plan| &plan.file_sha256);
+        let plan = self.plan.as_ref().map(|document| &document.sha256);
+        let comments = self.comments.as_ref().map(|document| &document.sha256);
+        if known_plan.is_some() && plan.is_none() {
+            return Standing::Missing;
+        }
+        let comments_differ = comments.is_some() && comments != state.comments_sha256.as_ref();
+        match plan != known_plan || comments_differ {
+            true => Standing::Edited,
+            false => Standing::Known,
+        }
+    }
+
+    /// The texts for the screen.
+    pub fn texts(&self) -> Documents {
+        let text = |document: &Option<Document>| {
+            let document = document.as_ref()?;
+            Some(String::from_utf8_lossy(&document.bytes).into_owned())
+        };
+        Documents {
+            plan: text(&self.plan),
+            comments: text(&self.comments),
+            log: text(&self.log),
+        }
+    }
+}

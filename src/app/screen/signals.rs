@@ -1,0 +1,62 @@
+//! The signals that reach the program while it holds the terminal.
+
+use std::io;
+
+use nix::sys::signal::{Signal as Number, raise};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// What a signal wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signalled {
+    /// The program shall end; the signal's name.
+    End(&'static str),
+    /// The program shall stop until it is continued.
+    Stop,
+    /// The program was continued; others may have used the terminal meanwhile.
+    Continued,
+}
+
+/// The signals that are listened to.
+pub struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+    stop: Signal,
+    continued: Signal,
+}
+
+impl Signals {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
+            continued: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
+        })
+    }
+
+    /// Waits for the next one. Cancel safe.
+    pub async fn next(&mut self) -> Signalled {
+        tokio::select! {
+            biased;
+            _ = self.hangup.recv() => Signalled::End("SIGHUP"),
+            _ = self.terminate.recv() => Signalled::End("SIGTERM"),
+            _ = self.interrupt.recv() => Signalled::End("SIGINT"),
+            _ = self.stop.recv() => Signalled::Stop,
+            _ = self.continued.recv() => Signalled::Continued,
+        }
+    }
+}
+
+/// Stops this process until somebody continues it.
+///
+/// # Errors
+/// The system refuses.
+pub fn stop_here() -> io::Result<()> {
+    raise(Number::SIGSTOP).map_err(io::Error::from)
+}

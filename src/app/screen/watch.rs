@@ -1,0 +1,66 @@
+//! Watches the work directory for changes of the documents.
+//!
+//! The system tells; nothing is polled, so a program at rest stays at rest. (The debouncer that comes
+//! with the library wakes on a tick even when nothing changes; waiting out the second half of an
+//! editor's write is a timer of the loop, set only after a change.) Refuses to read any file.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::Notify;
+
+use crate::store::Layout;
+
+/// A watched directory; it is no longer watched when this goes.
+pub struct Watch {
+    _watcher: RecommendedWatcher,
+    changed: Arc<Notify>,
+}
+
+impl Watch {
+    /// Begins to watch the documents of a work directory.
+    ///
+    /// # Errors
+    /// The system refuses, for example because it watches too many files already.
+    pub fn begin(layout: &Layout) -> notify::Result<Self> {
+        let names = layout.names();
+        let documents = [&names.plan, &names.comments, &names.log].map(OsString::from);
+        let changed = Arc::new(Notify::new());
+        let tell = Arc::clone(&changed);
+        let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            // An error, such as lost events, is a reason to look as well.
+            if event.is_err() || event.is_ok_and(|event| concerns(&event, &documents)) {
+                tell.notify_one();
+            }
+        })?;
+        watcher.watch(layout.workdir(), RecursiveMode::NonRecursive)?;
+        Ok(Self {
+            _watcher: watcher,
+            changed,
+        })
+    }
+
+    /// Waits until a document changed since the last call. Cancel safe.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+}
+
+fn concerns(event: &Event, documents: &[OsString]) -> bool {
+    let is_change = match event.kind {
+        // Our own reading opens the files.
+        EventKind::Access(_) => false,
+        EventKind::Any
+        | EventKind::Create(_)
+        | EventKind::Modify(_)
+        | EventKind::Remove(_)
+        | EventKind::Other => true,
+    };
+    let is_document = |path: &Path| {
+        path.file_name()
+            .is_some_and(|name| documents.iter().any(|document| document == name))
+    };
+    is_change && (event.need_rescan() || event.paths.iter().any(|path| is_document(path)))
+}

@@ -1,0 +1,192 @@
+//! The terminal: how it is taken and given back, and the one writer to it.
+//!
+//! What entering switches on stands beside what leaving switches off, so that neither can be forgotten.
+//! Nothing is ever asked of the terminal: one that answers nothing is as good as any. Refuses to know
+//! what is drawn and which keys mean what.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use ratatui::Frame;
+use ratatui::backend::CrosstermBackend;
+use tokio::sync::Notify;
+
+/// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
+/// does not know one of them ignores it.
+const MODES: [(&str, &str); 7] = [
+    // The alternate screen, with the cursor's place kept. It has a keyboard stack of its own.
+    ("\x1b[?1049h", "\x1b[?1049l"),
+    // The kitty keyboard's flag 1: keys that would look alike are told apart.
+    ("\x1b[>1u", "\x1b[<1u"),
+    // Bracketed paste.
+    ("\x1b[?2004h", "\x1b[?2004l"),
+    // Focus events.
+    ("\x1b[?1004h", "\x1b[?1004l"),
+    // Mouse: buttons and drags, not mere motion, in the form without limits.
+    ("\x1b[?1002h", "\x1b[?1002l"),
+    ("\x1b[?1006h", "\x1b[?1006l"),
+    // The cursor is hidden until a frame places it.
+    ("\x1b[?25l", "\x1b[?25h"),
+];
+/// Around a frame, so that the terminal shows it as a whole.
+const BEGIN_FRAME: &[u8] = b"\x1b[?2026h";
+const END_FRAME: &[u8] = b"\x1b[?2026l";
+
+/// Whether the terminal is ours right now.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+/// Told when a panic gave the terminal back.
+static PANICKED: Notify = Notify::const_new();
+
+fn enter() -> io::Result<()> {
+    ENTERED.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    let on: String = MODES.iter().map(|(on, _)| *on).collect();
+    write_now(&on)
+}
+
+fn leave() -> io::Result<()> {
+    if !ENTERED.swap(false, Ordering::SeqCst) {
+        return Ok(());
+    }
+    let off: String = MODES.iter().rev().map(|(_, off)| *off).collect();
+    // A panic may have come in the middle of a frame.
+    let written = write_now(&format!("\x1b[?2026l\x1b[0m{off}"));
+    disable_raw_mode()?;
+    written
+}
+
+fn write_now(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Tells whether there is a terminal to draw on and to read keys from.
+pub fn is_there() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Makes every panic, on whatever thread, give the terminal back before it is told.
+pub fn give_back_on_panic() {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let was_ours = ENTERED.load(Ordering::SeqCst);
+        let _gone = leave();
+        tell(panic);
+        if was_ours {
+            PANICKED.notify_one();
+        }
+    }));
+}
+
+/// Waits for a panic on some other thread that took the terminal away.
+pub async fn panicked() {
+    PANICKED.notified().await;
+}
+
+/// The terminal while it is ours; given back when this goes.
+pub struct Terminal {
+    inner: ratatui::Terminal<CrosstermBackend<Pending>>,
+    pending: Pending,
+    out: File,
+}
+
+impl Terminal {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// There is none, or it refuses.
+    pub fn take() -> io::Result<Self> {
+        let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let pending = Pending::default();
+        enter()?;
+        let inner = ratatui::Terminal::new(CrosstermBackend::new(pending.clone()));
+        let inner = inner.inspect_err(|_| drop(leave()))?;
+        Ok(Self {
+            inner,
+            pending,
+            out,
+        })
+    }
+
+    /// Gives the terminal back as it was found. Does nothing the second time.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn give_back(&mut self) -> io::Result<()> {
+        leave()
+    }
+
+    /// Takes the terminal again; neither what is on it nor its modes are relied on.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn take_again(&mut self) -> io::Result<()> {
+        leave()?;
+        enter()?;
+        self.pending.0.borrow_mut().clear();
+        self.inner = ratatui::Terminal::new(CrosstermBackend::new(self.pending.clone()))?;
+        Ok(())
+    }
+
+    /// Draws one frame and sends what it changes in one piece.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame)) -> io::Result<()> {
+        if !ENTERED.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.pending.0.borrow_mut().extend_from_slice(BEGIN_FRAME);
+        self.inner.draw(draw)?;
+        self.pending.0.borrow_mut().extend_from_slice(END_FRAME);
+        self.send()
+    }
+
+    /// Sends a text to the terminal's clipboard.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        use crossterm::clipboard::CopyToClipboard;
+        crossterm::queue!(self.pending, CopyToClipboard::to_clipboard_from(text))?;
+        self.send()
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        let bytes = std::mem::take(&mut *self.pending.0.borrow_mut());
+        let sent = self.out.write_all(&bytes);
+        // The room is used again.
+        let mut room = bytes;
+        room.clear();
+        *self.pending.0.borrow_mut() = room;
+        sent
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _gone = leave();
+    }
+}
+
+/// What a frame writes, held back until the frame is whole.
+#[derive(Debug, Clone, Default)]
+struct Pending(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Pending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    /// Does nothing: only a whole frame is sent.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

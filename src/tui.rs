@@ -1,0 +1,343 @@
+//! Draws a run and turns keys into actions.
+//!
+//! Pure: it holds the state of the view and nothing else. It knows no terminal, file, clock or engine;
+//! the instant comes with each frame, events and texts are handed in.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod action;
+mod command;
+mod composer;
+mod dialogs;
+mod documents;
+mod footer;
+mod header;
+mod help;
+mod keymap;
+mod keys;
+mod layout;
+mod markdown;
+mod mouse;
+mod page;
+mod pager;
+mod perform;
+mod sheet;
+mod tabs;
+mod theme;
+mod transcript;
+mod words;
+mod wrap;
+mod writing;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyEvent, MouseEvent};
+
+pub use action::{Action, DocumentKind, QuitStep};
+use composer::{Composer, Fitted};
+use dialogs::Known;
+use documents::Texts;
+use keymap::IsWriting;
+use layout::Places;
+use page::Pages;
+use pager::{Form, Pager};
+use sheet::{Draft, Sheet};
+use tabs::Tab;
+use tabs::log::Record;
+use transcript::Transcript;
+
+use crate::domain::event::{Event, News};
+use crate::domain::ids::At;
+use crate::domain::run::State;
+use crate::domain::turn::Role;
+use crate::text::fence;
+
+/// What a screen is told once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScreenSettings {
+    /// Whether Enter needs a second one before a turn is released.
+    pub confirm_enter: bool,
+    /// Whether no model is called; the header says so.
+    pub demo: bool,
+    /// The repository's path or name, for the header.
+    pub repository: String,
+    /// The branch that is checked out, where there is one.
+    pub branch: Option<String>,
+}
+
+/// A piece of a block that an agent is writing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delta {
+    /// More text of a block, not cleaned.
+    Text {
+        /// Whose.
+        role: Role,
+        /// The block.
+        item: String,
+        /// The piece.
+        text: String,
+    },
+    /// The block's pieces are void.
+    Withdrawn {
+        /// Whose.
+        role: Role,
+        /// The block.
+        item: String,
+    },
+}
+
+/// The documents of a run as they lie on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Documents {
+    /// `plan.md`
+    pub plan: Option<String>,
+    /// `comments.md`
+    pub comments: Option<String>,
+    /// `log.md`
+    pub log: Option<String>,
+}
+
+/// The view of a run.
+#[derive(Debug)]
+pub struct Screen {
+    settings: ScreenSettings,
+    transcript: Transcript,
+    documents: Texts,
+    record: Record,
+    pages: Pages,
+    tab: Tab,
+    unfolded: BTreeSet<Tab>,
+    composer: Composer,
+    writing: IsWriting,
+    draft: Option<Draft>,
+    refiner: Role,
+    /// The chosen choice and the dialog it belongs to.
+    chosen: Option<(String, usize)>,
+    /// The dialog that the last frame showed.
+    seen: Option<String>,
+    /// A dialog of the screen's own, which asks once more.
+    own: Option<Sheet>,
+    /// The unfinished run that lay here at the start, in words.
+    unfinished: Option<String>,
+    pager: Option<Pager>,
+    preview: Option<String>,
+    proposed_goal: Option<String>,
+    picked: BTreeMap<String, String>,
+    /// A word to the user that goes away with the next key.
+    toast: Option<String>,
+    /// For how many seconds the running turn has given no sign of life.
+    silent: Option<u64>,
+    quitting: bool,
+    places: Places,
+    dirty: bool,
+}
+
+/// What became of a text that was sent.
+#[derive(Debug)]
+enum Submitted {
+    /// It was taken.
+    Done(Vec<Action>),
+    /// It stays in the composer, for this reason.
+    Kept(String),
+}
+
+impl Screen {
+    /// Makes the view of no run yet.
+    pub fn new(settings: ScreenSettings) -> Self {
+        Self {
+            settings,
+            transcript: Transcript::default(),
+            documents: Texts::default(),
+            record: Record::default(),
+            pages: Pages::default(),
+            tab: Tab::Chat,
+            unfolded: BTreeSet::new(),
+            composer: Composer::default(),
+            writing: IsWriting::Yes,
+            draft: None,
+            refiner: Role::Planner,
+            chosen: None,
+            seen: None,
+            own: None,
+            unfinished: None,
+            pager: None,
+            preview: None,
+            proposed_goal: None,
+            picked: BTreeMap::new(),
+            toast: None,
+            silent: None,
+            quitting: false,
+            places: Places::default(),
+            dirty: true,
+        }
+    }
+
+    /// Takes in what is known of the repository once it was looked at; the first frame does not wait for it.
+    pub fn on_settings(&mut self, settings: ScreenSettings) {
+        self.settings = settings;
+        self.dirty = true;
+    }
+
+    /// Takes a recorded event in; also those that are replayed.
+    pub fn on_event(&mut self, at: At, event: &Event) {
+        self.dirty = true;
+        self.transcript.on_event(event);
+        self.record.on_event(at, event);
+        match event {
+            Event::Agent { news, .. } => self.on_news(news),
+            Event::GoalGiven { .. } => {
+                self.proposed_goal = None;
+                self.toast = None;
+            }
+            Event::GoalConfirmed { .. } => self.proposed_goal = None,
+            Event::Released | Event::TurnStarted { .. } => {
+                self.preview = None;
+                self.silent = None;
+                self.own = None;
+            }
+            Event::TurnEnded { .. } => self.silent = None,
+            Event::PhaseChanged { .. } => self.own = None,
+            Event::QuestionAsked { .. } => {
+                self.preview = None;
+                self.picked.clear();
+            }
+            Event::Answered { .. } | Event::AgentQuestionWithdrawn { .. } => self.picked.clear(),
+            _ => {}
+        }
+    }
+
+    fn on_news(&mut self, news: &News) {
+        self.silent = match news {
+            News::Silent { seconds } => Some(*seconds),
+            _ => None,
+        };
+        if let News::Text { text } = news {
+            let proposed = fence::find_document(text, "goal.md");
+            if let Some(goal) = proposed.filter(|goal| !goal.trim().is_empty()) {
+                self.proposed_goal = Some(goal);
+            }
+        }
+    }
+
+    /// Takes a piece of text in.
+    pub fn on_delta(&mut self, delta: Delta) {
+        self.dirty = true;
+        self.silent = None;
+        self.transcript.on_delta(delta);
+    }
+
+    /// Takes the documents as they lie on disk now.
+    pub fn on_documents(&mut self, documents: Documents) {
+        self.dirty |= self.documents.take(&documents);
+    }
+
+    /// Shows something worth knowing, quietly.
+    pub fn on_notice(&mut self, text: &str) {
+        self.dirty = true;
+        self.transcript.notice(text);
+        self.toast = Some(wrap::one_line(text));
+    }
+
+    /// Takes what the turn at the gate will send; comes after the event that asks for its release.
+    pub fn on_preview(&mut self, prompt: &str) {
+        self.dirty = true;
+        self.preview = Some(wrap::shown(prompt));
+    }
+
+    /// Shows a diff.
+    pub fn on_diff(&mut self, text: &str) {
+        self.dirty = true;
+        let text = if text.trim().is_empty() {
+            "Nothing was changed."
+        } else {
+            text
+        };
+        self.open(Pager::new("what was changed", text, Form::Diff));
+    }
+
+    /// Shows a long text of the program, such as the list of finished runs.
+    pub fn on_text(&mut self, title: &str, text: &str) {
+        self.dirty = true;
+        self.open(Pager::new(title, text, Form::Markdown));
+    }
+
+    /// Asks whether the unfinished run that `summary` describes goes on; the answer is
+    /// [`Action::Resume`] or [`Action::Archive`].
+    pub fn on_unfinished(&mut self, summary: &str) {
+        self.dirty = true;
+        self.unfinished = Some(summary.to_owned());
+        self.writing = IsWriting::No;
+    }
+
+    /// Turns a key into what the user asks for; keys of the view itself give nothing.
+    pub fn on_key(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        self.dirty = true;
+        self.key(key, state)
+    }
+
+    /// Takes pasted text into the composer, which it focuses; a paste never triggers anything.
+    pub fn on_paste(&mut self, text: &str) {
+        self.dirty = true;
+        self.writing = IsWriting::Yes;
+        if self.composer.on_paste(text) == Fitted::Cut {
+            self.refuse("the text was too long; its end was left out");
+        }
+    }
+
+    /// Turns a click or the wheel into what the user asks for.
+    pub fn on_mouse(&mut self, event: MouseEvent) -> Vec<Action> {
+        self.dirty = true;
+        self.mouse(event);
+        Vec::new()
+    }
+
+    /// Draws one frame; the screen is clean after it.
+    pub fn draw(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
+        self.draw_all(frame, state, now);
+        self.dirty = false;
+    }
+
+    /// Tells whether a frame is needed.
+    pub fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// Makes the next frame needed, after a resize or a return to the terminal.
+    pub fn touch(&mut self) {
+        self.dirty = true;
+    }
+
+    /// The dialog that waits: the screen's own before the run's.
+    fn waiting(&self, state: Option<&State>) -> Option<Sheet> {
+        if let Some(own) = &self.own {
+            return Some(own.clone());
+        }
+        if let Some(summary) = &self.unfinished {
+            return Some(dialogs::unfinished::sheet(summary));
+        }
+        dialogs::waiting(state?, &self.known())
+    }
+
+    fn known(&self) -> Known<'_> {
+        Known {
+            preview: self.preview.as_deref(),
+            proposed_goal: self.proposed_goal.as_deref(),
+            picked: &self.picked,
+            confirm_enter: self.settings.confirm_enter,
+        }
+    }
+
+    fn chosen_of(&self, sheet: &Sheet) -> usize {
+        match &self.chosen {
+            Some((id, chosen)) if *id == sheet.id => *chosen,
+            Some(_) | None => sheet.first,
+        }
+    }
+
+    fn is_seen(&self, sheet: &Sheet) -> bool {
+        self.seen.as_ref() == Some(&sheet.id)
+    }
+}

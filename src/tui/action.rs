@@ -1,0 +1,86 @@
+//! What the user asked for by key, slash command or mouse.
+//!
+//! Refuses to perform anything: whoever holds the screen does.
+
+use crate::domain::event::Event;
+use crate::domain::ids::RequestId;
+use crate::domain::question::AfterEdit;
+use crate::domain::turn::Role;
+
+/// One thing that the user asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a key makes one or two of them; none is kept"
+)]
+pub enum Action {
+    /// Goes to the event log and the run.
+    Event(Event),
+    /// The program shall end.
+    Quit(QuitStep),
+    /// The program goes to the background (Ctrl+Z).
+    Suspend,
+    /// A document is edited in the user's editor.
+    Edit(DocumentKind),
+    /// The user is done editing `plan.md` by hand: read it and answer question `id` with what follows.
+    EditingDone {
+        /// The question that waits for it.
+        id: u32,
+        /// What follows.
+        then: AfterEdit,
+    },
+    /// What the run changed, or one step of it; comes back by `Screen::on_diff`.
+    ShowDiff(Option<u32>),
+    /// The tree goes back to the snapshot before the last step.
+    Undo,
+    /// A run begins.
+    NewRun {
+        /// Its goal as typed.
+        goal: String,
+        /// Who talks with the user about it.
+        refiner: Role,
+    },
+    /// The unfinished run of this repository goes on.
+    Resume,
+    /// The unfinished run goes to the history, and a new one can begin.
+    Archive,
+    /// The finished runs; comes back by `Screen::on_notice`.
+    ShowHistory,
+    /// An agent's call is decided.
+    AnswerApproval {
+        /// The request.
+        request: RequestId,
+        /// Whether it may go ahead.
+        allow: bool,
+    },
+    /// A text goes to the clipboard.
+    Copy(String),
+}
+
+/// How far a wish to quit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuitStep {
+    /// Interrupt the running turn, then TERM, then KILL, then end.
+    Ask,
+    /// Kill everything and end at once.
+    Now,
+}
+
+/// A document that the user can edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentKind {
+    /// `plan.md`
+    Plan,
+    /// `comments.md`
+    Comments,
+}
+
+impl DocumentKind {
+    /// The file's name.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan.md",
+            Self::Comments => "comments.md",
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! What can be asked of the screen, whether by key, by slash command or by mouse; and how a slash command is read.
+//!
+//! Refuses to know the run: whether a command makes sense now is said where it is carried out.
+
+use super::action::DocumentKind;
+use super::keymap::BINDINGS;
+use super::tabs::Tab;
+
+/// One thing that can be asked of the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Release the waiting turn, or confirm the goal.
+    Go,
+    /// Turns follow each other.
+    Auto,
+    /// Every turn waits.
+    Pause,
+    /// Back to the goal.
+    Stop,
+    /// End the running turn and nothing else.
+    Interrupt,
+    /// Execute the approved plan.
+    Approve,
+    /// Change the approved plan.
+    Changes(String),
+    /// Give the run up.
+    Cancel,
+    /// Set or show the goal.
+    Goal(String),
+    /// Open a document in the editor.
+    Edit(DocumentKind),
+    /// Allow the agent's call that waits.
+    Allow,
+    /// Refuse the agent's call that waits.
+    Reject,
+    /// Answer the open question by its word.
+    Answer(String),
+    /// Go back by one step.
+    Undo,
+    /// Show what changed, in the run or in a step.
+    Diff(Option<u32>),
+    /// Go on with the unfinished run.
+    Resume,
+    /// Show finished runs.
+    History,
+    /// Choose who talks about the goal.
+    Refiner,
+    /// Show the whole of what waits.
+    View,
+    /// Fold or unfold thinking.
+    Thinking,
+    /// Copy the last answer of an agent.
+    Copy,
+    /// Show a tab.
+    Show(Tab),
+    /// The next tab.
+    NextTab,
+    /// The tab before.
+    PreviousTab,
+    /// Move the view by lines or pages.
+    Scroll(Move),
+    /// Write.
+    Focus,
+    /// Leave the composer.
+    Unfocus,
+    /// To the background.
+    Suspend,
+    /// End the program.
+    Quit,
+    /// Show the keys.
+    Help,
+}
+
+/// A move of the view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// One line up.
+    Up,
+    /// One line down.
+    Down,
+    /// One page up.
+    PageUp,
+    /// One page down.
+    PageDown,
+    /// To the first line.
+    Top,
+    /// To the last line, and follow it.
+    End,
+}
+
+/// Why a text is no command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoCommand {
+    /// It is a text for somebody.
+    Text,
+    /// It looks like a command; the text says what is wrong and what to type instead.
+    Wrong(String),
+}
+
+/// Reads `/name argument`.
+///
+/// # Errors
+/// When the text is no command, or one that is not known or lacks its argument.
+pub fn read(text: &str) -> Result<Command, NoCommand> {
+    let text = text.trim();
+    let Some(rest) = text.strip_prefix('/') else {
+        return Err(NoCommand::Text);
+    };
+    let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    // A path or a comment begins with a slash too.
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
+        return Err(NoCommand::Text);
+    }
+    let argument = argument.trim();
+    let name = name.to_ascii_lowercase();
+    match named(&name, argument) {
+        Some(command) => command.map_err(NoCommand::Wrong),
+        None => Err(NoCommand::Wrong(unknown(&name))),
+    }
+}
+
+fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
+    Some(Ok(match name {
+        "go" => Command::Go,
+        "auto" => Command::Auto,
+        "manual" | "pause" => Command::Pause,
+        "stop" => Command::Stop,
+        "interrupt" => Command::Interrupt,
+        "approve" => Command::Approve,
+        "changes" => return Some(with_text("changes", argument).map(Command::Changes)),
+        "cancel" => Command::Cancel,
+        "goal" => Command::Goal(argument.to_owned()),
+        "edit" => return Some(document(argument)),
+        "allow" => Command::Allow,
+        "reject" => Command::Reject,
+        "answer" => return Some(with_text("answer", argument).map(Command::Answer)),
+        "undo" => Command::Undo,
+        "diff" => return Some(diff(argument)),
+        "resume" => Command::Resume,
+        "history" => Command::History,
+        "refiner" => Command::Refiner,
+        "view" => Command::View,
+        "thinking" => Command::Thinking,
+        "copy" => Command::Copy,
+        "tab" => return Some(tab(argument)),
+        "next" => Command::NextTab,
+        "previous" => Command::PreviousTab,
+        "up" => Command::Scroll(Move::PageUp),
+        "down" => Command::Scroll(Move::PageDown),
+        "top" => Command::Scroll(Move::Top),
+        "end" => Command::Scroll(Move::End),
+        "suspend" => Command::Suspend,
+        "write" => Command::Focus,
+        "leave" => Command::Unfocus,
+        "quit" => Command::Quit,
+        "help" => Command::Help,
+        _ => {
+            return Tab::ALL
+                .iter()
+                .find(|tab| tab.slash_name() == name)
+                .map(|tab| Ok(Command::Show(*tab)));
+        }
+    }))
+}
+
+fn with_text(name: &str, argument: &str) -> Result<String, String> {
+    if argument.is_empty() {
+        return Err(format!("/{name} needs a text after it"));
+    }
+    Ok(argument.to_owned())
+}
+
+fn document(argument: &str) -> Result<Command, String> {
+    match argument {
+        "" | "plan" | "plan.md" => Ok(Command::Edit(DocumentKind::Plan)),
+        "comments" | "comments.md" => Ok(Command::Edit(DocumentKind::Comments)),
+        _ => Err("/edit takes `plan` or `comments`".to_owned()),
+    }
+}
+
+fn diff(argument: &str) -> Result<Command, String> {
+    if argument.is_empty() {
+        return Ok(Command::Diff(None));
+    }
+    let n = argument.parse().ok().filter(|n| *n > 0);
+    n.map(|n| Command::Diff(Some(n)))
+        .ok_or_else(|| "/diff takes the number of a step".to_owned())
+}
+
+fn tab(argument: &str) -> Result<Command, String> {
+    Tab::ALL
+        .iter()
+        .find(|tab| tab.slash_name() == argument || tab.digit().to_string() == argument)
+        .map(|tab| Command::Show(*tab))
+        .ok_or_else(|| "/tab takes chat, plan, comments, log or status".to_owned())
+}
+
+fn unknown(name: &str) -> String {
+    let nearest = BINDINGS
+        .iter()
+        .flat_map(|binding| binding.slash.split(", "))
+        .map(|slash| slash.split(' ').next().unwrap_or(slash))
+        .filter(|slash| !slash.is_empty())
+        .min_by_key(|slash| distance(name, slash.trim_start_matches('/')));
+    match nearest {
+        Some(nearest) => format!("/{name} is no command; did you mean {nearest}? /help lists all"),
+        None => format!("/{name} is no command; /help lists all"),
+    }
+}
+
+/// How many letters have to be added, removed or changed to make one word the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (n, a) in left.chars().take(40).enumerate() {
+        let mut before = row[0];
+        row[0] = n + 1;
+        for (m, b) in right.iter().enumerate() {
+            let changed = before + usize::from(a != *b);
+            before = row[m + 1];
+            row[m + 1] = changed.min(before + 1).min(row[m] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, wanted: &str) {
+        assert_eq!(format!("{:?}", read(text)), wanted, "{text}");
+    }
+
+    #[test]
+    fn slash_commands_are_read_with_their_arguments() {
+        check("/go", "Ok(Go)");
+        check("/Diff 2", "Ok(Diff(Some(2)))");
+        check("/changes  use a map ", "Ok(Changes(\"use a map\"))");
+        check("/edit comments", "Ok(Edit(Comments))");
+        check("/plan", "Ok(Show(Plan))");
+    }
+
+    #[test]
+    fn what_is_no_command_is_a_text_or_says_what_is_wrong() {
+        check("hello", "Err(Text)");
+        check("/usr/bin is wrong", "Err(Text)");
+        check("// a comment", "Err(Text)");
+        check(
+            "/aprove",
+            "Err(Wrong(\"/aprove is no command; did you mean /approve? /help lists all\"))",
+        );
+        check("/changes", "Err(Wrong(\"/changes needs a text after it\"))");
+    }
+
+    #[test]
+    fn every_binding_has_a_slash_command_that_means_the_same() {
+        for binding in BINDINGS {
+            for slash in binding.slash.split(", ") {
+                let typed = slash
+                    .replace("[N]", "")
+                    .replace("TEXT", "x")
+                    .replace("CHOICE", "x");
+                let typed = typed.replace("plan|comments", "plan");
+                let command = read(&typed);
+                assert!(command.is_ok(), "{slash}: {command:?}");
+            }
+        }
+    }
+}

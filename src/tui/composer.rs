@@ -1,0 +1,220 @@
+//! The composer: several lines, wide characters, paste, and what was sent before.
+//!
+//! Refuses to know what its text is for; whoever takes the text says so.
+
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::{Block, BorderType, Borders};
+use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+
+use super::theme;
+use super::wrap::{cut, width, wrap};
+use crate::text::sanitise::sanitise;
+
+/// How many bytes a composed text may have.
+pub const MAX_BYTES: usize = 256 << 10;
+/// How many sent texts are kept for recall.
+const MAX_SENT: usize = 100;
+
+/// The text being written.
+#[derive(Debug)]
+pub struct Composer {
+    area: TextArea<'static>,
+    sent: Vec<String>,
+    /// Which sent text is shown; `None` while a new one is written.
+    recalled: Option<usize>,
+}
+
+/// What a key did to the composer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// The text changed or the cursor moved.
+    Edited,
+    /// The text shall be sent.
+    Submit,
+}
+
+impl Default for Composer {
+    fn default() -> Self {
+        Self {
+            area: fresh(Vec::new()),
+            sent: Vec::new(),
+            recalled: None,
+        }
+    }
+}
+
+fn fresh(lines: Vec<String>) -> TextArea<'static> {
+    let mut area = TextArea::new(lines);
+    area.set_wrap_mode(WrapMode::WordOrGlyph);
+    area.set_cursor_line_style(Style::new());
+    area.set_max_histories(200);
+    area
+}
+
+impl Composer {
+    /// The text as it stands.
+    pub fn text(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    /// Tells whether nothing is written.
+    pub fn is_empty(&self) -> bool {
+        self.area.lines().iter().all(|line| line.trim().is_empty())
+    }
+
+    /// Puts a text in the place of what stands there.
+    pub fn set(&mut self, text: &str) {
+        let lines = text.lines().map(str::to_owned).collect();
+        self.area = fresh(lines);
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+        self.recalled = None;
+    }
+
+    /// Takes the text out as sent.
+    pub fn take(&mut self) -> String {
+        let text = self.text();
+        if self.sent.last() != Some(&text) {
+            self.sent.push(text.clone());
+        }
+        if self.sent.len() > MAX_SENT {
+            self.sent.remove(0);
+        }
+        self.set("");
+        text
+    }
+
+    /// Takes a key in.
+    pub fn on_key(&mut self, key: KeyEvent) -> Written {
+        let with_enter = KeyModifiers::ALT | KeyModifiers::SHIFT | KeyModifiers::CONTROL;
+        let is_newline = match key.code {
+            KeyCode::Enter => key.modifiers.intersects(with_enter),
+            KeyCode::Char('j') => key.modifiers == KeyModifiers::CONTROL,
+            _ => false,
+        };
+        let (row, _) = cursor(&self.area);
+        match key.code {
+            _ if is_newline => self.insert("\n"),
+            KeyCode::Enter => return Written::Submit,
+            KeyCode::Up if row == 0 && self.may_recall() => self.recall(Direction::Older),
+            KeyCode::Down if self.recalled.is_some() => self.recall(Direction::Newer),
+            KeyCode::Tab => {}
+            KeyCode::Char(c) if c.is_control() => {}
+            _ => {
+                if self.text().len() < MAX_BYTES || !matches!(key.code, KeyCode::Char(_)) {
+                    self.area.input(key);
+                }
+            }
+        }
+        Written::Edited
+    }
+
+    /// Takes pasted text in, made harmless; tells whether all of it fitted.
+    pub fn on_paste(&mut self, text: &str) -> Fitted {
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let text = sanitise(&text).replace('\t', "    ");
+        let room = MAX_BYTES.saturating_sub(self.text().len());
+        let mut end = room.min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.insert(&text[..end]);
+        if end == text.len() {
+            Fitted::Whole
+        } else {
+            Fitted::Cut
+        }
+    }
+
+    fn insert(&mut self, text: &str) {
+        self.recalled = None;
+        self.area.insert_str(text);
+    }
+
+    fn may_recall(&self) -> bool {
+        !self.sent.is_empty() && (self.is_empty() || self.recalled.is_some())
+    }
+
+    fn recall(&mut self, direction: Direction) {
+        let at = match (direction, self.recalled) {
+            (Direction::Older, None) => self.sent.len().checked_sub(1),
+            (Direction::Older, Some(at)) => Some(at.saturating_sub(1)),
+            (Direction::Newer, Some(at)) => Some(at + 1),
+            (Direction::Newer, None) => None,
+        };
+        let text = at.and_then(|at| self.sent.get(at).cloned());
+        self.set(text.as_deref().unwrap_or_default());
+        self.recalled = at.filter(|at| *at < self.sent.len());
+    }
+
+    /// How many lines the text takes at a width.
+    pub fn n_rows(&self, columns: usize) -> usize {
+        let rows = |line: &String| wrap(&[line.as_str().into()], columns, 0).len();
+        // The cursor may stand behind the last column.
+        self.area
+            .lines()
+            .iter()
+            .take(50)
+            .map(rows)
+            .sum::<usize>()
+            .max(1)
+    }
+
+    /// Draws the composer with its text and cursor; `label` says what Enter does.
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect, label: &str) {
+        if area.height >= 3 {
+            let title = format!(
+                " {} ",
+                cut(label, usize::from(area.width).saturating_sub(4))
+            );
+            let block = Block::new()
+                .borders(Borders::ALL)
+                .border_type(BorderType::Rounded)
+                .border_style(theme::YOU)
+                .title(title);
+            self.area.set_block(block);
+        } else {
+            self.area.remove_block();
+        }
+        self.area.set_cursor_style(Style::new().reversed());
+        frame.render_widget(&self.area, area);
+    }
+
+    /// Draws the one line that stands there while the user does not write.
+    pub fn draw_folded(&self, frame: &mut Frame, area: Rect) {
+        let first = self
+            .area
+            .lines()
+            .iter()
+            .find(|line| !line.trim().is_empty());
+        let text = match first {
+            Some(line) => format!("› {line}  (unsent; I goes on)"),
+            None => "› I to write, / for commands".to_owned(),
+        };
+        let text = cut(&text, usize::from(area.width));
+        debug_assert!(width(&text) <= usize::from(area.width));
+        frame.render_widget(ratatui::text::Line::styled(text, theme::QUIET), area);
+    }
+}
+
+/// Whether a pasted text fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fitted {
+    /// All of it.
+    Whole,
+    /// Its end was left out.
+    Cut,
+}
+
+enum Direction {
+    Older,
+    Newer,
+}
+
+fn cursor(area: &TextArea<'_>) -> (usize, usize) {
+    let cursor = area.cursor();
+    (cursor.0, cursor.1)
+}

@@ -1,0 +1,116 @@
+//! The dialogs: one file for each kind of thing that waits for the user.
+//!
+//! They are functions from the run's state to a sheet. Refuses to hold state of its own.
+
+mod adapter_failed;
+mod approval;
+mod arbitration;
+mod cannot_execute;
+mod commit_failed;
+mod conflict;
+mod dirty_files;
+mod entry_points;
+mod execution;
+mod goal;
+mod manual_edit;
+mod no_document;
+mod question;
+mod release;
+mod stale_plan;
+mod step_recovery;
+mod tests_failed;
+
+pub mod confirm;
+pub mod unfinished;
+
+use std::collections::BTreeMap;
+
+use super::action::Action;
+use super::sheet::{Sheet, Then};
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::run::State;
+
+/// What dialogs need of the view.
+#[derive(Debug)]
+pub struct Known<'a> {
+    /// What the turn at the gate will send, drawable.
+    pub preview: Option<&'a str>,
+    /// The goal as the agent last put it.
+    pub proposed_goal: Option<&'a str>,
+    /// Answers to the first of several questions.
+    pub picked: &'a BTreeMap<String, String>,
+    /// Whether a release is asked twice.
+    pub confirm_enter: bool,
+}
+
+/// The dialog for what waits for the user first: calls before questions before the goal.
+pub fn waiting(state: &State, known: &Known<'_>) -> Option<Sheet> {
+    if let Some(approval) = state.approvals.first() {
+        return Some(approval::sheet(approval, state));
+    }
+    if let Some(question) = &state.awaiting {
+        return Some(for_question(question, state, known));
+    }
+    let is_idle = state.running.is_none() && state.busy.is_none();
+    (state.phase == Phase::RefineGoal && is_idle).then(|| goal::sheet(state, known))
+}
+
+fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet {
+    let id = question.id;
+    match &question.kind {
+        QuestionKind::Gate { order } => release::sheet(id, order, state, known),
+        QuestionKind::Arbitration { reason, open } => arbitration::sheet(id, *reason, *open, state),
+        QuestionKind::ManualEdit => manual_edit::sheet(id),
+        QuestionKind::StalePlan { reviewed, now } => stale_plan::sheet(id, reviewed, now, state),
+        QuestionKind::Execute { terms } => execution::sheet(id, terms, state),
+        QuestionKind::NoDocument { purpose, reason } => no_document::sheet(id, purpose, reason),
+        QuestionKind::Agent {
+            questions, purpose, ..
+        } => question::sheet(id, questions, purpose, known),
+        QuestionKind::AdapterFailed {
+            purpose,
+            kind,
+            message,
+        } => adapter_failed::sheet(id, purpose, (kind, message), state),
+        QuestionKind::Conflict { document, purpose } => conflict::sheet(id, document, purpose),
+        QuestionKind::DirtyFiles { step, paths } => dirty_files::sheet(id, *step, paths),
+        QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
+        QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),
+        QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
+        QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),
+        QuestionKind::CannotExecute { reason } => cannot_execute::sheet(id, reason),
+    }
+}
+
+/// The identity of a question's dialog.
+fn identity(id: u32) -> String {
+    format!("question {id}")
+}
+
+/// Answers a question.
+fn answer(id: u32, answer: Answer) -> Then {
+    Then::Act(vec![Action::Event(Event::Answered { id, answer })])
+}
+
+/// Gives the run up, after being asked once more.
+fn cancel() -> Then {
+    Then::Confirm(Box::new(confirm::cancel()))
+}
+
+/// Names, one a line, at most `n` of them.
+fn listed(names: &[String], n: usize) -> String {
+    let mut lines: Vec<String> = names
+        .iter()
+        .take(n)
+        .map(|name| format!("  {name}"))
+        .collect();
+    if names.len() > n {
+        lines.push(format!("  … and {} more", names.len() - n));
+    }
+    lines.join("\n")
+}
+
+pub use goal::{confirmed as goal_confirmed, text as goal_text};
+pub use question::open as open_questions;

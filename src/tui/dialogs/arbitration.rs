@@ -1,0 +1,61 @@
+//! Dialog: the review does not end by itself; the user decides.
+
+use super::{answer, cancel, identity};
+use crate::domain::question::{Answer, ArbitrationReason};
+use crate::domain::run::State;
+use crate::tui::action::{Action, DocumentKind};
+use crate::tui::sheet::{Draft, Sheet, Then};
+use crate::tui::theme;
+use crate::tui::wrap::one_line;
+
+/// How many open findings are listed.
+const N_LISTED: usize = 8;
+
+pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &State) -> Sheet {
+    let title = match reason {
+        ArbitrationReason::Cap => format!(
+            "the review reached its cap of {} with {open} open finding(s)",
+            state.cap()
+        ),
+        ArbitrationReason::Stall => format!(
+            "the review settled nothing for {} iteration(s), {open} finding(s) are open",
+            state.stall
+        ),
+    };
+    let mut sheet = Sheet::new(identity(id), &title);
+    for finding in state.findings.open().take(N_LISTED) {
+        let remark = &finding.remark;
+        let line = format!(
+            "{}. [{}] {}",
+            remark.n,
+            remark.severity.word(),
+            one_line(&remark.text)
+        );
+        sheet = sheet.says(&line, theme::PLAIN);
+    }
+    if open > N_LISTED {
+        let line = format!("… and {} more, in Comments (3)", open - N_LISTED);
+        sheet = sheet.says(&line, theme::QUIET);
+    }
+    let edit = match answer(id, Answer::EditByHand) {
+        Then::Act(mut actions) => {
+            actions.push(Action::Edit(DocumentKind::Plan));
+            Then::Act(actions)
+        }
+        other => other,
+    };
+    sheet
+        .offers(
+            'f',
+            "force pass: the plan counts as approved, and that you forced it is kept",
+            answer(id, Answer::ForcePass),
+        )
+        .offers(
+            'm',
+            "more iterations: write how many",
+            Then::Write(Draft::More { id }),
+        )
+        .offers('e', "edit by hand: opens plan.md in your editor", edit)
+        .offers('c', "cancel the run", cancel())
+        .first(1)
+}

@@ -1,0 +1,14 @@
+//! Dialog: the execution could not be entered.
+
+use super::{answer, cancel, identity};
+use crate::domain::question::Answer;
+use crate::tui::sheet::Sheet;
+use crate::tui::theme;
+
+pub(super) fn sheet(id: u32, reason: &str) -> Sheet {
+    Sheet::new(identity(id), "the plan cannot be executed")
+        .says(reason, theme::BAD)
+        .offers('r', "look again", answer(id, Answer::Retry))
+        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('c', "cancel the run", cancel())
+}

@@ -1,0 +1,21 @@
+//! Dialog: the commit of a step failed.
+
+use super::{answer, cancel, identity};
+use crate::domain::question::Answer;
+use crate::tui::sheet::Sheet;
+use crate::tui::theme;
+
+pub(super) fn sheet(id: u32, step: u32, message: &str) -> Sheet {
+    let title = format!("the commit of step {step} failed");
+    let mut sheet = Sheet::new(identity(id), &title).says(message, theme::BAD);
+    sheet.whole = Some((title, message.to_owned()));
+    sheet
+        .offers('r', "try again", answer(id, Answer::Retry))
+        .offers(
+            'w',
+            "go on without this commit",
+            answer(id, Answer::WithoutCommit),
+        )
+        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('c', "cancel the run", cancel())
+}

@@ -1,0 +1,59 @@
+//! Dialogs that ask once more before something that cannot be taken back by a key.
+
+use crate::domain::event::Event;
+use crate::tui::action::Action;
+use crate::tui::sheet::{FromComposer, Sheet, Then};
+use crate::tui::theme;
+
+/// Gives the run up?
+pub fn cancel() -> Sheet {
+    asked(
+        "cancel",
+        "cancel the run?",
+        "The run ends here and goes to the history. Files and commits stay as they are.",
+        ("cancel the run", Action::Event(Event::Cancelled)),
+    )
+}
+
+/// Stops in the middle of an execution?
+pub fn stop() -> Sheet {
+    asked(
+        "stop",
+        "stop the execution?",
+        "The step at hand is interrupted, the run goes back to the goal. Files and commits stay.",
+        ("stop, back to the goal", Action::Event(Event::Stopped)),
+    )
+}
+
+/// Goes back by one step?
+pub fn undo() -> Sheet {
+    asked(
+        "undo",
+        "put the tree back to before the last step?",
+        "What lies there now is kept, so that this can be undone too.",
+        ("put it back", Action::Undo),
+    )
+}
+
+/// Releases a turn, asked twice.
+pub fn release(what: &str) -> Sheet {
+    let mut sheet = asked(
+        "release",
+        "release it now? (confirm_enter)",
+        what,
+        ("release this turn", Action::Event(Event::Released)),
+    );
+    // The second Enter is the confirmation; the first one was seen.
+    sheet.first = 0;
+    sheet.from_composer = FromComposer::Yes;
+    sheet
+}
+
+fn asked(id: &str, title: &str, text: &str, yes: (&str, Action)) -> Sheet {
+    let (label, action) = yes;
+    Sheet::new(format!("confirm {id}"), title)
+        .says(text, theme::PLAIN)
+        .offers('y', label, Then::ActAndBack(vec![action]))
+        .offers('n', "no, back", Then::Back)
+        .first(1)
+}

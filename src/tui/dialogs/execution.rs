@@ -1,0 +1,95 @@
+//! Dialog: shall the approved plan be executed? It says everything that is approved with it.
+//!
+//! Enter only shows the plan; executing takes a choice of its own.
+
+use super::{answer, cancel, identity, listed};
+use crate::domain::phase::Mode;
+use crate::domain::question::{Answer, CommitTerms, Terms, TestSource};
+use crate::domain::run::State;
+use crate::tui::command::Command;
+use crate::tui::sheet::{Draft, Sheet, Then};
+use crate::tui::theme;
+use crate::tui::wrap::one_line;
+
+pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
+    let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
+    let title = format!("execute the approved plan ({n_steps} steps)?");
+    let mut sheet = Sheet::new(identity(id), &title);
+    if let Some(file) = &state.plan {
+        sheet = sheet.says(&one_line(&file.plan.title), theme::STRONG);
+    }
+    if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
+        sheet = sheet.says("you let this plan pass against its review", theme::BAD);
+    }
+    let tests_style = if terms.test.is_some() {
+        theme::PLAIN
+    } else {
+        theme::BAD
+    };
+    sheet = sheet
+        .says(&commits(&terms.commits), theme::PLAIN)
+        .says(&tests(terms), tests_style)
+        .says(&format!("allowed: {}", allowed(state.mode)), theme::PLAIN)
+        .says(&dirty(&terms.dirty), theme::PLAIN);
+    // The steps come last: where the window is small, they are what a key shows whole.
+    for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
+        let line = format!("{}. {}", step.n, one_line(&step.text));
+        sheet = sheet.says(&line, theme::PLAIN);
+    }
+    let all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
+    sheet.whole = Some(("what you approve".to_owned(), all.join("\n")));
+    sheet
+        .offers('y', "execute it", answer(id, Answer::Execute))
+        .offers(
+            'n',
+            "change it first: write what",
+            Then::Write(Draft::Changes { id }),
+        )
+        .offers('v', "read all that you approve", Then::Do(Command::View))
+        .offers('b', "back to the goal", answer(id, Answer::Stop))
+        .offers('c', "cancel the run", cancel())
+        .first(2)
+}
+
+fn commits(terms: &CommitTerms) -> String {
+    match terms {
+        CommitTerms::Off { reason } => format!("commits: none ({reason})"),
+        CommitTerms::Current { branch } => format!("commits: one a step, on {branch} as it is"),
+        CommitTerms::New { branch } => format!("commits: one a step, on the new branch {branch}"),
+    }
+}
+
+fn tests(terms: &Terms) -> String {
+    let Some(test) = &terms.test else {
+        return "tests: NONE, no command is known; nothing will be tested".to_owned();
+    };
+    let source = match test.source {
+        TestSource::Configured => "as configured",
+        TestSource::Detected => "found in the repository",
+        TestSource::Proposed => "proposed by the plan",
+    };
+    format!(
+        "tests: {} after each step ({source})",
+        one_line(&test.command)
+    )
+}
+
+fn allowed(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Plan => "reading only; edits are refused",
+        Mode::Default => "what your rules allow; anything else is asked or refused",
+        Mode::AutoEdit => "edits inside the repository without asking; the rest as your rules say",
+        Mode::Yolo => "everything your rules ask about, without asking; floors hold",
+    }
+}
+
+fn dirty(files: &[String]) -> String {
+    match files {
+        [] => "your working tree is clean".to_owned(),
+        files => format!(
+            "{} file(s) have uncommitted changes of yours; steps that edit them will ask:\n{}",
+            files.len(),
+            listed(files, 5)
+        ),
+    }
+}

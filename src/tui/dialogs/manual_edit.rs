@@ -1,0 +1,30 @@
+//! Dialog: the user edits by hand, and says when that is done.
+
+use super::{cancel, identity};
+use crate::domain::question::AfterEdit;
+use crate::tui::action::{Action, DocumentKind};
+use crate::tui::sheet::{Sheet, Then};
+use crate::tui::theme;
+
+pub(super) fn sheet(id: u32) -> Sheet {
+    let done = |then| Then::Act(vec![Action::EditingDone { id, then }]);
+    let edit = |document| Then::Act(vec![Action::Edit(document)]);
+    Sheet::new(identity(id), "you edit the plan by hand")
+        .says(
+            "Everything waits. plan.md is read when you say that you are done.",
+            theme::PLAIN,
+        )
+        .offers('e', "open plan.md in your editor", edit(DocumentKind::Plan))
+        .offers(
+            'm',
+            "open comments.md in your editor",
+            edit(DocumentKind::Comments),
+        )
+        .offers('r', "done: have it reviewed", done(AfterEdit::Review))
+        .offers(
+            'y',
+            "done: accept it without a review",
+            done(AfterEdit::Accept),
+        )
+        .offers('c', "cancel the run", cancel())
+}

@@ -1,0 +1,73 @@
+//! Dialog: the next turn waits at the gate; here is what it will send.
+
+use super::{Known, confirm, identity};
+use crate::domain::event::Event;
+use crate::domain::phase::Gate;
+use crate::domain::run::State;
+use crate::domain::turn::{Again, TurnOrder};
+use crate::tui::action::Action;
+use crate::tui::command::Command;
+use crate::tui::sheet::{FromComposer, Sheet, Then};
+use crate::tui::theme;
+
+/// How many lines of the prompt are laid out here; the whole is a key away.
+const N_LINES: usize = 12;
+
+pub(super) fn sheet(id: u32, order: &TurnOrder, state: &State, known: &Known<'_>) -> Sheet {
+    let role = order.purpose.role();
+    let adapter = state.session(role).map_or("", |session| &session.adapter);
+    let title = format!(
+        "{} ({adapter}) {}: release?",
+        role.name(),
+        order.purpose.in_words()
+    );
+    let mut sheet = Sheet::new(identity(id), &title);
+    if let Some(again) = &order.again {
+        sheet = sheet.says(&again_in_words(again), theme::BAD);
+    }
+    sheet = match known.preview {
+        Some(prompt) => {
+            let n_lines = prompt.lines().count();
+            let first: Vec<&str> = prompt.lines().take(N_LINES).collect();
+            let mut sheet = sheet
+                .says(
+                    &format!("it will be sent exactly this ({n_lines} lines):"),
+                    theme::QUIET,
+                )
+                .says(&first.join("\n"), theme::PLAIN);
+            if n_lines > N_LINES {
+                sheet = sheet.says("…", theme::QUIET);
+            }
+            sheet.whole = Some((title.clone(), prompt.to_owned()));
+            sheet
+        }
+        None => sheet.says("the prompt is being prepared", theme::QUIET),
+    };
+    let release = Then::Act(vec![Action::Event(Event::Released)]);
+    let release = if known.confirm_enter {
+        Then::Confirm(Box::new(confirm::release(&title)))
+    } else {
+        release
+    };
+    sheet.from_composer = FromComposer::Yes;
+    let auto = Action::Event(Event::GateChanged { gate: Gate::Auto });
+    let mut sheet = sheet.offers('g', "release this turn", release);
+    if sheet.whole.is_some() {
+        sheet = sheet.offers('v', "read the whole prompt", Then::Do(Command::View));
+    }
+    sheet.offers(
+        'a',
+        "release it and all that follow (auto)",
+        Then::Act(vec![auto]),
+    )
+}
+
+fn again_in_words(again: &Again) -> String {
+    match again {
+        Again::NoDocument { reason } => {
+            format!("asked again, for the last turn brought no document: {reason}")
+        }
+        Again::Answered { answer } => format!("asked again with your answer: {answer}"),
+        Again::Failed => "asked again, for the last turn failed or was interrupted".to_owned(),
+    }
+}

@@ -1,0 +1,39 @@
+//! Dialog: the program ended in the middle of a step; what shall become of what is there?
+
+use super::{answer, cancel, identity};
+use crate::domain::execution::Stage;
+use crate::domain::question::{Answer, QuestionKind};
+use crate::tui::command::Command;
+use crate::tui::sheet::{Sheet, Then};
+use crate::tui::theme;
+
+pub(super) fn sheet(id: u32, step: u32, stage: Stage) -> Sheet {
+    let title = format!("step {step} was cut off: what now?");
+    let cut_off = format!("The program ended while {}.", stage.in_words());
+    let redo = Answer::RedoStep;
+    let can_redo = QuestionKind::StepRecovery { step, stage }.accepts(&redo);
+    let sheet = Sheet::new(identity(id), &title)
+        .says(&cut_off, theme::PLAIN)
+        .offers(
+            'g',
+            "continue the step from what is there",
+            answer(id, Answer::ContinueStep),
+        )
+        .offers('d', "read the diff", Then::Do(Command::Diff(Some(step))))
+        .offers(
+            'y',
+            "treat it as done: test and commit what is there",
+            answer(id, Answer::TreatAsDone),
+        );
+    let sheet = match can_redo {
+        true => sheet.offers(
+            'r',
+            "redo: the tree goes back to before the step",
+            answer(id, redo),
+        ),
+        false => sheet,
+    };
+    sheet
+        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('c', "cancel the run", cancel())
+}

@@ -1,0 +1,99 @@
+//! The footer: a word to the user, or the keys that make sense now, out of the keymap.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::Screen;
+use super::command::Command;
+use super::keymap::{self, BINDINGS, IsWriting};
+use super::sheet::Sheet;
+use super::theme;
+use super::wrap::{cut, width};
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::run::State;
+
+/// Draws the line.
+pub fn draw(
+    screen: &Screen,
+    frame: &mut Frame,
+    area: Rect,
+    state: Option<&State>,
+    sheet: Option<&Sheet>,
+) {
+    if area.is_empty() {
+        return;
+    }
+    let columns = usize::from(area.width);
+    if screen.quitting {
+        let text = " Ctrl+C kills now · ending: interrupt, then TERM, then KILL";
+        frame.render_widget(Line::styled(cut(text, columns), theme::BAD), area);
+        return;
+    }
+    if let Some(toast) = &screen.toast {
+        let text = cut(&format!(" {toast}"), columns);
+        frame.render_widget(Line::styled(text, theme::NEEDS_YOU), area);
+        return;
+    }
+    frame.render_widget(hints(screen, state, sheet, columns), area);
+}
+
+fn hints(
+    screen: &Screen,
+    state: Option<&State>,
+    sheet: Option<&Sheet>,
+    columns: usize,
+) -> Line<'static> {
+    let mut spans = Vec::new();
+    let mut used = 0;
+    let mut add = |key: &str, what: &str| {
+        let needed = width(key) + width(what) + 3;
+        if used + needed > columns {
+            return;
+        }
+        used += needed;
+        spans.push(Span::raw(" "));
+        spans.push(Span::styled(key.to_owned(), theme::KEY));
+        spans.push(Span::styled(format!(" {what} "), theme::QUIET));
+    };
+    if sheet.is_some() && screen.writing == IsWriting::No {
+        add("↑↓", "choose");
+    }
+    for binding in BINDINGS.iter().filter(|binding| !binding.hint.is_empty()) {
+        let is_useful = binding
+            .command
+            .is_some_and(|command| is_useful(&command(), state, sheet));
+        if let (true, Some(key)) = (is_useful, keymap::key_for(binding, screen.writing)) {
+            add(&key.name(), binding.hint);
+        }
+    }
+    Line::from(spans)
+}
+
+/// Tells whether a command has something to do now.
+fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
+    let phase = state.map(|state| state.phase);
+    let gate = state
+        .filter(|state| !state.phase.is_final())
+        .map(|state| state.gate);
+    match command {
+        Command::Go => sheet.is_some_and(|sheet| sheet.choices.iter().any(|c| c.key == 'g')),
+        Command::Auto => gate == Some(Gate::Manual),
+        Command::Pause => gate == Some(Gate::Auto),
+        Command::Interrupt => state.is_some_and(|state| state.running.is_some()),
+        Command::Stop => matches!(
+            phase,
+            Some(
+                Phase::WritePlan
+                    | Phase::Review
+                    | Phase::Respond
+                    | Phase::Approved
+                    | Phase::Execute
+            )
+        ),
+        Command::Edit(_) => state.is_some_and(|state| state.plan.is_some()),
+        Command::Diff(_) => state.is_some_and(|state| state.execution.is_some()),
+        Command::View => sheet.is_some_and(|sheet| sheet.whole.is_some()),
+        _ => true,
+    }
+}

@@ -1,0 +1,224 @@
+//! The header: what it is about, how far it is, who works; and the tabs.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::Screen;
+use super::tabs::Tab;
+use super::theme;
+use super::words;
+use super::wrap::{cut, one_line, width};
+use crate::domain::ids::At;
+use crate::domain::phase::Phase;
+use crate::domain::run::{Busy, Counts, State};
+
+/// Draws as many of its three lines as there is room for; gives the places of the tabs.
+pub fn draw(
+    screen: &Screen,
+    frame: &mut Frame,
+    area: Rect,
+    state: Option<&State>,
+    now: At,
+) -> Vec<(Rect, Tab)> {
+    let columns = usize::from(area.width);
+    let row = |n: u16| Rect {
+        y: area.y.saturating_add(n),
+        height: 1,
+        ..area
+    };
+    let state_line = state_line(screen, state, now, columns);
+    match area.height {
+        0 => Vec::new(),
+        1 => {
+            frame.render_widget(state_line, row(0));
+            Vec::new()
+        }
+        2 => {
+            frame.render_widget(state_line, row(0));
+            draw_tabs(screen, frame, row(1))
+        }
+        _ => {
+            frame.render_widget(title_line(screen, state, columns), row(0));
+            frame.render_widget(state_line, row(1));
+            draw_tabs(screen, frame, row(2))
+        }
+    }
+}
+
+/// The goal at the left, the repository at the right.
+fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'static> {
+    let place = match &screen.settings.branch {
+        Some(branch) => format!(
+            "{} · {}",
+            one_line(&screen.settings.repository),
+            one_line(branch)
+        ),
+        None => one_line(&screen.settings.repository),
+    };
+    let place = cut(&place, columns / 2);
+    let goal = state.and_then(|state| state.goal.as_ref());
+    let title = goal.map_or_else(|| "agent-collab".to_owned(), |goal| one_line(&goal.title));
+    let demo = if screen.settings.demo {
+        " demo, no model is called "
+    } else {
+        ""
+    };
+    let room = columns.saturating_sub(width(&place) + width(demo) + 3);
+    let title = cut(&title, room);
+    let gap = columns.saturating_sub(width(&title) + width(demo) + width(&place) + 2);
+    Line::from(vec![
+        Span::raw(" "),
+        Span::styled(title, theme::STRONG),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(demo, theme::NEEDS_YOU),
+        Span::styled(place, theme::QUIET),
+        Span::raw(" "),
+    ])
+}
+
+fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -> Line<'static> {
+    let Some(state) = state else {
+        let text = match screen.unfinished {
+            Some(_) => " an unfinished run waits for your word",
+            None => " no run yet: write what shall be done",
+        };
+        let text = cut(text, columns);
+        return Line::styled(text, theme::NEEDS_YOU);
+    };
+    let mut parts = vec![(state.phase.name().to_owned(), theme::STRONG)];
+    if let Some((long, short)) = how_far(state) {
+        let text = if columns < 60 { short } else { long };
+        parts.push((text, theme::PLAIN));
+    }
+    let (who, style) = who_works(screen, state, now);
+    let gate = (format!("gate {}", words::gate(state.gate)), theme::PLAIN);
+    // Where not all fits, who works says more than the gate.
+    if columns < 60 {
+        parts.extend([(who, style), gate]);
+    } else {
+        parts.extend([gate, (who, style)]);
+    }
+    let mut spans = vec![Span::raw(" ")];
+    let mut used = 1;
+    for (n, (text, style)) in parts.into_iter().enumerate() {
+        let lead = if n == 0 { "" } else { " · " };
+        let room = columns.saturating_sub(used + width(lead));
+        if room < 4 && n > 0 {
+            break;
+        }
+        let text = cut(&text, room);
+        used += width(lead) + width(&text);
+        spans.push(Span::styled(lead, theme::QUIET));
+        spans.push(Span::styled(text, style));
+    }
+    Line::from(spans)
+}
+
+/// Iterations or steps, in words and in short.
+fn how_far(state: &State) -> Option<(String, String)> {
+    match state.phase {
+        Phase::Review | Phase::Respond if state.iteration > 0 => {
+            let (n, cap) = (state.iteration, state.cap());
+            Some((format!("iteration {n} of {cap}"), format!("{n}/{cap}")))
+        }
+        Phase::Execute => {
+            let execution = state.execution.as_ref()?;
+            let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
+            let n_done = execution.done.len();
+            Some((
+                format!("{n_done} of {n_steps} steps done"),
+                format!("{n_done}/{n_steps}"),
+            ))
+        }
+        Phase::Init
+        | Phase::RefineGoal
+        | Phase::WritePlan
+        | Phase::Review
+        | Phase::Respond
+        | Phase::Approved
+        | Phase::Done
+        | Phase::Cancelled => None,
+    }
+}
+
+/// Who the run waits for: the user, an agent or the program.
+fn who_works(screen: &Screen, state: &State, now: At) -> (String, ratatui::style::Style) {
+    if screen.quitting {
+        return ("is ending".to_owned(), theme::BAD);
+    }
+    if !state.approvals.is_empty() || state.awaiting.is_some() {
+        return ("waits for you".to_owned(), theme::NEEDS_YOU);
+    }
+    if let Some(running) = &state.running {
+        let role = running.order.purpose.role();
+        let adapter = state.session(role).map_or("", |session| &session.adapter);
+        let silent = match screen.silent {
+            Some(seconds) => format!(", silent for {seconds} s"),
+            None => String::new(),
+        };
+        let what = match running.result {
+            Counts::Yes => running.order.purpose.in_words(),
+            Counts::No => "is being interrupted".to_owned(),
+        };
+        let text = format!(
+            "{} ({}) {what} {}{silent}",
+            role.name(),
+            one_line(adapter),
+            words::elapsed(running.started_at, now)
+        );
+        return (text, theme::role(role));
+    }
+    match &state.busy {
+        Some(busy) => (busy_in_words(busy).to_owned(), theme::PLAIN),
+        None if state.phase.is_final() => ("the run is over".to_owned(), theme::PLAIN),
+        None if state.phase == Phase::RefineGoal => ("waits for you".to_owned(), theme::NEEDS_YOU),
+        None => ("nobody works".to_owned(), theme::QUIET),
+    }
+}
+
+fn busy_in_words(busy: &Busy) -> &'static str {
+    match busy {
+        Busy::Collecting { .. } => "takes the document in",
+        Busy::Storing { .. } => "stores the tree",
+        Busy::Surveying => "looks at the repository",
+        Busy::Entering => "prepares the branch",
+        Busy::Stepping { .. } => "checks the step",
+    }
+}
+
+fn draw_tabs(screen: &Screen, frame: &mut Frame, area: Rect) -> Vec<(Rect, Tab)> {
+    let columns = usize::from(area.width);
+    // The titles of folded tabs are the first to go where there is no room.
+    let is_narrow = columns < 44;
+    let mut places = Vec::new();
+    let mut spans = Vec::new();
+    let mut used = 0;
+    for tab in Tab::ALL {
+        let is_open = !tab.folds() || screen.unfolded.contains(&tab) || screen.tab == tab;
+        let label = match (is_open, is_narrow) {
+            (true, false) => format!(" {} {} ", tab.digit(), tab.title()),
+            (true, true) => format!("{} {} ", tab.digit(), cut(tab.title(), 5)),
+            (false, false) => format!(" +{} {} ", tab.digit(), tab.title()),
+            (false, true) => format!("+{} ", tab.digit()),
+        };
+        let label = cut(&label, columns.saturating_sub(used));
+        let style = match (screen.tab == tab, is_open) {
+            (true, _) => theme::STRONG.reversed(),
+            (false, true) => theme::PLAIN,
+            (false, false) => theme::QUIET,
+        };
+        let place = Rect {
+            x: area
+                .x
+                .saturating_add(u16::try_from(used).unwrap_or(u16::MAX)),
+            width: u16::try_from(width(&label)).unwrap_or(0),
+            ..area
+        };
+        used += width(&label);
+        places.push((place.intersection(area), tab));
+        spans.push(Span::styled(label, style));
+    }
+    frame.render_widget(Line::from(spans), area);
+    places
+}

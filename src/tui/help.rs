@@ -1,0 +1,41 @@
+//! The help: every key and slash command, out of the one keymap.
+
+use super::keymap::{BINDINGS, Binding};
+
+/// Where the text of a line begins.
+pub const INDENT: usize = 31;
+
+/// The help.
+pub fn text() -> String {
+    let mut lines = vec![
+        "What needs you stands in a thick yellow frame; its last line says what Enter does. \
+         Letters are commands only while you do not write: Esc leaves the composer, I goes back."
+            .to_owned(),
+        "While you write: Enter sends, Alt+Enter or Ctrl+J begins a new line, ↑ recalls what you sent."
+            .to_owned(),
+        String::new(),
+    ];
+    lines.extend(BINDINGS.iter().map(line));
+    lines.push(String::new());
+    lines.push(
+        "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: ".to_owned()
+            + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
+            + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel",
+    );
+    lines.join("\n")
+}
+
+fn line(binding: &Binding) -> String {
+    let keys: Vec<String> = binding.keys.iter().map(|key| key.name()).collect();
+    let keys = keys.join(" ");
+    let pad = |text: &str, columns: usize| {
+        let width = super::wrap::width(text);
+        format!("{text}{}", " ".repeat(columns.saturating_sub(width)))
+    };
+    format!(
+        " {} {} {}",
+        pad(&keys, 9),
+        pad(binding.slash, 19),
+        binding.help
+    )
+}

@@ -1,0 +1,409 @@
+//! The one table of keys: it drives what a key does, the footer's hints, the slash commands' list and the help.
+//!
+//! Keys of an open dialog are the dialog's own choices; each of them is also `/answer CHOICE`.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::action::DocumentKind;
+use super::command::{Command, Move};
+use super::tabs::Tab;
+
+/// Where a key works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Context {
+    /// Also while the composer is focused.
+    Anywhere,
+    /// Only while the composer is not focused.
+    Outside,
+    /// Only while it is.
+    Composer,
+}
+
+/// One key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// The key itself; letters in lower case.
+    pub code: KeyCode,
+    /// With what.
+    pub modifiers: KeyModifiers,
+}
+
+/// One line of the table.
+#[derive(Debug)]
+pub struct Binding {
+    /// The keys; the first is the one that is shown.
+    pub keys: &'static [Key],
+    /// Where they work.
+    pub context: Context,
+    /// What they do; `None` for what is a slash command only.
+    pub command: Option<fn() -> Command>,
+    /// The slash commands that mean the same, with their arguments, separated by `, `.
+    pub slash: &'static str,
+    /// What it does, for the help.
+    pub help: &'static str,
+    /// One or two words for the footer; empty where it has no place there.
+    pub hint: &'static str,
+}
+
+const fn plain(code: KeyCode) -> Key {
+    Key {
+        code,
+        modifiers: KeyModifiers::NONE,
+    }
+}
+
+const fn letter(c: char) -> Key {
+    plain(KeyCode::Char(c))
+}
+
+const fn ctrl(c: char) -> Key {
+    Key {
+        code: KeyCode::Char(c),
+        modifiers: KeyModifiers::CONTROL,
+    }
+}
+
+const fn bind(
+    keys: &'static [Key],
+    context: Context,
+    command: fn() -> Command,
+    texts: [&'static str; 3],
+) -> Binding {
+    Binding {
+        keys,
+        context,
+        command: Some(command),
+        slash: texts[0],
+        help: texts[1],
+        hint: texts[2],
+    }
+}
+
+const fn slash(slash: &'static str, help: &'static str) -> Binding {
+    Binding {
+        keys: &[],
+        context: Context::Anywhere,
+        command: None,
+        slash,
+        help,
+        hint: "",
+    }
+}
+
+use Context::{Anywhere, Composer, Outside};
+
+/// All keys and slash commands, in the order of the help.
+pub const BINDINGS: &[Binding] = &[
+    bind(
+        &[letter('g')],
+        Outside,
+        || Command::Go,
+        [
+            "/go",
+            "release the turn that waits, or confirm the goal (Enter does what the open dialog says)",
+            "go",
+        ],
+    ),
+    bind(
+        &[letter('a')],
+        Outside,
+        || Command::Auto,
+        [
+            "/auto",
+            "let turns follow each other without asking",
+            "auto",
+        ],
+    ),
+    bind(
+        &[letter('p')],
+        Outside,
+        || Command::Pause,
+        [
+            "/pause, /manual",
+            "let the running turn end, the next one waits for you",
+            "pause",
+        ],
+    ),
+    bind(
+        &[letter('x'), ctrl('x')],
+        Anywhere,
+        || Command::Interrupt,
+        [
+            "/interrupt",
+            "interrupt the running turn and stay (Ctrl+X also while you write)",
+            "interrupt",
+        ],
+    ),
+    bind(
+        &[letter('s')],
+        Outside,
+        || Command::Stop,
+        [
+            "/stop",
+            "stop: interrupt and go back to the goal; files and commits stay",
+            "stop",
+        ],
+    ),
+    slash("/approve", "execute the approved plan"),
+    slash("/changes TEXT", "have the approved plan changed first"),
+    slash("/allow", "allow the agent's call that waits"),
+    slash("/reject", "refuse the agent's call that waits"),
+    slash(
+        "/answer CHOICE",
+        "answer the open question by a word (below)",
+    ),
+    slash("/goal TEXT", "give the goal, or confirm it in your words"),
+    slash("/cancel", "give the run up"),
+    bind(
+        &[letter('e')],
+        Outside,
+        || Command::Edit(DocumentKind::Plan),
+        [
+            "/edit plan|comments",
+            "edit the document in your editor",
+            "edit",
+        ],
+    ),
+    bind(
+        &[letter('d')],
+        Outside,
+        || Command::Diff(None),
+        [
+            "/diff [N]",
+            "show what the run changed, or step N of it",
+            "diff",
+        ],
+    ),
+    bind(
+        &[letter('u')],
+        Outside,
+        || Command::Undo,
+        ["/undo", "put the tree back to before the last step", ""],
+    ),
+    bind(
+        &[letter('v')],
+        Outside,
+        || Command::View,
+        [
+            "/view",
+            "show the whole of what waits: prompt, call, question",
+            "view",
+        ],
+    ),
+    bind(
+        &[plain(KeyCode::F(2))],
+        Anywhere,
+        || Command::Refiner,
+        [
+            "/refiner",
+            "choose which agent talks with you about the goal",
+            "",
+        ],
+    ),
+    bind(
+        &[letter('t')],
+        Outside,
+        || Command::Thinking,
+        ["/thinking", "fold or unfold what agents think", ""],
+    ),
+    bind(
+        &[ctrl('y')],
+        Outside,
+        || Command::Copy,
+        ["/copy", "copy the last answer of an agent", ""],
+    ),
+    bind(
+        &[letter('1')],
+        Outside,
+        || Command::Show(Tab::Chat),
+        ["/chat", "show Chat", ""],
+    ),
+    bind(
+        &[letter('2')],
+        Outside,
+        || Command::Show(Tab::Plan),
+        ["/plan", "show Plan", ""],
+    ),
+    bind(
+        &[letter('3')],
+        Outside,
+        || Command::Show(Tab::Comments),
+        ["/comments", "show Comments", ""],
+    ),
+    bind(
+        &[letter('4')],
+        Outside,
+        || Command::Show(Tab::Log),
+        ["/log", "show Log; once more folds it", ""],
+    ),
+    bind(
+        &[letter('5')],
+        Outside,
+        || Command::Show(Tab::Status),
+        ["/status", "show Status; once more folds it", ""],
+    ),
+    bind(
+        &[plain(KeyCode::Tab)],
+        Anywhere,
+        || Command::NextTab,
+        ["/next", "the next tab", "tabs"],
+    ),
+    bind(
+        &[plain(KeyCode::BackTab)],
+        Anywhere,
+        || Command::PreviousTab,
+        ["/previous", "the tab before", ""],
+    ),
+    bind(
+        &[plain(KeyCode::PageUp)],
+        Anywhere,
+        || Command::Scroll(Move::PageUp),
+        ["/up", "a page up", ""],
+    ),
+    bind(
+        &[plain(KeyCode::PageDown)],
+        Anywhere,
+        || Command::Scroll(Move::PageDown),
+        ["/down", "a page down", ""],
+    ),
+    bind(
+        &[letter('k'), plain(KeyCode::Up)],
+        Outside,
+        || Command::Scroll(Move::Up),
+        ["/up", "a line up", ""],
+    ),
+    bind(
+        &[letter('j'), plain(KeyCode::Down)],
+        Outside,
+        || Command::Scroll(Move::Down),
+        ["/down", "a line down", ""],
+    ),
+    bind(
+        &[plain(KeyCode::Home)],
+        Outside,
+        || Command::Scroll(Move::Top),
+        ["/top", "to the first line", ""],
+    ),
+    bind(
+        &[plain(KeyCode::End)],
+        Outside,
+        || Command::Scroll(Move::End),
+        ["/end", "to the last line, and follow it", ""],
+    ),
+    bind(
+        &[letter('i'), plain(KeyCode::Enter)],
+        Outside,
+        || Command::Focus,
+        [
+            "/write",
+            "write (with a dialog open, Enter is the dialog's)",
+            "write",
+        ],
+    ),
+    bind(
+        &[plain(KeyCode::Esc)],
+        Composer,
+        || Command::Unfocus,
+        [
+            "/leave",
+            "leave the composer, so that letters are commands",
+            "commands",
+        ],
+    ),
+    slash("/resume", "go on with the unfinished run"),
+    slash("/history", "list finished runs"),
+    bind(
+        &[letter('?'), plain(KeyCode::F(1))],
+        Anywhere,
+        || Command::Help,
+        ["/help", "these keys (F1 also while you write)", "help"],
+    ),
+    bind(
+        &[ctrl('z')],
+        Anywhere,
+        || Command::Suspend,
+        ["/suspend", "to the background", ""],
+    ),
+    bind(
+        &[ctrl('c')],
+        Anywhere,
+        || Command::Quit,
+        [
+            "/quit",
+            "save and end; once more while a turn is being ended: kill it now",
+            "quit",
+        ],
+    ),
+];
+
+impl Key {
+    /// The key as it is written in hints.
+    pub fn name(self) -> String {
+        match self.code {
+            KeyCode::Char(c) if self.modifiers.is_empty() => c.to_ascii_uppercase().to_string(),
+            KeyCode::Char(c) => format!("Ctrl+{}", c.to_ascii_uppercase()),
+            KeyCode::F(n) => format!("F{n}"),
+            KeyCode::BackTab => "Shift+Tab".to_owned(),
+            KeyCode::PageUp => "PgUp".to_owned(),
+            KeyCode::PageDown => "PgDn".to_owned(),
+            KeyCode::Up => "↑".to_owned(),
+            KeyCode::Down => "↓".to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// Tells whether a key writes when the composer is focused.
+    pub fn is_printable(self) -> bool {
+        matches!(self.code, KeyCode::Char(_)) && self.modifiers.is_empty()
+    }
+
+    fn is(self, event: &KeyEvent) -> bool {
+        let code = match event.code {
+            KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
+            other => other,
+        };
+        // Shift is part of a letter and of BackTab already.
+        self.code == code && self.modifiers == event.modifiers - KeyModifiers::SHIFT
+    }
+}
+
+/// Finds what a key means. A printable key means nothing while the composer is focused.
+pub fn find(event: &KeyEvent, is_writing: IsWriting) -> Option<Command> {
+    BINDINGS
+        .iter()
+        .filter(|binding| works(binding.context, is_writing))
+        .find(|binding| {
+            binding
+                .keys
+                .iter()
+                .any(|key| key.is(event) && !(is_writing == IsWriting::Yes && key.is_printable()))
+        })
+        .and_then(|binding| binding.command)
+        .map(|command| command())
+}
+
+/// Whether the composer is focused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IsWriting {
+    /// It is.
+    Yes,
+    /// It is not.
+    No,
+}
+
+fn works(context: Context, is_writing: IsWriting) -> bool {
+    match context {
+        Context::Anywhere => true,
+        Context::Outside => is_writing == IsWriting::No,
+        Context::Composer => is_writing == IsWriting::Yes,
+    }
+}
+
+/// The key to show for a binding here: one that works while the user writes, when that is so.
+pub fn key_for(binding: &Binding, is_writing: IsWriting) -> Option<Key> {
+    if !works(binding.context, is_writing) {
+        return None;
+    }
+    let fits = |key: &&Key| is_writing == IsWriting::No || !key.is_printable();
+    binding.keys.iter().find(fits).copied()
+}

@@ -1,0 +1,135 @@
+//! Who gets a key: the program's end first, then the composer where it is focused, the long text, the dialog, the table.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::action::Action;
+use super::command::{Command, Move};
+use super::composer::Written;
+use super::keymap::{self, IsWriting};
+use super::sheet::{FromComposer, Sheet};
+use super::{Screen, Submitted};
+use crate::domain::run::State;
+
+impl Screen {
+    pub(super) fn key(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        if key.kind == KeyEventKind::Release {
+            return Vec::new();
+        }
+        self.toast = None;
+        if let Some(command @ (Command::Quit | Command::Suspend)) = keymap::find(&key, self.writing)
+        {
+            return self.perform(command, state);
+        }
+        if self.pager.is_some() && self.key_of_pager(key) {
+            return Vec::new();
+        }
+        match self.writing {
+            IsWriting::Yes => self.key_while_writing(key, state),
+            IsWriting::No => self.key_outside(key, state),
+        }
+    }
+
+    /// The long text takes what moves it and what closes it; everything else goes on.
+    fn key_of_pager(&mut self, key: KeyEvent) -> bool {
+        let to = match key.code {
+            KeyCode::Up => Move::Up,
+            KeyCode::Down => Move::Down,
+            KeyCode::PageUp => Move::PageUp,
+            KeyCode::PageDown | KeyCode::Char(' ') => Move::PageDown,
+            KeyCode::Home => Move::Top,
+            KeyCode::End => Move::End,
+            KeyCode::Esc | KeyCode::Char('q') if self.writing == IsWriting::No => {
+                self.pager = None;
+                return true;
+            }
+            _ => return false,
+        };
+        let is_taken = self.writing == IsWriting::No
+            || matches!(key.code, KeyCode::PageUp | KeyCode::PageDown);
+        if is_taken && key.modifiers.is_empty() {
+            self.scroll(to);
+        }
+        is_taken
+    }
+
+    fn key_while_writing(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        if let Some(command) = keymap::find(&key, IsWriting::Yes) {
+            return self.perform(command, state);
+        }
+        match self.composer.on_key(key) {
+            Written::Edited => Vec::new(),
+            Written::Submit if self.composer.is_empty() => self.enter_on_nothing(state),
+            Written::Submit => match self.submit(state) {
+                Submitted::Done(actions) => actions,
+                Submitted::Kept(why) => self.refuse(&why),
+            },
+        }
+    }
+
+    /// Enter in an empty composer goes to the dialog, or carries it out where that is harmless.
+    fn enter_on_nothing(&mut self, state: Option<&State>) -> Vec<Action> {
+        let Some(sheet) = self.waiting(state) else {
+            return Vec::new();
+        };
+        if sheet.from_composer == FromComposer::Yes {
+            return self.enter(sheet, state);
+        }
+        self.writing = IsWriting::No;
+        Vec::new()
+    }
+
+    fn key_outside(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        if let Some(sheet) = self.waiting(state) {
+            let n = sheet.choices.len();
+            let chosen = self.chosen_of(&sheet);
+            match key.code {
+                KeyCode::Enter => return self.enter(sheet, state),
+                KeyCode::Up => return self.point_at(&sheet, chosen.saturating_sub(1)),
+                KeyCode::Down => {
+                    return self.point_at(&sheet, (chosen + 1).min(n.saturating_sub(1)));
+                }
+                KeyCode::Esc if self.own.is_some() => {
+                    self.own = None;
+                    return Vec::new();
+                }
+                KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => {
+                    let c = c.to_ascii_lowercase();
+                    let is_seen = self.is_seen(&sheet);
+                    let choice = sheet.choices.into_iter().find(|choice| choice.key == c);
+                    if let Some(choice) = choice.filter(|_| is_seen) {
+                        return self.choose(choice, state);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if key.code == KeyCode::Char('/') {
+            self.writing = IsWriting::Yes;
+            if self.composer.is_empty() {
+                self.composer.set("/");
+            }
+            return Vec::new();
+        }
+        match keymap::find(&key, IsWriting::No) {
+            Some(command) => self.perform(command, state),
+            None => Vec::new(),
+        }
+    }
+
+    /// Carries the chosen choice out, but never of a dialog that no frame has shown yet.
+    fn enter(&mut self, sheet: Sheet, state: Option<&State>) -> Vec<Action> {
+        if !self.is_seen(&sheet) {
+            return Vec::new();
+        }
+        let chosen = self.chosen_of(&sheet);
+        match sheet.choices.into_iter().nth(chosen) {
+            Some(choice) => self.choose(choice, state),
+            None => Vec::new(),
+        }
+    }
+
+    fn point_at(&mut self, sheet: &Sheet, chosen: usize) -> Vec<Action> {
+        self.chosen = Some((sheet.id.clone(), chosen));
+        Vec::new()
+    }
+}

@@ -1,0 +1,168 @@
+//! Where everything stands, for any size; and the order in which it is drawn.
+//!
+//! With too little room the header goes first, then the composer's border, then the tab: what waits for
+//! the user stays.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::keymap::IsWriting;
+use super::sheet::{FromComposer, Sheet};
+use super::tabs::{self, Tab};
+use super::{Screen, footer, header, writing};
+use crate::domain::ids::At;
+use crate::domain::run::State;
+
+/// Where things stand in the last frame, for the mouse.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// The tab, or the long text in its place.
+    pub body: Rect,
+    /// The composer.
+    pub composer: Rect,
+    /// Each tab's title.
+    pub tabs: Vec<(Rect, Tab)>,
+    /// Each choice of the dialog.
+    pub choices: Vec<(Rect, usize)>,
+}
+
+/// Takes rows from the bottom of an area, as many as there are.
+fn take_below(area: &mut Rect, rows: usize) -> Rect {
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(area.height);
+    area.height -= rows;
+    Rect {
+        y: area.y + area.height,
+        height: rows,
+        ..*area
+    }
+}
+
+fn take_above(area: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    let taken = Rect {
+        height: rows,
+        ..*area
+    };
+    area.y += rows;
+    area.height -= rows;
+    taken
+}
+
+impl Screen {
+    pub(super) fn draw_all(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
+        let mut rest = frame.area();
+        let sheet = self.waiting(state);
+        let head = take_above(
+            &mut rest,
+            match frame.area().height {
+                0..6 => 0,
+                6..9 => 1,
+                9..14 => 2,
+                14.. => 3,
+            },
+        );
+        let foot_rows = usize::from(frame.area().height > 2);
+        let foot = take_below(&mut rest, foot_rows);
+        let n_rows = self.composer_rows(rest, sheet.as_ref());
+        let composer = take_below(&mut rest, n_rows);
+        let sheet_area = match &sheet {
+            Some(sheet) => {
+                let n_rows = sheet_rows(sheet, rest);
+                take_below(&mut rest, n_rows)
+            }
+            None => Rect::default(),
+        };
+        self.places = Places {
+            body: rest,
+            composer,
+            ..Places::default()
+        };
+        self.places.tabs = header::draw(self, frame, head, state, now);
+        self.draw_body(frame, rest, state, now);
+        self.seen = None;
+        if let Some(sheet) = &sheet {
+            let chosen = self.chosen_of(sheet);
+            let enter = self.enter_in_words(sheet, chosen);
+            self.places.choices = sheet.draw(frame, sheet_area, chosen, &enter);
+            if !sheet_area.is_empty() {
+                self.seen = Some(sheet.id.clone());
+            }
+        }
+        self.draw_composer(frame, composer, state);
+        footer::draw(self, frame, foot, state, sheet.as_ref());
+    }
+
+    /// What Enter does now, seen from the dialog.
+    fn enter_in_words(&self, sheet: &Sheet, chosen: usize) -> String {
+        let label = sheet.choices.get(chosen).map_or("", |c| c.label.as_str());
+        match (self.writing, sheet.from_composer) {
+            (IsWriting::No, _) => format!("Enter: {label}"),
+            (IsWriting::Yes, FromComposer::Yes) if self.composer.is_empty() => {
+                format!("Enter: {label}")
+            }
+            (IsWriting::Yes, _) if self.composer.is_empty() => "Enter goes here".to_owned(),
+            (IsWriting::Yes, _) => format!("you write; Esc, then Enter: {label}"),
+        }
+    }
+
+    fn composer_rows(&self, rest: Rect, sheet: Option<&Sheet>) -> usize {
+        let height = usize::from(rest.height);
+        let least_above = if sheet.is_some() { 4 } else { 1 };
+        match self.writing {
+            IsWriting::No if height > least_above + 4 => 1,
+            IsWriting::No => 0,
+            IsWriting::Yes if height < 9 => 1,
+            IsWriting::Yes => {
+                let columns = usize::from(rest.width).saturating_sub(2);
+                self.composer.n_rows(columns).min((height / 4).max(1)) + 2
+            }
+        }
+    }
+
+    fn draw_composer(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>) {
+        if area.is_empty() {
+            return;
+        }
+        match self.writing {
+            IsWriting::Yes => {
+                let target = writing::target(state, self.draft, &self.known());
+                let label = writing::label(&target, self.refiner);
+                self.composer.draw(frame, area, &label);
+            }
+            IsWriting::No => self.composer.draw_folded(frame, area),
+        }
+    }
+
+    fn draw_body(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>, now: At) {
+        if area.is_empty() {
+            return;
+        }
+        if let Some(pager) = &mut self.pager {
+            pager.draw(frame, area);
+            return;
+        }
+        let page = self.pages.of(self.tab);
+        match self.tab {
+            Tab::Chat => tabs::chat::draw(&mut self.transcript, frame, area, state),
+            Tab::Plan => tabs::plan::draw(page, &self.documents.plan, frame, area, state),
+            Tab::Comments => {
+                tabs::comments::draw(page, &self.documents.comments, frame, area, state);
+            }
+            Tab::Log => tabs::log::draw(page, &self.documents.log, &self.record, frame, area),
+            Tab::Status => tabs::status::draw(page, frame, area, state, now),
+        }
+    }
+}
+
+/// A dialog gets what it wants but for a few rows of the tab, and at least its choices.
+fn sheet_rows(sheet: &Sheet, rest: Rect) -> usize {
+    let height = usize::from(rest.height);
+    let wanted = sheet.n_rows(usize::from(rest.width));
+    let for_body = match height {
+        0..12 => 0,
+        12..20 => 2,
+        20.. => height / 4,
+    };
+    let least = (sheet.choices.len() + 3).min(height);
+    wanted.min(height.saturating_sub(for_body)).max(least)
+}

@@ -1,0 +1,52 @@
+//! Clicks and the wheel.
+//!
+//! A click chooses, it never carries a dialog out: that takes a key.
+
+use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
+
+use super::Screen;
+use super::command::Move;
+use super::keymap::IsWriting;
+
+/// How many lines one step of the wheel moves.
+const WHEEL: usize = 3;
+
+impl Screen {
+    pub(super) fn mouse(&mut self, event: MouseEvent) {
+        let at = Position::new(event.column, event.row);
+        match event.kind {
+            MouseEventKind::ScrollUp => self.wheel(Move::Up),
+            MouseEventKind::ScrollDown => self.wheel(Move::Down),
+            MouseEventKind::Down(MouseButton::Left) => self.click(at),
+            _ => {}
+        }
+    }
+
+    fn wheel(&mut self, to: Move) {
+        for _ in 0..WHEEL {
+            self.scroll(to);
+        }
+    }
+
+    fn click(&mut self, at: Position) {
+        let hit = |place: &Rect| place.contains(at);
+        if let Some((_, tab)) = self.places.tabs.iter().find(|(place, _)| hit(place)) {
+            let tab = *tab;
+            if self.tab != tab {
+                self.show(tab);
+            }
+            self.writing = IsWriting::Yes;
+            return;
+        }
+        if hit(&self.places.composer) {
+            self.writing = IsWriting::Yes;
+            return;
+        }
+        let choice = self.places.choices.iter().find(|(place, _)| hit(place));
+        if let (Some((_, choice)), Some(seen)) = (choice, &self.seen) {
+            self.chosen = Some((seen.clone(), *choice));
+            self.writing = IsWriting::No;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Lines that are laid out, and the window onto them.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use super::command::Move;
+use super::tabs::Tab;
+use super::theme;
+use super::wrap::cut;
+
+/// Where the window starts when new lines come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Anchor {
+    /// It stays where it is.
+    #[default]
+    Top,
+    /// It follows the last line until the user scrolls.
+    End,
+}
+
+/// Laid out lines with a window.
+#[derive(Debug, Default)]
+pub struct Page {
+    lines: Vec<Line<'static>>,
+    from: usize,
+    rows: usize,
+    anchor: Anchor,
+    /// Whether the user scrolled away from the end.
+    away: bool,
+    /// What the lines were laid out for.
+    key: Option<u64>,
+}
+
+/// The pages of the tabs but Chat.
+#[derive(Debug)]
+pub struct Pages {
+    plan: Page,
+    comments: Page,
+    log: Page,
+    status: Page,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self {
+            plan: Page::default(),
+            comments: Page::default(),
+            log: Page::following(),
+            status: Page::default(),
+        }
+    }
+}
+
+impl Pages {
+    /// The page of a tab; Chat, which has none, gives that of the plan.
+    pub fn of(&mut self, tab: Tab) -> &mut Page {
+        match tab {
+            Tab::Chat | Tab::Plan => &mut self.plan,
+            Tab::Comments => &mut self.comments,
+            Tab::Log => &mut self.log,
+            Tab::Status => &mut self.status,
+        }
+    }
+}
+
+impl Page {
+    /// A page that follows its end.
+    pub fn following() -> Self {
+        Self {
+            anchor: Anchor::End,
+            ..Self::default()
+        }
+    }
+
+    /// Puts lines there that are laid out by `lay_out`, unless they were already at this `key`.
+    pub fn lay_out(&mut self, key: u64, lay_out: impl FnOnce() -> Vec<Line<'static>>) {
+        if self.key != Some(key) {
+            self.key = Some(key);
+            self.lines = lay_out();
+        }
+    }
+
+    /// Puts other lines there; the window stays.
+    pub fn set_lines(&mut self, lines: Vec<Line<'static>>) {
+        self.lines = lines;
+    }
+
+    /// Moves the window.
+    pub fn scroll(&mut self, to: Move) {
+        let page = self.rows.saturating_sub(1).max(1);
+        let last = self.last();
+        self.from = match to {
+            Move::Up => self.from.saturating_sub(1),
+            Move::Down => self.from + 1,
+            Move::PageUp => self.from.saturating_sub(page),
+            Move::PageDown => self.from + page,
+            Move::Top => 0,
+            Move::End => last,
+        }
+        .min(last);
+        self.away = self.from < last;
+    }
+
+    fn last(&self) -> usize {
+        self.lines.len().saturating_sub(self.rows)
+    }
+
+    /// Draws the visible lines, and how far they are where not all fit.
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
+        let has_more = self.lines.len() > usize::from(area.height) && area.height > 2;
+        self.rows = usize::from(area.height) - usize::from(has_more);
+        let last = self.last();
+        if self.anchor == Anchor::End && !self.away {
+            self.from = last;
+        }
+        self.from = self.from.min(last);
+        let visible: Vec<Line<'_>> = self
+            .lines
+            .iter()
+            .skip(self.from)
+            .take(self.rows)
+            .cloned()
+            .collect();
+        frame.render_widget(Paragraph::new(visible), area);
+        if has_more {
+            let percent = self.from * 100 / last.max(1);
+            let label = format!("── {percent}% · PgUp PgDn ");
+            let below = Rect {
+                y: area.bottom().saturating_sub(1),
+                height: 1,
+                ..area
+            };
+            let label = cut(&label, usize::from(area.width));
+            frame.render_widget(Line::styled(label, theme::QUIET), below);
+        }
+    }
+}

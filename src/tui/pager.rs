@@ -1,0 +1,119 @@
+//! A long text in the place of the tab: a prompt, a diff, the help.
+//!
+//! Lays the text out once a width. Refuses to know where the text comes from.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::command::Move;
+use super::markdown;
+use super::page::Page;
+use super::theme;
+use super::wrap::{cut, shown, wrap};
+
+/// How a text is styled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As Markdown.
+    Markdown,
+    /// As a diff.
+    Diff,
+    /// As the list of keys: two columns before the text.
+    Keys,
+}
+
+/// How many bytes of a text are shown.
+const MAX_BYTES: usize = 2 << 20;
+
+/// A text to read.
+#[derive(Debug)]
+pub struct Pager {
+    title: String,
+    text: String,
+    form: Form,
+    laid_at: Option<usize>,
+    page: Page,
+}
+
+impl Pager {
+    /// Opens a text at its beginning.
+    pub fn new(title: &str, text: &str, form: Form) -> Self {
+        let mut text = shown(text);
+        if text.len() > MAX_BYTES {
+            let n_bytes = text.len();
+            text = crate::text::truncate::to_bytes(&text, MAX_BYTES);
+            text.push_str(&format!("\n[cut: the text has {n_bytes} bytes]"));
+        }
+        Self {
+            title: super::wrap::one_line(title),
+            text,
+            form,
+            laid_at: None,
+            page: Page::default(),
+        }
+    }
+
+    /// Moves the view.
+    pub fn scroll(&mut self, to: Move) {
+        self.page.scroll(to);
+    }
+
+    /// Draws the title and the visible lines.
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
+        let columns = usize::from(area.width);
+        if self.laid_at != Some(columns) {
+            self.laid_at = Some(columns);
+            self.page.set_lines(lay_out(&self.text, self.form, columns));
+        }
+        let title = format!("▤ {}  (Esc closes)", self.title);
+        frame.render_widget(Line::styled(cut(&title, columns), theme::STRONG), area);
+        let below = Rect {
+            y: area.y.saturating_add(1),
+            height: area.height.saturating_sub(1),
+            ..area
+        };
+        self.page.draw(frame, below);
+    }
+}
+
+fn lay_out(text: &str, form: Form, columns: usize) -> Vec<Line<'static>> {
+    match form {
+        Form::Keys => {
+            let indent = if columns >= 72 {
+                super::help::INDENT
+            } else {
+                4
+            };
+            let wrapped = |line| wrap(&[Span::raw(line)], columns, indent);
+            let prose = |line| wrap(&[Span::raw(line)], columns, 0);
+            text.lines()
+                .flat_map(|line: &str| {
+                    if line.starts_with(' ') {
+                        wrapped(line)
+                    } else {
+                        prose(line)
+                    }
+                })
+                .collect()
+        }
+        Form::Markdown => markdown::lay_out(text, columns, theme::PLAIN),
+        Form::Diff => text
+            .lines()
+            .flat_map(|line| wrap(&[Span::styled(line, diff_style(line))], columns, 0))
+            .collect(),
+    }
+}
+
+fn diff_style(line: &str) -> Style {
+    if line.starts_with("+++") || line.starts_with("---") || line.starts_with("diff ") {
+        return theme::STRONG;
+    }
+    match line.chars().next() {
+        Some('+') => theme::GOOD,
+        Some('-') => theme::BAD,
+        Some('@') => theme::CODE,
+        _ => theme::PLAIN,
+    }
+}

@@ -1,0 +1,364 @@
+//! Carries a command out: as an action, as a change of the view, or as a word why not now.
+
+use super::action::{Action, QuitStep};
+use super::command::{Command, Move};
+use super::dialogs::{self, confirm};
+use super::help;
+use super::keymap::IsWriting;
+use super::pager::{Form, Pager};
+use super::sheet::{Choice, Sheet, Then};
+use super::tabs::Tab;
+use super::writing::{self, Sent};
+use super::{Screen, Submitted};
+use crate::domain::event::Event;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::run::State;
+use crate::domain::turn::Role;
+
+/// How many lines the wheel and a page of the chat move.
+const PAGE: isize = 10;
+
+impl Screen {
+    /// Carries a command out.
+    pub(super) fn perform(&mut self, command: Command, state: Option<&State>) -> Vec<Action> {
+        match command {
+            Command::Go => self.go(state),
+            Command::Auto => self.set_gate(Gate::Auto, state),
+            Command::Pause => self.set_gate(Gate::Manual, state),
+            Command::Stop => self.stop(state),
+            Command::Interrupt => self.interrupt(state),
+            Command::Approve => self.answer(state, "yes"),
+            Command::Changes(text) => self.answer(state, &format!("changes:{text}")),
+            Command::Cancel => self.cancel(state),
+            Command::Goal(text) => self.goal(&text, state),
+            Command::Edit(document) => vec![Action::Edit(document)],
+            Command::Allow => self.decide(state, Decision::Allow),
+            Command::Reject => self.decide(state, Decision::Refuse),
+            Command::Answer(word) => self.answer(state, &word),
+            Command::Undo => self.ask(confirm::undo()),
+            Command::Diff(step) => vec![Action::ShowDiff(step)],
+            Command::Resume => vec![Action::Resume],
+            Command::History => vec![Action::ShowHistory],
+            Command::Refiner => self.toggle_refiner(state),
+            Command::View => self.view(state),
+            Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
+            Command::Copy => self.copy(),
+            Command::Show(tab) => self.quietly(|screen| screen.show(tab)),
+            Command::NextTab => self.quietly(|screen| screen.step_tab(1)),
+            Command::PreviousTab => self.quietly(|screen| screen.step_tab(-1)),
+            Command::Scroll(to) => self.quietly(|screen| screen.scroll(to)),
+            Command::Focus => self.quietly(|screen| screen.writing = IsWriting::Yes),
+            Command::Unfocus => self.quietly(Screen::leave_composer),
+            Command::Suspend => vec![Action::Suspend],
+            Command::Quit => self.quit(),
+            Command::Help => {
+                let pager = Pager::new("keys and commands", &help::text(), Form::Keys);
+                self.open(pager)
+            }
+        }
+    }
+
+    fn quietly(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Action> {
+        change(self);
+        Vec::new()
+    }
+
+    /// Says why something is not done.
+    pub(super) fn refuse(&mut self, why: &str) -> Vec<Action> {
+        self.toast = Some(super::wrap::one_line(why));
+        Vec::new()
+    }
+
+    fn go(&mut self, state: Option<&State>) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.refuse("there is no run yet: write the goal first");
+        };
+        match self.waiting(Some(state)) {
+            Some(sheet) => match sheet.choices.into_iter().find(|choice| choice.key == 'g') {
+                Some(choice) => self.choose(choice, Some(state)),
+                None => self.refuse(&format!("not yet: {}", sheet.title)),
+            },
+            None => self.refuse("nothing waits for a release"),
+        }
+    }
+
+    fn set_gate(&mut self, gate: Gate, state: Option<&State>) -> Vec<Action> {
+        match state {
+            Some(state) if state.phase.is_final() => self.refuse("the run is over"),
+            Some(state) if state.gate == gate && gate == Gate::Auto => {
+                self.refuse("the gate is auto already")
+            }
+            Some(state) if state.gate == gate => self.refuse("the gate is manual already"),
+            Some(_) => vec![Action::Event(Event::GateChanged { gate })],
+            None => self.refuse("there is no run yet: write the goal first"),
+        }
+    }
+
+    fn stop(&mut self, state: Option<&State>) -> Vec<Action> {
+        match state.map(|state| state.phase) {
+            Some(Phase::Execute) => self.ask(confirm::stop()),
+            Some(Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved) => {
+                vec![Action::Event(Event::Stopped)]
+            }
+            Some(Phase::RefineGoal) => self.interrupt(state),
+            Some(Phase::Init | Phase::Done | Phase::Cancelled) | None => {
+                self.refuse("nothing is under way that could be stopped")
+            }
+        }
+    }
+
+    fn interrupt(&mut self, state: Option<&State>) -> Vec<Action> {
+        match state.and_then(|state| state.running.as_ref()) {
+            Some(_) => vec![Action::Event(Event::Interrupted)],
+            None => self.refuse("no turn is running"),
+        }
+    }
+
+    fn cancel(&mut self, state: Option<&State>) -> Vec<Action> {
+        match state {
+            Some(state) if !state.phase.is_final() => self.ask(confirm::cancel()),
+            Some(_) | None => self.refuse("there is no run that could be cancelled"),
+        }
+    }
+
+    /// Ctrl+C and `/quit`: the second one while the first is being carried out kills.
+    fn quit(&mut self) -> Vec<Action> {
+        let step = if self.quitting {
+            QuitStep::Now
+        } else {
+            QuitStep::Ask
+        };
+        self.quitting = true;
+        vec![Action::Quit(step)]
+    }
+
+    fn goal(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
+        let refiner = self.refiner;
+        match (state, text) {
+            (None, "") => self.refuse("write the goal after /goal"),
+            (Some(state), "") => {
+                let text = dialogs::goal_text(state, &self.known());
+                self.open(Pager::new("the goal", &text, Form::Markdown))
+            }
+            (Some(state), text) if state.phase == Phase::RefineGoal => {
+                if state.running.is_some() || state.busy.is_some() || state.awaiting.is_some() {
+                    return self.refuse("a turn about the goal is under way; interrupt it first");
+                }
+                self.writing = IsWriting::No;
+                writing::confirm_goal(text)
+            }
+            (Some(state), text) if state.phase == Phase::Init => {
+                let text = text.to_owned();
+                vec![Action::Event(Event::GoalGiven { text })]
+            }
+            (Some(state), _) if !state.phase.is_final() => {
+                self.refuse("the goal is fixed while agents work on it; /stop goes back to it")
+            }
+            (None | Some(_), text) => vec![Action::NewRun {
+                goal: text.to_owned(),
+                refiner,
+            }],
+        }
+    }
+
+    fn decide(&mut self, state: Option<&State>, decision: Decision) -> Vec<Action> {
+        match state.and_then(|state| state.approvals.first()) {
+            Some(approval) => vec![Action::AnswerApproval {
+                request: approval.request.clone(),
+                allow: decision == Decision::Allow,
+            }],
+            None => self.refuse("no call of an agent waits"),
+        }
+    }
+
+    fn answer(&mut self, state: Option<&State>, word: &str) -> Vec<Action> {
+        let Some(question) = state.and_then(|state| state.awaiting.as_ref()) else {
+            return self.refuse("no question is open");
+        };
+        if matches!(question.kind, QuestionKind::Gate { .. }) && word == "go" {
+            return vec![Action::Event(Event::Released)];
+        }
+        match question.kind.read_answer(word) {
+            Some(Answer::CancelRun) => self.ask(confirm::cancel()),
+            Some(answer) => vec![Action::Event(Event::Answered {
+                id: question.id,
+                answer,
+            })],
+            None => {
+                let choices = match question.kind.choices() {
+                    [] => "a key of its dialog".to_owned(),
+                    choices => choices.join(", "),
+                };
+                self.refuse(&format!("`{word}` is no answer here; there is: {choices}"))
+            }
+        }
+    }
+
+    fn toggle_refiner(&mut self, state: Option<&State>) -> Vec<Action> {
+        if state.is_some_and(|state| !state.phase.is_final()) {
+            return self.refuse("who talks about the goal is chosen with a new goal");
+        }
+        self.refiner = match self.refiner {
+            Role::Planner => Role::Reviewer,
+            Role::Reviewer => Role::Planner,
+        };
+        Vec::new()
+    }
+
+    fn view(&mut self, state: Option<&State>) -> Vec<Action> {
+        match self.waiting(state).and_then(|sheet| sheet.whole) {
+            Some((title, text)) => self.open(Pager::new(&title, &text, Form::Markdown)),
+            None => self.refuse("nothing waits that has more to show"),
+        }
+    }
+
+    fn copy(&mut self) -> Vec<Action> {
+        match self.transcript.last_said() {
+            Some(text) => vec![Action::Copy(text.to_owned())],
+            None => self.refuse("no agent has said anything yet"),
+        }
+    }
+
+    pub(super) fn open(&mut self, pager: Pager) -> Vec<Action> {
+        self.pager = Some(pager);
+        self.writing = IsWriting::No;
+        Vec::new()
+    }
+
+    fn ask(&mut self, sheet: Sheet) -> Vec<Action> {
+        self.own = Some(sheet);
+        self.writing = IsWriting::No;
+        Vec::new()
+    }
+
+    fn leave_composer(&mut self) {
+        self.writing = IsWriting::No;
+        self.draft = None;
+    }
+
+    pub(super) fn show(&mut self, tab: Tab) {
+        self.pager = None;
+        if tab.folds() && self.tab == tab {
+            self.unfolded.remove(&tab);
+            self.tab = Tab::Chat;
+            return;
+        }
+        if tab.folds() {
+            self.unfolded.insert(tab);
+        }
+        self.tab = tab;
+    }
+
+    fn step_tab(&mut self, by: isize) {
+        self.pager = None;
+        let shown: Vec<Tab> = Tab::ALL
+            .into_iter()
+            .filter(|tab| !tab.folds() || self.unfolded.contains(tab))
+            .collect();
+        let at = shown.iter().position(|tab| *tab == self.tab).unwrap_or(0);
+        let next = at
+            .checked_add_signed(by)
+            .unwrap_or(shown.len().saturating_sub(1));
+        self.tab = shown.get(next).copied().unwrap_or(Tab::Chat);
+    }
+
+    pub(super) fn scroll(&mut self, to: Move) {
+        if let Some(pager) = &mut self.pager {
+            pager.scroll(to);
+            return;
+        }
+        if self.tab != Tab::Chat {
+            self.pages.of(self.tab).scroll(to);
+            return;
+        }
+        let page = self.places.body.height.saturating_sub(2);
+        let page = isize::try_from(page).unwrap_or(PAGE).max(1);
+        match to {
+            Move::Up => self.transcript.scroll_by(-1),
+            Move::Down => self.transcript.scroll_by(1),
+            Move::PageUp => self.transcript.scroll_by(-page),
+            Move::PageDown => self.transcript.scroll_by(page),
+            Move::Top => self.transcript.go_to_top(),
+            Move::End => self.transcript.go_to_end(),
+        }
+    }
+
+    /// Carries a dialog's choice out.
+    pub(super) fn choose(&mut self, choice: Choice, state: Option<&State>) -> Vec<Action> {
+        match choice.then {
+            Then::Act(actions) => actions,
+            Then::Write(draft) => self.quietly(|screen| {
+                screen.draft = Some(draft);
+                screen.writing = IsWriting::Yes;
+            }),
+            Then::Do(command) => self.perform(command, state),
+            Then::Confirm(sheet) => self.ask(*sheet),
+            Then::Pick(text) => self.pick(&text, state),
+            Then::Back => self.quietly(|screen| screen.own = None),
+            Then::ActAndBack(actions) => {
+                self.own = None;
+                self.unfinished = None;
+                actions
+            }
+        }
+    }
+
+    /// Answers the question at hand of several; the last answer sends them all.
+    fn pick(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
+        let Some(question) = state.and_then(|state| state.awaiting.as_ref()) else {
+            return Vec::new();
+        };
+        let QuestionKind::Agent { questions, .. } = &question.kind else {
+            return Vec::new();
+        };
+        let open = dialogs::open_questions(questions, &self.known());
+        let (Some((asked, _)), n_open) = (open.first(), open.len()) else {
+            return Vec::new();
+        };
+        let asked = asked.clone();
+        self.picked.insert(asked, text.to_owned());
+        if n_open > 1 {
+            return Vec::new();
+        }
+        let answers = std::mem::take(&mut self.picked);
+        vec![Action::Event(Event::Answered {
+            id: question.id,
+            answer: Answer::Texts { answers },
+        })]
+    }
+
+    /// Sends what is written: a command, or a text to whoever takes it now.
+    pub(super) fn submit(&mut self, state: Option<&State>) -> Submitted {
+        let text = self.composer.text();
+        let target = writing::target(state, self.draft, &self.known());
+        match super::command::read(&text) {
+            Ok(command) => {
+                self.composer.take();
+                return Submitted::Done(self.perform(command, state));
+            }
+            Err(super::command::NoCommand::Wrong(why)) => return Submitted::Kept(why),
+            Err(super::command::NoCommand::Text) => {}
+        }
+        match writing::send(&target, &text, self.refiner) {
+            Ok(Sent::Act(actions)) => {
+                self.composer.take();
+                self.draft = None;
+                self.transcript.go_to_end();
+                Submitted::Done(actions)
+            }
+            Ok(Sent::Pick(text)) => {
+                self.composer.take();
+                Submitted::Done(self.pick(&text, state))
+            }
+            Err(why) => Submitted::Kept(why),
+        }
+    }
+}
+
+/// What the user decides about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    Allow,
+    Refuse,
+}

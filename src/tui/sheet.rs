@@ -1,0 +1,268 @@
+//! A dialog as data: what is asked, the choices, and what Enter does; and how all of them are drawn.
+//!
+//! It stands below the tab, never over the whole screen, so that what it is about stays readable.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Borders, Clear, Paragraph};
+
+use super::action::Action;
+use super::command::Command;
+use super::markdown::hanging;
+use super::theme;
+use super::wrap::{cut, one_line, shown, width, wrap};
+
+/// What waits for the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sheet {
+    /// Its identity: another one is another dialog.
+    pub id: String,
+    /// What is asked, in one line.
+    pub title: String,
+    /// What has to be known to decide.
+    pub body: Vec<(String, Style)>,
+    /// The choices; at least one.
+    pub choices: Vec<Choice>,
+    /// Which one Enter carries out at first.
+    pub first: usize,
+    /// The whole of what the body is cut from, where it is.
+    pub whole: Option<(String, String)>,
+    /// Whether Enter carries it out from an empty composer too.
+    pub from_composer: FromComposer,
+}
+
+/// Whether Enter in an empty composer carries a dialog's choice out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FromComposer {
+    /// It does.
+    Yes,
+    /// It goes to the dialog first.
+    No,
+}
+
+/// One choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The letter that carries it out.
+    pub key: char,
+    /// What it does, as after "Enter: ".
+    pub label: String,
+    /// What follows.
+    pub then: Then,
+}
+
+/// What a choice does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Then {
+    /// These actions.
+    Act(Vec<Action>),
+    /// The composer takes a text for it.
+    Write(Draft),
+    /// A command of the screen.
+    Do(Command),
+    /// Is asked once more.
+    Confirm(Box<Sheet>),
+    /// Answers the question at hand of several.
+    Pick(String),
+    /// Closes a dialog of the screen's own.
+    Back,
+    /// The same, after these actions.
+    ActAndBack(Vec<Action>),
+}
+
+/// A text that a dialog asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draft {
+    /// What shall be changed in the plan.
+    Changes {
+        /// The question.
+        id: u32,
+    },
+    /// How many more iterations.
+    More {
+        /// The question.
+        id: u32,
+    },
+    /// The answer to the agent's question at hand.
+    Reply {
+        /// The question.
+        id: u32,
+    },
+}
+
+impl Choice {
+    /// Makes a choice.
+    pub fn new(key: char, label: &str, then: Then) -> Self {
+        Self {
+            key,
+            label: label.to_owned(),
+            then,
+        }
+    }
+}
+
+impl Sheet {
+    /// Makes a dialog of which Enter carries out the first choice.
+    pub fn new(id: impl Into<String>, title: &str) -> Self {
+        Self {
+            id: id.into(),
+            title: one_line(title),
+            body: Vec::new(),
+            choices: Vec::new(),
+            first: 0,
+            whole: None,
+            from_composer: FromComposer::No,
+        }
+    }
+
+    /// Adds a text to the body; its lines are kept.
+    #[must_use]
+    pub fn says(mut self, text: &str, style: Style) -> Self {
+        let lines = shown(text);
+        self.body
+            .extend(lines.lines().map(|line| (line.to_owned(), style)));
+        self
+    }
+
+    /// Adds a choice.
+    #[must_use]
+    pub fn offers(mut self, key: char, label: &str, then: Then) -> Self {
+        self.choices.push(Choice::new(key, &one_line(label), then));
+        self
+    }
+
+    /// Lets Enter carry out another choice at first.
+    #[must_use]
+    pub fn first(mut self, first: usize) -> Self {
+        self.first = first;
+        self
+    }
+
+    /// How many rows it would like to have.
+    pub fn n_rows(&self, columns: usize) -> usize {
+        self.body_lines(columns.saturating_sub(4), usize::MAX).len() + self.choices.len() + 2
+    }
+
+    fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        for (text, style) in &self.body {
+            let indent = hanging(text);
+            lines.extend(wrap(
+                &[Span::styled(text.as_str(), *style)],
+                columns,
+                indent,
+            ));
+            if lines.len() > rows.saturating_add(1) {
+                break;
+            }
+        }
+        lines
+    }
+
+    /// Draws the dialog, with what Enter does at its end; gives the rows of its choices for the mouse.
+    pub fn draw(
+        &self,
+        frame: &mut Frame,
+        area: Rect,
+        chosen: usize,
+        enter: &str,
+    ) -> Vec<(Rect, usize)> {
+        frame.render_widget(Clear, area);
+        let (inner, columns) = self.draw_frame(frame, area, enter);
+        let rows = usize::from(inner.height);
+        let n_choices = self.choices.len().min(rows);
+        let n_body = rows - n_choices;
+        let mut body = self.body_lines(columns, n_body);
+        if body.len() > n_body {
+            body.truncate(n_body.saturating_sub(1));
+            if n_body > 0 {
+                let more = if self.whole.is_some() {
+                    "… V shows all of it"
+                } else {
+                    "… (a larger window shows the rest)"
+                };
+                body.push(Line::styled(cut(more, columns), theme::QUIET));
+            }
+        }
+        let body_rows = u16::try_from(body.len()).unwrap_or(inner.height);
+        let body_area = Rect {
+            height: body_rows.min(inner.height),
+            ..inner
+        };
+        frame.render_widget(Paragraph::new(body), body_area);
+        // Of more choices than rows the chosen one is among those that are drawn.
+        let from = (chosen + 1).saturating_sub(n_choices.max(1));
+        let mut places = Vec::new();
+        for (row, at) in (from..from + n_choices).enumerate() {
+            let row = u16::try_from(row).unwrap_or(u16::MAX);
+            let place = Rect {
+                y: inner.y.saturating_add(body_rows).saturating_add(row),
+                height: 1,
+                ..inner
+            };
+            if place.y >= inner.bottom() {
+                break;
+            }
+            if let Some(choice) = self.choices.get(at) {
+                frame.render_widget(choice_line(choice, at == chosen, columns), place);
+                places.push((place, at));
+            }
+        }
+        places
+    }
+
+    /// Draws the border where there is room for one.
+    fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
+        let columns = usize::from(area.width);
+        if area.height < 4 || area.width < 12 {
+            let title = Line::styled(cut(&self.title, columns), theme::NEEDS_YOU);
+            frame.render_widget(title, area);
+            let inner = Rect {
+                y: area.y.saturating_add(1),
+                height: area.height.saturating_sub(1),
+                ..area
+            };
+            return (inner, columns);
+        }
+        let room = columns.saturating_sub(6);
+        let block = Block::new()
+            .borders(Borders::ALL)
+            .border_type(BorderType::Thick)
+            .border_style(theme::NEEDS_YOU)
+            .title(Line::styled(
+                format!(" ? {} ", cut(&self.title, room.saturating_sub(2))),
+                theme::NEEDS_YOU,
+            ))
+            .title_bottom(Line::styled(
+                format!(" {} ", cut(enter, room)),
+                theme::NEEDS_YOU,
+            ));
+        let framed = block.inner(area);
+        frame.render_widget(block, area);
+        let inner = Rect {
+            x: framed.x + 1,
+            width: framed.width.saturating_sub(2),
+            ..framed
+        };
+        (inner, usize::from(inner.width))
+    }
+}
+
+fn choice_line(choice: &Choice, is_chosen: bool, columns: usize) -> Line<'static> {
+    let sign = if is_chosen { "▸ " } else { "  " };
+    let style = if is_chosen {
+        theme::CHOSEN
+    } else {
+        theme::PLAIN
+    };
+    let key = choice.key.to_uppercase().to_string();
+    let room = columns.saturating_sub(width(&key) + 4);
+    Line::from(vec![
+        Span::styled(sign, theme::NEEDS_YOU),
+        Span::styled(key, theme::KEY),
+        Span::raw("  "),
+        Span::styled(cut(&choice.label, room), style),
+    ])
+}

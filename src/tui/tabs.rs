@@ -1,0 +1,77 @@
+//! The tabs: three main ones, and two that are folded until they are wanted.
+
+pub mod chat;
+pub mod comments;
+pub mod log;
+pub mod plan;
+pub mod status;
+
+/// One tab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Tab {
+    /// What was said and done.
+    #[default]
+    Chat,
+    /// The plan and how far it is.
+    Plan,
+    /// The review: findings and their answers.
+    Comments,
+    /// log.md and the events.
+    Log,
+    /// Roles, versions, usage, receipts.
+    Status,
+}
+
+impl Tab {
+    /// All tabs in their order.
+    pub const ALL: [Self; 5] = [
+        Self::Chat,
+        Self::Plan,
+        Self::Comments,
+        Self::Log,
+        Self::Status,
+    ];
+
+    /// The tab's title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Chat => "Chat",
+            Self::Plan => "Plan",
+            Self::Comments => "Comments",
+            Self::Log => "Log",
+            Self::Status => "Status",
+        }
+    }
+
+    /// The digit that shows it, from 1.
+    pub fn digit(self) -> usize {
+        self.index() + 1
+    }
+
+    /// Its place, from 0.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Chat => 0,
+            Self::Plan => 1,
+            Self::Comments => 2,
+            Self::Log => 3,
+            Self::Status => 4,
+        }
+    }
+
+    /// Its name as a slash command.
+    pub fn slash_name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Plan => "plan",
+            Self::Comments => "comments",
+            Self::Log => "log",
+            Self::Status => "status",
+        }
+    }
+
+    /// Tells whether it is folded until it is wanted.
+    pub fn folds(self) -> bool {
+        matches!(self, Self::Log | Self::Status)
+    }
+}

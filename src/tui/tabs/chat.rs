@@ -1,0 +1,50 @@
+//! Tab: what was said and done, by both agents, the user and the program, in one stream.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use crate::domain::run::State;
+use crate::tui::theme;
+use crate::tui::transcript::Transcript;
+use crate::tui::wrap::{cut, wrap_text};
+
+/// What a user sees who has not started yet.
+const WELCOME: &str = "Two agents, one goal: a planner writes plan.md, a reviewer of the other vendor \
+writes comments.md, they go on until the review is settled, you approve, and the planner executes step by step.\n\
+\n\
+Nothing is sent, changed or committed before you say so. Write the goal below; /help lists every key.";
+
+/// Draws the end of the stream, or where the user scrolled to.
+pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, state: Option<&State>) {
+    let columns = usize::from(area.width);
+    if transcript.is_empty() {
+        let text = match state {
+            None => WELCOME,
+            Some(_) => "Nothing was said yet.",
+        };
+        let lines = wrap_text(text, columns, theme::QUIET);
+        frame.render_widget(Paragraph::new(lines), area);
+        return;
+    }
+    let has_line = !transcript.follows() && area.height > 2;
+    let rows = usize::from(area.height) - usize::from(has_line);
+    let lines = transcript.visible(columns, rows);
+    frame.render_widget(Paragraph::new(lines), area);
+    // Laying out may have found that the end is reached.
+    if has_line && !transcript.follows() {
+        let forgotten = if transcript.has_forgotten() {
+            "; what is older lies in the sessions on disk"
+        } else {
+            ""
+        };
+        let text = format!("── scrolled: End follows again{forgotten} ");
+        let last = Rect {
+            y: area.bottom() - 1,
+            height: 1,
+            ..area
+        };
+        frame.render_widget(Line::styled(cut(&text, columns), theme::NEEDS_YOU), last);
+    }
+}

@@ -1,0 +1,352 @@
+//! Any events, keys and sizes: nothing panics, nothing uncontrolled is drawn, writing triggers nothing.
+
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+
+use super::world::{
+    COMMENTS, NOW, PLAN, approving, asking, created, order, questions, running, settings, state,
+    story,
+};
+use crate::domain::effect::Effect;
+use crate::domain::event::{Event, News};
+use crate::domain::ids::TurnId;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::plan;
+use crate::domain::run::{Run, State};
+use crate::domain::turn::{Purpose, Role, TurnResult};
+use crate::tui::keymap::IsWriting;
+use crate::tui::{Action, Delta, Documents, Screen};
+
+/// Texts as agents and users write them at their worst.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z `*#\n\t-]{0,80}",
+        "[中文字🎉é\u{200d}\u{301}\u{202e} \n]{0,60}",
+        "[\u{0}-\u{1f}\u{7f}-\u{9f}a-c;\\[]{0,40}",
+        Just("1. [ ] a\n2. [x] b\n```\n3. [ ] c\n".to_owned()),
+        Just("```goal.md\n# g\n```".to_owned()),
+        Just("x".repeat(3_000)),
+    ]
+}
+
+/// Turns a number into an event, with a text in it.
+fn event(n: u8, text: &str) -> Event {
+    let role = if n.is_multiple_of(2) {
+        Role::Planner
+    } else {
+        Role::Reviewer
+    };
+    let text = text.to_owned();
+    let item = (n % 3).to_string();
+    let news = match n % 8 {
+        0 => News::Text { text },
+        1 => News::Thinking { text },
+        2 => News::ToolStarted {
+            item,
+            tool: text.clone(),
+            title: text,
+        },
+        3 => News::ToolEnded {
+            item,
+            status: text.clone(),
+            exit_code: Some(i32::from(n) - 9),
+            output: text,
+        },
+        4 => News::Notice { text },
+        5 => News::Malformed { problem: text },
+        6 => return Event::GoalGiven { text },
+        _ => {
+            return Event::TurnEnded {
+                turn: TurnId::new("trn_1"),
+                result: TurnResult::Failed {
+                    kind: text.clone(),
+                    message: text,
+                    transient: false,
+                },
+            };
+        }
+    };
+    Event::Agent {
+        turn: TurnId::new("trn_1"),
+        role,
+        news,
+    }
+}
+
+/// Some state: of every phase, with every question, with nasty texts in it.
+fn state_of(n: u8, text: &str) -> Option<State> {
+    let all = questions();
+    let n_questions = all.len();
+    let mut state = match usize::from(n) % (n_questions + 6) {
+        at if at < n_questions => {
+            let (phase, kind) = all.into_iter().nth(at).unwrap();
+            asking(phase, kind)
+        }
+        at if at == n_questions => return None,
+        at if at == n_questions + 1 => approving(&[text, text]),
+        at if at == n_questions + 2 => state(Phase::RefineGoal),
+        at if at == n_questions + 3 => state(Phase::Done),
+        at if at == n_questions + 4 => running(Phase::Execute, Purpose::Step { n: 2 }),
+        _ => running(Phase::Review, Purpose::Review),
+    };
+    if let Some(goal) = &mut state.goal {
+        goal.title = text.to_owned();
+        goal.text = text.to_owned();
+    }
+    state.planner.adapter = text.to_owned();
+    state.planner.version = Some(text.to_owned());
+    if let Some(file) = &mut state.plan {
+        file.plan.title = text.to_owned();
+        for step in &mut file.plan.steps {
+            step.text = text.to_owned();
+        }
+    }
+    Some(state)
+}
+
+fn key() -> impl Strategy<Value = KeyEvent> {
+    let code = prop_oneof![
+        3 => proptest::char::range(' ', '~').prop_map(KeyCode::Char),
+        1 => Just(KeyCode::Char('中')),
+        1 => Just(KeyCode::Char('\u{1b}')),
+        2 => Just(KeyCode::Enter),
+        1 => Just(KeyCode::Esc),
+        1 => proptest::sample::select(vec![
+            KeyCode::Up, KeyCode::Down, KeyCode::PageUp, KeyCode::PageDown, KeyCode::Home,
+            KeyCode::End, KeyCode::Tab, KeyCode::BackTab, KeyCode::Backspace, KeyCode::Delete,
+            KeyCode::Left, KeyCode::Right, KeyCode::F(1), KeyCode::F(2), KeyCode::F(12), KeyCode::Null,
+        ]),
+    ];
+    let modifiers = prop_oneof![
+        6 => Just(KeyModifiers::NONE),
+        1 => Just(KeyModifiers::SHIFT),
+        1 => Just(KeyModifiers::CONTROL),
+        1 => Just(KeyModifiers::ALT),
+    ];
+    (code, modifiers).prop_map(|(code, modifiers)| KeyEvent::new(code, modifiers))
+}
+
+/// Draws at a size and tells what of it must never be there.
+fn draw(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> Result<(), TestCaseError> {
+    let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+    terminal
+        .draw(|frame| screen.draw(frame, state, NOW))
+        .unwrap();
+    for cell in terminal.backend().buffer().content() {
+        let has_control = cell.symbol().chars().any(char::is_control);
+        prop_assert!(!has_control, "{:?}", cell.symbol());
+    }
+    prop_assert!(!screen.is_dirty());
+    Ok(())
+}
+
+#[derive(Debug, Clone)]
+enum Input {
+    Event(u8, String),
+    Delta(u8, String),
+    Key(KeyEvent),
+    Paste(String),
+    Click(u16, u16),
+    Texts(String),
+    State(u8, String),
+    Size(u16, u16),
+}
+
+fn input() -> impl Strategy<Value = Input> {
+    prop_oneof![
+        (any::<u8>(), text()).prop_map(|(n, text)| Input::Event(n, text)),
+        (any::<u8>(), text()).prop_map(|(n, text)| Input::Delta(n, text)),
+        key().prop_map(Input::Key),
+        key().prop_map(Input::Key),
+        text().prop_map(Input::Paste),
+        (0u16..130, 0u16..45).prop_map(|(x, y)| Input::Click(x, y)),
+        text().prop_map(Input::Texts),
+        (any::<u8>(), text()).prop_map(|(n, text)| Input::State(n, text)),
+        (1u16..130, 1u16..45).prop_map(|(x, y)| Input::Size(x, y)),
+        (1u16..12, 1u16..12).prop_map(|(x, y)| Input::Size(x, y)),
+    ]
+}
+
+fn delta(n: u8, text: String) -> Delta {
+    let item = (n % 2).to_string();
+    let role = Role::Planner;
+    if n.is_multiple_of(5) {
+        Delta::Withdrawn { role, item }
+    } else {
+        Delta::Text { role, item, text }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn any_state_at_any_size_is_drawn_clean(inputs in proptest::collection::vec(input(), 1..24)) {
+        let mut screen = Screen::new(settings());
+        let mut state = None;
+        let mut size = (80, 24);
+        for input in inputs {
+            match input {
+                Input::Event(n, text) => screen.on_event(NOW, &event(n, &text)),
+                Input::Delta(n, text) => screen.on_delta(delta(n, text)),
+                Input::Key(key) => {
+                    screen.on_key(key, state.as_ref());
+                }
+                Input::Paste(text) => screen.on_paste(&text),
+                Input::Click(column, row) => {
+                    let kind = MouseEventKind::Down(MouseButton::Left);
+                    let modifiers = KeyModifiers::NONE;
+                    screen.on_mouse(MouseEvent { kind, column, row, modifiers });
+                }
+                Input::Texts(text) => {
+                    screen.on_preview(&text);
+                    screen.on_notice(&text);
+                    screen.on_documents(Documents {
+                        plan: Some(format!("{PLAN}{text}")),
+                        comments: Some(format!("{COMMENTS}{text}")),
+                        log: Some(text),
+                    });
+                }
+                Input::State(n, text) => state = state_of(n, &text),
+                Input::Size(x, y) => size = (x, y),
+            }
+            draw(&mut screen, size, state.as_ref())?;
+        }
+    }
+
+    #[test]
+    fn writing_triggers_nothing_but_by_enter(
+        keys in proptest::collection::vec(key(), 1..40),
+        n in any::<u8>(),
+    ) {
+        let mut screen = Screen::new(settings());
+        let state = state_of(n, "text");
+        for key in keys {
+            let KeyCode::Char(c) = key.code else { continue };
+            if !(key.modifiers - KeyModifiers::SHIFT).is_empty() {
+                continue;
+            }
+            let before = screen.composer.text().chars().count();
+            let actions = screen.on_key(key, state.as_ref());
+            prop_assert_eq!(actions, Vec::<Action>::new());
+            prop_assert_eq!(screen.writing, IsWriting::Yes);
+            let more = usize::from(!c.is_control());
+            prop_assert_eq!(screen.composer.text().chars().count(), before + more);
+        }
+        draw(&mut screen, (80, 24), state.as_ref())?;
+    }
+
+    #[test]
+    fn a_played_run_is_drawn_at_every_step(
+        dice in proptest::collection::vec(any::<u8>(), 1..60),
+        size in (1u16..100, 1u16..40),
+    ) {
+        let first = created();
+        let mut run = Run::new(NOW, &first);
+        let mut screen = Screen::new(settings());
+        screen.writing = IsWriting::No;
+        let mut pending: Vec<Event> = vec![
+            Event::GoalGiven { text: "g".to_owned() },
+            Event::GoalConfirmed { title: "g".to_owned(), text: "g".to_owned() },
+            Event::GateChanged { gate: Gate::Auto },
+        ];
+        pending.reverse();
+        for die in dice {
+            let event = pending.pop().unwrap_or_else(|| stray(die));
+            let effects = run.step(NOW, &event);
+            screen.on_event(NOW, &event);
+            pending.extend(effects.iter().filter_map(|effect| reaction(effect, die)));
+            draw(&mut screen, size, Some(run.state()))?;
+            let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+            for action in screen.on_key(enter, Some(run.state())) {
+                if let Action::Event(event) = action {
+                    pending.push(event);
+                }
+            }
+        }
+    }
+}
+
+fn stray(die: u8) -> Event {
+    let list = story();
+    list[usize::from(die) % list.len()].clone()
+}
+
+fn reaction(effect: &Effect, die: u8) -> Option<Event> {
+    let parsed = || plan::parse(PLAN).unwrap();
+    let hash = || plan::file_hash(b"p");
+    Some(match effect {
+        Effect::StartTurn(order) => Event::TurnEnded {
+            turn: order.turn.clone(),
+            result: TurnResult::Completed {
+                question: die.is_multiple_of(4).then(|| "which?".to_owned()),
+                summary: "did it".to_owned(),
+            },
+        },
+        Effect::CollectDocument(collected)
+            if collected.purpose == order(Purpose::WritePlan).purpose =>
+        {
+            Event::PlanCommitted {
+                turn: collected.turn.clone(),
+                plan: parsed(),
+                file_sha256: hash(),
+            }
+        }
+        Effect::CollectDocument(collected) if die.is_multiple_of(3) => Event::NoDocument {
+            turn: collected.turn.clone(),
+            reason: "nothing".to_owned(),
+        },
+        Effect::CollectDocument(collected) => Event::ReviewCommitted {
+            turn: collected.turn.clone(),
+            review: crate::domain::review::read(
+                COMMENTS,
+                &crate::domain::findings::Findings::default(),
+            ),
+            file_sha256: hash(),
+            plan_now: parsed().approval_sha256,
+        },
+        _ => return None,
+    })
+}
+
+#[test]
+fn a_long_stream_lays_out_only_what_is_seen() {
+    let mut screen = Screen::new(settings());
+    for n in 0..5_000u32 {
+        let text = format!("block {n} {}", "word ".repeat(200));
+        screen.on_event(NOW, &event(0, &text));
+    }
+    draw(&mut screen, (80, 24), None).unwrap();
+    let laid = screen.transcript.n_laid_out();
+    assert!(laid < 24, "{laid} blocks are laid out");
+}
+
+#[test]
+fn scrolling_up_and_down_by_the_same_comes_back() {
+    let mut screen = Screen::new(settings());
+    screen.writing = IsWriting::No;
+    for n in 0..50u32 {
+        screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
+    }
+    let size = (60, 20);
+    let picture = |screen: &mut Screen| super::world::drawn(screen, size, None);
+    let end = picture(&mut screen);
+    let mut seen = vec![end.clone()];
+    for _ in 0..5 {
+        screen.scroll(crate::tui::command::Move::PageUp);
+        seen.push(picture(&mut screen));
+    }
+    seen.dedup();
+    assert_eq!(seen.len(), 6, "every page differs");
+    // What comes in meanwhile does not move what is being read.
+    let before = picture(&mut screen);
+    screen.on_event(NOW, &event(0, "new"));
+    assert_eq!(picture(&mut screen), before);
+    screen.scroll(crate::tui::command::Move::End);
+    assert!(picture(&mut screen).contains("new"));
+    assert!(screen.transcript.follows());
+}

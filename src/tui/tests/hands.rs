@@ -1,0 +1,293 @@
+//! Keys in, actions out.
+
+use super::world::{approving, asking, press, questions, running, screen, settings, state};
+use crate::domain::phase::Phase;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
+use crate::domain::turn::Purpose;
+use crate::tui::keymap::{BINDINGS, IsWriting};
+use crate::tui::{Screen, ScreenSettings, dialogs};
+
+/// Presses keys in a screen that is not being written in; the actions, or else the word to the user.
+fn check(state: Option<&State>, keys: &[&str], wanted: &str) {
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    check_on(&mut screen, state, keys, wanted);
+}
+
+fn check_on(screen: &mut Screen, state: Option<&State>, keys: &[&str], wanted: &str) {
+    let actions = press(screen, state, keys);
+    let mut found = actions.iter().map(|a| format!("{a:?}")).collect::<Vec<_>>();
+    found.extend(screen.toast.iter().map(|toast| format!("! {toast}")));
+    assert_eq!(found.join("; "), wanted, "{keys:?}");
+}
+
+fn question(name: &str) -> State {
+    let found = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == name);
+    let (phase, kind) = found.unwrap();
+    asking(phase, kind)
+}
+
+#[test]
+fn enter_releases_a_turn_and_twice_where_that_is_wanted() {
+    let gated = question("gate");
+    check(Some(&gated), &["<enter>"], "Event(Released)");
+    check(Some(&gated), &["g"], "Event(Released)");
+    check(Some(&gated), &["a"], "Event(GateChanged { gate: Auto })");
+    let settings = ScreenSettings {
+        confirm_enter: true,
+        ..settings()
+    };
+    let mut asked_twice = Screen::new(settings);
+    check_on(&mut asked_twice, Some(&gated), &["<enter>"], "");
+    check_on(
+        &mut asked_twice,
+        Some(&gated),
+        &["<enter>"],
+        "Event(Released)",
+    );
+}
+
+#[test]
+fn letters_are_text_while_the_user_writes() {
+    let gated = question("gate");
+    let mut screen = screen();
+    check_on(&mut screen, Some(&gated), &["gapsxeduvtyn1?q"], "");
+    assert_eq!(screen.composer.text(), "gapsxeduvtyn1?q");
+    check_on(
+        &mut screen,
+        Some(&gated),
+        &["<esc>", "a"],
+        "Event(GateChanged { gate: Auto })",
+    );
+}
+
+#[test]
+fn gate_stop_and_interrupt_have_their_keys() {
+    let reviewing = running(Phase::Review, Purpose::Review);
+    check(
+        Some(&reviewing),
+        &["A"],
+        "Event(GateChanged { gate: Auto })",
+    );
+    check(Some(&reviewing), &["p"], "! the gate is manual already");
+    check(Some(&reviewing), &["x"], "Event(Interrupted)");
+    check(Some(&reviewing), &["S"], "Event(Stopped)");
+    check_on(
+        &mut screen(),
+        Some(&reviewing),
+        &["<c-x>"],
+        "Event(Interrupted)",
+    );
+    let executing = running(Phase::Execute, Purpose::Step { n: 1 });
+    check(Some(&executing), &["s"], "");
+    check(Some(&executing), &["s", "<enter>"], "");
+    check(Some(&executing), &["s", "y"], "Event(Stopped)");
+    check(Some(&executing), &["u", "y"], "Undo");
+}
+
+#[test]
+fn the_second_ctrl_c_kills() {
+    let reviewing = running(Phase::Review, Purpose::Review);
+    check(Some(&reviewing), &["<c-c>"], "Quit(Ask)");
+    check(
+        Some(&reviewing),
+        &["<c-c>", "<c-c>"],
+        "Quit(Ask); Quit(Now)",
+    );
+    check_on(&mut screen(), None, &["/quit", "<enter>"], "Quit(Ask)");
+}
+
+#[test]
+fn a_stray_enter_allows_and_executes_nothing() {
+    let call = approving(&["make"]);
+    check(
+        Some(&call),
+        &["<enter>"],
+        "AnswerApproval { request: RequestId(\"req_1\"), allow: false }",
+    );
+    check(
+        Some(&call),
+        &["y"],
+        "AnswerApproval { request: RequestId(\"req_1\"), allow: true }",
+    );
+    check(Some(&question("execute")), &["<enter>"], "");
+    check(
+        Some(&question("execute")),
+        &["y"],
+        "Event(Answered { id: 7, answer: Execute })",
+    );
+    let mut writing = screen();
+    check_on(&mut writing, Some(&call), &["<enter>"], "");
+    assert_eq!(writing.writing, IsWriting::No);
+}
+
+#[test]
+fn a_dialog_that_was_not_drawn_yet_takes_no_key() {
+    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+    assert_eq!(screen.on_key(enter, Some(&question("gate"))), []);
+}
+
+#[test]
+fn dialogs_take_texts() {
+    let execute = question("execute");
+    check(
+        Some(&execute),
+        &["n", "use a map", "<enter>"],
+        "Event(Answered { id: 7, answer: RequestChanges { text: \"use a map\" } })",
+    );
+    check(
+        Some(&execute),
+        &["/changes shorter", "<enter>"],
+        "Event(Answered { id: 7, answer: RequestChanges { text: \"shorter\" } })",
+    );
+    let cap = question("arbitration");
+    check(
+        Some(&cap),
+        &["<enter>", "3", "<enter>"],
+        "Event(Answered { id: 7, answer: MoreIterations { n: 3 } })",
+    );
+    check(
+        Some(&cap),
+        &["m", "x", "<enter>"],
+        "! write a number from 1 to 1000",
+    );
+    check(
+        Some(&cap),
+        &["f"],
+        "Event(Answered { id: 7, answer: ForcePass })",
+    );
+    check(Some(&cap), &["c", "y"], "Event(Cancelled)");
+    check(
+        Some(&question("question")),
+        &["b", "w", "3.13", "<enter>"],
+        "Event(Answered { id: 7, answer: Texts { answers: {\"Which Python?\": \"3.13\", \"空列表应该返回 0 吗? Shall an empty list give 0, or shall it be an error?\": \"give 0\"} } })",
+    );
+}
+
+#[test]
+fn texts_go_to_whoever_takes_them() {
+    let mut fresh = Screen::new(settings());
+    check_on(
+        &mut fresh,
+        None,
+        &["sum lists", "<enter>"],
+        "NewRun { goal: \"sum lists\", refiner: Planner }",
+    );
+    check_on(
+        &mut fresh,
+        None,
+        &["<f2>", "again", "<enter>"],
+        "NewRun { goal: \"again\", refiner: Reviewer }",
+    );
+    let refining = state(Phase::RefineGoal);
+    check_on(
+        &mut screen(),
+        Some(&refining),
+        &["also lists", "<enter>"],
+        "Event(Said { text: \"also lists\" })",
+    );
+    let reviewing = running(Phase::Review, Purpose::Review);
+    let mut kept = screen();
+    check_on(
+        &mut kept,
+        Some(&reviewing),
+        &["hello", "<enter>"],
+        "! nobody takes this text now: agents take a text about the goal, in answers and as changes to a plan",
+    );
+    assert_eq!(kept.composer.text(), "hello");
+    let mut unknown = screen();
+    check_on(
+        &mut unknown,
+        Some(&reviewing),
+        &["/aprove", "<enter>"],
+        "! /aprove is no command; did you mean /approve? /help lists all",
+    );
+    assert_eq!(unknown.composer.text(), "/aprove");
+}
+
+#[test]
+fn the_goal_is_confirmed_as_it_stands() {
+    let refining = state(Phase::RefineGoal);
+    let wanted = "Event(GoalConfirmed { title: \"Sums\", text: \"# Sums\\n\\nlists too\" })";
+    let mut screen = screen();
+    screen.proposed_goal = Some("# Sums\n\nlists too\n".to_owned());
+    screen.writing = IsWriting::No;
+    check_on(&mut screen, Some(&refining), &["<enter>"], wanted);
+    check_on(&mut screen, Some(&refining), &["/go", "<enter>"], wanted);
+}
+
+#[test]
+fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
+    // The same letter for the same thing is wanted: go, view, auto, edit, diff, write.
+    let same = ["go", "view", "auto", "edit", "diff", "write"];
+    for (phase, kind) in questions() {
+        let state = asking(phase, kind);
+        let name = state.awaiting.as_ref().map(|q: &_| q.kind.name()).unwrap();
+        let picked = std::collections::BTreeMap::new();
+        let known = dialogs::Known {
+            preview: Some("prompt"),
+            proposed_goal: None,
+            picked: &picked,
+            confirm_enter: false,
+        };
+        let sheet = dialogs::waiting(&state, &known).unwrap();
+        let mut seen = std::collections::BTreeSet::new();
+        for choice in &sheet.choices {
+            assert!(seen.insert(choice.key), "{name}: {} twice", choice.key);
+            let outside = BINDINGS.iter().find(|binding| {
+                binding
+                    .keys
+                    .iter()
+                    .any(|key| key.name() == choice.key.to_ascii_uppercase().to_string())
+            });
+            if let Some(outside) = outside {
+                assert!(
+                    same.contains(&outside.hint),
+                    "{name}: {} is {}",
+                    choice.key,
+                    outside.help
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_word_of_a_question_answers_it() {
+    for (phase, kind) in questions() {
+        if matches!(kind, QuestionKind::Gate { .. }) {
+            continue;
+        }
+        for word in kind.choices() {
+            let word = word.replace("more:N", "more:2").replace("TEXT", "text");
+            let state = asking(phase, kind.clone());
+            let mut screen = screen();
+            let typed = format!("/answer {word}");
+            let actions = press(&mut screen, Some(&state), &[&typed, "<enter>"]);
+            let is_asked_again = screen.own.is_some();
+            assert!(
+                !actions.is_empty() || is_asked_again,
+                "{} {word}",
+                kind.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn tabs_that_fold_are_folded_again_by_their_digit() {
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    press(&mut screen, None, &["4"]);
+    assert_eq!(screen.tab, crate::tui::tabs::Tab::Log);
+    press(&mut screen, None, &["4"]);
+    assert_eq!(screen.tab, crate::tui::tabs::Tab::Chat);
+    press(&mut screen, None, &["<tab>", "<tab>", "<tab>"]);
+    assert_eq!(screen.tab, crate::tui::tabs::Tab::Chat);
+}

@@ -1,0 +1,113 @@
+//! Pictures of every tab and dialog at three sizes.
+
+use super::world::{approving, asking, drawn, press, questions, running, screen, settings, state};
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::turn::{Purpose, Role};
+use crate::tui::keymap::IsWriting;
+use crate::tui::{Delta, Screen};
+
+fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
+    let mut pictures = Vec::new();
+    for size in [(80, 24), (120, 40), (40, 20)] {
+        let picture = drawn(screen, size, state);
+        pictures.push(format!("{}x{}\n{picture}", size.0, size.1));
+    }
+    insta::assert_snapshot!(name, pictures.join("\n\n"));
+}
+
+fn not_writing() -> Screen {
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    screen
+}
+
+#[test]
+fn tabs_show_what_they_hold() {
+    let reviewing = running(Phase::Review, Purpose::Review);
+    check("chat", &mut not_writing(), Some(&reviewing));
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    for (key, name) in [
+        ("2", "plan"),
+        ("3", "comments"),
+        ("4", "log"),
+        ("5", "status"),
+    ] {
+        let mut screen = not_writing();
+        press(&mut screen, Some(&executing), &[key]);
+        check(name, &mut screen, Some(&executing));
+    }
+}
+
+#[test]
+fn a_text_that_is_being_written_and_one_that_the_user_writes_are_seen() {
+    let mut screen = screen();
+    let text = "Now the plan:\n\n- a first line that is long enough to be wrapped at forty columns\n- 中文\nnot yet whole";
+    screen.on_delta(Delta::Text {
+        role: Role::Planner,
+        item: "m".to_owned(),
+        text: text.to_owned(),
+    });
+    screen.on_paste("我认为空列表应该返回零, and this line goes on until it has to be wrapped in the composer\nsecond line");
+    check("writing", &mut screen, Some(&state(Phase::RefineGoal)));
+}
+
+#[test]
+fn an_empty_start_says_what_to_do() {
+    check("start", &mut Screen::new(settings()), None);
+    let mut demo = Screen::new(crate::tui::ScreenSettings {
+        demo: true,
+        ..settings()
+    });
+    for key in ["2", "3", "4", "5"] {
+        press(&mut demo, None, &["<esc>", key]);
+        let picture = drawn(&mut demo, (80, 24), None);
+        insta::assert_snapshot!(format!("start_{key}"), picture);
+    }
+}
+
+#[test]
+fn dialogs_say_what_waits_and_what_enter_does() {
+    for (phase, kind) in questions() {
+        let name = format!("dialog_{}", kind.name());
+        let state = asking(phase, kind);
+        let mut screen = not_writing();
+        let prompt: Vec<String> = (1..=30)
+            .map(|n| format!("line {n} of the prompt, 第{n}行"))
+            .collect();
+        screen.on_preview(&prompt.join("\n"));
+        check(&name, &mut screen, Some(&state));
+    }
+    let state = approving(&[
+        "pip install pytest && rm -rf build # 清理\u{1b}[2J",
+        "second",
+    ]);
+    check("dialog_approval", &mut not_writing(), Some(&state));
+    check(
+        "dialog_goal",
+        &mut not_writing(),
+        Some(&self::state(Phase::RefineGoal)),
+    );
+}
+
+#[test]
+fn what_the_screen_asks_itself_is_seen() {
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut stopping = not_writing();
+    press(&mut stopping, Some(&executing), &["s"]);
+    check("confirm_stop", &mut stopping, Some(&executing));
+    let mut quitting = not_writing();
+    press(&mut quitting, Some(&executing), &["<c-c>"]);
+    check("quit", &mut quitting, Some(&executing));
+    let mut helped = not_writing();
+    press(&mut helped, Some(&executing), &["?"]);
+    check("help", &mut helped, Some(&executing));
+    let mut unfinished = Screen::new(settings());
+    unfinished.on_unfinished(
+        "EXECUTE, step 2 of 3: the calculator can sum a list\nlast change 2 hours ago",
+    );
+    check("unfinished", &mut unfinished, None);
+    let mut diff = not_writing();
+    diff.on_diff("diff --git a/calc.py b/calc.py\n--- a/calc.py\n+++ b/calc.py\n@@ -1,2 +1,3 @@\n def add(a, b):\n-    return a\n+    return a + b # 求和\n");
+    check("diff", &mut diff, Some(&executing));
+}

@@ -1,0 +1,512 @@
+//! Runs to look at: an example that a reader recognises, with every kind of question.
+
+use std::collections::BTreeMap;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::domain::event::{Approval, Created, Event, News, Settings};
+use crate::domain::execution::{Current, Execution, Stage, StepOutcome, StepRecord};
+use crate::domain::findings::{Remark, Response, Severity, Stand};
+use crate::domain::ids::{At, RequestId, RunId, SessionId, TurnId};
+use crate::domain::phase::{Gate, Mode, Phase};
+use crate::domain::plan;
+use crate::domain::question::{
+    ArbitrationReason, CommitTerms, EntryPoint, Question, QuestionKind, Terms, TestCommand,
+    TestSource,
+};
+use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
+use crate::domain::review::{Review, Verdict};
+use crate::domain::run::{
+    Counts, Goal, PlanFile, Reading, Run, Running, SCHEMA, State, VerdictRecord,
+};
+use crate::domain::turn::{Purpose, Role, TurnOrder};
+use crate::tui::{Action, Screen, ScreenSettings};
+
+pub const PLAN: &str = "---\nversion: 2\n---\n\n# Task: 为计算器加入求和 `sum`\n\nThe calculator can add two numbers; **lists** come now.\n\n## Steps\n1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list\n2. [ ] test sum with an empty list, one number, negative numbers and a very long list of numbers that wraps\n3. [ ] 在 README 中说明用法 🎉\n\n```python\ndef sum(numbers):\n    return total\n```\n\nTest: `python3 -m pytest -q`\n";
+pub const COMMENTS: &str = "---\nverdict: CHANGES_REQUIRED\n---\n\n# Review\n\n1. [blocking] an empty list is not said to give 0\n2. [minor] 名称与内建函数冲突\n";
+pub const LOG: &str = "# Log\n\n- 10:00 goal confirmed\n- 10:04 plan.md written, 3 steps\n";
+pub const NOW: At = At(1_700_000_042_000);
+const STARTED: At = At(1_700_000_000_000);
+
+pub fn settings() -> ScreenSettings {
+    ScreenSettings {
+        confirm_enter: false,
+        demo: false,
+        repository: "~/src/calculator".to_owned(),
+        branch: Some("main".to_owned()),
+    }
+}
+
+pub fn created() -> Created {
+    Created {
+        schema: SCHEMA,
+        run: RunId::new("run_0190"),
+        gate: Gate::Manual,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: 5,
+            stall_limit: 2,
+            auto_approve: false,
+            max_fix_turns: 2,
+        },
+        planner: (SessionId::new("ses_a"), "codex".to_owned()),
+        reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),
+    }
+}
+
+/// A run at a phase, with plan and findings.
+pub fn state(phase: Phase) -> State {
+    let mut state = Run::new(STARTED, &created()).state().clone();
+    let parsed = plan::parse(PLAN).unwrap();
+    state.goal = Some(Goal {
+        title: "为计算器加入求和: the calculator can sum a list of numbers".to_owned(),
+        text: "The calculator can sum a list of numbers.\n\nDone when:\n- the tests say so"
+            .to_owned(),
+        confirmed: true,
+    });
+    state.phase = phase;
+    state.cycle = 1;
+    state.planner.version = Some("codex 0.48.0".to_owned());
+    state.planner.external_id = Some("0199a-77".to_owned());
+    state.planner.usage.input_tokens = 41_230;
+    state.planner.usage.output_tokens = 2_104;
+    if matches!(phase, Phase::Init | Phase::RefineGoal | Phase::WritePlan) {
+        return state;
+    }
+    state.iteration = 2;
+    let file_sha256 = plan::file_hash(PLAN.as_bytes());
+    state.plan = Some(PlanFile {
+        plan: parsed,
+        file_sha256,
+        version: 2,
+        reading: Reading::Plan,
+    });
+    let remarks = vec![
+        remark(1, Severity::Blocking, "an empty list is not said to give 0"),
+        remark(
+            2,
+            Severity::Minor,
+            "名称 `sum` 与内建函数冲突, so that a reader of this long remark has to wrap it",
+        ),
+    ];
+    let review = Review {
+        verdict: Verdict::ChangesRequired,
+        consistent: true,
+        remarks,
+    };
+    state.findings.take_review(&review.remarks);
+    state.findings.take_responses(&[Response {
+        n: 2,
+        stand: Stand::Rejected,
+        reason: "the module is never imported with a star".to_owned(),
+    }]);
+    state.verdict = Some(VerdictRecord {
+        value: Verdict::ChangesRequired,
+        consistent: true,
+        forced: false,
+        plan_sha256: plan::file_hash(b"x"),
+        iteration: 2,
+    });
+    if matches!(phase, Phase::Execute | Phase::Done) {
+        state.execution = Some(execution());
+    }
+    state
+}
+
+fn remark(n: u32, severity: Severity, text: &str) -> Remark {
+    Remark {
+        n,
+        severity,
+        text: text.to_owned(),
+    }
+}
+
+fn receipt(outcome: TestOutcome) -> Receipt {
+    Receipt {
+        command: "python3 -m pytest -q".to_owned(),
+        outcome,
+        exit_code: Some(1),
+        counts: Some(TestCounts {
+            passed: 11,
+            failed: 1,
+            skipped: 0,
+        }),
+        output_tail: "E   assert 1 == 0\ntest_calc.py:12: AssertionError\n1 failed, 11 passed"
+            .to_owned(),
+        ..Receipt::without_command()
+    }
+}
+
+fn execution() -> Execution {
+    Execution {
+        commits: CommitTerms::New {
+            branch: "agent-collab/sum".to_owned(),
+        },
+        base: None,
+        pre_dirty: Vec::new(),
+        test: Some(TestCommand {
+            command: "python3 -m pytest -q".to_owned(),
+            source: TestSource::Proposed,
+        }),
+        current: Some(Current {
+            n: 2,
+            text: "test sum".to_owned(),
+            stage: Stage::Fix,
+            fix_turns: 1,
+            tree_before: None,
+            changed: Vec::new(),
+            made_by_tests: Vec::new(),
+            allowed_entry_points: Vec::new(),
+            receipt: Some(receipt(TestOutcome::Failed)),
+            summary: String::new(),
+        }),
+        done: vec![StepRecord {
+            n: 1,
+            text: "write sum".to_owned(),
+            outcome: StepOutcome::Committed {
+                commit: "3f2c9a1be0".to_owned(),
+                message: "[Step 1] write sum".to_owned(),
+            },
+            receipt: Some(receipt(TestOutcome::Passed)),
+            fix_turns: 0,
+            summary: String::new(),
+            changed: Vec::new(),
+            made_by_tests: Vec::new(),
+            left_out: Vec::new(),
+        }],
+        dirty_policy: BTreeMap::new(),
+    }
+}
+
+pub fn order(purpose: Purpose) -> TurnOrder {
+    TurnOrder {
+        turn: TurnId::new("trn_1"),
+        purpose,
+        again: None,
+    }
+}
+
+/// The run with a turn under way.
+pub fn running(phase: Phase, purpose: Purpose) -> State {
+    let mut state = state(phase);
+    state.running = Some(Running {
+        order: order(purpose),
+        started_at: STARTED,
+        result: Counts::Yes,
+        process: None,
+    });
+    state
+}
+
+/// The run with a question.
+pub fn asking(phase: Phase, kind: QuestionKind) -> State {
+    let mut state = state(phase);
+    state.awaiting = Some(Question { id: 7, kind });
+    state
+}
+
+/// The run with a call that waits.
+pub fn approving(targets: &[&str]) -> State {
+    let mut state = running(Phase::Execute, Purpose::Step { n: 2 });
+    state.approvals = vec![Approval {
+        request: RequestId::new("req_1"),
+        turn: TurnId::new("trn_1"),
+        permission: "bash".to_owned(),
+        targets: targets.iter().map(|t| (*t).to_owned()).collect(),
+        reason: Some("the tests need the package index".to_owned()),
+    }];
+    state
+}
+
+/// Every kind of question, each with the phase it belongs to.
+#[expect(clippy::too_many_lines, reason = "one entry a kind: a list to read")]
+pub fn questions() -> Vec<(Phase, QuestionKind)> {
+    let purpose = Purpose::WritePlan;
+    let sha = |text: &str| plan::file_hash(text.as_bytes());
+    let text = |text: &str| text.to_owned();
+    vec![
+        (
+            Phase::Review,
+            QuestionKind::Gate {
+                order: order(Purpose::Review),
+            },
+        ),
+        (
+            Phase::Review,
+            QuestionKind::Arbitration {
+                reason: ArbitrationReason::Cap,
+                open: 2,
+            },
+        ),
+        (Phase::Review, QuestionKind::ManualEdit),
+        (
+            Phase::Approved,
+            QuestionKind::StalePlan {
+                reviewed: sha("a"),
+                now: sha("b"),
+            },
+        ),
+        (Phase::Approved, QuestionKind::Execute { terms: terms() }),
+        (
+            Phase::WritePlan,
+            QuestionKind::NoDocument {
+                purpose: purpose.clone(),
+                reason: text("neither plan.md nor a fenced block was there"),
+            },
+        ),
+        (
+            Phase::WritePlan,
+            QuestionKind::Agent {
+                request: Some(RequestId::new("req_q")),
+                questions: vec![
+                    (
+                        text(
+                            "空列表应该返回 0 吗? Shall an empty list give 0, or shall it be an error?",
+                        ),
+                        vec![
+                            text("give 0"),
+                            text(
+                                "raise ValueError, 因为这更安全 and says more to whoever calls it with nothing at all",
+                            ),
+                        ],
+                    ),
+                    (text("Which Python?"), Vec::new()),
+                ],
+                purpose: purpose.clone(),
+            },
+        ),
+        (
+            Phase::WritePlan,
+            QuestionKind::AdapterFailed {
+                purpose: purpose.clone(),
+                kind: text("login"),
+                message: text("codex is not logged in\nhint: run `codex login`"),
+            },
+        ),
+        (
+            Phase::Respond,
+            QuestionKind::Conflict {
+                document: text("plan.md"),
+                purpose,
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::DirtyFiles {
+                step: 2,
+                paths: vec![text("calc.py"), text("说明.md")],
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::EntryPoints {
+                step: 2,
+                changes: vec![EntryPoint {
+                    path: text("Makefile"),
+                    why: text("`make test` runs it"),
+                    content: None,
+                }],
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::TestsFailed {
+                step: 2,
+                found: text("tests failed (exit 1): 11 passed, 1 failed, 0 skipped"),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::CommitFailed {
+                step: 2,
+                message: text("pre-commit hook: trailing whitespace in calc.py"),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::StepRecovery {
+                step: 2,
+                stage: Stage::Test,
+            },
+        ),
+        (
+            Phase::Approved,
+            QuestionKind::CannotExecute {
+                reason: text("the branch agent-collab/sum exists already"),
+            },
+        ),
+    ]
+}
+
+fn terms() -> Terms {
+    Terms {
+        plan: plan::file_hash(b"x"),
+        test: Some(TestCommand {
+            command: "python3 -m pytest -q".to_owned(),
+            source: TestSource::Proposed,
+        }),
+        commits: CommitTerms::New {
+            branch: "agent-collab/sum".to_owned(),
+        },
+        dirty: vec!["notes.txt".to_owned()],
+    }
+}
+
+/// What was said and done so far.
+#[expect(clippy::too_many_lines, reason = "one entry an event: a list to read")]
+pub fn story() -> Vec<Event> {
+    let turn = TurnId::new("trn_1");
+    let agent = |role, news| Event::Agent {
+        turn: turn.clone(),
+        role,
+        news,
+    };
+    let text = |text: &str| News::Text {
+        text: text.to_owned(),
+    };
+    let tool = |item: &str, title: &str| News::ToolStarted {
+        item: item.to_owned(),
+        tool: "bash".to_owned(),
+        title: title.to_owned(),
+    };
+    let ended = |item: &str, status: &str, code, output: &str| News::ToolEnded {
+        item: item.to_owned(),
+        status: status.to_owned(),
+        exit_code: Some(code),
+        output: output.to_owned(),
+    };
+    let phase = |from, to| Event::PhaseChanged { from, to };
+    vec![
+        Event::Created(Box::new(created())),
+        Event::GoalGiven {
+            text: "the calculator shall sum lists\n请用中文写计划".to_owned(),
+        },
+        phase(Phase::Init, Phase::RefineGoal),
+        agent(
+            Role::Planner,
+            text(
+                "I looked at `calc.py`. One question is open:\n\n1. Shall an empty list give 0? I would say **yes**.",
+            ),
+        ),
+        Event::Said {
+            text: "yes".to_owned(),
+        },
+        phase(Phase::RefineGoal, Phase::WritePlan),
+        agent(
+            Role::Planner,
+            News::Thinking {
+                text: "first\nsecond\nthird".to_owned(),
+            },
+        ),
+        agent(
+            Role::Planner,
+            tool(
+                "t1",
+                "rg -n 'def ' calc.py tests | sort | uniq -c | sort -rn | head -n 20",
+            ),
+        ),
+        agent(Role::Planner, ended("t1", "completed", 0, "12 def")),
+        agent(Role::Planner, tool("t2", "python3 -m pytest -q")),
+        agent(
+            Role::Planner,
+            ended(
+                "t2",
+                "failed",
+                1,
+                "collected 0 items\nE   ModuleNotFoundError: No module named 'calc'",
+            ),
+        ),
+        agent(Role::Planner, tool("t3", "ls 目录 🎉")),
+        phase(Phase::WritePlan, Phase::Review),
+        agent(
+            Role::Reviewer,
+            text(
+                "计划不完整:空列表的行为没有说明,这会让每一个调用者自己去猜测应该发生什么。\n\n- [blocking] an empty list",
+            ),
+        ),
+        agent(
+            Role::Reviewer,
+            News::Notice {
+                text: "context is 80% full".to_owned(),
+            },
+        ),
+        Event::EffectFailed {
+            what: "keep the raw stream".to_owned(),
+            message: "no space left on device; free some space and type /go".to_owned(),
+        },
+    ]
+}
+
+/// A screen that has seen the story.
+pub fn screen() -> Screen {
+    let mut screen = Screen::new(settings());
+    for (n, event) in story().iter().enumerate() {
+        let at = At(STARTED.0 + i64::try_from(n).unwrap() * 1_000);
+        screen.on_event(at, event);
+    }
+    screen.on_documents(crate::tui::Documents {
+        plan: Some(PLAN.to_owned()),
+        comments: Some(COMMENTS.to_owned()),
+        log: Some(LOG.to_owned()),
+    });
+    screen
+}
+
+/// The screen at a size as text.
+pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+    terminal
+        .draw(|frame| screen.draw(frame, state, NOW))
+        .unwrap();
+    let buffer = terminal.backend().buffer();
+    let mut lines = Vec::new();
+    for y in 0..size.1 {
+        let mut line = String::new();
+        let mut skip = 0;
+        for x in 0..size.0 {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            let symbol = buffer[(x, y)].symbol();
+            skip = crate::tui::wrap::width(symbol).saturating_sub(1);
+            line.push_str(symbol);
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Presses keys, drawing a frame after each as the program does.
+///
+/// A key is one character, or one of `<enter> <esc> <up> <down> <tab> <c-c> <c-x> <pgup>`.
+pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<Action> {
+    let mut actions = Vec::new();
+    drawn(screen, (80, 24), state);
+    for key in keys {
+        let plain = |code| KeyEvent::new(code, KeyModifiers::NONE);
+        let event = match *key {
+            "<enter>" => plain(KeyCode::Enter),
+            "<esc>" => plain(KeyCode::Esc),
+            "<up>" => plain(KeyCode::Up),
+            "<down>" => plain(KeyCode::Down),
+            "<tab>" => plain(KeyCode::Tab),
+            "<pgup>" => plain(KeyCode::PageUp),
+            "<f2>" => plain(KeyCode::F(2)),
+            "<c-c>" => KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+            "<c-x>" => KeyEvent::new(KeyCode::Char('x'), KeyModifiers::CONTROL),
+            text => {
+                for c in text.chars() {
+                    actions.extend(screen.on_key(plain(KeyCode::Char(c)), state));
+                }
+                drawn(screen, (80, 24), state);
+                continue;
+            }
+        };
+        actions.extend(screen.on_key(event, state));
+        drawn(screen, (80, 24), state);
+    }
+    actions
+}

@@ -1,0 +1,204 @@
+//! The lines of a block, kept for the width of the last frame.
+//!
+//! A provisional text lays out only the lines that came since; all others are laid out once a width.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::block::{Content, Folding, Tone, ToolEnd, Who};
+use crate::tui::markdown::Markdown;
+use crate::tui::theme;
+use crate::tui::wrap::{cut, width, wrap};
+
+/// The lines at one width.
+#[derive(Debug, Default)]
+pub struct Laid {
+    at: Option<(usize, Folding)>,
+    lines: Vec<Line<'static>>,
+    /// The unfinished last line of a text that grows.
+    tail: Vec<Line<'static>>,
+    /// How many bytes of the text are in `lines`.
+    n_bytes: usize,
+    n_seen: usize,
+    markdown: Markdown,
+}
+
+impl Laid {
+    /// How many lines there are.
+    pub fn n_lines(&self) -> usize {
+        self.lines.len() + self.tail.len()
+    }
+
+    /// The lines from the first.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'static>> {
+        self.lines.iter().chain(&self.tail).cloned()
+    }
+}
+
+/// Brings the lines up to date with the content and the width.
+pub fn lay_out(laid: &mut Laid, who: Who, content: &Content, at: (usize, Folding)) {
+    let is_current = laid.at == Some(at);
+    if let Content::Provisional { text, .. } = content {
+        if !is_current {
+            *laid = Laid::default();
+            laid.lines.extend(name(who));
+        }
+        laid.at = Some(at);
+        grow(laid, text, at.0);
+        return;
+    }
+    if is_current {
+        return;
+    }
+    *laid = Laid {
+        at: Some(at),
+        lines: finished(who, content, at),
+        ..Laid::default()
+    };
+}
+
+fn grow(laid: &mut Laid, text: &str, columns: usize) {
+    if laid.n_seen == text.len() {
+        return;
+    }
+    laid.n_seen = text.len();
+    let rest = &text[laid.n_bytes..];
+    let whole = rest.rfind('\n').map_or(0, |at| at + 1);
+    for line in rest[..whole].lines() {
+        laid.lines
+            .extend(laid.markdown.line(line, columns, theme::PROVISIONAL));
+    }
+    laid.n_bytes += whole;
+    let tail = &rest[whole..];
+    laid.tail = if tail.is_empty() {
+        Vec::new()
+    } else {
+        laid.markdown
+            .clone()
+            .line(tail, columns, theme::PROVISIONAL)
+    };
+}
+
+/// A name line with a blank before it, so that authors are told apart at a glance.
+fn name(who: Who) -> Vec<Line<'static>> {
+    let span = match who {
+        Who::Agent(role) => Span::styled(format!("● {}", role.name()), theme::role(role)),
+        Who::You => Span::styled("● you", theme::YOU),
+        Who::System => Span::styled("● agent-collab", theme::QUIET),
+    };
+    vec![Line::default(), Line::from(span)]
+}
+
+fn finished(who: Who, content: &Content, at: (usize, Folding)) -> Vec<Line<'static>> {
+    let (columns, folding) = at;
+    match content {
+        Content::Speech { text } | Content::Provisional { text, .. } => {
+            speech(who, text, columns, theme::PLAIN)
+        }
+        Content::Thinking { text } => thinking(who, text, columns, folding),
+        Content::Tool { title, end, .. } => tool(title, end.as_ref(), columns),
+        Content::Notice { text } => marked("· ", text, theme::QUIET, columns),
+        Content::Fact { text, tone } => fact(text, *tone, columns),
+        Content::Divider { text } => divider(text, columns),
+    }
+}
+
+fn speech(who: Who, text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    let mut lines = name(who);
+    let mut markdown = Markdown::default();
+    for line in text.lines() {
+        lines.extend(markdown.line(line, columns, style));
+    }
+    lines
+}
+
+fn thinking(who: Who, text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> {
+    let n_lines = text.lines().count();
+    let whose = match who {
+        Who::Agent(role) => role.name(),
+        Who::You | Who::System => "",
+    };
+    let sign = match folding {
+        Folding::Folded => "▸",
+        Folding::Open => "▾",
+    };
+    let head = format!("{sign} {whose} thinks ({n_lines} lines, t)");
+    let mut lines = vec![Line::styled(cut(&head, columns), theme::QUIET)];
+    if folding == Folding::Open {
+        for line in text.lines() {
+            lines.extend(marked("  ", line, theme::QUIET, columns));
+        }
+    }
+    lines
+}
+
+/// One line a call: sign, title, status; a second one only with what went wrong.
+fn tool(title: &str, end: Option<&ToolEnd>, columns: usize) -> Vec<Line<'static>> {
+    let (sign, style, status) = match end {
+        None => ("◌ ", theme::NEEDS_YOU, "runs".to_owned()),
+        Some(end) => match end.tone {
+            Tone::Bad => ("✗ ", theme::BAD, end.status.clone()),
+            Tone::Plain | Tone::Good | Tone::NeedsYou => ("✓ ", theme::GOOD, end.status.clone()),
+        },
+    };
+    let style = if end.is_none() { theme::QUIET } else { style };
+    let status = cut(&status, columns / 2);
+    let room = columns.saturating_sub(width(&status) + 4);
+    let mut spans = vec![Span::styled(format!("  {sign}"), style)];
+    let title = cut(title, room.saturating_sub(2));
+    let gap = room
+        .saturating_sub(2 + width(&title))
+        .min(2)
+        .max(usize::from(!status.is_empty()));
+    spans.push(Span::styled(title, theme::PLAIN));
+    spans.push(Span::raw(" ".repeat(gap)));
+    spans.push(Span::styled(status, style));
+    let mut lines = vec![Line::from(spans)];
+    if let Some(detail) = end.and_then(|end| end.detail.as_ref()) {
+        lines.push(Line::styled(
+            cut(&format!("    {detail}"), columns),
+            theme::QUIET,
+        ));
+    }
+    lines
+}
+
+fn fact(text: &str, tone: Tone, columns: usize) -> Vec<Line<'static>> {
+    let (sign, style) = match tone {
+        Tone::Plain => ("■ ", theme::STRONG),
+        Tone::Good => ("✓ ", theme::GOOD),
+        Tone::Bad => ("✗ ", theme::BAD),
+        Tone::NeedsYou => ("? ", theme::NEEDS_YOU),
+    };
+    marked(sign, text, style, columns)
+}
+
+/// Lines that begin with a sign; those after the first stand below the text.
+fn marked(sign: &str, text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for (n, line) in text.lines().enumerate() {
+        let lead = if n == 0 {
+            sign.to_owned()
+        } else {
+            " ".repeat(width(sign))
+        };
+        let spans = [
+            Span::styled(lead, style),
+            Span::styled(line.to_owned(), style),
+        ];
+        lines.extend(wrap(&spans, columns, width(sign)));
+    }
+    lines
+}
+
+fn divider(text: &str, columns: usize) -> Vec<Line<'static>> {
+    let label = cut(&format!("── {text} "), columns);
+    let rest = columns.saturating_sub(width(&label));
+    vec![
+        Line::default(),
+        Line::from(vec![
+            Span::styled(label, theme::STRONG),
+            Span::styled("─".repeat(rest), theme::QUIET),
+        ]),
+    ]
+}

@@ -1,0 +1,295 @@
+//! What an event looks like in the stream.
+//!
+//! Refuses to change anything that is already told; ends of tools and finished texts do that elsewhere.
+
+use super::block::{Block, Content, Tone, Who};
+use crate::domain::event::{Event, News};
+use crate::domain::question::{Answer, CommitTerms};
+use crate::domain::review::{Review, Verdict};
+use crate::domain::turn::{Role, TurnResult};
+use crate::tui::wrap::{one_line, shown};
+
+/// The blocks of an event; none for what other places of the screen show.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm an event that is told: a list to read"
+)]
+pub fn event(event: &Event) -> Vec<Block> {
+    match event {
+        Event::GoalGiven { text } | Event::Said { text } => you(text),
+        Event::GoalConfirmed { title, .. } => good(&format!("goal confirmed: {}", one_line(title))),
+        Event::GateChanged { gate } => notice(&format!("gate: {}", crate::tui::words::gate(*gate))),
+        Event::Interrupted => notice("you interrupted the turn"),
+        Event::Stopped => fact(Tone::Plain, "stopped by you: back to the goal"),
+        Event::Cancelled => fact(Tone::Bad, "cancelled by you"),
+        Event::Resumed { .. } => notice("the run goes on"),
+        Event::TreeRestored { step } => fact(
+            Tone::Plain,
+            &format!("the tree is put back to before step {step}"),
+        ),
+        Event::Left { reason } => notice(&format!("the program ended here: {reason}")),
+        Event::Answered { answer, .. } => you(&answer_in_words(answer)),
+        Event::FindingSettled { n } => you(&format!("finding {n} is settled")),
+        Event::SessionVersion { role, version } => {
+            notice(&format!("{} runs {version}", role.name()))
+        }
+        Event::SessionLost { role, reason } => fact(
+            Tone::Bad,
+            &format!(
+                "{}: the conversation is lost ({reason}); a new one goes on from a recovery prompt",
+                role.name()
+            ),
+        ),
+        Event::TurnEnded { result, .. } => turn_ended(result),
+        Event::PlanCommitted { plan, .. } => {
+            good(&format!("plan.md is written: {} step(s)", plan.steps.len()))
+        }
+        Event::ReviewCommitted { review, .. } => review_committed(review),
+        Event::ResponseCommitted {
+            responses,
+            unanswered,
+            plan,
+            ..
+        } => good(&response_in_words(
+            responses.len(),
+            unanswered,
+            plan.is_some(),
+        )),
+        Event::NoDocument { reason, .. } => fact(
+            Tone::Bad,
+            &format!("the turn brought no document: {reason}"),
+        ),
+        Event::Conflict { document, .. } => fact(
+            Tone::Bad,
+            &format!("{document} was edited while a turn wrote it; nothing was overwritten"),
+        ),
+        Event::PlanEdited { plan, .. } => match plan {
+            Some(_) => you("edited plan.md"),
+            None => fact(Tone::Bad, "plan.md was edited and is no plan any more"),
+        },
+        Event::CommentsEdited { .. } => you("edited comments.md"),
+        Event::PhaseChanged { to, .. } => vec![Block::new(
+            Who::System,
+            Content::Divider {
+                text: to.name().to_owned(),
+            },
+        )],
+        Event::QuestionAsked { question } => match question.kind {
+            crate::domain::question::QuestionKind::Gate { .. } => Vec::new(),
+            _ => fact(Tone::NeedsYou, &question.kind.in_words()),
+        },
+        Event::ApprovalAnswered {
+            allowed,
+            by,
+            reason,
+            ..
+        } => approval_answered(*allowed, by, reason),
+        Event::ExecutionEntered { terms, .. } => match &terms.commits {
+            CommitTerms::Off { reason } => notice(&format!("commits are off: {reason}")),
+            CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+                notice(&format!("commits go to {branch}"))
+            }
+        },
+        Event::ExecutionRefused { reason } => {
+            fact(Tone::Bad, &format!("the plan cannot be executed: {reason}"))
+        }
+        Event::TestsRan { step, receipt, .. } => {
+            let tone = match receipt.outcome {
+                crate::domain::receipt::TestOutcome::Passed => Tone::Good,
+                _ if receipt.lets_pass() => Tone::Plain,
+                _ => Tone::Bad,
+            };
+            fact(tone, &format!("step {step}: {}", receipt.in_words()))
+        }
+        Event::CommitMade {
+            commit, message, ..
+        } => good(&format!(
+            "commit {} {}",
+            crate::tui::words::short_commit(commit),
+            one_line(message)
+        )),
+        Event::CommitSkipped { step, reason } => {
+            notice(&format!("step {step} is not committed: {reason}"))
+        }
+        Event::CommitFailed { step, message } => fact(
+            Tone::Bad,
+            &format!("the commit of step {step} failed: {message}"),
+        ),
+        Event::StepRecorded { step, .. } => good(&format!("step {step} is done")),
+        Event::Tampered { files } => fact(Tone::Bad, &tampered(files)),
+        Event::EffectFailed { what, message } => fact(Tone::Bad, &format!("{what}: {message}")),
+        Event::Agent { role, news, .. } => self::news(*role, news),
+        Event::Created(_)
+        | Event::Released
+        | Event::SessionOpened { .. }
+        | Event::UsageReported { .. }
+        | Event::MessageAppended { .. }
+        | Event::TurnStarted { .. }
+        | Event::AgentAsked { .. }
+        | Event::AgentQuestionWithdrawn { .. }
+        | Event::ApprovalAsked(_)
+        | Event::Surveyed { .. }
+        | Event::SnapshotTaken { .. }
+        | Event::StepAudited(_) => Vec::new(),
+    }
+}
+
+/// The blocks of an agent's news.
+pub fn news(role: Role, news: &News) -> Vec<Block> {
+    let agent = |content| vec![Block::new(Who::Agent(role), content)];
+    match news {
+        News::Text { text } => agent(Content::speech(text)),
+        News::Thinking { text } => match text.trim() {
+            "" => Vec::new(),
+            text => agent(Content::Thinking { text: shown(text) }),
+        },
+        News::ToolStarted { item, tool, title } => agent(Content::Tool {
+            item: item.clone(),
+            title: one_line(&format!("{tool} {title}")),
+            end: None,
+        }),
+        News::ToolEnded { .. } => Vec::new(),
+        News::FilesChanged { paths, .. } => {
+            let list: Vec<String> = paths
+                .iter()
+                .map(|(path, change)| format!("{change} {path}"))
+                .collect();
+            notice(&format!("files: {}", list.join(", ")))
+        }
+        News::CallDenied { tool, reason } => {
+            fact(Tone::Bad, &format!("{tool} was refused: {reason}"))
+        }
+        News::Retrying { reason } => notice(&format!("{} tries again: {reason}", role.name())),
+        News::Notice { text } => notice(&format!("{}: {text}", role.name())),
+        News::Silent { seconds } => notice(&format!(
+            "no sign of life from the {} for {seconds} s",
+            role.name()
+        )),
+        News::Unknown { frame } => notice(&format!("unknown frame `{frame}` (kept)")),
+        News::Malformed { problem } => {
+            fact(Tone::Bad, &format!("a line that is no frame: {problem}"))
+        }
+    }
+}
+
+fn you(text: &str) -> Vec<Block> {
+    vec![Block::new(Who::You, Content::speech(text))]
+}
+
+fn notice(text: &str) -> Vec<Block> {
+    vec![Block::new(Who::System, Content::notice(text))]
+}
+
+fn fact(tone: Tone, text: &str) -> Vec<Block> {
+    vec![Block::new(Who::System, Content::fact(tone, text))]
+}
+
+fn good(text: &str) -> Vec<Block> {
+    fact(Tone::Good, text)
+}
+
+fn turn_ended(result: &TurnResult) -> Vec<Block> {
+    match result {
+        TurnResult::Completed { .. } => Vec::new(),
+        TurnResult::Interrupted => notice("the turn was interrupted"),
+        TurnResult::Failed { kind, message, .. } => {
+            fact(Tone::Bad, &format!("the turn failed ({kind}): {message}"))
+        }
+    }
+}
+
+fn review_committed(review: &Review) -> Vec<Block> {
+    let tone = match review.verdict {
+        Verdict::Approved => Tone::Good,
+        Verdict::ChangesRequired => Tone::Plain,
+    };
+    let doubt = if review.consistent {
+        ""
+    } else {
+        " (its signals disagree)"
+    };
+    let remarks = review.remarks.iter().map(|remark| {
+        format!(
+            "{}. [{}] {}",
+            remark.n,
+            remark.severity.word(),
+            one_line(&remark.text)
+        )
+    });
+    let head = format!(
+        "review: {}{doubt}, {} finding(s)",
+        review.verdict.word(),
+        review.remarks.len()
+    );
+    let lines: Vec<String> = std::iter::once(head).chain(remarks).collect();
+    fact(tone, &lines.join("\n"))
+}
+
+fn response_in_words(n_responses: usize, unanswered: &[u32], is_changed: bool) -> String {
+    let plan = if is_changed {
+        "the plan changed"
+    } else {
+        "the plan stays"
+    };
+    let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
+    match left.as_slice() {
+        [] => format!("answers to {n_responses} finding(s), {plan}"),
+        left => format!(
+            "answers to {n_responses} finding(s), {plan}; unanswered: {}",
+            left.join(", ")
+        ),
+    }
+}
+
+fn approval_answered(allowed: bool, by: &str, reason: &str) -> Vec<Block> {
+    match (allowed, by) {
+        (true, "user") => you("allowed the call"),
+        (true, _) => Vec::new(),
+        (false, "user") => you("refused the call"),
+        (false, _) => fact(Tone::Bad, &format!("refused: {reason}")),
+    }
+}
+
+fn tampered(files: &[(String, String)]) -> String {
+    let list: Vec<String> = files
+        .iter()
+        .map(|(path, kept)| format!("{path} (kept as {kept})"))
+        .collect();
+    format!(
+        "files that only this program writes were changed by somebody else and are restored: {}",
+        list.join(", ")
+    )
+}
+
+/// An answer as the user would say it.
+fn answer_in_words(answer: &Answer) -> String {
+    match answer {
+        Answer::ForcePass => "let the plan pass".to_owned(),
+        Answer::MoreIterations { n } => format!("{n} more iteration(s)"),
+        Answer::EditByHand => "I edit by hand".to_owned(),
+        Answer::CancelRun => "cancel the run".to_owned(),
+        Answer::Edited { .. } => "I am done editing".to_owned(),
+        Answer::ReviewAgain => "review it again".to_owned(),
+        Answer::AcceptAsIs => "accept it as it is".to_owned(),
+        Answer::Execute => "execute the plan".to_owned(),
+        Answer::RequestChanges { text } => format!("change the plan: {text}"),
+        Answer::Retry => "try again".to_owned(),
+        Answer::NewSession => "try again in a new session".to_owned(),
+        Answer::Stop => "stop, back to the goal".to_owned(),
+        Answer::Texts { answers } => {
+            let list: Vec<&str> = answers.values().map(String::as_str).collect();
+            list.join("\n")
+        }
+        Answer::Dismiss => "decide yourself".to_owned(),
+        Answer::Overwrite => "take the agent's text".to_owned(),
+        Answer::Discard => "keep my text".to_owned(),
+        Answer::Include => "commit my changes with the step".to_owned(),
+        Answer::LeaveOut => "leave these files uncommitted".to_owned(),
+        Answer::Allow => "allow the changes".to_owned(),
+        Answer::SkipTests => "go on without tests".to_owned(),
+        Answer::WithoutCommit => "go on without this commit".to_owned(),
+        Answer::ContinueStep => "continue the step".to_owned(),
+        Answer::TreatAsDone => "treat the step as done".to_owned(),
+        Answer::RedoStep => "redo the step".to_owned(),
+    }
+}

@@ -1,0 +1,204 @@
+//! Breaks styled text into lines of a width, in columns of a terminal.
+//!
+//! Refuses to know what the text means. Nothing that it gives out holds a control character.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::text::clean;
+
+/// Makes a text fit to be drawn: cleaned, tabs as spaces, no control characters but line ends.
+pub fn shown(text: &str) -> String {
+    let cleaned = clean(text);
+    if !cleaned.contains(|c: char| c.is_control() && c != '\n') {
+        return cleaned;
+    }
+    let mut out = String::with_capacity(cleaned.len());
+    for c in cleaned.chars() {
+        match c {
+            '\n' => out.push('\n'),
+            '\t' => out.push_str("    "),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Makes one drawable line of a text: line ends become spaces.
+pub fn one_line(text: &str) -> String {
+    let text = shown(text);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// The columns that a drawable text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Cuts a line to at most `columns`, with an ellipsis where something is missing.
+pub fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for grapheme in text.graphemes(true) {
+        let next = grapheme.width();
+        if used + next + 1 > columns {
+            break;
+        }
+        used += next;
+        out.push_str(grapheme);
+    }
+    if columns > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// One grapheme with its width and style.
+struct Cell<'a> {
+    grapheme: &'a str,
+    width: usize,
+    style: Style,
+}
+
+/// Breaks spans into lines of at most `columns`; lines after the first begin with `indent` spaces.
+///
+/// Breaks at spaces and between wide characters, else anywhere. Always gives at least one line, and
+/// every line but the last holds at least one grapheme, so that any width ends.
+pub fn wrap(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'static>> {
+    let cells: Vec<Cell<'_>> = spans
+        .iter()
+        .flat_map(|span| {
+            span.content.graphemes(true).map(|grapheme| Cell {
+                grapheme,
+                width: grapheme.width(),
+                style: span.style,
+            })
+        })
+        .collect();
+    let columns = columns.max(1);
+    let indent = if indent * 2 > columns { 0 } else { indent };
+    let mut lines = Vec::new();
+    let mut from = 0;
+    while from < cells.len() || lines.is_empty() {
+        let lead = if lines.is_empty() { 0 } else { indent };
+        let to = line_end(&cells, from, columns - lead);
+        lines.push(line_of(&cells[from..to], lead));
+        from = to;
+        // The space at a break is not carried to the next line.
+        while from < cells.len() && cells[from].grapheme == " " {
+            from += 1;
+        }
+        if from >= cells.len() {
+            break;
+        }
+    }
+    lines
+}
+
+/// What no line begins with after wide characters.
+const NEVER_FIRST: &str = ",.;:!?)]}%…，。、；：！？）】》」』”’ ";
+
+/// Finds where the line that begins at `from` ends.
+fn line_end(cells: &[Cell<'_>], from: usize, columns: usize) -> usize {
+    let mut used = 0;
+    let mut last_break = None;
+    for (at, cell) in cells.iter().enumerate().skip(from) {
+        if used + cell.width > columns {
+            let end = if cell.grapheme == " " {
+                at
+            } else {
+                last_break.unwrap_or(at)
+            };
+            return end.max(from + 1);
+        }
+        used += cell.width;
+        let next = cells.get(at + 1);
+        let is_before_wide = next.is_some_and(|next| next.width == 2);
+        let may_start = next.is_none_or(|next| !NEVER_FIRST.contains(next.grapheme));
+        if cell.grapheme == " " || may_start && (cell.width == 2 || is_before_wide) {
+            last_break = Some(at + 1);
+        }
+    }
+    cells.len()
+}
+
+fn line_of(cells: &[Cell<'_>], lead: usize) -> Line<'static> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    if lead > 0 {
+        spans.push(Span::raw(" ".repeat(lead)));
+    }
+    let mut text = String::new();
+    let mut style = None;
+    for cell in cells {
+        if style != Some(cell.style) {
+            if let Some(style) = style {
+                spans.push(Span::styled(std::mem::take(&mut text), style));
+            }
+            style = Some(cell.style);
+        }
+        text.push_str(cell.grapheme);
+    }
+    if let Some(style) = style {
+        spans.push(Span::styled(text, style));
+    }
+    Line::from(spans)
+}
+
+/// Breaks a plain text, its own line ends kept, in one style.
+pub fn wrap_text(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    shown(text)
+        .lines()
+        .flat_map(|line| wrap(&[Span::styled(line, style)], columns, 0))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, columns: usize, wanted: &str) {
+        let lines: Vec<String> = wrap_text(text, columns, Style::new())
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(lines.join("|"), wanted);
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_between_wide_characters() {
+        check("one two three", 8, "one two |three");
+        check("unbreakable", 4, "unbr|eaka|ble");
+        check("中文字符宽", 5, "中文|字符|宽");
+        check("a 中文", 3, "a |中|文");
+        check("\u{1b}[31mred\tx\u{7}", 20, "red    x");
+    }
+
+    #[test]
+    fn a_line_that_is_cut_says_so() {
+        assert_eq!(cut("中文字符", 5), "中文…");
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("abc", 0), "");
+        assert_eq!(one_line("a\nb\t c"), "a b c");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+        #[test]
+        fn wrapped_lines_fit_and_lose_nothing_but_spaces(text in "[a-z 中é👩‍👩‍👧]{0,60}", columns in 1usize..20) {
+            let lines = wrap_text(&text, columns, Style::new());
+            for line in &lines {
+                proptest::prop_assert!(line.width() <= columns.max(2), "{line:?}");
+            }
+            let bare = |text: &str| text.replace(' ', "");
+            let all: String = lines.iter().map(ToString::to_string).collect();
+            proptest::prop_assert_eq!(bare(&all), bare(&shown(&text)));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What the composer's text is for now, and what sending it does.
+//!
+//! Refuses to send a text nowhere: what nobody takes stays in the composer, with a word why.
+
+use super::action::Action;
+use super::dialogs::Known;
+use super::dialogs::{goal_confirmed, open_questions};
+use super::sheet::Draft;
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::run::State;
+use crate::domain::turn::Role;
+
+/// Who takes the composer's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A new run, with its goal.
+    NewRun,
+    /// The run, as its goal.
+    Goal,
+    /// The agent that talks about the goal.
+    Say,
+    /// The plan's author, as changes to the approved plan.
+    Changes(u32),
+    /// The review, as a number of iterations.
+    More(u32),
+    /// The agent that asks; the question at hand.
+    Reply(u32, String),
+    /// Nobody, for this reason.
+    Nobody(&'static str),
+}
+
+/// Tells who takes a text now.
+pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) -> Target {
+    let Some(state) = state else {
+        return Target::NewRun;
+    };
+    if let Some(question) = &state.awaiting {
+        let id = question.id;
+        match &question.kind {
+            QuestionKind::Agent { questions, .. } => {
+                if let Some((text, _)) = open_questions(questions, known).first() {
+                    return Target::Reply(id, text.clone());
+                }
+            }
+            QuestionKind::Execute { .. } => return Target::Changes(id),
+            QuestionKind::Arbitration { .. } if draft == Some(Draft::More { id }) => {
+                return Target::More(id);
+            }
+            QuestionKind::Gate { .. } => return Target::Nobody("the turn that waits comes first"),
+            _ => return Target::Nobody("the open dialog comes first"),
+        }
+    }
+    by_phase(state)
+}
+
+fn by_phase(state: &State) -> Target {
+    let is_idle = state.running.is_none() && state.busy.is_none();
+    match state.phase {
+        Phase::Done | Phase::Cancelled => Target::NewRun,
+        Phase::Init => Target::Goal,
+        Phase::RefineGoal if is_idle => Target::Say,
+        Phase::RefineGoal => Target::Nobody("the agent is still talking"),
+        Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved | Phase::Execute => {
+            Target::Nobody("agents take a text about the goal, in answers and as changes to a plan")
+        }
+    }
+}
+
+/// Says what Enter does with a text.
+pub fn label(target: &Target, refiner: Role) -> String {
+    match target {
+        Target::NewRun => format!(
+            "What is the goal? Enter: talk about it with the {} (F2: another)",
+            refiner.name()
+        ),
+        Target::Goal => "Enter: this is the goal".to_owned(),
+        Target::Say => "Enter: say it about the goal · /go confirms the goal".to_owned(),
+        Target::Changes(_) => "Enter: have the plan changed like this".to_owned(),
+        Target::More(_) => "How many more iterations? Enter: go on with so many".to_owned(),
+        Target::Reply(..) => "Enter: answer the agent".to_owned(),
+        Target::Nobody(_) => "/ for commands, Esc leaves".to_owned(),
+    }
+}
+
+/// What sending a text does: actions, or an answer to one of several questions.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// These actions.
+    Act(Vec<Action>),
+    /// The answer to the question at hand.
+    Pick(String),
+}
+
+/// Sends a text.
+///
+/// # Errors
+/// Nobody takes it, or it does not fit; says why.
+pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> {
+    let text = text.trim().to_owned();
+    let event = match target {
+        Target::NewRun => {
+            return Ok(Sent::Act(vec![Action::NewRun {
+                goal: text,
+                refiner,
+            }]));
+        }
+        Target::Goal => Event::GoalGiven { text },
+        Target::Say => Event::Said { text },
+        Target::Changes(id) => Event::Answered {
+            id: *id,
+            answer: Answer::RequestChanges { text },
+        },
+        Target::More(id) => Event::Answered {
+            id: *id,
+            answer: Answer::MoreIterations { n: number(&text)? },
+        },
+        Target::Reply(..) => return Ok(Sent::Pick(text)),
+        Target::Nobody(why) => return Err(format!("nobody takes this text now: {why}")),
+    };
+    Ok(Sent::Act(vec![Action::Event(event)]))
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|n| (1..=1_000).contains(n))
+        .ok_or_else(|| "write a number from 1 to 1000".to_owned())
+}
+
+/// Confirms a goal in the user's words or as it stands.
+pub fn confirm_goal(text: &str) -> Vec<Action> {
+    vec![Action::Event(goal_confirmed(text))]
+}

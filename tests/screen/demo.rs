@@ -1,0 +1,171 @@
+//! The demo on the screen, played by keys from the goal to the end.
+
+use std::process::Command;
+
+use crate::World;
+use crate::terminal::Terminal;
+
+const ESC: &str = "\x1b";
+const ENTER: &str = "\r";
+const CTRL_C: &str = "\x03";
+
+fn open_demo(world: &World) -> Terminal {
+    let folder = world.repository().join("demo");
+    let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
+    terminal.wait_for("no model is called");
+    terminal.wait_for("is this the goal");
+    // Letters are commands outside of the composer only.
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    terminal
+}
+
+#[test]
+fn a_whole_run_is_played_by_keys() {
+    let world = World::new();
+    let mut terminal = open_demo(&world);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("[agent-collab WRITE_PLAN]");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("reviews the plan: release?");
+    terminal.type_keys("2");
+    terminal.wait_for("# Task: Count open last lines");
+    terminal.type_keys("1a");
+    terminal.wait_for("gate auto");
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("p");
+    terminal.wait_for("gate manual");
+    terminal.type_keys("y");
+    terminal.wait_for("works on step 1: release?");
+    terminal.type_keys("a");
+    terminal.wait_for("asks: bash");
+    terminal.type_keys("n");
+    terminal.wait_for("the run is over");
+    terminal.type_keys("5");
+    terminal.wait_for("step 3    tests passed");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+    assert!(terminal.text().contains("No model was called"));
+    assert_eq!(n_commits(&world), 4);
+}
+
+fn n_commits(world: &World) -> usize {
+    let root = world.repository().join("demo/wordstat");
+    let mut git = Command::new("git");
+    git.arg("-C").arg(root).args(["log", "--oneline"]);
+    let listed = git.env("HOME", world.home()).output().unwrap().stdout;
+    String::from_utf8(listed).unwrap().lines().count()
+}
+
+#[test]
+fn an_edit_of_the_plan_in_another_program_is_seen_and_makes_the_approval_stale() {
+    let world = World::new();
+    let mut terminal = open_demo(&world);
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    let plan = world
+        .repository()
+        .join("demo/wordstat/.agent-collab/plan.md");
+    let text = std::fs::read_to_string(&plan).unwrap();
+    let edited = text.replace("1. [ ]", "1. [ ] Sing, then");
+    assert_ne!(edited, text);
+    std::fs::write(&plan, edited).unwrap();
+    terminal.wait_gone("execute the approved plan");
+    terminal.type_keys("2");
+    terminal.wait_for("Sing, then");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+}
+
+#[test]
+fn the_users_own_editor_gets_the_terminal_and_gives_it_back() {
+    let world = World::new();
+    let mut terminal = open_demo(&world);
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("2e");
+    terminal.wait_for("THE EDITOR HAS plan.md");
+    assert!(
+        !terminal.is_taken(),
+        "the editor does not have the terminal"
+    );
+    terminal.type_keys("Sing first\r");
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait_for("Sing first");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+}
+
+#[test]
+fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
+    let world = World::new();
+    let folder = world.repository().join("demo");
+    // At a human speed, so that the turn is under way.
+    let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
+    terminal.wait_for("planner runs");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+    assert!(log_of(&world).contains("run.left"));
+    assert_eq!(n_agents(&folder.to_string_lossy()), 0);
+}
+
+#[test]
+fn an_unfinished_run_goes_on_where_it_was() {
+    let world = World::new();
+    let mut terminal = open_demo(&world);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("writes the plan: release?");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("reviews the plan: release?");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    let (root, config) = ("demo/wordstat", "demo/config.toml");
+    let config = world.repository().join(config);
+    let mut terminal = world.open_in(root, &["--config", &config.to_string_lossy()]);
+    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("in phase REVIEW");
+    terminal.type_keys("y");
+    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("plan.md is written: 3 step(s)");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("answers the review: release?");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+}
+
+#[test]
+fn a_signal_in_a_turn_gives_the_terminal_back_and_ends_the_agents() {
+    let world = World::new();
+    let folder = world.repository().join("demo");
+    let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
+    terminal.wait_for("planner runs");
+    terminal.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(terminal.wait_for_end().code(), Some(130));
+    terminal.assert_given_back();
+    assert!(log_of(&world).contains("interrupted by SIGTERM"));
+    assert_eq!(n_agents(&folder.to_string_lossy()), 0);
+}
+
+fn log_of(world: &World) -> String {
+    let workdir = world.repository().join("demo/wordstat/.agent-collab");
+    std::fs::read_to_string(workdir.join("events.jsonl")).unwrap()
+}
+
+/// Counts the processes whose command line names a folder.
+fn n_agents(folder: &str) -> usize {
+    let names_it = |entry: &std::fs::DirEntry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(folder)
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.filter(names_it).count()
+}

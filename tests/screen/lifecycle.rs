@@ -1,0 +1,90 @@
+//! The terminal is taken and given back, whatever happens in between.
+
+use std::path::Path;
+
+use agent_collab::app::terminal;
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+
+use crate::World;
+use crate::terminal::Terminal;
+
+const CTRL_C: &str = "\x03";
+const CTRL_Z: &str = "\x1a";
+
+#[test]
+fn it_opens_and_ctrl_c_closes_it_at_once() {
+    let world = World::new();
+    let mut terminal = world.open(&[]);
+    let lock = world.repository().join(".agent-collab/lock");
+    terminal.wait("the lock", |_| lock.is_file());
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+    let state = world.repository().join(".agent-collab/state.json");
+    assert!(!state.exists(), "opening the screen made a run");
+}
+
+#[test]
+fn signals_give_the_terminal_back() {
+    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
+        let world = World::new();
+        let mut terminal = world.open(&[]);
+        terminal.signal(signal);
+        assert_eq!(terminal.wait_for_end().code(), Some(130), "{signal}");
+        terminal.assert_given_back();
+    }
+}
+
+#[test]
+fn ctrl_z_stops_it_and_it_comes_back() {
+    let world = World::new();
+    let mut terminal = world.open(&[]);
+    terminal.type_keys(CTRL_Z);
+    let pid = terminal.pid();
+    terminal.wait("the stop", |_| {
+        let flags = WaitPidFlag::WUNTRACED | WaitPidFlag::WNOHANG;
+        matches!(waitpid(pid, Some(flags)), Ok(WaitStatus::Stopped(..)))
+    });
+    terminal.wait("the terminal back", |terminal| !terminal.is_taken());
+    terminal.assert_given_back();
+    terminal.signal(Signal::SIGCONT);
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+}
+
+#[test]
+fn a_second_instance_says_who_works_here() {
+    let world = World::new();
+    let mut first = world.open(&[]);
+    let lock = world.repository().join(".agent-collab/lock");
+    first.wait("the lock", |_| lock.is_file());
+    let mut second = world.open(&[]);
+    assert_eq!(second.wait_for_end().code(), Some(4));
+    second.assert_given_back();
+    let pid = format!("process {}", first.pid());
+    assert!(second.text().contains(&pid), "{}", second.text());
+}
+
+#[test]
+fn a_panic_is_told_after_the_terminal_is_given_back() {
+    let world = World::new();
+    let this = std::env::current_exe().unwrap();
+    let inner = "lifecycle::inside_a_terminal_this_panics";
+    let arguments = ["--exact", inner, "--ignored", "--nocapture"];
+    let mut terminal = Terminal::start(&this, &arguments, &world.home(), Path::new("/"));
+    assert!(!terminal.wait_for_end().success());
+    terminal.assert_given_back();
+    let told = terminal.text();
+    assert!(told.contains("in the middle of a frame"), "{told}");
+}
+
+#[test]
+#[ignore = "panics; another test runs it inside a terminal"]
+fn inside_a_terminal_this_panics() {
+    terminal::give_back_on_panic();
+    let mut taken = terminal::Terminal::take().unwrap();
+    let _never = taken.draw(|_| panic!("in the middle of a frame"));
+}

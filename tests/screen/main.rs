@@ -1,0 +1,64 @@
+//! The full-screen program as a person meets it: the built binary in a pseudo-terminal.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "all of this crate is a test, which clippy's own switches for tests do not see"
+)]
+
+mod demo;
+mod lifecycle;
+mod terminal;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use terminal::Terminal;
+
+/// A home and a repository of their own.
+struct World {
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let world = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        std::fs::create_dir(world.home()).unwrap();
+        std::fs::create_dir(world.repository()).unwrap();
+        world.git(&["init", "--quiet"]);
+        world.git(&["config", "user.name", "test"]);
+        world.git(&["config", "user.email", "test@example.invalid"]);
+        world.git(&["commit", "--quiet", "--allow-empty", "--message", "first"]);
+        world
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    fn repository(&self) -> PathBuf {
+        self.folder.path().join("repository")
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(self.repository()).args(arguments);
+        assert!(git.env("HOME", self.home()).status().unwrap().success());
+    }
+
+    /// Starts the program in the repository and waits until it has the terminal.
+    fn open(&self, arguments: &[&str]) -> Terminal {
+        self.open_in("", arguments)
+    }
+
+    /// Starts the program in a folder of the repository and waits until it has the terminal.
+    fn open_in(&self, folder: &str, arguments: &[&str]) -> Terminal {
+        let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
+        let cwd = self.repository().join(folder);
+        let mut terminal = Terminal::start(program, arguments, &self.home(), &cwd);
+        terminal.wait("the terminal's modes", |terminal| terminal.is_taken());
+        terminal
+    }
+}

@@ -1,0 +1,204 @@
+//! A pseudo-terminal with a program in it: keys go in, the screen that a person would see comes out.
+//!
+//! Nothing here sleeps: it waits for a screen, with a deadline, and shows the screen when that passes.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::termios::{Termios, tcgetattr};
+use nix::unistd::Pid;
+use pty_process::Size;
+use pty_process::blocking::{Command, Pts, open};
+
+/// How long any screen may take to come. Generous: the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The size of every terminal here.
+const ROWS: u16 = 40;
+const COLUMNS: u16 = 120;
+
+/// An editor that says which file it has and puts what is typed at its end.
+const EDITOR: &str =
+    r#"sh -c 'echo "THE EDITOR HAS $(basename "$1")"; read line; echo "$line" >> "$1"' sh"#;
+
+/// A program in a terminal.
+pub struct Terminal {
+    child: Child,
+    /// Kept open so that the terminal's settings can be looked at after the program's end.
+    pts: Pts,
+    keys: File,
+    output: Receiver<Vec<u8>>,
+    parser: vt100::Parser,
+    /// All that the program wrote.
+    pub raw: Vec<u8>,
+    settings_before: Termios,
+}
+
+impl Terminal {
+    /// Starts a program.
+    pub fn start(program: &Path, arguments: &[&str], home: &Path, cwd: &Path) -> Self {
+        let (pty, pts) = open().unwrap();
+        pty.resize(Size::new(ROWS, COLUMNS)).unwrap();
+        let settings_before = tcgetattr(&pts).unwrap();
+        let mut command = Command::new(program)
+            .args(arguments)
+            .current_dir(cwd)
+            .env("HOME", home)
+            .env("TERM", "xterm-256color")
+            .env("VISUAL", EDITOR);
+        for variable in [
+            "XDG_CONFIG_HOME",
+            "XDG_STATE_HOME",
+            "XDG_DATA_HOME",
+            "NO_COLOR",
+        ] {
+            command = command.env_remove(variable);
+        }
+        let child = command.spawn_borrowed(&pts).unwrap();
+        let keys = File::from(pty.as_fd().try_clone_to_owned().unwrap());
+        let (tell, output) = channel();
+        let mut from = File::from(std::os::fd::OwnedFd::from(pty));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 65536];
+            while let Ok(n @ 1..) = from.read(&mut bytes) {
+                if tell.send(bytes[..n].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let size = |n| NonZeroU16::new(n).unwrap();
+        Self {
+            child,
+            pts,
+            keys,
+            output,
+            parser: vt100::Parser::new(size(ROWS), size(COLUMNS), 0),
+            raw: Vec::new(),
+            settings_before,
+        }
+    }
+
+    /// Types bytes as a keyboard sends them.
+    pub fn type_keys(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Sends a signal to the program.
+    pub fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).unwrap();
+    }
+
+    /// The program's process.
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.child.id()).unwrap())
+    }
+
+    /// The text of the screen.
+    pub fn text(&self) -> String {
+        self.parser.screen().contents()
+    }
+
+    /// Waits until the screen shows a text.
+    pub fn wait_for(&mut self, text: &str) {
+        self.wait(&format!("`{text}` on the screen"), |terminal| {
+            terminal.text().contains(text)
+        });
+    }
+
+    /// Waits until the screen no longer shows a text.
+    pub fn wait_gone(&mut self, text: &str) {
+        self.wait(&format!("no `{text}` on the screen"), |terminal| {
+            !terminal.text().contains(text)
+        });
+    }
+
+    /// Waits until something is true of the terminal.
+    pub fn wait(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_so(self) {
+            // A short wait at a time, for conditions that no output announces.
+            match self.output.recv_timeout(Duration::from_millis(20)) {
+                Ok(bytes) => self.show(&bytes),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            assert!(
+                Instant::now() < deadline,
+                "waited in vain for {what}; the screen:\n{}",
+                self.text()
+            );
+        }
+    }
+
+    fn show(&mut self, bytes: &[u8]) {
+        self.raw.extend_from_slice(bytes);
+        self.parser.process(bytes);
+    }
+
+    /// Waits for the program's end and for its last output.
+    pub fn wait_for_end(&mut self) -> ExitStatus {
+        let mut status = None;
+        self.wait("the program's end", |terminal| {
+            status = terminal.child.try_wait().unwrap();
+            status.is_some()
+        });
+        while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(50)) {
+            self.show(&bytes);
+        }
+        status.unwrap()
+    }
+
+    /// Tells whether every mode that a screen needs is on.
+    pub fn is_taken(&self) -> bool {
+        let screen = self.parser.screen();
+        screen.alternate_screen()
+            && screen.bracketed_paste()
+            && screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None
+            && tcgetattr(&self.pts).unwrap() != self.settings_before
+    }
+
+    /// Fails unless the terminal is as the program found it.
+    pub fn assert_given_back(&self) {
+        let screen = self.parser.screen();
+        assert!(
+            !screen.alternate_screen(),
+            "the alternate screen is left on"
+        );
+        assert!(!screen.bracketed_paste(), "bracketed paste is left on");
+        assert!(!screen.hide_cursor(), "the cursor is left hidden");
+        assert_eq!(
+            screen.mouse_protocol_mode(),
+            vt100::MouseProtocolMode::None,
+            "the mouse is left on"
+        );
+        assert_eq!(
+            tcgetattr(&self.pts).unwrap(),
+            self.settings_before,
+            "the terminal's settings differ"
+        );
+        for (on, off) in [("\x1b[>1u", "\x1b[<1u"), ("\x1b[?1004h", "\x1b[?1004l")] {
+            let count = |what: &str| count(&self.raw, what.as_bytes());
+            assert_eq!(count(on), count(off), "{on:?} is left on");
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // After a failed wait the program still runs.
+        let _over = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+fn count(bytes: &[u8], what: &[u8]) -> usize {
+    bytes
+        .windows(what.len())
+        .filter(|part| *part == what)
+        .count()
+}
