@@ -1,0 +1,142 @@
+//! What a run is set up with: its first event, its policies, and the texts that trust lets in.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::ground::Git;
+use super::{Asks, Begun, Checked, Found, Occupied, Wishes};
+use crate::adapter::Trust;
+use crate::config::types::Config;
+use crate::config::{self, Layer, Loaded};
+use crate::domain::event::{Created, Settings};
+use crate::domain::ids::{RunId, SessionId};
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::run::SCHEMA;
+use crate::domain::turn::Role;
+use crate::engine::Engine;
+use crate::engine::journal::Journal;
+use crate::engine::setup::{NamedAdapter, OnAsk, Setup, rules, trust_of};
+use crate::store::Layout;
+use crate::store::debug_log::{self, DebugLog};
+use crate::text::clean;
+
+pub(super) fn ready(
+    occupied: &mut Occupied,
+    checked: Checked,
+    (git, wishes): (Git, &Wishes),
+    journal: Journal,
+) -> Begun {
+    let commits_off = git.commits_off;
+    let mut notices: Vec<String> = commits_off
+        .iter()
+        .map(|reason| format!("commits are off: {reason}"))
+        .collect();
+    let Found { root, loaded, .. } = &occupied.found;
+    if occupied.debug_log.is_none() {
+        occupied.debug_log = open_debug_log(&occupied.layout, &loaded.config, &mut notices);
+    }
+    let trust = trust_of(loaded.trust);
+    let setup = Setup {
+        root: root.clone(),
+        prompts: checked.prompts,
+        trust,
+        instructions: instructions(loaded, trust),
+        adapters: checked.adapters,
+        branch: wishes.branch,
+        commits_off,
+        on_ask: on_ask(wishes.asks, &loaded.config),
+        config: loaded.config.clone(),
+    };
+    Begun {
+        engine: Engine::new(setup, journal, git.repository, git.cancel),
+        notices,
+    }
+}
+
+pub(super) fn open_debug_log(
+    layout: &Layout,
+    config: &Config,
+    notices: &mut Vec<String>,
+) -> Option<DebugLog> {
+    let level = config
+        .log
+        .level
+        .parse()
+        .unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
+    let opened = debug_log::init_debug_log(
+        &layout.debug_log(),
+        config.paths.debug_log_max_bytes,
+        level,
+        Box::new(clean),
+    );
+    match opened {
+        Ok(log) => Some(log),
+        Err(error) => {
+            notices.push(format!("no debug log: {error}"));
+            None
+        }
+    }
+}
+
+pub(super) fn created(
+    run: RunId,
+    config: &Config,
+    gate: Gate,
+    adapters: &BTreeMap<Role, NamedAdapter>,
+) -> Created {
+    let session = |role: Role| {
+        let adapter = adapters.get(&role)?;
+        let id = SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()));
+        Some((id, adapter.name.clone()))
+    };
+    let planner =
+        session(Role::Planner).unwrap_or_else(|| (SessionId::new("ses_planner"), String::new()));
+    Created {
+        schema: SCHEMA,
+        run,
+        gate,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: config.workflow.max_iterations.max(1),
+            stall_limit: config.workflow.stall_limit.max(1),
+            auto_approve: config.workflow.auto_approve,
+            max_fix_turns: config.test.max_fix_turns,
+        },
+        planner,
+        reviewer: session(Role::Reviewer),
+    }
+}
+
+pub(super) fn instructions(loaded: &Loaded, trust: Trust) -> Vec<(String, String)> {
+    if trust == Trust::Untrusted {
+        return Vec::new();
+    }
+    let name = |file: &Path| {
+        file.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    loaded
+        .project_instructions()
+        .iter()
+        .map(|source| (name(&source.file), source.text.clone()))
+        .collect()
+}
+
+/// Rules that may answer in the user's place: those of the global configuration and of `--config`.
+pub(super) fn on_ask(asks: Asks, config: &Config) -> OnAsk {
+    match asks {
+        Asks::Deny => OnAsk::Deny,
+        Asks::Wait => OnAsk::Wait,
+        Asks::AllowRules => OnAsk::Rules {
+            own: rules(config.permission.rules.iter().filter(|rule| is_own(rule))),
+            restrictions: rules(config.permission.restrictions.iter()),
+        },
+    }
+}
+
+/// A repository's own rules, trusted or not, never allow in the user's absence.
+pub(super) fn is_own(rule: &config::types::Rule) -> bool {
+    matches!(rule.layer, Layer::Global | Layer::File) || rule.action != config::types::Action::Allow
+}

@@ -1,0 +1,122 @@
+//! What a run stands on: its adapters, probed, and the git repository that trees and commits go to.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Found, Occupied, Refusal, find_root};
+use crate::config::Places;
+use crate::config::types::Config;
+use crate::domain::ids::RunId;
+use crate::domain::turn::Role;
+use crate::engine::git::{GitSettings, Repository};
+use crate::engine::probe::{Probed, probe};
+use crate::engine::setup::NamedAdapter;
+
+/// The adapters of the roles, by the configuration.
+///
+/// # Errors
+/// A role names an adapter that does not exist.
+pub fn adapters(config: &Config) -> Result<BTreeMap<Role, NamedAdapter>, Refusal> {
+    let named = |name: &str| {
+        let settings = config.adapters.get(name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = config.adapters.keys().map(String::as_str).collect();
+            let hint = format!("known adapters: {}", known.join(", "));
+            Refusal::error(format!("there is no adapter `{name}`"), hint)
+        })?;
+        Ok::<_, Refusal>(NamedAdapter {
+            name: name.to_owned(),
+            settings,
+        })
+    };
+    let mut adapters = BTreeMap::from([(Role::Planner, named(&config.roles.planner)?)]);
+    if let Some(reviewer) = &config.roles.reviewer {
+        adapters.insert(Role::Reviewer, named(reviewer)?);
+    }
+    Ok(adapters)
+}
+
+/// Probes every adapter in use, at once, and refuses with everything that is wrong.
+pub(super) async fn probe_all(
+    adapters: &BTreeMap<Role, NamedAdapter>,
+    root: &Path,
+) -> Result<(), Refusal> {
+    let mut names: Vec<&NamedAdapter> = Vec::new();
+    for adapter in adapters.values() {
+        if names.iter().all(|known| known.name != adapter.name) {
+            names.push(adapter);
+        }
+    }
+    let mut problems = Vec::new();
+    for adapter in names {
+        if let Probed::Refused { problem, hint } = probe(adapter, root).await {
+            problems.push(format!("{problem}\nhint: {hint}"));
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(Refusal::error(problems.join("\n"), "")),
+    }
+}
+
+/// Where snapshots and commits of one run go.
+pub(super) struct Git {
+    pub(super) repository: Option<Repository>,
+    pub(super) commits_off: Option<String>,
+    pub(super) cancel: CancellationToken,
+}
+
+pub(super) async fn git(occupied: &Occupied, run: &RunId) -> Result<Git, Refusal> {
+    let Found { root, places, .. } = &occupied.found;
+    let cancel = CancellationToken::new();
+    let settings = GitSettings::new(run.as_str(), cancel.clone());
+    let (_, repository) = find_root(root, settings).await?;
+    let (repository, commits_off) = commits(repository, root, places, run, &cancel).await?;
+    Ok(Git {
+        repository: repository.map(|repository| repository.with_own(occupied.layout.workdir())),
+        commits_off,
+        cancel,
+    })
+}
+
+/// The repository that snapshots and audits go to, and why commits are off where they are.
+pub(super) async fn commits(
+    repository: Option<Repository>,
+    root: &Path,
+    places: &Places,
+    run: &RunId,
+    cancel: &CancellationToken,
+) -> Result<(Option<Repository>, Option<String>), Refusal> {
+    if let Some(repository) = repository {
+        let identity = repository
+            .identity()
+            .await
+            .map_err(|error| Refusal::error(&error, error.hint()))?;
+        identity.map_err(|missing| {
+            Refusal::error("git does not know in whose name to commit", missing.hint())
+        })?;
+        return Ok((Some(repository), None));
+    }
+    let shadow = shadow_repository(root, places, run, cancel).await?;
+    let reason = "this directory is in no git repository; `git init` turns them on".to_owned();
+    Ok((Some(shadow), Some(reason)))
+}
+
+/// Outside of git, trees are kept in a repository of the program's own, beside its state.
+pub(super) async fn shadow_repository(
+    root: &Path,
+    places: &Places,
+    run: &RunId,
+    cancel: &CancellationToken,
+) -> Result<Repository, Refusal> {
+    let name = crate::domain::plan::file_hash(root.as_os_str().as_encoded_bytes());
+    let git_dir = places
+        .state_dir
+        .join("shadow")
+        .join(format!("{}.git", &name.as_str()[..16]));
+    let settings = GitSettings::new(run.as_str(), cancel.clone());
+    Repository::shadow(root, &git_dir, settings)
+        .await
+        .map_err(|error| Refusal::error(&error, error.hint()))
+}

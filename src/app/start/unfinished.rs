@@ -1,0 +1,115 @@
+//! The run that is there already: told, refused, archived, or held against what is configured now.
+
+use std::collections::BTreeMap;
+
+use super::{LEFTOVER_GRACE, Refusal, Unfinished};
+use crate::domain::run::{Run, State};
+use crate::domain::turn::Role;
+use crate::engine::setup::NamedAdapter;
+use crate::process::{end_leftovers, find_leftovers};
+use crate::store::{InstanceLock, Layout, StoreError, history, snapshot, tidy};
+use crate::text::clean;
+
+/// Says in words which unfinished run is here, if any. Changes nothing.
+///
+/// # Errors
+/// What is here is of a newer version, or cannot be read.
+pub fn unfinished(layout: &Layout) -> Result<Option<String>, Refusal> {
+    let found = match snapshot::load::<Run>(layout) {
+        Err(StoreError::Damaged { .. }) => {
+            return Ok(Some(
+                "a run whose state is damaged and is read again from its log".to_owned(),
+            ));
+        }
+        found => found?,
+    };
+    Ok(found.and_then(|found| unfinished_in_words(found.state.state())))
+}
+
+pub(super) fn unfinished_in_words(state: &State) -> Option<String> {
+    let goal = state.goal.as_ref().filter(|_| !state.phase.is_final())?;
+    Some(format!(
+        "`{}`, in phase {}",
+        clean(&goal.title),
+        state.phase
+    ))
+}
+
+pub(super) fn refuse_unfinished(state: &State) -> Result<(), Refusal> {
+    let Some(run) = unfinished_in_words(state) else {
+        return Ok(());
+    };
+    Err(Refusal {
+        problem: format!("an unfinished run is here: {run}"),
+        hint:
+            "`agent-collab resume` takes it up; `run --new` archives it to history/ and begins anew"
+                .to_owned(),
+        code: 3,
+    })
+}
+
+/// Ends leftovers of a dead run and archives what is over.
+pub(super) async fn clear_the_way(
+    layout: &Layout,
+    lock: &InstanceLock,
+    unfinished: Unfinished,
+) -> Result<(), Refusal> {
+    tidy(layout, lock)?;
+    let today = jiff::Zoned::now().date();
+    let found = match snapshot::load::<Run>(layout) {
+        Ok(Some(found)) => found,
+        // Half of a run, cut off before its first snapshot: there is nothing to go on with.
+        Ok(None) => {
+            history::archive(layout, lock, "cut-off", today)?;
+            return Ok(());
+        }
+        Err(error) if unfinished == Unfinished::Archive => {
+            tracing::warn!(%error, "archived unread");
+            history::archive(layout, lock, "unreadable", today)?;
+            return Ok(());
+        }
+        Err(error) => {
+            let hint = format!(
+                "{}; `--new` archives it unread to history/ and begins anew",
+                error.hint()
+            );
+            return Err(Refusal::error(error, hint));
+        }
+    };
+    let state = found.state.state();
+    let leftovers = find_leftovers(state.run.as_str());
+    end_leftovers(&leftovers, LEFTOVER_GRACE).await;
+    if unfinished == Unfinished::Refuse {
+        refuse_unfinished(state)?;
+    }
+    let title = state
+        .goal
+        .as_ref()
+        .map_or("without-goal", |goal| goal.title.as_str());
+    history::archive(layout, lock, title, today)?;
+    Ok(())
+}
+
+/// A run goes on with the adapters that it was begun with: its conversations live there.
+pub(super) fn fits_the_run(
+    adapters: &BTreeMap<Role, NamedAdapter>,
+    state: &State,
+) -> Result<(), Refusal> {
+    for role in [Role::Planner, Role::Reviewer] {
+        let began = state.session(role).map(|session| session.adapter.as_str());
+        let now = adapters.get(&role).map(|adapter| adapter.name.as_str());
+        if began != now {
+            let word = |name: Option<&str>| name.unwrap_or("none").to_owned();
+            return Err(Refusal::error(
+                format!(
+                    "the run began with {} as {}, now {} is configured",
+                    word(began),
+                    role.name(),
+                    word(now)
+                ),
+                format!("go on with `-s roles.{}={}`", role.name(), word(began)),
+            ));
+        }
+    }
+    Ok(())
+}
