@@ -242,7 +242,10 @@ async fn leave(
     while engine.state().running.is_some() {
         tokio::select! {
             biased;
-            _ = signals.next() => break,
+            _ = signals.next() => {
+                signals.patience = Patience::Over;
+                break;
+            }
             inward = engine.next() => engine.take(inward)?,
             () = sleep_until(deadline) => break,
         }
@@ -301,9 +304,11 @@ fn summary(state: &State) -> String {
 
 /// Ends every process; a second signal ends all patience.
 async fn close(engine: &mut Engine, signals: &mut Signals) {
-    tokio::select! {
-        _ = timeout(SHUT_DOWN, engine.shut_down()) => {}
-        _ = signals.next() => {}
+    if signals.patience == Patience::Left {
+        tokio::select! {
+            _ = timeout(SHUT_DOWN, engine.shut_down()) => {}
+            _ = signals.next() => {}
+        }
     }
     let survivors = end_everything(Duration::from_millis(500)).await;
     if !survivors.is_empty() {
@@ -311,7 +316,17 @@ async fn close(engine: &mut Engine, signals: &mut Signals) {
     }
 }
 
+/// Whether the end is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// It is.
+    Left,
+    /// A second signal ended it.
+    Over,
+}
+
 struct Signals {
+    patience: Patience,
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
@@ -320,6 +335,7 @@ struct Signals {
 impl Signals {
     fn listen() -> std::io::Result<Self> {
         Ok(Self {
+            patience: Patience::Left,
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,

@@ -147,5 +147,5 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world2
         .run(&[])
         .ends(1)
-        .says("declined: nobody is there to ask");
+        .says("(nobody is there to ask (--on-ask deny))");
 }
