@@ -61,6 +61,17 @@ pub(super) struct PrivateIndex {
     folder: TempDir,
 }
 
+/// Copies an index with its time of change: by it git tells a file that was changed in the same tick as
+/// the index, to another content of the same length, from one that was not.
+fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::copy(from, to)?;
+    let changed_at = std::fs::metadata(from)?.modified()?;
+    std::fs::File::options()
+        .write(true)
+        .open(to)?
+        .set_modified(changed_at)
+}
+
 impl PrivateIndex {
     pub(super) fn empty() -> Result<Self, GitError> {
         let folder = tempfile::Builder::new()
@@ -79,16 +90,15 @@ impl PrivateIndex {
     /// A copy of the user's index: what has not changed since needs no reading again.
     fn copy_of(user: &Path) -> Result<Self, GitError> {
         let index = Self::empty()?;
-        if let Err(source) = std::fs::copy(user, index.path())
-            && source.kind() != std::io::ErrorKind::NotFound
-        {
-            return Err(GitError::File {
+        match copy_with_time(user, &index.path()) {
+            Ok(()) => Ok(index),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(index),
+            Err(source) => Err(GitError::File {
                 verb: "read",
                 path: user.to_path_buf(),
                 source,
-            });
+            }),
         }
-        Ok(index)
     }
 
     pub(super) fn path(&self) -> PathBuf {

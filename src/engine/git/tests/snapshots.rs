@@ -281,6 +281,24 @@ async fn what_is_staged_before_the_first_commit_is_kept() {
 }
 
 #[tokio::test]
+async fn a_change_in_the_same_tick_as_the_index_is_seen() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    for round in 0..20 {
+        // The same length each time: only the content and, perhaps, the time differ.
+        fixture.write("a", &format!("X{round:02}"));
+        fixture.git("add a");
+        fixture.write("a", &format!("Y{round:02}"));
+        let tree = repository.tree_now().await.unwrap();
+        let content = repository
+            .file_in(&tree, std::path::Path::new("a"))
+            .await
+            .unwrap();
+        assert_eq!(content.unwrap(), format!("Y{round:02}").into_bytes());
+    }
+}
+
+#[tokio::test]
 async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
     let fixture = Fixture::new();
     fixture.git("checkout -q -b other");
