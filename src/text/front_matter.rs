@@ -117,7 +117,7 @@ fn write_field(key: &str, value: &str, text: &mut String) {
     text.push_str(if key.is_empty() { "key" } else { key });
     text.push(':');
     for (n, line) in value.lines().map(str::trim_end).enumerate() {
-        let continues = line.starts_with([' ', '\t', '-']) && !matches!(line.trim(), "---");
+        let continues = line.starts_with([' ', '\t', '-']) && line != "---";
         match n {
             0 if line.trim().is_empty() => continue,
             0 => text.push(' '),
@@ -240,6 +240,13 @@ mod tests {
         set(&mut fields, "a", "3");
         set(&mut fields, "c", "4");
         assert_eq!(write(&fields, "x"), "---\na: 3\nb: 2\nc: 4\n---\nx");
+    }
+
+    #[test]
+    fn an_indented_line_of_hyphens_stays_as_it_is() {
+        let document = split("---\na: b---\n\t---\n---\nx");
+        let written = write(&document.fields, document.body);
+        assert_eq!(split(&written), document);
     }
 
     proptest! {
