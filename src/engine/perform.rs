@@ -61,6 +61,9 @@ impl Engine {
         match self.prepare_turn(&order, role) {
             Ok((ask, at_work)) => {
                 let prompt = ask.turn.prompt.clone();
+                // The folder that held an earlier turn's document is this turn's now, and stays.
+                self.held
+                    .take_if(|held| held.staging.dir == at_work.staging.dir);
                 self.at_work = Some(at_work);
                 self.turn_is_over = false;
                 self.append_message(role, Speaker::User, &order, &prompt)?;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::script::{Agent, say, shell, write};
+use crate::script::{Agent, edit, say, shell, write};
 use crate::world::{World, put_program};
 
 fn fine(world: &World) {
@@ -253,6 +253,33 @@ fn a_cli_that_dies_in_a_turn_is_started_again() {
     world.cast(&planner, &Agent::approving());
     world.run(&[]).ends(0).says("exit status 7");
     assert_eq!(world.committed(), ["new.txt"]);
+}
+
+#[test]
+fn a_turn_that_is_tried_again_finds_its_staging_folder_with_the_plan() {
+    let world = World::new();
+    let planner = Agent::planning(&["Write"])
+        .on(
+            "[agent-collab RESPOND",
+            vec![json!({ "do": "exit", "code": 7, "stderr": "out of luck" })],
+        )
+        .on(
+            "[agent-collab RESPOND",
+            vec![
+                edit("${plan_path}", "1. [ ] Write", "1. [ ] Write new.txt"),
+                write("${comments_path}", "1. accepted: it says what\n"),
+            ],
+        )
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [major] say what\n")
+        .review("[APPROVED]\n");
+    world.cast(&planner, &reviewer);
+    world.run(&[]).ends(0).says("exit status 7");
+    assert_eq!(
+        world.state()["plan"]["plan"]["steps"][0]["text"],
+        "Write new.txt"
+    );
 }
 
 #[test]
