@@ -11,6 +11,7 @@ use crate::domain::execution::StepOutcome;
 use crate::domain::phase::Phase;
 use crate::domain::question::{CommitTerms, Question};
 use crate::domain::run::State;
+use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::process::{become_subreaper, end_everything};
 
@@ -118,7 +119,9 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     let mut teller = Teller::new(out, form);
     let begun = match &task {
         Task::Begin(goal) => begin(&mut engine, goal),
-        Task::Resume => engine.resume(wishes.gate),
+        Task::Resume => engine
+            .resume(wishes.gate)
+            .and_then(|()| confirm_unspoken(&mut engine)),
     };
     let end = match begun {
         Ok(()) => drive(&mut engine, &mut answers, &mut teller, &mut signals).await,
@@ -134,11 +137,36 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
 
 /// Gives the run its goal.
 fn begin(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
-    let goal = clean(goal);
-    let title = goal.lines().find(|line| !line.trim().is_empty());
+    let text = clean(goal);
+    engine.feed(Event::GoalGiven { text: text.clone() })?;
+    confirm(engine, text)
+}
+
+fn confirm(engine: &mut Engine, text: String) -> Result<(), EngineError> {
+    let title = text.lines().find(|line| !line.trim().is_empty());
     let title = truncate::to_chars(title.unwrap_or_default().trim(), TITLE_CHARS);
-    engine.feed(Event::GoalGiven { text: goal.clone() })?;
-    engine.feed(Event::GoalConfirmed { title, text: goal })
+    engine.feed(Event::GoalConfirmed { title, text })
+}
+
+/// Confirms a goal that nobody was asked about yet: what was cut off was the beginning of `run --goal`, whose goal
+/// counts as confirmed.
+fn confirm_unspoken(engine: &mut Engine) -> Result<(), EngineError> {
+    let state = engine.state();
+    let sessions = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
+    let spoken = sessions
+        .iter()
+        .flatten()
+        .any(|session| session.n_messages > 0);
+    let goal = state
+        .goal
+        .as_ref()
+        .filter(|goal| !goal.confirmed && !spoken);
+    match goal.map(|goal| goal.text.clone()) {
+        Some(text) if state.phase == Phase::RefineGoal && is_at_rest(engine) => {
+            confirm(engine, text)
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 async fn drive(

@@ -10,8 +10,9 @@ use super::run::{ConductArgs, conduct};
 /// Arguments of `agent-collab resume`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "A turn that was cut off before EXECUTE is done again. In EXECUTE nothing goes on by itself: say with --on-step \
-                        what becomes of the step that was cut off.\n\n\
+    after_help = "A turn that was cut off before EXECUTE is done again; a goal that no agent was asked about yet counts as \
+                        confirmed. In EXECUTE nothing goes on by itself: say with --on-step what becomes of the step that \
+                        was cut off.\n\n\
                         Example:\n  agent-collab resume --auto --yes-execute --on-step continue"
 )]
 pub struct ResumeArgs {

@@ -91,6 +91,24 @@ fn check(kind: &str, on_step: &str) {
 }
 
 #[test]
+fn a_goal_that_was_not_confirmed_before_the_kill_counts_as_confirmed() {
+    let world = World::new();
+    cast(&world);
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--json"]);
+    running.until("\"kind\":\"goal.given\"");
+    running.signal("KILL");
+    running.wait();
+    let log = world.read(".agent-collab/events.jsonl");
+    let given: Vec<&str> = log.lines().take(3).collect();
+    assert!(given[2].contains("\"kind\":\"goal.given\""), "{log}");
+    world.put(".agent-collab/events.jsonl", &(given.join("\n") + "\n"));
+    world.put(".agent-collab/state.json", "{");
+    world.program(&RESUME).ends(0);
+    assert_eq!(steps(&world).len(), 2);
+    assert_eq!(world.state()["goal"]["text"], "A test");
+}
+
+#[test]
 fn a_kill_while_the_plan_is_written_is_survived() {
     check("turn.started", "continue");
 }
