@@ -97,9 +97,20 @@ impl Started {
         self.child.id().cast_signed()
     }
 
+    /// Tells whether the program has ended.
+    pub fn is_over(&mut self) -> bool {
+        let status = self.child.try_wait().expect("the program's status");
+        status.is_some()
+    }
+
     /// Sends the program itself a signal.
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.pid()), signal).expect("the program runs");
+    }
+
+    /// Waits until the program itself is gone, which was told to.
+    pub fn wait(&mut self) {
+        self.child.wait().expect("the program's status");
     }
 
     /// Waits for the end; `root` is the scenario's folder.

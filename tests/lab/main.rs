@@ -23,7 +23,9 @@ use scenarios::Scenario;
 
 mod bounded;
 mod brain;
+mod cut_off;
 mod dialogue;
+mod dice;
 mod home;
 mod leftovers;
 mod model_server;
@@ -46,6 +48,11 @@ fn main() {
     let mut trials: Vec<Trial> = scenarios::all()
         .map(|scenario| trial(scenario, Arc::clone(&results)))
         .collect();
+    trials.extend(
+        scenarios::LONG
+            .iter()
+            .map(|scenario| trial(scenario, Arc::new(Results::default())).with_ignored_flag(true)),
+    );
     // The last in the list is the last to start, so every other one is done or running when it waits for them.
     trials.push(Trial::test(
         "the_capability_table_is_what_the_scenarios_found",
@@ -69,6 +76,7 @@ fn trial(scenario: &'static Scenario, results: Arc<Results>) -> Trial {
     })
 }
 
+/// What a panic said.
 fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))

@@ -7,6 +7,9 @@ mod before_execute;
 mod failures;
 mod hostile;
 mod instructions;
+mod killed;
+mod killed_cli;
+mod lost_session;
 mod own_rules;
 mod permission;
 mod refused;
@@ -118,6 +121,38 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         stopped::claude_orphaned,
     ),
     scenario(
+        "a_run_killed_in_each_phase_ends_the_same_codex_planning",
+        killed::each_phase_usual,
+    ),
+    scenario(
+        "a_run_killed_in_each_phase_ends_the_same_claude_planning",
+        killed::each_phase_swapped,
+    ),
+    scenario(
+        "a_run_killed_between_some_lines_ends_the_same_codex_planning",
+        killed::some_lines_usual,
+    ),
+    scenario(
+        "a_run_killed_between_some_lines_ends_the_same_claude_planning",
+        killed::some_lines_swapped,
+    ),
+    scenario(
+        "a_run_lives_through_the_death_of_each_cli_codex_planning",
+        killed_cli::usual,
+    ),
+    scenario(
+        "a_run_lives_through_the_death_of_each_cli_claude_planning",
+        killed_cli::swapped,
+    ),
+    scenario(
+        "conversations_whose_files_are_gone_begin_anew",
+        lost_session::deleted,
+    ),
+    scenario(
+        "conversations_that_the_clis_do_not_know_begin_anew",
+        lost_session::unknown,
+    ),
+    scenario(
         "a_run_lives_through_a_stumbling_server_codex_planning",
         failures::stumbling_usual,
     ),
@@ -145,7 +180,19 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     ),
 ];
 
-/// Every scenario.
+/// Searches that last half an hour each: only by hand, and in no table.
+pub const LONG: &[Scenario] = &[
+    scenario(
+        "a_run_killed_after_any_line_ends_the_same_codex_planning",
+        killed::every_line_usual,
+    ),
+    scenario(
+        "a_run_killed_after_any_line_ends_the_same_claude_planning",
+        killed::every_line_swapped,
+    ),
+];
+
+/// Every scenario of a usual run.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
     ALL.iter().chain(THROUGH_THE_PROGRAM)
 }

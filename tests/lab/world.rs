@@ -111,9 +111,14 @@ impl World {
         bounded::run(self.command(arguments), "", self.home.root(), LIMIT)
     }
 
-    /// Starts a run for the scratch project's goal, headless.
-    pub fn start(&self) -> Started {
-        Started::start(self.command(&RUN), "")
+    /// Starts a run for the scratch project's goal, headless, with these flags more.
+    pub fn start(&self, more: &[&str]) -> Started {
+        self.start_program(&[&RUN[..], more].concat())
+    }
+
+    /// Starts the program in the repository with these arguments.
+    pub fn start_program(&self, arguments: &[&str]) -> Started {
+        Started::start(self.command(arguments), "")
     }
 
     /// Plays a run for the scratch project's goal, headless; it leaves no process.
@@ -131,6 +136,16 @@ impl World {
     /// A file of the run's folder.
     pub fn run_file(&self, name: &str) -> String {
         self.repository.read(&format!(".agent-collab/{name}"))
+    }
+
+    /// The whole lines of the run's event log; none before there is one.
+    pub fn log(&self) -> Vec<Value> {
+        let text = self.run_file("events.jsonl");
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let lines = whole.lines().map(serde_json::from_str);
+        lines
+            .collect::<Result<_, _>>()
+            .unwrap_or_else(|error| panic!("events.jsonl: {error}\n{text}"))
     }
 
     /// The snapshot of the run.
@@ -163,7 +178,12 @@ impl World {
     /// Notes what the running CLIs reported of themselves in the run at hand, which must be the version that
     /// the program tells, and the requests that the server counted.
     pub fn note(&self, notes: &mut Notes, outcome: &Outcome) {
-        for event in outcome.of_kind("session.version") {
+        self.note_log(notes, &outcome.events);
+    }
+
+    /// The same from these events of the run at hand.
+    pub fn note_log(&self, notes: &mut Notes, events: &[Value]) {
+        for event in of_kind(events, "session.version") {
             let role = text(&event["data"]["role"]);
             let vendor = self.vendor_of(role);
             let frames = self.frames(vendor);
@@ -214,9 +234,7 @@ fn text(value: &Value) -> &str {
 impl Outcome {
     /// The events of one kind.
     pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
-        self.events
-            .iter()
-            .filter(move |event| event["kind"] == kind)
+        of_kind(&self.events, kind)
     }
 
     /// Fails unless the program ended so, and shows what it said last.
@@ -250,6 +268,11 @@ impl Outcome {
             })
             .collect()
     }
+}
+
+/// The events of one kind.
+pub fn of_kind<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    events.iter().filter(move |event| event["kind"] == kind)
 }
 
 /// Tells whether something lies at a path, a broken link included.

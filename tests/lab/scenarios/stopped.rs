@@ -61,7 +61,7 @@ fn stuck_world(name: &str, cast: Cast) -> World {
 fn start_and_wait(world: &World) -> Started {
     let pipe = world.repository.root().join(PIPE);
     nix::unistd::mkfifo(&pipe, Mode::S_IRUSR | Mode::S_IWUSR).expect("a named pipe");
-    let program = world.start();
+    let program = world.start(&[]);
     let deadline = Instant::now() + LIMIT;
     let runs = || {
         let processes = find_leftovers(world.home.root());

@@ -8,7 +8,7 @@ use crate::brain;
 use crate::home;
 use crate::model_server::script::Vendor;
 use crate::report::Notes;
-use crate::world::{Cast, Outcome, SWAPPED, USUAL, World};
+use crate::world::{Cast, SWAPPED, USUAL, World, of_kind};
 
 /// codex plans and executes, claude reviews.
 pub fn usual(notes: &mut Notes) {
@@ -54,7 +54,7 @@ fn play(name: &str, cast: Cast, notes: &mut Notes, prepare: impl Fn(&World)) {
     let outcome = world.run(&["--yes-execute"]);
     world.note(notes, &outcome);
     outcome.assert_code(0);
-    assert_run_is_done(&world, &outcome);
+    assert_run_is_done(&world, &outcome.events);
     for vendor in [cast.planner, cast.reviewer] {
         assert!(
             notes.versions.contains_key(&vendor),
@@ -115,7 +115,7 @@ fn is_handshake(line: &str) -> bool {
 }
 
 /// One review with changes required, then approval; every step ticked, tested and committed; three records agree.
-fn assert_run_is_done(world: &World, outcome: &Outcome) {
+pub(super) fn assert_run_is_done(world: &World, events: &[Value]) {
     let state = world.state();
     let plan = world.run_file("plan.md");
     assert_eq!(state["phase"], "DONE");
@@ -125,8 +125,7 @@ fn assert_run_is_done(world: &World, outcome: &Outcome) {
     );
     assert_eq!(state["verdict"]["value"], "APPROVED");
     assert_eq!(state["verdict"]["plan_sha256"], approval_hash(&plan));
-    let verdicts: Vec<&Value> = outcome
-        .of_kind("review.committed")
+    let verdicts: Vec<&Value> = of_kind(events, "review.committed")
         .map(|event| &event["data"]["review"]["verdict"])
         .collect();
     assert_eq!(verdicts, ["CHANGES_REQUIRED", "APPROVED"]);

@@ -1,0 +1,240 @@
+//! A run that is cut off and taken up again: when to kill the program, how to go on, and what must hold
+//! in the end, however often it was killed.
+//!
+//! It refuses to know why a moment is chosen, and what a finished run looks like.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::bounded::{self, Started};
+use crate::leftovers::{assert_none_left, find_leftovers};
+use crate::model_server::script::{PROMPT, Vendor};
+use crate::world::{Cast, World, of_kind};
+
+/// The run's event log in its repository.
+const LOG: &str = ".agent-collab/events.jsonl";
+const ROLES: [&str; 2] = ["planner", "reviewer"];
+/// What a run is conducted with, from its beginning and when it is taken up.
+const CONDUCT: &str = "--yes-execute";
+/// How a run is taken up.
+const RESUME: [&str; 6] = [
+    "resume",
+    "--auto",
+    CONDUCT,
+    "--on-step",
+    "continue",
+    "--json",
+];
+/// How long one life of the program may take.
+const LIMIT: Duration = Duration::from_secs(90);
+/// How often is looked whether the moment has come: less than the program needs for a line that lasts.
+const GLANCE: Duration = Duration::from_micros(300);
+
+/// When the program is killed.
+#[derive(Debug, Clone, Copy)]
+pub enum Moment {
+    /// As soon as the log satisfies this.
+    Logged(fn(&[Value]) -> bool),
+    /// As soon as the log has so many lines, and so much later.
+    Lines(usize, Duration),
+    /// As soon as a process of the scenario has these words in its command line.
+    Runs(&'static str),
+}
+
+/// How one life of the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By the signal.
+    Killed,
+    /// By itself, before the moment came.
+    Done,
+}
+
+/// A run with one or more lives.
+pub struct Lives<'a> {
+    world: &'a World,
+    program: Started,
+    /// Roles whose first turn was cut off: what they began need not be there any more.
+    begun_anew: BTreeSet<&'static str>,
+}
+
+impl<'a> Lives<'a> {
+    /// Begins the run.
+    pub fn begin(world: &'a World) -> Lives<'a> {
+        Lives {
+            world,
+            program: world.start(&[CONDUCT]),
+            begun_anew: BTreeSet::new(),
+        }
+    }
+
+    /// Kills the program at a moment and takes the run up; a run that ended before stays as it is.
+    pub fn cut_at(&mut self, moment: Moment) -> End {
+        let end = self.kill_at(moment);
+        if end == End::Killed {
+            self.take_up();
+        }
+        end
+    }
+
+    /// Takes the run up; a goal that was never written down is given again.
+    pub fn take_up(&mut self) {
+        let has_goal = of_kind(&self.world.log(), "goal.given").next().is_some();
+        self.program = match has_goal {
+            true => self.world.start_program(&RESUME),
+            false => self.world.start(&[CONDUCT]),
+        };
+    }
+
+    /// Kills the program at a moment, unless it ends before.
+    pub fn kill_at(&mut self, moment: Moment) -> End {
+        let path = self.world.repository.root().join(LOG);
+        let deadline = Instant::now() + LIMIT;
+        let mut size = 0;
+        loop {
+            let grown = fs::metadata(&path).map_or(0, |file| file.len());
+            let has_come = match moment {
+                Moment::Logged(holds) => grown != size && holds(&self.world.log()),
+                Moment::Lines(n, _) => grown != size && n_lines(&path) >= n,
+                Moment::Runs(words) => runs(self.world, words),
+            };
+            size = grown;
+            if has_come {
+                break;
+            }
+            if self.program.is_over() || Instant::now() > deadline {
+                return End::Done;
+            }
+            thread::sleep(GLANCE);
+        }
+        if let Moment::Lines(_, later) = moment {
+            thread::sleep(later);
+        }
+        match self.program.is_over() {
+            true => End::Done,
+            false => {
+                self.program.signal(Signal::SIGKILL);
+                self.program.wait();
+                self.note_cut();
+                End::Killed
+            }
+        }
+    }
+
+    /// A conversation is kept once its first turn has ended.
+    fn note_cut(&mut self) {
+        let log = self.world.log();
+        for role in ROLES {
+            let session = session_of(&log, role);
+            if n_of(&log, session, "turn.started") > 0 && n_of(&log, session, "turn.ended") == 0 {
+                self.begun_anew.insert(role);
+            }
+        }
+    }
+
+    /// Waits for the end, which must be a good one or none to wait for, and checks that no process is left.
+    /// Gives the roles whose first turn was cut off: their conversation was not kept yet.
+    ///
+    /// # Panics
+    /// When something else is the case.
+    pub fn finish(self) -> BTreeSet<&'static str> {
+        let was_done = is_done(&self.world.log());
+        let root = self.world.home.root();
+        let finished = self.program.finish(root, LIMIT);
+        let code = finished.code();
+        let ended = code == 0 || was_done && finished.stderr.contains("no unfinished run");
+        assert!(
+            ended,
+            "{code}\n{}\n{}",
+            bounded::tail(&finished.stdout),
+            bounded::tail(&finished.stderr)
+        );
+        assert_none_left(root);
+        self.begun_anew
+    }
+}
+
+/// The id of a role's session.
+fn session_of<'a>(log: &'a [Value], role: &str) -> &'a Value {
+    match of_kind(log, "run.created").next() {
+        Some(created) => &created["data"][role][0],
+        None => &Value::Null,
+    }
+}
+
+/// Counts a session's events of a kind.
+fn n_of(log: &[Value], session: &Value, kind: &str) -> usize {
+    of_kind(log, kind)
+        .filter(|event| event["session"] == *session)
+        .count()
+}
+
+/// In the end each role's model saw the whole conversation, as if nothing had happened. Only a role whose first
+/// turn was cut off may have had two.
+///
+/// # Panics
+/// When something is missing.
+pub fn assert_conversations_kept(world: &World, cast: Cast, begun_anew: &BTreeSet<&str>) {
+    let (state, log) = (world.state(), world.log());
+    for role in ROLES {
+        let n_opened = n_of(&log, session_of(&log, role), "session.opened");
+        let is_kept = n_opened == 1 && state[role]["degraded"] == false;
+        assert!(
+            is_kept || begun_anew.contains(role),
+            "the {role}'s conversation was lost, {n_opened} were opened"
+        );
+    }
+    assert_eq!(
+        prompts_before(world, cast.planner, "EXECUTE summary"),
+        [
+            "WRITE_PLAN",
+            "RESPOND 1",
+            "EXECUTE step 1",
+            "EXECUTE step 2",
+            "EXECUTE summary",
+        ]
+    );
+    assert_eq!(
+        prompts_before(world, cast.reviewer, "REVIEW 2"),
+        ["REVIEW 1", "REVIEW 2"]
+    );
+}
+
+/// Tells whether the run is over.
+fn is_done(log: &[Value]) -> bool {
+    of_kind(log, "run.phase").any(|event| event["data"]["to"] == "DONE")
+}
+
+fn n_lines(path: &Path) -> usize {
+    let bytes = fs::read(path).unwrap_or_default();
+    bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
+fn runs(world: &World, words: &str) -> bool {
+    let processes = find_leftovers(world.home.root());
+    processes.iter().any(|(_, command)| command.contains(words))
+}
+
+/// The program's prompts in the conversation as the model saw it last in a phase, that phase's own included,
+/// each by what its first line tells; one that was said again counts once.
+pub fn prompts_before(world: &World, vendor: Vendor, phase: &str) -> Vec<String> {
+    let bodies = world.server.bodies(vendor);
+    let asked = format!("{PROMPT}{phase}]");
+    let Some(body) = bodies.iter().rfind(|body| body.contains(&asked)) else {
+        return Vec::new();
+    };
+    let mut prompts: Vec<String> = body
+        .split(PROMPT)
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once(']')?.0.to_owned()))
+        .filter(|prompt| prompt != "RECOVER")
+        .collect();
+    prompts.dedup();
+    prompts
+}
