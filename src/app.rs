@@ -3,6 +3,7 @@
 //! The only place, with `cli`, that knows all the others; nobody knows it.
 
 pub mod answers;
+pub mod changes;
 pub mod headless;
 pub mod report;
 pub mod screen;

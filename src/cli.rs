@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod demo;
+pub mod diff;
 pub mod doctor;
 pub mod resume;
 pub mod run;
@@ -51,6 +52,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Shows where the run in this repository stands
     Status(status::StatusArgs),
+    /// Prints what the run in this repository changed, or one step of it
+    Diff(diff::DiffArgs),
     /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
     Doctor(doctor::DoctorArgs),
     /// Shows, checks or finds the configuration
@@ -172,6 +175,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Resume(args) => block_on(resume::run(args)),
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Status(args) => block_on(status::run(args)),
+        Command::Diff(args) => block_on(diff::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),
         Command::Trust(args) => run_trust(&args),

@@ -16,6 +16,7 @@ pub mod execution;
 pub mod question;
 pub mod session;
 
+pub mod changes;
 pub mod effect;
 pub mod event;
 pub mod run;

@@ -4,6 +4,7 @@
 //! answers: a front end feeds it the user's events and reads what was recorded.
 
 mod answering;
+pub mod changes;
 mod collect;
 pub mod documents;
 mod execution;
@@ -208,6 +209,11 @@ impl Engine {
     /// Where the run's files lie.
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// The repository that trees go to.
+    pub fn repository(&self) -> Option<&Repository> {
+        self.repository.as_ref()
     }
 
     /// How it ended, once it has.

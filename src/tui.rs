@@ -8,6 +8,7 @@ mod action;
 mod command;
 mod composer;
 mod dialogs;
+mod diff;
 mod documents;
 mod footer;
 mod header;
@@ -39,6 +40,8 @@ use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 pub use action::{Action, DocumentKind, QuitStep};
 use composer::{Composer, Fitted};
 use dialogs::Known;
+pub use diff::Diff;
+use diff::DiffView;
 use documents::Texts;
 use keymap::IsWriting;
 use layout::Places;
@@ -49,6 +52,7 @@ use tabs::Tab;
 use tabs::log::Record;
 use transcript::Transcript;
 
+use crate::domain::changes::Scope;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::At;
 use crate::domain::run::State;
@@ -123,6 +127,7 @@ pub struct Screen {
     /// The unfinished run that lay here at the start, in words.
     unfinished: Option<String>,
     pager: Option<Pager>,
+    diff: Option<DiffView>,
     preview: Option<String>,
     proposed_goal: Option<String>,
     picked: BTreeMap<String, String>,
@@ -164,6 +169,7 @@ impl Screen {
             own: None,
             unfinished: None,
             pager: None,
+            diff: None,
             preview: None,
             proposed_goal: None,
             picked: BTreeMap::new(),
@@ -247,15 +253,13 @@ impl Screen {
         self.preview = Some(wrap::shown(prompt));
     }
 
-    /// Shows a diff.
-    pub fn on_diff(&mut self, text: &str) {
-        self.dirty = true;
-        let text = if text.trim().is_empty() {
-            "Nothing was changed."
-        } else {
-            text
-        };
-        self.open(Pager::new("what was changed", text, Form::Diff));
+    /// Takes what came of a look at changes, and what else can be looked at. Whoever closed the view
+    /// in the meantime is not bothered with it.
+    pub fn on_diff(&mut self, scope: Scope, scopes: Vec<Scope>, diff: Diff) {
+        if let Some(view) = &mut self.diff {
+            self.dirty = true;
+            view.take(scope, scopes, diff);
+        }
     }
 
     /// Shows a long text of the program, such as the list of finished runs.

@@ -5,6 +5,7 @@
 //! what is drawn: keys become actions in `tui`, actions become events here, the run does the rest.
 
 mod beginning;
+mod changes;
 mod documents;
 mod editor;
 mod ending;
@@ -22,6 +23,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
+use crate::domain::changes::Scope;
 use crate::domain::event::Event;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
@@ -30,6 +32,7 @@ use crate::process::become_subreaper;
 use crate::store::instant;
 use crate::tui::{Action, Delta, Screen, ScreenSettings};
 
+use super::changes::Looked;
 use super::start::{Occupied, Refusal, Wishes};
 use super::terminal::{self, Terminal};
 use beginning::{Begin, Opened};
@@ -122,6 +125,8 @@ enum Done {
     Edited(io::Result<std::process::ExitStatus>),
     /// The finished runs, in words.
     History(String),
+    /// Changes were looked at.
+    Looked(Scope, Box<Result<Looked, Refusal>>),
 }
 
 /// What the loop reacts to.
@@ -363,6 +368,10 @@ impl Shell {
             Ok(Done::Edited(ended)) => self.on_edited(ended),
             Ok(Done::History(text)) => {
                 self.screen.on_notice(&text);
+                Ok(None)
+            }
+            Ok(Done::Looked(scope, looked)) => {
+                self.on_looked(scope, *looked);
                 Ok(None)
             }
             Err(_) => Ok(Some(End::Panicked)),

@@ -33,7 +33,7 @@ use fitting::{created, ready};
 use ground::{git, probe_all};
 use unfinished::{clear_the_way, fits_the_run};
 
-pub use ground::adapters;
+pub use ground::{adapters, repository_to_read};
 pub use unfinished::unfinished;
 
 /// How long processes of a dead run may take to end.

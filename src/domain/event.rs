@@ -308,6 +308,9 @@ pub enum Event {
         made_by_tests: Vec<String>,
         /// What of it, or beside it, the program would run; the tests themselves may have changed it.
         entry_points: Vec<EntryPoint>,
+        /// The tree after the tests; `None` in events of earlier versions.
+        #[serde(default)]
+        tree: Option<String>,
     },
     /// A step was committed.
     #[serde(rename = "commit.made")]
@@ -436,6 +439,9 @@ pub struct Audit {
     pub dirty: Vec<String>,
     /// What of it, or beside it, the program would run.
     pub entry_points: Vec<EntryPoint>,
+    /// The tree that was looked at; `None` in events of earlier versions.
+    #[serde(default)]
+    pub tree: Option<String>,
 }
 
 /// Something an agent said or did; changes nothing in the workflow.

@@ -26,6 +26,9 @@ pub struct Execution {
     pub done: Vec<StepRecord>,
     /// What the user said happens to their dirty files that steps edit, by path.
     pub dirty_policy: BTreeMap<String, DirtyPolicy>,
+    /// The tree before the first step; `None` until then, and in runs of earlier versions.
+    #[serde(default)]
+    pub base_tree: Option<String>,
 }
 
 /// What happens to a file with uncommitted changes of the user that a step edits.
@@ -51,6 +54,9 @@ pub struct Current {
     pub fix_turns: u32,
     /// The tree before its first turn; `None` without git.
     pub tree_before: Option<String>,
+    /// The tree after its last test run, else after the last look at its changes.
+    #[serde(default)]
+    pub tree_after: Option<String>,
     /// What it changed so far.
     pub changed: Vec<String>,
     /// Untracked files that its test runs made.
@@ -116,6 +122,12 @@ pub struct StepRecord {
     pub made_by_tests: Vec<String>,
     /// Files it edited that stay uncommitted because they held changes of the user.
     pub left_out: Vec<String>,
+    /// The tree before its first turn; `None` in runs of earlier versions.
+    #[serde(default)]
+    pub tree_before: Option<String>,
+    /// The tree after it, what its tests made included; `None` in runs of earlier versions.
+    #[serde(default)]
+    pub tree_after: Option<String>,
 }
 
 /// How a step ended.

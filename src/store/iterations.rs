@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Guard, StoreError, plain};
+use super::{Guard, Layout, StoreError, plain};
 
 /// The largest document that is compared, in bytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -30,6 +30,40 @@ pub fn keep(guard: &Guard, n: u32, name: &str, bytes: &[u8]) -> Result<PathBuf, 
         newest = Some(path);
         n_version += 1;
     }
+}
+
+/// A kept version of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// Its path below the work directory.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads the last two kept versions of a document, the older one first. Needs no lock.
+///
+/// # Errors
+/// The folder or a version cannot be read.
+pub fn versions(layout: &Layout, name: &str) -> Result<Vec<Version>, StoreError> {
+    let mut found = Vec::new();
+    let mut n = 1;
+    while layout.iteration(n).is_dir() {
+        let kept = (1..)
+            .map(|n_version| version_name(name, n_version))
+            .take_while(|kept| layout.iteration(n).join(kept).is_file());
+        found.extend(kept.map(|kept| (n, kept)));
+        n += 1;
+    }
+    let last = found.split_off(found.len().saturating_sub(2));
+    let mut versions = Vec::new();
+    for (n, kept) in last {
+        if let Some(bytes) = plain::read(&layout.iteration(n).join(&kept), MAX_BYTES)? {
+            let name = format!("iterations/{n}/{kept}");
+            versions.push(Version { name, bytes });
+        }
+    }
+    Ok(versions)
 }
 
 fn version_name(name: &str, n_version: u32) -> String {
@@ -63,5 +97,8 @@ mod tests {
         assert_eq!(keep("b"), "iterations/2/plan-2.md");
         assert_eq!(keep("a"), "iterations/2/plan-3.md");
         assert_eq!(guard.check().unwrap(), []);
+        let last = versions(&place.layout, "plan.md").unwrap();
+        let names: Vec<&str> = last.iter().map(|version| version.name.as_str()).collect();
+        assert_eq!(names, ["iterations/2/plan-2.md", "iterations/2/plan-3.md"]);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Refuses to perform anything: whoever holds the screen does.
 
+use crate::domain::changes::Scope;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::question::AfterEdit;
@@ -30,7 +31,7 @@ pub enum Action {
         then: AfterEdit,
     },
     /// What the run changed, or one step of it; comes back by `Screen::on_diff`.
-    ShowDiff(Option<u32>),
+    ShowDiff(Scope),
     /// The tree goes back to the snapshot before the last step.
     Undo,
     /// A run begins.

@@ -5,6 +5,7 @@
 use super::action::DocumentKind;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
+use crate::domain::changes::Scope;
 
 /// One thing that can be asked of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub enum Command {
     /// Go back by one step.
     Undo,
     /// Show what changed, in the run or in a step.
-    Diff(Option<u32>),
+    Diff(Scope),
     /// Go on with the unfinished run.
     Resume,
     /// Show finished runs.
@@ -179,12 +180,14 @@ fn document(argument: &str) -> Result<Command, String> {
 }
 
 fn diff(argument: &str) -> Result<Command, String> {
-    if argument.is_empty() {
-        return Ok(Command::Diff(None));
+    match argument {
+        "" | "all" => return Ok(Command::Diff(Scope::All)),
+        "plan" | "plan.md" => return Ok(Command::Diff(Scope::Plan)),
+        _ => {}
     }
     let n = argument.parse().ok().filter(|n| *n > 0);
-    n.map(|n| Command::Diff(Some(n)))
-        .ok_or_else(|| "/diff takes the number of a step".to_owned())
+    n.map(|n| Command::Diff(Scope::Step(n)))
+        .ok_or_else(|| "/diff takes the number of a step, or `plan`".to_owned())
 }
 
 fn tab(argument: &str) -> Result<Command, String> {
@@ -235,7 +238,9 @@ mod tests {
     #[test]
     fn slash_commands_are_read_with_their_arguments() {
         check("/go", "Ok(Go)");
-        check("/Diff 2", "Ok(Diff(Some(2)))");
+        check("/Diff 2", "Ok(Diff(Step(2)))");
+        check("/diff", "Ok(Diff(All))");
+        check("/diff plan", "Ok(Diff(Plan))");
         check("/changes  use a map ", "Ok(Changes(\"use a map\"))");
         check("/edit comments", "Ok(Edit(Comments))");
         check("/plan", "Ok(Show(Plan))");
@@ -258,7 +263,7 @@ mod tests {
         for binding in BINDINGS {
             for slash in binding.slash.split(", ") {
                 let typed = slash
-                    .replace("[N]", "")
+                    .replace("[N|plan]", "")
                     .replace("TEXT", "x")
                     .replace("CHOICE", "x");
                 let typed = typed.replace("plan|comments", "plan");

@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::Screen;
 use super::command::Command;
+use super::diff;
 use super::keymap::{self, BINDINGS, IsWriting};
 use super::sheet::Sheet;
 use super::theme;
@@ -35,7 +36,47 @@ pub fn draw(
         frame.render_widget(Line::styled(text, theme::NEEDS_YOU), area);
         return;
     }
-    frame.render_widget(hints(screen, state, sheet, columns), area);
+    let line = match screen.diff.is_some() && screen.pager.is_none() {
+        true => diff_hints(columns),
+        false => hints(screen, state, sheet, columns),
+    };
+    frame.render_widget(line, area);
+}
+
+/// The keys of the diff view.
+fn diff_hints(columns: usize) -> Line<'static> {
+    let mut line = Hints::new(columns);
+    for key in diff::keys::KEYS.iter().filter(|key| !key.name.is_empty()) {
+        line.add(key.name, key.hint);
+    }
+    Line::from(line.spans)
+}
+
+/// Keys with what they do, as many as fit.
+struct Hints {
+    spans: Vec<Span<'static>>,
+    left: usize,
+}
+
+impl Hints {
+    fn new(columns: usize) -> Self {
+        Self {
+            spans: Vec::new(),
+            left: columns,
+        }
+    }
+
+    fn add(&mut self, key: &str, what: &str) {
+        let needed = width(key) + width(what) + 3;
+        if needed > self.left {
+            return;
+        }
+        self.left -= needed;
+        self.spans.push(Span::raw(" "));
+        self.spans.push(Span::styled(key.to_owned(), theme::KEY));
+        self.spans
+            .push(Span::styled(format!(" {what} "), theme::QUIET));
+    }
 }
 
 fn hints(
@@ -44,30 +85,19 @@ fn hints(
     sheet: Option<&Sheet>,
     columns: usize,
 ) -> Line<'static> {
-    let mut spans = Vec::new();
-    let mut used = 0;
-    let mut add = |key: &str, what: &str| {
-        let needed = width(key) + width(what) + 3;
-        if used + needed > columns {
-            return;
-        }
-        used += needed;
-        spans.push(Span::raw(" "));
-        spans.push(Span::styled(key.to_owned(), theme::KEY));
-        spans.push(Span::styled(format!(" {what} "), theme::QUIET));
-    };
+    let mut line = Hints::new(columns);
     if sheet.is_some() && screen.writing == IsWriting::No {
-        add("↑↓", "choose");
+        line.add("↑↓", "choose");
     }
     for binding in BINDINGS.iter().filter(|binding| !binding.hint.is_empty()) {
         let is_useful = binding
             .command
             .is_some_and(|command| is_useful(&command(), state, sheet));
         if let (true, Some(key)) = (is_useful, keymap::key_for(binding, screen.writing)) {
-            add(&key.name(), binding.hint);
+            line.add(&key.name(), binding.hint);
         }
     }
-    Line::from(spans)
+    Line::from(line.spans)
 }
 
 /// Tells whether a command has something to do now.

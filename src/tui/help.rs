@@ -1,5 +1,6 @@
 //! The help: every key and slash command, out of the one keymap.
 
+use super::diff::keys::KEYS;
 use super::keymap::{BINDINGS, Binding};
 
 /// Where the text of a line begins.
@@ -22,6 +23,12 @@ pub fn text() -> String {
             + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
             + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel",
     );
+    lines.push(String::new());
+    let keys = KEYS.iter().filter(|key| !key.name.is_empty());
+    let keys: Vec<String> = keys
+        .map(|key| format!("{} {}", key.name, key.hint))
+        .collect();
+    lines.push(format!("In a diff: {}.", keys.join(" · ")));
     lines.join("\n")
 }
 

@@ -7,6 +7,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::action::DocumentKind;
 use super::command::{Command, Move};
 use super::tabs::Tab;
+use crate::domain::changes::Scope;
 
 /// Where a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,10 +168,10 @@ pub const BINDINGS: &[Binding] = &[
     bind(
         &[letter('d')],
         Outside,
-        || Command::Diff(None),
+        || Command::Diff(Scope::All),
         [
-            "/diff [N]",
-            "show what the run changed, or step N of it",
+            "/diff [N|plan]",
+            "show what the run changed, step N of it, or how the plan changed",
             "diff",
         ],
     ),

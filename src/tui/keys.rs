@@ -5,6 +5,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::action::Action;
 use super::command::{Command, Move};
 use super::composer::Written;
+use super::diff;
 use super::keymap::{self, IsWriting};
 use super::sheet::{FromComposer, Sheet};
 use super::{Screen, Submitted};
@@ -22,6 +23,9 @@ impl Screen {
         }
         if self.pager.is_some() && self.key_of_pager(key) {
             return Vec::new();
+        }
+        if self.pager.is_none() && self.diff.is_some() {
+            return self.key_of_diff(key, state);
         }
         match self.writing {
             IsWriting::Yes => self.key_while_writing(key, state),
@@ -50,6 +54,20 @@ impl Screen {
             self.scroll(to);
         }
         is_taken
+    }
+
+    /// The diff hides the dialog and the composer, so no key of theirs means anything here; what
+    /// helps or stops works everywhere.
+    fn key_of_diff(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        if let Some(does) = diff::keys::find(&key) {
+            return self.in_diff(does);
+        }
+        match keymap::find(&key, IsWriting::No) {
+            Some(command @ (Command::Help | Command::Interrupt | Command::Pause)) => {
+                self.perform(command, state)
+            }
+            Some(_) | None => Vec::new(),
+        }
     }
 
     fn key_while_writing(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {

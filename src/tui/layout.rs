@@ -9,7 +9,9 @@ use ratatui::layout::Rect;
 use super::keymap::IsWriting;
 use super::sheet::{FromComposer, Sheet};
 use super::tabs::{self, Tab};
+use super::wrap::one_line;
 use super::{Screen, footer, header, writing};
+use crate::domain::changes::Scope;
 use crate::domain::ids::At;
 use crate::domain::run::State;
 
@@ -51,7 +53,10 @@ fn take_above(area: &mut Rect, rows: u16) -> Rect {
 impl Screen {
     pub(super) fn draw_all(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
         let mut rest = frame.area();
-        let sheet = self.waiting(state);
+        let waiting = self.waiting(state);
+        // A diff has the whole height; what waits is named in it.
+        let is_diff = self.diff.is_some() && self.pager.is_none();
+        let sheet = waiting.clone().filter(|_| !is_diff);
         let head = take_above(
             &mut rest,
             match frame.area().height {
@@ -63,7 +68,10 @@ impl Screen {
         );
         let foot_rows = usize::from(frame.area().height > 2);
         let foot = take_below(&mut rest, foot_rows);
-        let n_rows = self.composer_rows(rest, sheet.as_ref());
+        let n_rows = match is_diff {
+            true => 0,
+            false => self.composer_rows(rest, sheet.as_ref()),
+        };
         let composer = take_below(&mut rest, n_rows);
         let sheet_area = match &sheet {
             Some(sheet) => {
@@ -78,7 +86,10 @@ impl Screen {
             ..Places::default()
         };
         self.places.tabs = header::draw(self, frame, head, state, now);
-        self.draw_body(frame, rest, state, now);
+        match is_diff {
+            true => self.draw_diff(frame, rest, state, waiting.as_ref()),
+            false => self.draw_body(frame, rest, state, now),
+        }
         self.seen = None;
         if let Some(sheet) = &sheet {
             let chosen = self.chosen_of(sheet);
@@ -133,6 +144,20 @@ impl Screen {
         }
     }
 
+    fn draw_diff(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&State>,
+        waiting: Option<&Sheet>,
+    ) {
+        if let (Some(view), false) = (&mut self.diff, area.is_empty()) {
+            let title = state.and_then(|state| title_of(view.scope(), state));
+            let waits = waiting.map(|sheet| sheet.title.as_str());
+            view.draw(frame, area, title.as_deref(), waits);
+        }
+    }
+
     fn draw_body(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>, now: At) {
         if area.is_empty() {
             return;
@@ -152,6 +177,20 @@ impl Screen {
             Tab::Status => tabs::status::draw(page, frame, area, state, now),
         }
     }
+}
+
+/// The text of the step that a diff is of.
+fn title_of(scope: Scope, state: &State) -> Option<String> {
+    let Scope::Step(n) = scope else {
+        return None;
+    };
+    let execution = state.execution.as_ref()?;
+    let done = execution.done.iter().map(|record| (record.n, &record.text));
+    let current = execution.current.iter().map(|step| (step.n, &step.text));
+    let mut steps = done.chain(current);
+    steps
+        .find(|(step, _)| *step == n)
+        .map(|(_, text)| one_line(text))
 }
 
 /// A dialog gets what it wants but for a few rows of the tab, and at least its choices.

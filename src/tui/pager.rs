@@ -1,10 +1,9 @@
-//! A long text in the place of the tab: a prompt, a diff, the help.
+//! A long text in the place of the tab: a prompt, the goal, the help.
 //!
 //! Lays the text out once a width. Refuses to know where the text comes from.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::command::Move;
@@ -18,8 +17,6 @@ use super::wrap::{cut, shown, wrap};
 pub enum Form {
     /// As Markdown.
     Markdown,
-    /// As a diff.
-    Diff,
     /// As the list of keys: two columns before the text.
     Keys,
 }
@@ -99,21 +96,5 @@ fn lay_out(text: &str, form: Form, columns: usize) -> Vec<Line<'static>> {
                 .collect()
         }
         Form::Markdown => markdown::lay_out(text, columns, theme::PLAIN),
-        Form::Diff => text
-            .lines()
-            .flat_map(|line| wrap(&[Span::styled(line, diff_style(line))], columns, 0))
-            .collect(),
-    }
-}
-
-fn diff_style(line: &str) -> Style {
-    if line.starts_with("+++") || line.starts_with("---") || line.starts_with("diff ") {
-        return theme::STRONG;
-    }
-    match line.chars().next() {
-        Some('+') => theme::GOOD,
-        Some('-') => theme::BAD,
-        Some('@') => theme::CODE,
-        _ => theme::PLAIN,
     }
 }

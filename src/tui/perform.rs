@@ -3,6 +3,7 @@
 use super::action::{Action, QuitStep};
 use super::command::{Command, Move};
 use super::dialogs::{self, confirm};
+use super::diff::{DiffView, Does};
 use super::help;
 use super::keymap::IsWriting;
 use super::pager::{Form, Pager};
@@ -10,6 +11,7 @@ use super::sheet::{Choice, Sheet, Then};
 use super::tabs::Tab;
 use super::writing::{self, Sent};
 use super::{Screen, Submitted};
+use crate::domain::changes::Scope;
 use crate::domain::event::Event;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Answer, QuestionKind};
@@ -37,7 +39,7 @@ impl Screen {
             Command::Reject => self.decide(state, Decision::Refuse),
             Command::Answer(word) => self.answer(state, &word),
             Command::Undo => self.ask(confirm::undo()),
-            Command::Diff(step) => vec![Action::ShowDiff(step)],
+            Command::Diff(scope) => self.open_diff(scope),
             Command::Resume => vec![Action::Resume],
             Command::History => vec![Action::ShowHistory],
             Command::Refiner => self.toggle_refiner(state),
@@ -226,6 +228,29 @@ impl Screen {
         Vec::new()
     }
 
+    /// Opens the view of a diff at once; what it shows is looked for.
+    fn open_diff(&mut self, scope: Scope) -> Vec<Action> {
+        self.pager = None;
+        self.diff = Some(DiffView::open(scope));
+        self.writing = IsWriting::No;
+        vec![Action::ShowDiff(scope)]
+    }
+
+    /// Carries out what a key of the diff view does.
+    pub(super) fn in_diff(&mut self, does: Does) -> Vec<Action> {
+        let Some(view) = &mut self.diff else {
+            return Vec::new();
+        };
+        match does {
+            Does::Close => self.diff = None,
+            Does::Left | Does::Right | Does::Again => {
+                return view.step(does).map(Action::ShowDiff).into_iter().collect();
+            }
+            other => view.scroll(other),
+        }
+        Vec::new()
+    }
+
     fn ask(&mut self, sheet: Sheet) -> Vec<Action> {
         self.own = Some(sheet);
         self.writing = IsWriting::No;
@@ -238,7 +263,7 @@ impl Screen {
     }
 
     pub(super) fn show(&mut self, tab: Tab) {
-        self.pager = None;
+        (self.pager, self.diff) = (None, None);
         if tab.folds() && self.tab == tab {
             self.unfolded.remove(&tab);
             self.tab = Tab::Chat;
@@ -251,7 +276,7 @@ impl Screen {
     }
 
     fn step_tab(&mut self, by: isize) {
-        self.pager = None;
+        (self.pager, self.diff) = (None, None);
         let shown: Vec<Tab> = Tab::ALL
             .into_iter()
             .filter(|tab| !tab.folds() || self.unfolded.contains(tab))
@@ -266,6 +291,17 @@ impl Screen {
     pub(super) fn scroll(&mut self, to: Move) {
         if let Some(pager) = &mut self.pager {
             pager.scroll(to);
+            return;
+        }
+        if let Some(view) = &mut self.diff {
+            view.scroll(match to {
+                Move::Up => Does::Up,
+                Move::Down => Does::Down,
+                Move::PageUp => Does::PageUp,
+                Move::PageDown => Does::PageDown,
+                Move::Top => Does::Top,
+                Move::End => Does::End,
+            });
             return;
         }
         if self.tab != Tab::Chat {

@@ -13,6 +13,8 @@ pub const NEEDS_YOU: Style = Style::new().fg(Color::Yellow).add_modifier(Modifie
 pub const CHOSEN: Style = Style::new()
     .fg(Color::Yellow)
     .add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
+/// What is picked where nothing needs the user.
+pub const PICKED: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
 /// What the user said.
 pub const YOU: Style = Style::new().fg(Color::Green).add_modifier(Modifier::BOLD);
 /// What this program says.

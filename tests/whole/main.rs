@@ -16,6 +16,7 @@ mod world;
 
 mod answers;
 mod branches;
+mod changes;
 mod commands;
 mod commits;
 mod demo;

@@ -29,7 +29,8 @@ impl Shell {
             Action::ShowHistory => self.show_history(),
             Action::AnswerApproval { request, allow } => self.answer_approval(&request, allow),
             Action::Copy(text) => self.copy(&text),
-            Action::ShowDiff(_) | Action::Undo => {
+            Action::ShowDiff(scope) => self.show_diff(scope),
+            Action::Undo => {
                 self.screen.on_notice("this version cannot do that yet");
                 Ok(None)
             }

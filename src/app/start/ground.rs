@@ -1,7 +1,7 @@
 //! What a run stands on: its adapters, probed, and the git repository that trees and commits go to.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
@@ -103,6 +103,34 @@ pub(super) async fn commits(
     Ok((Some(shadow), Some(reason)))
 }
 
+/// The repository that holds the trees of the run that is here, to look at them only: none is made.
+///
+/// # Errors
+/// Git refuses.
+pub async fn repository_to_read(
+    repository: Option<Repository>,
+    (root, places): (&Path, &Places),
+    workdir: &Path,
+) -> Result<Option<Repository>, Refusal> {
+    let repository = match repository {
+        Some(repository) => Some(repository),
+        None if shadow_place(root, places).is_dir() => {
+            let (run, cancel) = (RunId::new("none"), CancellationToken::new());
+            Some(shadow_repository(root, places, &run, &cancel).await?)
+        }
+        None => None,
+    };
+    Ok(repository.map(|repository| repository.with_own(workdir)))
+}
+
+fn shadow_place(root: &Path, places: &Places) -> PathBuf {
+    let name = crate::domain::plan::file_hash(root.as_os_str().as_encoded_bytes());
+    places
+        .state_dir
+        .join("shadow")
+        .join(format!("{}.git", &name.as_str()[..16]))
+}
+
 /// Outside of git, trees are kept in a repository of the program's own, beside its state.
 pub(super) async fn shadow_repository(
     root: &Path,
@@ -110,11 +138,7 @@ pub(super) async fn shadow_repository(
     run: &RunId,
     cancel: &CancellationToken,
 ) -> Result<Repository, Refusal> {
-    let name = crate::domain::plan::file_hash(root.as_os_str().as_encoded_bytes());
-    let git_dir = places
-        .state_dir
-        .join("shadow")
-        .join(format!("{}.git", &name.as_str()[..16]));
+    let git_dir = shadow_place(root, places);
     let settings = GitSettings::new(run.as_str(), cancel.clone());
     Repository::shadow(root, &git_dir, settings)
         .await

@@ -100,6 +100,7 @@ pub(super) fn on_execution_entered(
         current: None,
         done: Vec::new(),
         dirty_policy: BTreeMap::new(),
+        base_tree: None,
     });
     let mut effects = vec![Effect::SwitchToBuild];
     effects.extend(executing::next_step(state, at));

@@ -51,6 +51,7 @@ fn begin_step(n: u32) -> Current {
         stage: Stage::Code,
         fix_turns: 0,
         tree_before: None,
+        tree_after: None,
         changed: Vec::new(),
         made_by_tests: Vec::new(),
         allowed_entry_points: Vec::new(),
@@ -97,6 +98,10 @@ pub(super) fn on_snapshot_taken(
             .tree_before
             .take()
             .or_else(|| tree.map(str::to_owned));
+    }
+    if let Some(execution) = &mut state.execution {
+        let first = execution.base_tree.take();
+        execution.base_tree = first.or_else(|| tree.map(str::to_owned));
     }
     flow::run_turn(state, at, order)
 }
@@ -155,6 +160,7 @@ pub(super) fn on_step_audited(state: &mut State, audit: &Audit) -> Vec<Effect> {
         return Vec::new();
     };
     current.changed = without(&audit.changed, &litter);
+    current.tree_after = audit.tree.clone();
     if current.changed.is_empty() {
         return on_nothing_changed(state, step, question);
     }
@@ -275,6 +281,7 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         changed,
         made_by_tests,
         entry_points,
+        tree,
     } = event
     else {
         return Vec::new();
@@ -283,6 +290,10 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         return Vec::new();
     }
     take_test_run(state, receipt, changed, made_by_tests);
+    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
+    if let Some(current) = current {
+        current.tree_after = tree.clone();
+    }
     if !receipt.lets_pass() {
         return on_tests_failing(state, at, *step, receipt);
     }
@@ -498,6 +509,8 @@ fn record(state: &mut State, outcome: StepOutcome) -> Vec<Effect> {
         changed: current.changed.clone(),
         made_by_tests: current.made_by_tests.clone(),
         left_out,
+        tree_before: current.tree_before.clone(),
+        tree_after: current.tree_after.clone(),
     });
     vec![Effect::RecordStep { step }]
 }

@@ -357,6 +357,7 @@ fn audit(step: u32, dice: u8) -> Audit {
         changed,
         dirty,
         entry_points,
+        tree: Some("after".to_owned()),
     }
 }
 
@@ -377,6 +378,7 @@ fn tests_ran(step: u32, dice: u8) -> Event {
         changed,
         made_by_tests: vec!["cache.tmp".to_owned()],
         entry_points: audit(step, dice).entry_points,
+        tree: Some("after".to_owned()),
     }
 }
 
@@ -419,6 +421,7 @@ fn stray(dice: u8) -> Event {
             changed: Vec::new(),
             made_by_tests: Vec::new(),
             entry_points: Vec::new(),
+            tree: None,
         },
         13 => Event::FindingSettled {
             n: u32::from(dice % 5),
@@ -770,6 +773,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
         changed: vec!["a.rs".to_owned()],
         dirty: Vec::new(),
         entry_points: Vec::new(),
+        tree: None,
     });
     let made = Event::CommitMade {
         step: 1,

@@ -22,11 +22,17 @@ pub(super) async fn changed_since(
     before: &TreeId,
 ) -> Result<(TreeId, Vec<String>), GitError> {
     let now = git.tree_now().await?;
-    let changes = git.changes_between(before, &now).await?;
-    Ok((
-        now,
-        changes.iter().map(|change| to_text(&change.path)).collect(),
-    ))
+    let changed = changed_between(git, before, &now).await?;
+    Ok((now, changed))
+}
+
+async fn changed_between(
+    git: &Repository,
+    before: &TreeId,
+    after: &TreeId,
+) -> Result<Vec<String>, GitError> {
+    let changes = git.changes_between(before, after).await?;
+    Ok(changes.iter().map(|change| to_text(&change.path)).collect())
 }
 
 /// Stores the whole tree and notes what git and the tests would run beside it.
@@ -68,6 +74,7 @@ pub(super) async fn audit(
         changed,
         dirty,
         entry_points,
+        tree: Some(now.0),
     })
 }
 
@@ -103,7 +110,9 @@ pub(super) async fn test_between_looks(
         Some(run) => test_run::run(run, cancel).await?,
         None => Receipt::without_command(),
     };
-    let (now, changed) = changed_since(git, before).await?;
+    // Kept: what is shown of the step, and what undoing it begins from, is this tree.
+    let now = git.snapshot(&format!("step-{step}-after")).await?.tree;
+    let changed = changed_between(git, before, &now).await?;
     let looks = (before, &now, runnable);
     let entry_points = entry_points(git, run.map(|run| run.command), looks).await?;
     let made_by_tests = untracked(git)
@@ -117,6 +126,7 @@ pub(super) async fn test_between_looks(
         changed,
         made_by_tests,
         entry_points,
+        tree: Some(now.0),
     })
 }
 

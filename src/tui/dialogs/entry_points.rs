@@ -3,6 +3,7 @@
 //! Enter only shows the diff: running changed code is never the answer to a stray key.
 
 use super::{answer, cancel, identity};
+use crate::domain::changes::Scope;
 use crate::domain::question::{Answer, EntryPoint};
 use crate::tui::command::Command;
 use crate::tui::sheet::{Sheet, Then};
@@ -20,7 +21,11 @@ pub(super) fn sheet(id: u32, step: u32, changes: &[EntryPoint]) -> Sheet {
         .says("Nothing of it has run yet.", theme::PLAIN);
     sheet.whole = Some((title, list.join("\n")));
     sheet
-        .offers('d', "read the diff", Then::Do(Command::Diff(Some(step))))
+        .offers(
+            'd',
+            "read the diff",
+            Then::Do(Command::Diff(Scope::Step(step))),
+        )
         .offers(
             'y',
             "allow: the changes stand and are run",

@@ -1,6 +1,7 @@
 //! Dialog: the program ended in the middle of a step; what shall become of what is there?
 
 use super::{answer, cancel, identity};
+use crate::domain::changes::Scope;
 use crate::domain::execution::Stage;
 use crate::domain::question::{Answer, QuestionKind};
 use crate::tui::command::Command;
@@ -19,7 +20,11 @@ pub(super) fn sheet(id: u32, step: u32, stage: Stage) -> Sheet {
             "continue the step from what is there",
             answer(id, Answer::ContinueStep),
         )
-        .offers('d', "read the diff", Then::Do(Command::Diff(Some(step))))
+        .offers(
+            'd',
+            "read the diff",
+            Then::Do(Command::Diff(Scope::Step(step))),
+        )
         .offers(
             'y',
             "treat it as done: test and commit what is there",

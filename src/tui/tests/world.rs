@@ -155,7 +155,8 @@ fn execution() -> Execution {
             text: "test sum".to_owned(),
             stage: Stage::Fix,
             fix_turns: 1,
-            tree_before: None,
+            tree_before: Some("t2".to_owned()),
+            tree_after: None,
             changed: Vec::new(),
             made_by_tests: Vec::new(),
             allowed_entry_points: Vec::new(),
@@ -175,8 +176,11 @@ fn execution() -> Execution {
             changed: Vec::new(),
             made_by_tests: Vec::new(),
             left_out: Vec::new(),
+            tree_before: Some("t1".to_owned()),
+            tree_after: Some("t2".to_owned()),
         }],
         dirty_policy: BTreeMap::new(),
+        base_tree: Some("t1".to_owned()),
     }
 }
 

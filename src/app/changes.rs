@@ -1,0 +1,55 @@
+//! Looks at what the run of a directory changed, without holding the directory.
+//!
+//! Takes no lock, so it may be asked while the run goes on. Refuses to draw or print.
+
+use std::path::Path;
+
+use crate::config::Places;
+use crate::domain::changes::Scope;
+use crate::domain::run::{Run, State};
+use crate::engine::changes::{Changes, ChangesError, look};
+use crate::engine::git::Repository;
+use crate::store::{Layout, snapshot};
+
+use super::start::{Refusal, repository_to_read};
+
+/// What was looked at, and what came of it.
+#[derive(Debug)]
+pub struct Looked {
+    /// Which changes there are to look at, in order.
+    pub scopes: Vec<Scope>,
+    /// What there is to see; else what went wrong.
+    pub changes: Result<Changes, ChangesError>,
+}
+
+/// Looks at the changes of a run whose state is known.
+pub async fn of_run(
+    git: Option<&Repository>,
+    state: Option<&State>,
+    layout: &Layout,
+    scope: Scope,
+) -> Looked {
+    let execution = state.and_then(|state| state.execution.as_ref());
+    let mut scopes = execution.map_or_else(|| vec![Scope::All], |execution| execution.scopes());
+    scopes.push(Scope::Plan);
+    Looked {
+        scopes,
+        changes: look(git, execution, layout, scope).await,
+    }
+}
+
+/// Looks at the changes of the run that lies in a directory, whoever holds it.
+///
+/// # Errors
+/// The run's state cannot be read, or git refuses.
+pub async fn of_directory(
+    repository: Option<Repository>,
+    (root, places): (&Path, &Places),
+    layout: &Layout,
+    scope: Scope,
+) -> Result<Looked, Refusal> {
+    let found = snapshot::load::<Run>(layout)?;
+    let git = repository_to_read(repository, (root, places), layout.workdir()).await?;
+    let state = found.as_ref().map(|found| found.state.state());
+    Ok(of_run(git.as_ref(), state, layout, scope).await)
+}

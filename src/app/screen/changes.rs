@@ -1,0 +1,55 @@
+//! What the run changed, looked at beside the loop.
+
+use crate::app::changes::{Looked, of_directory, of_run};
+use crate::app::start::Refusal;
+use crate::domain::changes::Scope;
+use crate::engine::changes::Changes;
+use crate::tui::Diff;
+
+use super::ending::End;
+use super::{Done, Shell};
+
+impl Shell {
+    /// Looks at changes: of the run at hand, else of the one that lies in the directory.
+    pub(super) fn show_diff(&mut self, scope: Scope) -> Result<Option<End>, End> {
+        if let Some(engine) = &self.engine {
+            let (git, state) = (engine.repository().cloned(), engine.state().clone());
+            let layout = engine.journal().layout().clone();
+            self.tasks.spawn(async move {
+                let looked = of_run(git.as_ref(), Some(&state), &layout, scope).await;
+                Done::Looked(scope, Box::new(Ok(looked)))
+            });
+            return Ok(None);
+        }
+        let Some(occupied) = &self.occupied else {
+            let why = "the directory is still being looked at; R looks again".to_owned();
+            self.screen.on_diff(scope, vec![scope], Diff::Nothing(why));
+            return Ok(None);
+        };
+        let (found, layout) = (&occupied.found, occupied.layout.clone());
+        let (repository, root) = (found.repository.clone(), found.root.clone());
+        let places = found.places.clone();
+        self.tasks.spawn(async move {
+            let looked = of_directory(repository, (&root, &places), &layout, scope).await;
+            Done::Looked(scope, Box::new(looked))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_looked(&mut self, scope: Scope, looked: Result<Looked, Refusal>) {
+        let Looked { scopes, changes } = match looked {
+            Ok(looked) => looked,
+            Err(refusal) => {
+                let text = format!("{}\n{}", refusal.problem, refusal.hint);
+                let failed = Diff::Failed(text.trim_end().to_owned());
+                return self.screen.on_diff(scope, vec![scope], failed);
+            }
+        };
+        let diff = match changes {
+            Ok(Changes::Found(patch)) => Diff::Found(patch),
+            Ok(Changes::Nothing(why)) => Diff::Nothing(why),
+            Err(error) => Diff::Failed(error.to_string()),
+        };
+        self.screen.on_diff(scope, scopes, diff);
+    }
+}

@@ -1,0 +1,148 @@
+//! `agent-collab diff`: what the run in this repository changed, or one step of it.
+//!
+//! Takes no lock and changes nothing, so it may be asked while the run goes on.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::Args;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::changes::{Looked, of_directory};
+use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::domain::changes::Scope;
+use crate::engine::changes::Changes;
+use crate::engine::git::GitSettings;
+use crate::text::patch::{LineKind, Patch};
+
+use super::ChoiceArgs;
+
+/// Arguments of `agent-collab diff`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Without --step: everything since before the first step, up to the files as they are now.\n\
+                        Control characters are shown as signs and secrets are left out, so this is for reading, not for `git apply`."
+)]
+pub struct DiffArgs {
+    /// Only what this step changed
+    #[arg(long, value_name = "N")]
+    pub step: Option<u32>,
+    /// How the last version of the plan differs from the one before
+    #[arg(long, conflicts_with = "step")]
+    pub plan: bool,
+    /// Only the names of the files, with how many lines each gained and lost
+    #[arg(long)]
+    pub stat: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Whether lines get their colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colours {
+    On,
+    Off,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The run's state cannot be read, or git refuses.
+pub async fn run(args: DiffArgs) -> Result<u8, Refusal> {
+    let scope = match (args.step, args.plan) {
+        (_, true) => Scope::Plan,
+        (Some(n), false) => Scope::Step(n),
+        (None, false) => Scope::All,
+    };
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, repository) = find_root(&super::cwd()?, settings).await?;
+    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let layout = layout(&root, &loaded.config)?;
+    let looked = of_directory(repository, (&root, &places), &layout, scope).await?;
+    let out = io::stdout();
+    let colours = match out.is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        true => Colours::On,
+        false => Colours::Off,
+    };
+    print(looked, args.stat, colours, &mut out.lock())
+}
+
+fn print(looked: Looked, stat: bool, colours: Colours, out: &mut dyn Write) -> Result<u8, Refusal> {
+    let changes = looked
+        .changes
+        .map_err(|error| Refusal::error(error, "the run's trees are under refs/agent-collab/"))?;
+    let written = match changes {
+        Changes::Nothing(why) => {
+            // Where a diff is wanted there is none; the word is for people.
+            writeln!(io::stderr(), "{why}")
+        }
+        Changes::Found(patch) if stat => print_stat(&patch, out),
+        Changes::Found(patch) => print_patch(&patch, colours, out),
+    };
+    // A pager that was closed early is no failure.
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Refusal::error(format!("cannot print: {error}"), ""))
+        }
+        Ok(()) | Err(_) => Ok(0),
+    }
+}
+
+fn print_stat(patch: &Patch, out: &mut dyn Write) -> io::Result<()> {
+    for file in &patch.files {
+        writeln!(out, "{}\t{}", file.counts(), file.title())?;
+    }
+    let (added, removed) = patch.totals();
+    writeln!(out, "{} file(s), +{added} −{removed}", patch.files.len())
+}
+
+fn print_patch(patch: &Patch, colours: Colours, out: &mut dyn Write) -> io::Result<()> {
+    for line in &patch.lines {
+        match (colours, colour(line.kind)) {
+            (Colours::On, Some(code)) => writeln!(out, "\x1b[{code}m{}\x1b[m", line.text)?,
+            (Colours::On, None) | (Colours::Off, _) => writeln!(out, "{}", line.text)?,
+        }
+    }
+    Ok(())
+}
+
+/// The terminal's own colours, as on the screen.
+fn colour(kind: LineKind) -> Option<&'static str> {
+    match kind {
+        LineKind::File => Some("1"),
+        LineKind::Hunk => Some("36"),
+        LineKind::Added => Some("32"),
+        LineKind::Removed => Some("31"),
+        LineKind::Note => Some("2"),
+        LineKind::Context => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n+new\n+求和\n";
+
+    fn printed(stat: bool, colours: Colours) -> String {
+        let looked = Looked {
+            scopes: Vec::new(),
+            changes: Ok(Changes::Found(Patch::read(TEXT))),
+        };
+        let mut out = Vec::new();
+        assert_eq!(print(looked, stat, colours, &mut out).unwrap(), 0);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_pipe_gets_the_diff_as_it_is_and_a_terminal_its_colours() {
+        assert_eq!(printed(false, Colours::Off), TEXT);
+        let coloured = printed(false, Colours::On);
+        assert!(coloured.contains("\x1b[31m-old\x1b[m\n\x1b[32m+new\x1b[m\n"));
+    }
+
+    #[test]
+    fn the_short_form_counts_lines_by_file() {
+        assert_eq!(printed(true, Colours::Off), "+2 −1\tx\n1 file(s), +2 −1\n");
+    }
+}

@@ -1,0 +1,109 @@
+//! Which changes of an execution can be looked at, and between which trees they lie.
+//!
+//! Refuses to know what is in a tree.
+
+use serde::{Deserialize, Serialize};
+
+use super::execution::{Execution, StepRecord};
+
+/// Which changes are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// All since before the first step, up to the work tree as it is now.
+    All,
+    /// Those of one step.
+    Step(u32),
+    /// Those between the last two versions of the plan.
+    Plan,
+}
+
+/// The two trees that changes lie between.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trees {
+    /// The earlier one.
+    pub before: String,
+    /// The later one; `None` is the work tree as it is now.
+    pub after: Option<String>,
+}
+
+impl Scope {
+    /// The word by which it is chosen: `all`, a number, `plan`.
+    pub fn word(self) -> String {
+        match self {
+            Self::All => "all".to_owned(),
+            Self::Step(n) => n.to_string(),
+            Self::Plan => "plan".to_owned(),
+        }
+    }
+
+    /// What it is, in words.
+    pub fn in_words(self) -> String {
+        match self {
+            Self::All => "the whole run, from before its first step to now".to_owned(),
+            Self::Step(n) => format!("step {n}"),
+            Self::Plan => "the plan, its last version against the one before".to_owned(),
+        }
+    }
+}
+
+impl Execution {
+    /// What can be looked at, in order: all, then each step that was begun.
+    pub fn scopes(&self) -> Vec<Scope> {
+        let done = self
+            .done
+            .iter()
+            .filter(|record| record.tree_before.is_some())
+            .map(|record| record.n);
+        let mut steps: Vec<u32> = done.collect();
+        let begun = self.current.iter().filter(|c| c.tree_before.is_some());
+        steps.extend(begun.map(|current| current.n));
+        // A step that is being written down is both done and at hand.
+        steps.dedup();
+        let steps = steps.into_iter().map(Scope::Step);
+        [Scope::All].into_iter().chain(steps).collect()
+    }
+
+    /// The trees of a scope; `None` where they are not known.
+    pub fn trees(&self, scope: Scope) -> Option<Trees> {
+        match scope {
+            Scope::All => self.first_tree().map(|before| Trees {
+                before,
+                after: None,
+            }),
+            Scope::Step(n) => self.trees_of_step(n),
+            Scope::Plan => None,
+        }
+    }
+
+    fn first_tree(&self) -> Option<String> {
+        let done = self.done.iter().map(|record| &record.tree_before);
+        let current = self.current.iter().map(|current| &current.tree_before);
+        let first = done.chain(current).next().cloned().flatten();
+        self.base_tree.clone().or(first)
+    }
+
+    fn trees_of_step(&self, n: u32) -> Option<Trees> {
+        let at = self.done.iter().position(|record| record.n == n);
+        let Some(record) = at.and_then(|at| self.done.get(at)) else {
+            let current = self.current.as_ref().filter(|current| current.n == n)?;
+            return Some(Trees {
+                before: current.tree_before.clone()?,
+                after: None,
+            });
+        };
+        Some(Trees {
+            before: record.tree_before.clone()?,
+            after: record.tree_after.clone().or_else(|| self.tree_behind(at)),
+        })
+    }
+
+    /// The tree before whatever came after a step whose own last tree is not known.
+    fn tree_behind(&self, at: Option<usize>) -> Option<String> {
+        let next: Option<&StepRecord> = at.and_then(|at| self.done.get(at + 1));
+        match next {
+            Some(next) => next.tree_before.clone(),
+            None => self.current.as_ref()?.tree_before.clone(),
+        }
+    }
+}

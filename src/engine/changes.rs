@@ -1,0 +1,118 @@
+//! What a run changed, between the trees that it noted: for the screen and for `agent-collab diff`.
+//!
+//! Takes no lock and changes nothing but git's store of objects. Refuses to know who looks.
+
+use similar::TextDiff;
+use thiserror::Error;
+
+use crate::domain::changes::Scope;
+use crate::domain::execution::Execution;
+use crate::store::{Layout, StoreError, iterations};
+use crate::text::patch::Patch;
+
+use super::git::{GitError, Repository, TreeId};
+
+/// What there is to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changes {
+    /// These changes.
+    Found(Patch),
+    /// None, and why.
+    Nothing(String),
+}
+
+/// Why the changes cannot be shown.
+#[derive(Debug, Error)]
+pub enum ChangesError {
+    /// Git fails.
+    #[error("{error}\nhint: {}", error.hint())]
+    Git {
+        /// What it said.
+        error: GitError,
+    },
+    /// A document cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Looks at the changes of a scope.
+///
+/// # Errors
+/// Git fails, for example because a tree is gone, or a kept version of the plan cannot be read.
+pub async fn look(
+    git: Option<&Repository>,
+    execution: Option<&Execution>,
+    layout: &Layout,
+    scope: Scope,
+) -> Result<Changes, ChangesError> {
+    if scope == Scope::Plan {
+        return of_plan(layout);
+    }
+    let trees = execution.and_then(|execution| execution.trees(scope));
+    let (Some(git), Some(trees)) = (git, trees) else {
+        return Ok(Changes::Nothing(unknown(execution, scope)));
+    };
+    let text = between(git, trees.before, trees.after).await;
+    let patch = Patch::read(&text.map_err(|error| ChangesError::Git { error })?);
+    Ok(match patch.lines.is_empty() {
+        true => Changes::Nothing(nothing(scope)),
+        false => Changes::Found(patch),
+    })
+}
+
+async fn between(
+    git: &Repository,
+    before: String,
+    after: Option<String>,
+) -> Result<String, GitError> {
+    let after = match after {
+        Some(after) => TreeId(after),
+        None => git.tree_now().await?,
+    };
+    git.diff(&TreeId(before), &after).await
+}
+
+fn nothing(scope: Scope) -> String {
+    match scope {
+        Scope::All => "nothing differs from before the first step".to_owned(),
+        Scope::Step(n) => format!("step {n} changed nothing"),
+        Scope::Plan => "the last two versions of the plan are the same".to_owned(),
+    }
+}
+
+/// Why there is no tree to compare with.
+fn unknown(execution: Option<&Execution>, scope: Scope) -> String {
+    let is_listed = execution.is_some_and(|execution| execution.scopes().contains(&scope));
+    match scope {
+        Scope::Step(n) if !is_listed && execution.is_some() => {
+            format!("step {n} was not begun, so it has changed nothing yet")
+        }
+        Scope::All | Scope::Step(_) | Scope::Plan => "no step has changed anything yet".to_owned(),
+    }
+}
+
+/// Compares the last two kept versions of the plan.
+fn of_plan(layout: &Layout) -> Result<Changes, ChangesError> {
+    let name = &layout.names().plan;
+    let mut versions = iterations::versions(layout, name)?;
+    let (Some(last), Some(before)) = (versions.pop(), versions.pop()) else {
+        return Ok(Changes::Nothing(
+            "the plan has no earlier version to compare with".to_owned(),
+        ));
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (old, new) = (text(&before.bytes), text(&last.bytes));
+    let (from, to) = (format!("a/{}", before.name), format!("b/{}", last.name));
+    let lines = TextDiff::from_lines(&old, &new)
+        .unified_diff()
+        .header(&from, &to)
+        .to_string();
+    let head = format!(
+        "diff --git {from} {to}\nrename from {}\nrename to {}\n",
+        before.name, last.name
+    );
+    Ok(match lines.is_empty() {
+        true => Changes::Nothing(nothing(Scope::Plan)),
+        false => Changes::Found(Patch::read(&(head + &lines))),
+    })
+}

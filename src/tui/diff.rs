@@ -1,0 +1,171 @@
+//! The view of what a run changed: all of it or one step at a time, over the whole height of the tabs.
+//!
+//! Lays out what is visible and nothing else. Refuses to know where a diff comes from: it asks for one
+//! and shows that it waits.
+
+mod body;
+pub mod keys;
+mod strip;
+
+use std::collections::BTreeMap;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::theme;
+use super::wrap::{cut, wrap_text};
+use crate::domain::changes::Scope;
+use crate::text::patch::Patch;
+use body::Body;
+pub use keys::Does;
+
+/// What came of a look at changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Diff {
+    /// These changes.
+    Found(Patch),
+    /// None, and why.
+    Nothing(String),
+    /// They cannot be shown, and why.
+    Failed(String),
+}
+
+/// The open view.
+#[derive(Debug)]
+pub struct DiffView {
+    scope: Scope,
+    /// What can be chosen, in order.
+    scopes: Vec<Scope>,
+    shown: BTreeMap<Scope, Shown>,
+    /// Rows and columns of the text in the last frame.
+    size: (usize, usize),
+}
+
+#[derive(Debug)]
+enum Shown {
+    Looking,
+    Nothing(String),
+    Failed(String),
+    Body(Box<Body>),
+}
+
+impl DiffView {
+    /// Opens the view while its first diff is looked for.
+    pub fn open(scope: Scope) -> Self {
+        Self {
+            scope,
+            scopes: vec![scope],
+            shown: BTreeMap::from([(scope, Shown::Looking)]),
+            size: (0, 0),
+        }
+    }
+
+    /// Takes in what came of a look, and what else can be looked at.
+    pub fn take(&mut self, scope: Scope, scopes: Vec<Scope>, diff: Diff) {
+        self.scopes = scopes;
+        if !self.scopes.contains(&self.scope) {
+            self.scopes.push(self.scope);
+        }
+        let shown = match diff {
+            Diff::Found(patch) => Shown::Body(Box::new(Body::new(patch))),
+            Diff::Nothing(why) => Shown::Nothing(why),
+            Diff::Failed(why) => Shown::Failed(why),
+        };
+        self.shown.insert(scope, shown);
+    }
+
+    /// Moves to another diff; gives it where it has to be looked for.
+    pub fn step(&mut self, does: Does) -> Option<Scope> {
+        let n = self.scopes.len();
+        let at = self.scopes.iter().position(|scope| *scope == self.scope);
+        let at = at.unwrap_or(0);
+        let next = match does {
+            Does::Left => (at + n - 1) % n,
+            Does::Right => (at + 1) % n,
+            _ => at,
+        };
+        self.scope = self.scopes.get(next).copied().unwrap_or(self.scope);
+        if does != Does::Again && self.shown.contains_key(&self.scope) {
+            return None;
+        }
+        self.shown.insert(self.scope, Shown::Looking);
+        Some(self.scope)
+    }
+
+    /// Moves the text.
+    pub fn scroll(&mut self, does: Does) {
+        let size = self.size;
+        if let Some(Shown::Body(body)) = self.shown.get_mut(&self.scope) {
+            body.scroll(does, size);
+        }
+    }
+
+    /// Draws the strip of diffs, what the chosen one is, and the visible part of it.
+    ///
+    /// `title` is the text of the chosen step; `waits` is what needs the user behind the view.
+    pub fn draw(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        title: Option<&str>,
+        waits: Option<&str>,
+    ) {
+        let columns = usize::from(area.width);
+        let row = |n: u16| Rect {
+            y: area.y.saturating_add(n),
+            height: u16::from(n < area.height),
+            ..area
+        };
+        frame.render_widget(
+            strip::line(&self.scopes, self.scope, waits, columns),
+            row(0),
+        );
+        let about = match title {
+            Some(title) => format!("{}: {title}", self.scope.in_words()),
+            None => self.scope.in_words(),
+        };
+        frame.render_widget(Line::styled(cut(&about, columns), theme::QUIET), row(1));
+        let below = Rect {
+            y: area.y.saturating_add(2),
+            height: area.height.saturating_sub(2),
+            ..area
+        };
+        self.draw_text(frame, below);
+    }
+
+    fn draw_text(&mut self, frame: &mut Frame, area: Rect) {
+        let rows = usize::from(area.height);
+        let columns = usize::from(area.width);
+        if rows == 0 || columns == 0 {
+            return;
+        }
+        let (text, style) = match self.shown.get_mut(&self.scope) {
+            Some(Shown::Body(body)) => {
+                self.size = (rows.saturating_sub(1).max(1), columns);
+                return body.draw(frame, area);
+            }
+            Some(Shown::Looking) | None => ("looking …", theme::QUIET),
+            Some(Shown::Nothing(why)) => (why.as_str(), theme::PLAIN),
+            Some(Shown::Failed(why)) => (why.as_str(), theme::BAD),
+        };
+        for (n, line) in wrap_text(text, columns, style)
+            .into_iter()
+            .take(rows)
+            .enumerate()
+        {
+            let n = u16::try_from(n).unwrap_or(u16::MAX);
+            let place = Rect {
+                y: area.y.saturating_add(n),
+                height: 1,
+                ..area
+            };
+            frame.render_widget(line, place);
+        }
+    }
+
+    /// Which diff is chosen.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+}

@@ -1,0 +1,417 @@
+//! The text of one diff: a list of its files, then each file with its lines, and the window onto them.
+//!
+//! A place in it is an item and a row of that item, so that no more is laid out than is seen.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Does;
+use crate::text::patch::{FileDiff, LineKind, Patch, PatchLine};
+use crate::tui::theme;
+use crate::tui::wrap::{cut, width};
+
+/// How many characters of a line are shown; more is named.
+const LONGEST: usize = 4_000;
+/// Where tabs lead.
+const TAB: usize = 4;
+/// What stands before the rest of a line that did not fit.
+const GOES_ON: &str = "↪ ";
+
+/// A diff with the window onto it.
+#[derive(Debug)]
+pub struct Body {
+    patch: Patch,
+    items: Vec<Item>,
+    at: Spot,
+}
+
+/// One thing in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Item {
+    /// All files, counted.
+    Totals,
+    /// A file in the list of all.
+    Listed(usize),
+    Blank,
+    /// A file before its lines.
+    File(usize),
+    /// A line.
+    Line(usize),
+}
+
+/// A row of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Spot {
+    item: usize,
+    row: usize,
+}
+
+impl Body {
+    /// Takes a diff, seen from its beginning.
+    pub fn new(patch: Patch) -> Self {
+        let mut items = vec![Item::Totals];
+        items.extend((0..patch.files.len()).map(Item::Listed));
+        let before_first = patch
+            .files
+            .first()
+            .map_or(patch.lines.len(), |file| file.line);
+        items.extend((0..before_first).map(Item::Line));
+        for (n, file) in patch.files.iter().enumerate() {
+            items.extend([Item::Blank, Item::File(n)]);
+            let lines = patch.lines_of(n).iter().enumerate();
+            // What git says of a file stands in its heading.
+            let shown = lines.filter(|(_, line)| line.kind != LineKind::File);
+            items.extend(shown.map(|(at, _)| Item::Line(file.line + at)));
+        }
+        Self {
+            patch,
+            items,
+            at: Spot::default(),
+        }
+    }
+
+    /// Moves the window, which has so many rows and columns.
+    pub fn scroll(&mut self, does: Does, (rows, columns): (usize, usize)) {
+        let end = self.end(rows, columns);
+        match does {
+            Does::Up => self.up(1, columns),
+            Does::Down => self.down(1, end, columns),
+            Does::PageUp => self.up(rows.saturating_sub(1).max(1), columns),
+            Does::PageDown => self.down(rows.saturating_sub(1).max(1), end, columns),
+            Does::Top => self.at = Spot::default(),
+            Does::End => self.at = end,
+            Does::FileBefore => self.go_to_file_before(),
+            Does::FileAfter => self.go_to_file_after(),
+            Does::Left | Does::Right | Does::Again | Does::Close => {}
+        }
+    }
+
+    /// The spot from which the last rows fill the window.
+    fn end(&self, rows: usize, columns: usize) -> Spot {
+        let mut left = rows;
+        for item in (0..self.items.len()).rev() {
+            let n = self.lay_out(item, columns).len();
+            if n >= left {
+                return Spot {
+                    item,
+                    row: n - left,
+                };
+            }
+            left -= n;
+        }
+        Spot::default()
+    }
+
+    fn up(&mut self, n_rows: usize, columns: usize) {
+        for _ in 0..n_rows {
+            if self.at.row > 0 {
+                self.at.row -= 1;
+            } else if self.at.item > 0 {
+                self.at.item -= 1;
+                self.at.row = self.lay_out(self.at.item, columns).len().saturating_sub(1);
+            }
+        }
+    }
+
+    fn down(&mut self, n_rows: usize, end: Spot, columns: usize) {
+        for _ in 0..n_rows {
+            if self.at >= end {
+                return;
+            }
+            if self.at.row + 1 < self.lay_out(self.at.item, columns).len() {
+                self.at.row += 1;
+            } else {
+                self.at = Spot {
+                    item: self.at.item + 1,
+                    row: 0,
+                };
+            }
+        }
+    }
+
+    fn files(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let is_file = |(_, item): &(usize, &Item)| matches!(item, Item::File(_));
+        self.items
+            .iter()
+            .enumerate()
+            .filter(is_file)
+            .map(|(at, _)| at)
+    }
+
+    fn go_to_file_after(&mut self) {
+        let next = self.files().find(|at| *at > self.at.item);
+        if let Some(item) = next {
+            self.at = Spot { item, row: 0 };
+        }
+    }
+
+    fn go_to_file_before(&mut self) {
+        let item = self.files().rfind(|at| *at < self.at.item).unwrap_or(0);
+        self.at = Spot { item, row: 0 };
+    }
+
+    /// The file that the first visible row belongs to.
+    fn file_here(&self) -> Option<usize> {
+        let until_here = self.items.get(..=self.at.item)?;
+        until_here.iter().rev().find_map(|item| match item {
+            Item::File(n) => Some(*n),
+            Item::Totals | Item::Listed(_) | Item::Blank | Item::Line(_) => None,
+        })
+    }
+
+    /// Draws the visible rows and, below them, where they are.
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
+        let columns = usize::from(area.width);
+        let rows = usize::from(area.height).saturating_sub(1);
+        let last_row = self.lay_out(self.at.item, columns).len().saturating_sub(1);
+        self.at.row = self.at.row.min(last_row);
+        let mut visible: Vec<Line<'static>> = Vec::with_capacity(rows);
+        let mut item = self.at.item;
+        while visible.len() < rows && item < self.items.len() {
+            let skip = if item == self.at.item { self.at.row } else { 0 };
+            visible.extend(self.lay_out(item, columns).into_iter().skip(skip));
+            item += 1;
+        }
+        visible.truncate(rows);
+        frame.render_widget(Paragraph::new(visible), area);
+        let below = Rect {
+            y: area.bottom().saturating_sub(1),
+            height: 1,
+            ..area
+        };
+        let place = cut(&self.place(rows, columns), columns);
+        frame.render_widget(Line::styled(place, theme::QUIET), below);
+    }
+
+    fn place(&self, rows: usize, columns: usize) -> String {
+        let end = self.end(rows, columns);
+        let percent = match self.at >= end {
+            true => 100,
+            false => self.at.item * 100 / end.item.max(1),
+        };
+        let file = self.file_here().and_then(|n| {
+            let name = self.patch.files.get(n)?.title();
+            Some(format!(
+                "{name} ({} of {}) · ",
+                n + 1,
+                self.patch.files.len()
+            ))
+        });
+        // The end of the line is what a narrow window may lose.
+        format!("── {percent}% · {}", file.unwrap_or_default())
+            .trim_end_matches(" · ")
+            .to_owned()
+    }
+
+    fn lay_out(&self, item: usize, columns: usize) -> Vec<Line<'static>> {
+        let file = |n: &usize| self.patch.files.get(*n);
+        match self.items.get(item) {
+            Some(Item::Totals) => vec![self.totals(columns)],
+            Some(Item::Listed(n)) => file(n)
+                .map(|file| listed(file, columns))
+                .into_iter()
+                .collect(),
+            Some(Item::File(n)) => file(n)
+                .map(|file| heading(file, columns))
+                .into_iter()
+                .collect(),
+            Some(Item::Line(n)) => match self.patch.lines.get(*n) {
+                Some(line) => lines(line, columns),
+                None => Vec::new(),
+            },
+            Some(Item::Blank) | None => vec![Line::default()],
+        }
+    }
+
+    fn totals(&self, columns: usize) -> Line<'static> {
+        let (added, removed) = self.patch.totals();
+        let n_files = match self.patch.files.len() {
+            1 => "1 file".to_owned(),
+            n => format!("{n} files"),
+        };
+        let text = cut(&format!("{n_files}  +{added} −{removed}"), columns);
+        Line::styled(text, theme::STRONG)
+    }
+}
+
+/// A file in the list, with its counts in their colours.
+fn listed(file: &FileDiff, columns: usize) -> Line<'static> {
+    let counts = format!(
+        "{:>6} {:>6}",
+        format!("+{}", file.added),
+        format!("−{}", file.removed)
+    );
+    let room = columns.saturating_sub(width(&counts) + 4);
+    let mut about = file.about.clone();
+    if !about.is_empty() {
+        about = format!("  {about}");
+    }
+    let title = cut(&file.title(), room.saturating_sub(width(&about)));
+    let (added, removed) = counts.split_at(counts.find(" −").unwrap_or(counts.len()));
+    let style = |n: usize, style: Style| if n > 0 { style } else { theme::QUIET };
+    Line::from(vec![
+        Span::styled(added.to_owned(), style(file.added, theme::GOOD)),
+        Span::styled(removed.to_owned(), style(file.removed, theme::BAD)),
+        Span::raw("  "),
+        Span::raw(title),
+        Span::styled(cut(&about, room), theme::QUIET),
+    ])
+}
+
+/// A file before its lines.
+fn heading(file: &FileDiff, columns: usize) -> Line<'static> {
+    let counts = format!("  {} ", file.counts());
+    let room = columns.saturating_sub(width(&counts) + 3);
+    let text = format!("── {}{counts}", cut(&file.title(), room));
+    let text = cut(&text, columns);
+    let rest = "─".repeat(columns.saturating_sub(width(&text)));
+    Line::styled(text + &rest, theme::STRONG)
+}
+
+fn style_of(kind: LineKind) -> Style {
+    match kind {
+        LineKind::File => theme::STRONG,
+        LineKind::Hunk => theme::CODE,
+        LineKind::Added => theme::GOOD,
+        LineKind::Removed => theme::BAD,
+        LineKind::Note => theme::QUIET,
+        LineKind::Context => theme::PLAIN,
+    }
+}
+
+/// Breaks a line where the window ends and nowhere else: what is shown is what the file holds.
+fn lines(line: &PatchLine, columns: usize) -> Vec<Line<'static>> {
+    let style = style_of(line.kind);
+    let lead = if columns > 8 { GOES_ON } else { "" };
+    let mut rows: Vec<Line<'static>> = Vec::new();
+    let mut text = String::new();
+    // The sign of the line has a column of its own.
+    let (mut used, mut column) = (0, 0);
+    for (n, grapheme) in line.text.graphemes(true).enumerate() {
+        if n >= LONGEST {
+            text.push('…');
+            let left = line.text.graphemes(true).count() - n;
+            rows.push(row(std::mem::take(&mut text), style, rows.len(), lead));
+            text = format!("[{left} more characters in this line]");
+            break;
+        }
+        let blanks;
+        let grapheme = match grapheme {
+            "\t" => {
+                blanks = " ".repeat(TAB - column % TAB);
+                blanks.as_str()
+            }
+            other => other,
+        };
+        let wide = width(grapheme);
+        let room = columns.saturating_sub(if rows.is_empty() { 0 } else { width(lead) });
+        if used + wide > room && used > 0 {
+            rows.push(row(std::mem::take(&mut text), style, rows.len(), lead));
+            used = 0;
+        }
+        text.push_str(grapheme);
+        used += wide;
+        column += if n == 0 { 0 } else { wide };
+    }
+    rows.push(row(text, style, rows.len(), lead));
+    rows
+}
+
+fn row(text: String, style: Style, n: usize, lead: &'static str) -> Line<'static> {
+    match n {
+        0 => Line::styled(text, style),
+        _ => Line::from(vec![
+            Span::styled(lead, theme::QUIET),
+            Span::styled(text, style),
+        ]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(n_lines: usize) -> Body {
+        let mut text = String::new();
+        for name in ["a", "b"] {
+            text.push_str(&format!(
+                "diff --git a/{name} b/{name}\n@@ -0,0 +1,{n_lines} @@\n"
+            ));
+            for n in 0..n_lines {
+                text.push_str(&format!("+line {n} 求和求和求和\n"));
+            }
+        }
+        Body::new(Patch::read(&text))
+    }
+
+    fn check(text: &str, columns: usize, wanted: &str) {
+        let line = PatchLine {
+            kind: LineKind::Added,
+            text: text.to_owned(),
+        };
+        let rows: Vec<String> = lines(&line, columns)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(rows.join("|"), wanted);
+    }
+
+    #[test]
+    fn a_line_keeps_its_blanks_and_goes_on_in_the_next_row() {
+        check("+\ta  b", 20, "+    a  b");
+        check("+x\ty", 20, "+x   y");
+        check("+0123456789", 10, "+012345678|↪ 9");
+        check("+求和求和求", 10, "+求和求和|↪ 求");
+        check("", 10, "");
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut_and_says_so() {
+        let line = PatchLine {
+            kind: LineKind::Added,
+            text: "x".repeat(LONGEST + 7),
+        };
+        let rows = lines(&line, 100);
+        assert_eq!(rows.len(), 42);
+        assert_eq!(rows[41].to_string(), "↪ [7 more characters in this line]");
+    }
+
+    #[test]
+    fn the_next_and_the_earlier_file_are_found() {
+        let mut body = body(50);
+        let here = |body: &Body| body.file_here();
+        assert_eq!(here(&body), None);
+        for (does, wanted) in [
+            (Does::FileAfter, Some(0)),
+            (Does::FileAfter, Some(1)),
+            (Does::FileAfter, Some(1)),
+            (Does::Down, Some(1)),
+            (Does::FileBefore, Some(1)),
+            (Does::FileBefore, Some(0)),
+            (Does::FileBefore, None),
+        ] {
+            body.scroll(does, (10, 80));
+            assert_eq!(here(&body), wanted, "{does:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_window_never_leaves_the_text(moves in proptest::collection::vec(0usize..8, 1..60), rows in 1usize..20, columns in 1usize..40) {
+            let mut body = body(20);
+            let end = body.end(rows, columns);
+            for n in moves {
+                let does = [Does::Up, Does::Down, Does::PageUp, Does::PageDown, Does::Top, Does::End, Does::Up, Does::Down][n];
+                body.scroll(does, (rows, columns));
+                proptest::prop_assert!(body.at <= end);
+            }
+            body.scroll(Does::End, (rows, columns));
+            proptest::prop_assert_eq!(body.at, end);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The strip of diffs that can be chosen: `all · 1 · 2 · plan`.
+
+use ratatui::text::{Line, Span};
+
+use crate::domain::changes::Scope;
+use crate::tui::theme;
+use crate::tui::wrap::{cut, width};
+
+/// The strip with the chosen one marked; of more than fit, those around it.
+pub fn line(scopes: &[Scope], chosen: Scope, waits: Option<&str>, columns: usize) -> Line<'static> {
+    let mark = waits.map_or(String::new(), |waits| {
+        let back = " (Q back) ";
+        cut(
+            &format!(" ? {waits}"),
+            (columns / 2).saturating_sub(width(back)),
+        ) + back
+    });
+    let lead = "▤ diff ";
+    let room = columns.saturating_sub(width(lead) + width(&mark) + 4);
+    let words: Vec<String> = scopes.iter().map(|scope| word(*scope, chosen)).collect();
+    let at = scopes
+        .iter()
+        .position(|scope| *scope == chosen)
+        .unwrap_or(0);
+    let (from, to) = around(&words, at, room);
+    let mut spans = vec![Span::styled(lead, theme::STRONG)];
+    spans.extend((from > 0).then(|| Span::styled("‹ ", theme::QUIET)));
+    for (n, text) in words.iter().enumerate().take(to).skip(from) {
+        if n > from {
+            spans.push(Span::styled("·", theme::QUIET));
+        }
+        let style = if n == at { theme::PICKED } else { theme::PLAIN };
+        spans.push(Span::styled(text.clone(), style));
+    }
+    spans.extend((to < words.len()).then(|| Span::styled(" ›", theme::QUIET)));
+    let used: usize = spans.iter().map(|span| width(&span.content)).sum();
+    let gap = columns.saturating_sub(used + width(&mark));
+    spans.push(Span::raw(" ".repeat(gap)));
+    spans.push(Span::styled(mark, theme::NEEDS_YOU));
+    Line::from(spans)
+}
+
+/// Colour never says anything alone: the chosen one stands in brackets.
+fn word(scope: Scope, chosen: Scope) -> String {
+    match scope == chosen {
+        true => format!("[{}]", scope.word()),
+        false => format!(" {} ", scope.word()),
+    }
+}
+
+/// The widest range around `at` that fits.
+fn around(words: &[String], at: usize, room: usize) -> (usize, usize) {
+    let (mut from, mut to) = (at, (at + 1).min(words.len()));
+    let mut used = words.get(at).map_or(0, |word| width(word));
+    loop {
+        let before = from.checked_sub(1).and_then(|n| words.get(n));
+        let after = words.get(to);
+        let fits = |word: &&String| used + width(word) < room;
+        if let Some(word) = after.filter(fits) {
+            used += width(word) + 1;
+            to += 1;
+        } else if let Some(word) = before.filter(fits) {
+            used += width(word) + 1;
+            from -= 1;
+        } else {
+            return (from, to);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The view of what a run changed: its pictures and its keys.
+
+use super::pictures::{check, not_writing};
+use super::world::{asking, drawn, press, running};
+use crate::domain::changes::Scope;
+use crate::domain::phase::Phase;
+use crate::domain::question::QuestionKind;
+use crate::domain::turn::Purpose;
+use crate::text::patch::Patch;
+use crate::tui::{Action, Diff, Screen};
+
+const PATCH: &str = "diff --git a/calc.py b/calc.py
+index 1..2 100644
+--- a/calc.py
++++ b/calc.py
+@@ -1,6 +1,9 @@ class Calculator:
+ def add(a, b):
+-\treturn a
++\treturn a + b  # 求和,这样每一个调用者都不必再去猜测空列表应该返回什么,因为它总是返回零
++
++def total(numbers):
++    \"\"\"A line that goes on and on, longer than a window of eighty columns, so that it has to be broken somewhere.\"\"\"
+ \treturn 0
+\\ No newline at end of file
+diff --git a/tests/旧.py b/tests/test_total.py
+similarity index 90%
+rename from tests/旧.py
+rename to tests/test_total.py
+--- a/tests/旧.py
++++ b/tests/test_total.py
+@@ -10 +10 @@
+-old\r
++--- not a header \u{1b}[31m
+diff --git a/logo.png b/logo.png
+new file mode 100644
+Binary files /dev/null and b/logo.png differ
+diff --git a/run.sh b/run.sh
+old mode 100644
+new mode 100755
+";
+
+fn scopes() -> Vec<Scope> {
+    vec![Scope::All, Scope::Step(1), Scope::Step(2), Scope::Plan]
+}
+
+fn opened(patch: &str) -> Screen {
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = not_writing();
+    let actions = press(&mut screen, Some(&executing), &["/diff 2", "<enter>"]);
+    assert_eq!(actions, [Action::ShowDiff(Scope::Step(2))]);
+    let found = Diff::Found(Patch::read(patch));
+    screen.on_diff(Scope::Step(2), scopes(), found);
+    screen
+}
+
+#[test]
+fn a_diff_has_the_whole_height_and_says_what_it_is_of() {
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    check("diff", &mut opened(PATCH), Some(&executing));
+}
+
+#[test]
+fn a_long_diff_is_moved_by_lines_pages_and_files() {
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut text = PATCH.to_owned();
+    text.push_str("diff --git a/long b/long\n@@ -0,0 +1,500 @@\n");
+    text.extend((0..500).map(|n| format!("+line {n}\n")));
+    let mut screen = opened(&text);
+    press(
+        &mut screen,
+        Some(&executing),
+        &["]", "]", "]", "]", "n", "<down>"],
+    );
+    let picture = drawn(&mut screen, (80, 24), Some(&executing));
+    insta::assert_snapshot!("diff_moved", picture);
+}
+
+#[test]
+fn what_there_is_not_is_said() {
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut looking = not_writing();
+    press(&mut looking, Some(&executing), &["d"]);
+    let mut pictures = vec![drawn(&mut looking, (40, 20), Some(&executing))];
+    let nothing = Diff::Nothing("no step has changed anything yet".to_owned());
+    looking.on_diff(Scope::All, scopes(), nothing);
+    pictures.push(drawn(&mut looking, (40, 20), Some(&executing)));
+    let many: Vec<Scope> = (1..=40).map(Scope::Step).collect();
+    let failed = Diff::Failed("`git diff-tree` failed: bad object t1".to_owned());
+    looking.on_diff(Scope::All, many, failed);
+    pictures.push(drawn(&mut looking, (40, 20), Some(&executing)));
+    insta::assert_snapshot!("diff_nothing", pictures.join("\n\n"));
+}
+
+#[test]
+fn a_question_behind_the_diff_is_named_and_no_key_answers_it() {
+    let asked = QuestionKind::StepRecovery {
+        step: 2,
+        stage: crate::domain::execution::Stage::Test,
+    };
+    let state = asking(Phase::Execute, asked);
+    let mut screen = not_writing();
+    let actions = press(&mut screen, Some(&state), &["d"]);
+    assert_eq!(actions, [Action::ShowDiff(Scope::Step(2))]);
+    let found = Diff::Found(Patch::read(PATCH));
+    screen.on_diff(Scope::Step(2), scopes(), found);
+    insta::assert_snapshot!(
+        "diff_over_question",
+        drawn(&mut screen, (80, 24), Some(&state))
+    );
+    let pressed = press(
+        &mut screen,
+        Some(&state),
+        &["<enter>", "y", "c", "a", "s", "u"],
+    );
+    assert_eq!(pressed, []);
+    let closed = press(&mut screen, Some(&state), &["q", "y"]);
+    assert_eq!(closed.len(), 1, "{closed:?}");
+}
+
+#[test]
+fn each_diff_is_looked_for_once_and_again_when_asked() {
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = opened(PATCH);
+    let moved = press(&mut screen, Some(&executing), &["<tab>", "<tab>"]);
+    let wanted = [Scope::Plan, Scope::All].map(Action::ShowDiff);
+    assert_eq!(moved, wanted);
+    screen.on_diff(Scope::All, scopes(), Diff::Nothing(String::new()));
+    assert_eq!(press(&mut screen, Some(&executing), &["h", "l"]), []);
+    let again = press(&mut screen, Some(&executing), &["r"]);
+    assert_eq!(again, [Action::ShowDiff(Scope::All)]);
+    press(&mut screen, Some(&executing), &["<esc>"]);
+    screen.on_diff(Scope::All, scopes(), Diff::Nothing(String::new()));
+    assert!(screen.diff.is_none(), "what comes late opens nothing");
+}
