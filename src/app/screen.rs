@@ -61,10 +61,10 @@ pub struct Opening {
 pub enum First {
     /// Nothing: the user is asked for a goal.
     AskForGoal,
-    /// The demo, with its goal.
+    /// The demo.
     Demo {
-        /// The goal.
-        goal: String,
+        /// Its goal; `None` where a demo is opened again and goes on like any run.
+        goal: Option<String>,
     },
 }
 

@@ -3,12 +3,13 @@
 //! Only prepares the run: the project with its failing test, the scripts and the configuration.
 //! The run itself goes through the ordinary adapters and knows nothing of being a demo.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+mod place;
+mod scenes;
 
 use std::io::Write;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::app::answers::{Answers, Yes};
 use crate::app::headless::{self, Headless, Task};
@@ -20,42 +21,8 @@ use crate::config::Choices;
 use crate::domain::phase::Gate;
 use crate::engine::setup::BranchPolicy;
 
-/// The project, as paths and contents.
-const PROJECT: [(&str, &str); 4] = [
-    (
-        "README.md",
-        include_str!("../../assets/demo/project/README.md"),
-    ),
-    (
-        "wordstat.sh",
-        include_str!("../../assets/demo/project/wordstat.sh"),
-    ),
-    (
-        "tests/run.sh",
-        include_str!("../../assets/demo/project/tests/run.sh"),
-    ),
-    (
-        "tests/test_count.sh",
-        include_str!("../../assets/demo/project/tests/test_count.sh"),
-    ),
-];
-
-/// The scripts, as file names and contents.
-const SCRIPTS: [(&str, &str); 2] = [
-    ("codex.toml", include_str!("../../assets/demo/codex.toml")),
-    ("claude.toml", include_str!("../../assets/demo/claude.toml")),
-];
-
-const GOAL: &str = include_str!("../../assets/demo/goal.md");
-
-/// Variables by which an outer git would turn ours to another repository.
-const GIT_VARIABLES: [&str; 5] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_OBJECT_DIRECTORY",
-];
+use place::{Place, place, prepare};
+use scenes::Scene;
 
 /// Arguments of `agent-collab demo`.
 #[derive(Debug, Clone, Args)]
@@ -67,9 +34,12 @@ pub struct DemoArgs {
     #[arg(long)]
     pub fast: bool,
     /// Where to put the scratch repository: a folder that is empty or does not exist [default: a
-    /// new folder for temporary files].
+    /// new folder for temporary files]. A folder of an earlier demo is opened again.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+    /// Lets something happen on the way; may be given more than once.
+    #[arg(long = "scene", value_name = "SCENE")]
+    pub scenes: Vec<Scene>,
 }
 
 /// How fast the scripted agents speak.
@@ -99,7 +69,7 @@ pub struct Demo {
 pub enum DemoError {
     /// The folder holds something.
     #[error(
-        "{path} is not empty\nhint: give --dir a folder that is empty or does not exist, or leave it out"
+        "{path} is not empty and holds no demo\nhint: give --dir a folder that is empty or does not exist, or leave it out"
     )]
     NotEmpty {
         /// The folder.
@@ -129,9 +99,20 @@ pub enum DemoError {
         /// What it said.
         said: String,
     },
-    /// The configuration could not be written as text.
-    #[error("write the demo's configuration: {0}")]
-    Config(#[from] toml::ser::Error),
+    /// A demo is there already, and its story is told.
+    #[error(
+        "a demo is in {path} already, and its scenes were chosen when it was made\nhint: leave --scene out to open it again, or give --dir another folder"
+    )]
+    Made {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The configuration or a script could not be written as text.
+    #[error("write the demo's files: {0}")]
+    Write(#[from] toml::ser::Error),
+    /// A script could not be read.
+    #[error("read the demo's script: {0}")]
+    Read(#[from] toml::de::Error),
 }
 
 /// Makes the scratch repository, plays the run and says where everything is.
@@ -147,19 +128,34 @@ pub async fn run(args: DemoArgs) -> Result<u8, Refusal> {
     };
     let program = std::env::current_exe()
         .map_err(|error| Refusal::error(format!("cannot find this program: {error}"), ""))?;
-    let folder = folder(args.dir.as_deref()).map_err(failed)?;
-    let demo = prepare(&folder, &program, speed).map_err(failed)?;
+    let (demo, story) = match place(args.dir.as_deref()).map_err(failed)? {
+        Place::New(folder) => {
+            let made = prepare(&folder, &program, speed, &args.scenes);
+            (made.map_err(failed)?, Story::Begins)
+        }
+        Place::Known(demo) if args.scenes.is_empty() => (demo, Story::GoesOn),
+        Place::Known(Demo { folder: path, .. }) => return Err(failed(DemoError::Made { path })),
+    };
     if !args.headless && terminal::is_there() {
-        let code = screen::run(demo.opening()).await?;
+        let code = screen::run(demo.opening(story)).await?;
         let _closed = writeln!(std::io::stdout(), "{}", demo.farewell());
         return Ok(code);
     }
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     // A reader that is gone is noticed when the run is told.
     let _closed = writeln!(out, "{}", demo.welcome());
-    let code = headless::run(demo.headless(), &mut out, &mut err).await;
+    let code = headless::run(demo.headless(story), &mut out, &mut err).await;
     let _closed = writeln!(out, "\n{}", demo.farewell());
     Ok(code)
+}
+
+/// What becomes of the run of a demo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Story {
+    /// It begins.
+    Begins,
+    /// It goes on where an earlier call left it.
+    GoesOn,
 }
 
 impl Demo {
@@ -178,22 +174,31 @@ impl Demo {
     }
 
     /// The run on the screen, with every question left to the user.
-    fn opening(&self) -> Opening {
+    fn opening(&self, story: Story) -> Opening {
         Opening {
             wishes: self.wishes(Gate::Manual, Asks::Wait),
             first: First::Demo {
-                goal: self.goal.clone(),
+                goal: (story == Story::Begins).then(|| self.goal.clone()),
             },
         }
     }
 
     /// The run that is played as lines, with every question answered beforehand.
-    fn headless(&self) -> Headless {
+    fn headless(&self, story: Story) -> Headless {
+        let answers = Scene::value_variants()
+            .iter()
+            .filter_map(|scene| scene.answer())
+            .chain([("step_recovery", "continue")])
+            .map(|(kind, choice)| (kind.to_owned(), choice.to_owned()));
         Headless {
             wishes: self.wishes(Gate::Auto, Asks::Deny),
-            task: Task::Begin(self.goal.clone()),
+            task: match story {
+                Story::Begins => Task::Begin(self.goal.clone()),
+                Story::GoesOn => Task::Resume,
+            },
             answers: Answers {
                 execute: Some(Yes),
+                by_kind: answers.collect(),
                 ..Answers::default()
             },
             form: Form::Lines,
@@ -218,177 +223,12 @@ impl Demo {
              git -C '{root}' log --oneline --stat\n  \
              cat '{root}/.agent-collab/plan.md'\n  \
              sh '{root}/tests/run.sh'\n\
-             No model was called.\n"
+             Open it again:\n  \
+             agent-collab demo --dir '{}'\n\
+             No model was called.\n",
+            self.folder.display()
         )
     }
-}
-
-/// Returns the folder of the demo, made and empty: `dir` if it is given, else a new temporary one.
-///
-/// # Errors
-/// It is not empty, or cannot be made.
-pub fn folder(dir: Option<&Path>) -> Result<PathBuf, DemoError> {
-    let Some(dir) = dir else {
-        let made = tempfile::Builder::new()
-            .prefix("agent-collab-demo-")
-            .tempdir();
-        let made = made.map_err(|source| DemoError::Make {
-            path: std::env::temp_dir(),
-            source,
-        })?;
-        return real(&made.keep());
-    };
-    let failed = |source| DemoError::Make {
-        path: dir.to_owned(),
-        source,
-    };
-    std::fs::create_dir_all(dir).map_err(failed)?;
-    if std::fs::read_dir(dir).map_err(failed)?.next().is_some() {
-        return Err(DemoError::NotEmpty {
-            path: dir.to_owned(),
-        });
-    }
-    real(dir)
-}
-
-fn real(path: &Path) -> Result<PathBuf, DemoError> {
-    path.canonicalize().map_err(|source| DemoError::Make {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// Writes everything that the demo needs into an empty `folder`: the repository in `wordstat/`, the
-/// scripts and the configuration beside it. `program` is what plays the scripts: this program.
-///
-/// # Errors
-/// See [`DemoError`].
-pub fn prepare(folder: &Path, program: &Path, speed: Speed) -> Result<Demo, DemoError> {
-    let root = folder.join("wordstat");
-    for (name, content) in PROJECT {
-        write(&root.join(name), content)?;
-    }
-    let scripts = folder.join("scripts");
-    for (name, content) in SCRIPTS {
-        write(&scripts.join(name), content)?;
-    }
-    let config_file = folder.join("config.toml");
-    write(&config_file, &config(&scripts, program, speed)?)?;
-    make_repository(&root)?;
-    Ok(Demo {
-        folder: folder.to_owned(),
-        root,
-        config_file,
-        goal: GOAL.trim().to_owned(),
-    })
-}
-
-fn write(path: &Path, content: &str) -> Result<(), DemoError> {
-    let failed = |source| DemoError::Make {
-        path: path.to_owned(),
-        source,
-    };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    std::fs::write(path, content).map_err(failed)
-}
-
-/// Returns the text of the configuration: what the demo depends on, whatever the user's own says.
-fn config(scripts: &Path, program: &Path, speed: Speed) -> Result<String, DemoError> {
-    let adapter = |name: &str| {
-        let script = scripts
-            .join(format!("{name}.toml"))
-            .to_string_lossy()
-            .into_owned();
-        let mut args = ["scripted-agent", "--as", name, "--script"]
-            .map(str::to_owned)
-            .to_vec();
-        args.push(script);
-        if speed == Speed::Fast {
-            args.push("--fast".to_owned());
-        }
-        let mut table = toml::Table::new();
-        table.insert("kind".to_owned(), name.into());
-        table.insert(
-            "program".to_owned(),
-            program.to_string_lossy().into_owned().into(),
-        );
-        table.insert("args".to_owned(), args.into());
-        toml::Value::Table(table)
-    };
-    let mut config: toml::Table = toml::toml! {
-        [roles]
-        planner = "codex"
-        reviewer = "claude"
-
-        [workflow]
-        max_iterations = 5
-
-        [test]
-        default_command = "auto"
-        fallback_to_agent = true
-        max_fix_turns = 2
-    };
-    let adapters = ["codex", "claude"].map(|name| (name.to_owned(), adapter(name)));
-    config.insert(
-        "adapters".to_owned(),
-        toml::Table::from_iter(adapters).into(),
-    );
-    Ok(format!(
-        "# Written by `agent-collab demo`.\n\n{}",
-        toml::to_string(&config)?
-    ))
-}
-
-/// Makes a repository with one commit and an identity of its own.
-fn make_repository(root: &Path) -> Result<(), DemoError> {
-    git(root, &["init", "--quiet"])?;
-    git(root, &["symbolic-ref", "HEAD", "refs/heads/main"])?;
-    for (key, value) in [
-        ("user.name", "agent-collab demo"),
-        ("user.email", "demo@agent-collab.invalid"),
-        ("commit.gpgsign", "false"),
-        ("core.hooksPath", ".git/hooks"),
-        ("core.autocrlf", "false"),
-    ] {
-        git(root, &["config", "--local", key, value])?;
-    }
-    git(root, &["add", "--all"])?;
-    git(
-        root,
-        &[
-            "commit",
-            "--quiet",
-            "--no-verify",
-            "--message",
-            "wordstat, with a failing test",
-        ],
-    )
-}
-
-fn git(root: &Path, arguments: &[&str]) -> Result<(), DemoError> {
-    let mut command = Command::new("git");
-    command
-        .arg("-C")
-        .arg(root)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .env("GIT_TERMINAL_PROMPT", "0");
-    for variable in GIT_VARIABLES {
-        command.env_remove(variable);
-    }
-    let output = command
-        .output()
-        .map_err(|source| DemoError::NoGit { source })?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(DemoError::Git {
-        command: arguments.join(" "),
-        said,
-    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The demo: what a new user sees first.
 
 use crate::repository::git;
-use crate::world::World;
+use crate::world::{Ran, World};
 
 #[test]
 fn the_demo_plays_a_whole_run_and_leaves_its_commits() {
@@ -27,6 +27,113 @@ fn the_demo_plays_a_whole_run_and_leaves_its_commits() {
     }
     assert_eq!(ran.err, "", "a demo has nothing to complain about");
     assert!(world.leftovers().is_empty());
+}
+
+/// Plays a demo that meets a scene, and returns what it printed.
+fn play(world: &World, scene: &str) -> Ran {
+    let folder = world.folder.join(scene).display().to_string();
+    world.program(&[
+        "demo",
+        "--headless",
+        "--fast",
+        "--dir",
+        &folder,
+        "--scene",
+        scene,
+    ])
+}
+
+#[test]
+fn every_scene_leads_to_its_question_and_on_to_the_end() {
+    let world = World::without_git();
+    for (scene, question) in [
+        ("question", "the agent asks: Two words occur equally often"),
+        (
+            "arbitration",
+            "the review reached its cap with 3 open finding(s)",
+        ),
+        ("no-document", "brought no document"),
+        ("adapter-failed", "the turn failed (service)"),
+        (
+            "dirty-files",
+            "step 3 edited files with uncommitted changes of yours: README.md",
+        ),
+        (
+            "entry-points",
+            "step 1 changed what this program would run: tests/run.sh",
+        ),
+        ("tests-failed", "step 2: tests failed"),
+        (
+            "commit-failed",
+            "the commit of step 1 failed: the hook refuses the first commit",
+        ),
+    ] {
+        play(&world, scene).ends(0).says(question);
+        let log = git(
+            &world.folder.join(scene).join("wordstat"),
+            &["log", "--format=%s"],
+        );
+        let n_steps = log
+            .lines()
+            .filter(|line| line.starts_with("[Step "))
+            .count();
+        // What the user keeps uncommitted is in no commit of step 3.
+        let expected = if scene == "dirty-files" { 2..=3 } else { 3..=3 };
+        assert!(expected.contains(&n_steps), "{scene}: {log}");
+    }
+    assert!(world.leftovers().is_empty());
+}
+
+#[test]
+fn scenes_can_be_put_together_in_one_demo() {
+    let world = World::without_git();
+    let folder = world.folder.join("demo").display().to_string();
+    let scenes = ["question", "arbitration", "tests-failed", "commit-failed"];
+    let flags = scenes.iter().flat_map(|scene| ["--scene", scene]);
+    let all: Vec<&str> = ["demo", "--headless", "--fast", "--dir", &folder]
+        .into_iter()
+        .chain(flags)
+        .collect();
+    world
+        .program(&all)
+        .ends(0)
+        .says("the agent asks")
+        .says("reached its cap")
+        .says("tests failed")
+        .says("the commit of step 1 failed");
+}
+
+#[test]
+fn a_demo_that_was_killed_goes_on_when_it_is_opened_again() {
+    for word in ["review: changes required", "tests failed"] {
+        let world = World::without_git();
+        let folder = world.folder.join("demo").display().to_string();
+        let arguments = ["demo", "--headless", "--fast", "--dir", &folder];
+        let mut running = world.start(&arguments);
+        running.until(word);
+        running.signal("KILL");
+        running.wait();
+        world.program(&arguments).ends(0);
+        let root = world.folder.join("demo/wordstat");
+        let log = git(&root, &["log", "--format=%s"]);
+        let n_steps = log.lines().filter(|line| line.starts_with("[Step "));
+        assert_eq!(n_steps.count(), 3, "{log}");
+        assert!(world.leftovers().is_empty());
+    }
+}
+
+#[test]
+fn a_demo_is_opened_again_by_its_folder_and_keeps_its_scenes() {
+    let world = World::without_git();
+    play(&world, "arbitration").ends(0);
+    let folder = world.folder.join("arbitration").display().to_string();
+    let again = ["demo", "--headless", "--fast", "--dir", &folder];
+    world.program(&again).ends(1).complains("no unfinished run");
+    let other: Vec<&str> = again.into_iter().chain(["--scene", "question"]).collect();
+    world
+        .program(&other)
+        .ends(1)
+        .complains("its scenes were chosen when it was made");
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Shell {
             )),
         }
         self.occupied = Some(occupied);
-        if let First::Demo { goal } = &self.first {
+        if let First::Demo { goal: Some(goal) } = &self.first {
             let goal = goal.clone();
             return self.begin(What::Goal(goal));
         }

@@ -1,9 +1,12 @@
 //! The scripts of the demo, played through the ordinary adapters.
 
 use std::collections::VecDeque;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::place::{PROJECT, SCRIPTS};
 use super::*;
 use crate::adapter::{
     Access, Adapter, AdapterEvent, CliSpec, Decision, Order, Output, SessionSpec, Trust, TurnEnd,
@@ -16,7 +19,13 @@ use crate::scripted::puppet::{Puppet, claude_answer, claude_turn, codex_turn};
 
 fn demo() -> (tempfile::TempDir, Demo) {
     let folder = tempfile::tempdir().unwrap();
-    let demo = prepare(folder.path(), Path::new("/bin/agent-collab"), Speed::Fast).unwrap();
+    let demo = prepare(
+        folder.path(),
+        Path::new("/bin/agent-collab"),
+        Speed::Fast,
+        &[],
+    )
+    .unwrap();
     (folder, demo)
 }
 
@@ -187,10 +196,10 @@ fn a_folder_that_holds_something_is_refused() {
     let made = tempfile::tempdir().unwrap();
     let inside = made.path().join("new");
     assert_eq!(
-        folder(Some(&inside)).unwrap(),
-        inside.canonicalize().unwrap()
+        place(Some(&inside)).unwrap(),
+        Place::New(inside.canonicalize().unwrap())
     );
-    let refused = folder(Some(made.path())).unwrap_err().to_string();
+    let refused = place(Some(made.path())).unwrap_err().to_string();
     assert!(refused.contains("is not empty"), "{refused}");
 }
 

@@ -1,0 +1,276 @@
+//! The folder of a demo: the scratch repository, the scripts, the configuration.
+//!
+//! Writes into a folder that is empty or was made by a demo before, and nowhere else.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::scenes::Scene;
+use super::{Demo, DemoError, Speed};
+
+/// The project, as paths and contents.
+pub(super) const PROJECT: [(&str, &str); 4] = [
+    (
+        "README.md",
+        include_str!("../../../assets/demo/project/README.md"),
+    ),
+    (
+        "wordstat.sh",
+        include_str!("../../../assets/demo/project/wordstat.sh"),
+    ),
+    (
+        "tests/run.sh",
+        include_str!("../../../assets/demo/project/tests/run.sh"),
+    ),
+    (
+        "tests/test_count.sh",
+        include_str!("../../../assets/demo/project/tests/test_count.sh"),
+    ),
+];
+
+/// The scripts, by the adapter that plays them.
+pub(super) const SCRIPTS: [(&str, &str); 2] = [
+    ("codex", include_str!("../../../assets/demo/codex.toml")),
+    ("claude", include_str!("../../../assets/demo/claude.toml")),
+];
+
+const GOAL: &str = include_str!("../../../assets/demo/goal.md");
+
+/// What the configuration of a demo begins with, by which its folder is known again.
+const MARK: &str = "# Written by `agent-collab demo`.\n";
+
+/// Variables by which an outer git would turn ours to another repository.
+const GIT_VARIABLES: [&str; 5] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+];
+
+/// A folder for a demo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// It is empty.
+    New(PathBuf),
+    /// A demo was made here before.
+    Known(Demo),
+}
+
+/// Returns the folder of the demo: `dir` if it is given, made where it does not exist, else a new temporary one.
+///
+/// # Errors
+/// It holds something that is no demo, or cannot be made.
+pub fn place(dir: Option<&Path>) -> Result<Place, DemoError> {
+    let Some(dir) = dir else {
+        let made = tempfile::Builder::new()
+            .prefix("agent-collab-demo-")
+            .tempdir();
+        let made = made.map_err(|source| DemoError::Make {
+            path: std::env::temp_dir(),
+            source,
+        })?;
+        return real(&made.keep()).map(Place::New);
+    };
+    let failed = |source| DemoError::Make {
+        path: dir.to_owned(),
+        source,
+    };
+    std::fs::create_dir_all(dir).map_err(failed)?;
+    let folder = real(dir)?;
+    if std::fs::read_dir(dir).map_err(failed)?.next().is_none() {
+        return Ok(Place::New(folder));
+    }
+    let demo = Demo::at(&folder);
+    let config = std::fs::read_to_string(&demo.config_file).unwrap_or_default();
+    match config.starts_with(MARK) && demo.root.is_dir() {
+        true => Ok(Place::Known(demo)),
+        false => Err(DemoError::NotEmpty {
+            path: dir.to_owned(),
+        }),
+    }
+}
+
+fn real(path: &Path) -> Result<PathBuf, DemoError> {
+    path.canonicalize().map_err(|source| DemoError::Make {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+impl Demo {
+    fn at(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            root: folder.join("wordstat"),
+            config_file: folder.join("config.toml"),
+            goal: GOAL.trim().to_owned(),
+        }
+    }
+}
+
+/// Writes everything that the demo needs into an empty `folder`: the repository in `wordstat/`, the
+/// scripts and the configuration beside it. `program` is what plays the scripts: this program.
+///
+/// # Errors
+/// See [`DemoError`].
+pub fn prepare(
+    folder: &Path,
+    program: &Path,
+    speed: Speed,
+    scenes: &[Scene],
+) -> Result<Demo, DemoError> {
+    let demo = Demo::at(folder);
+    for (name, content) in PROJECT {
+        write(&demo.root.join(name), content)?;
+    }
+    let scripts = folder.join("scripts");
+    for (name, content) in SCRIPTS {
+        let script = scenes
+            .iter()
+            .try_fold(content.to_owned(), |script, scene| {
+                scene.play_in(name, &script)
+            })?;
+        write(&scripts.join(format!("{name}.toml")), &script)?;
+    }
+    write(
+        &demo.config_file,
+        &config(&scripts, program, speed, scenes)?,
+    )?;
+    make_repository(&demo.root)?;
+    for (name, content) in scenes.iter().flat_map(|scene| scene.files()) {
+        add(&demo.root.join(name), content)?;
+    }
+    Ok(demo)
+}
+
+fn write(path: &Path, content: &str) -> Result<(), DemoError> {
+    make(path, |path| std::fs::write(path, content))
+}
+
+/// Adds to what is there; a hook is made executable.
+fn add(path: &Path, content: &str) -> Result<(), DemoError> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    make(path, |path| {
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options.create(true).append(true).mode(0o755).open(path)?;
+        file.write_all(content.as_bytes())
+    })
+}
+
+fn make(path: &Path, how: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), DemoError> {
+    let failed = |source| DemoError::Make {
+        path: path.to_owned(),
+        source,
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    how(path).map_err(failed)
+}
+
+/// Returns the text of the configuration: what the demo depends on, whatever the user's own says.
+fn config(
+    scripts: &Path,
+    program: &Path,
+    speed: Speed,
+    scenes: &[Scene],
+) -> Result<String, DemoError> {
+    let adapter = |name: &str| {
+        let script = scripts
+            .join(format!("{name}.toml"))
+            .to_string_lossy()
+            .into_owned();
+        let mut args = ["scripted-agent", "--as", name, "--script"]
+            .map(str::to_owned)
+            .to_vec();
+        args.push(script);
+        if speed == Speed::Fast {
+            args.push("--fast".to_owned());
+        }
+        let mut table = toml::Table::new();
+        table.insert("kind".to_owned(), name.into());
+        table.insert(
+            "program".to_owned(),
+            program.to_string_lossy().into_owned().into(),
+        );
+        table.insert("args".to_owned(), args.into());
+        toml::Value::Table(table)
+    };
+    let number = |name: &str, otherwise: i64| {
+        let mut set = scenes.iter().filter_map(|scene| scene.setting(name));
+        toml::Value::Integer(set.next().unwrap_or(otherwise))
+    };
+    let (max_iterations, max_fix_turns) = (number("max_iterations", 5), number("max_fix_turns", 2));
+    let mut config: toml::Table = toml::toml! {
+        [roles]
+        planner = "codex"
+        reviewer = "claude"
+
+        [test]
+        default_command = "auto"
+        fallback_to_agent = true
+    };
+    let workflow = toml::Table::from_iter([("max_iterations".to_owned(), max_iterations)]);
+    config.insert("workflow".to_owned(), workflow.into());
+    if let Some(test) = config.get_mut("test").and_then(toml::Value::as_table_mut) {
+        test.insert("max_fix_turns".to_owned(), max_fix_turns);
+    }
+    let adapters = ["codex", "claude"].map(|name| (name.to_owned(), adapter(name)));
+    config.insert(
+        "adapters".to_owned(),
+        toml::Table::from_iter(adapters).into(),
+    );
+    Ok(format!("{MARK}\n{}", toml::to_string(&config)?))
+}
+
+/// Makes a repository with one commit and an identity of its own.
+fn make_repository(root: &Path) -> Result<(), DemoError> {
+    git(root, &["init", "--quiet"])?;
+    git(root, &["symbolic-ref", "HEAD", "refs/heads/main"])?;
+    for (key, value) in [
+        ("user.name", "agent-collab demo"),
+        ("user.email", "demo@agent-collab.invalid"),
+        ("commit.gpgsign", "false"),
+        ("core.hooksPath", ".git/hooks"),
+        ("core.autocrlf", "false"),
+    ] {
+        git(root, &["config", "--local", key, value])?;
+    }
+    git(root, &["add", "--all"])?;
+    git(
+        root,
+        &[
+            "commit",
+            "--quiet",
+            "--no-verify",
+            "--message",
+            "wordstat, with a failing test",
+        ],
+    )
+}
+
+fn git(root: &Path, arguments: &[&str]) -> Result<(), DemoError> {
+    let mut command = Command::new("git");
+    command
+        .arg("-C")
+        .arg(root)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env("GIT_TERMINAL_PROMPT", "0");
+    for variable in GIT_VARIABLES {
+        command.env_remove(variable);
+    }
+    let output = command
+        .output()
+        .map_err(|source| DemoError::NoGit { source })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(DemoError::Git {
+        command: arguments.join(" "),
+        said,
+    })
+}

@@ -1,0 +1,142 @@
+//! Situations that a demo can be made to meet, each by a small change of the story.
+//!
+//! A scene adds turns to a script, sets a number of the configuration or puts a file into the
+//! repository. It knows nothing of the run: what the program makes of it is what is shown.
+
+use clap::ValueEnum;
+use toml::{Table, Value};
+
+use super::DemoError;
+
+/// A situation for `--scene`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Scene {
+    /// The reviewer asks you something
+    Question,
+    /// The review does not end by itself, and you decide
+    Arbitration,
+    /// The planner brings no plan
+    NoDocument,
+    /// The planner's service fails
+    AdapterFailed,
+    /// You have uncommitted changes in a file that a step edits
+    DirtyFiles,
+    /// A step changes what the tests run
+    EntryPoints,
+    /// The tests fail, and no turn mends them by itself
+    TestsFailed,
+    /// A hook refuses the first commit
+    CommitFailed,
+    /// The reviewer is silent for 100 seconds
+    Silent,
+}
+
+/// Refuses each commit until somebody has removed the reason.
+const HOOK: &str = "#!/bin/sh\n\
+    # Refuses the first commit and tells why.\n\
+    if [ ! -e .git/asked ]; then\n    \
+        : > .git/asked\n    \
+        echo 'the hook refuses the first commit; the next one passes' >&2\n    \
+        exit 1\n\
+    fi\n";
+
+impl Scene {
+    /// The turns that are added to the script of the adapter `name`.
+    fn turns(self, name: &str) -> Option<&'static str> {
+        match (self, name) {
+            (Self::Question, "claude") => Some(include_str!(
+                "../../../assets/demo/scenes/question.claude.toml"
+            )),
+            (Self::NoDocument, "codex") => Some(include_str!(
+                "../../../assets/demo/scenes/no-document.codex.toml"
+            )),
+            (Self::AdapterFailed, "codex") => Some(include_str!(
+                "../../../assets/demo/scenes/adapter-failed.codex.toml"
+            )),
+            (Self::EntryPoints, "codex") => Some(include_str!(
+                "../../../assets/demo/scenes/entry-points.codex.toml"
+            )),
+            (Self::Silent, "claude") => Some(include_str!(
+                "../../../assets/demo/scenes/silent.claude.toml"
+            )),
+            _ => None,
+        }
+    }
+
+    /// A number of the configuration that the scene sets.
+    pub(super) fn setting(self, name: &str) -> Option<i64> {
+        match (self, name) {
+            (Self::Arbitration, "max_iterations") => Some(1),
+            (Self::TestsFailed, "max_fix_turns") => Some(0),
+            _ => None,
+        }
+    }
+
+    /// What is added to files of the repository after its first commit.
+    pub(super) fn files(self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Self::DirtyFiles => vec![(
+                "README.md",
+                "\nA line of yours that is not committed yet.\n",
+            )],
+            Self::CommitFailed => vec![(".git/hooks/pre-commit", HOOK)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// What answers the question to which the scene leads, where nobody sits at a screen.
+    pub(super) fn answer(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Question => Some(("question", "the first by name")),
+            Self::Arbitration => Some(("arbitration", "more:3")),
+            Self::NoDocument => Some(("no_document", "retry")),
+            Self::AdapterFailed => Some(("adapter_failed", "retry")),
+            Self::DirtyFiles => Some(("dirty_files", "leave-out")),
+            Self::EntryPoints => Some(("entry_points", "allow")),
+            Self::TestsFailed => Some(("tests_failed", "retry")),
+            Self::CommitFailed => Some(("commit_failed", "retry")),
+            Self::Silent => None,
+        }
+    }
+
+    /// Returns a script with the scene's turns in front, so that they are played first.
+    ///
+    /// A turn that says `join` goes on with the actions of the story's own turn for the same prompt.
+    ///
+    /// # Errors
+    /// One of the two is no script.
+    pub(super) fn play_in(self, name: &str, script: &str) -> Result<String, DemoError> {
+        let Some(added) = self.turns(name) else {
+            return Ok(script.to_owned());
+        };
+        let mut story: Table = script.parse()?;
+        let added: Table = added.parse()?;
+        let own = turns(&story);
+        let all = turns(&added).into_iter().map(|turn| joined(turn, &own));
+        let all: Vec<Value> = all.chain(own.clone()).map(Value::Table).collect();
+        story.insert("turn".to_owned(), all.into());
+        Ok(toml::to_string(&story)?)
+    }
+}
+
+fn turns(script: &Table) -> Vec<Table> {
+    let listed = script.get("turn").and_then(Value::as_array);
+    let tables = listed.into_iter().flatten().filter_map(Value::as_table);
+    tables.cloned().collect()
+}
+
+fn actions(turn: &Table) -> Vec<Value> {
+    let listed = turn.get("action").and_then(Value::as_array);
+    listed.cloned().unwrap_or_default()
+}
+
+fn joined(mut turn: Table, story: &[Table]) -> Table {
+    if turn.remove("join").is_none() {
+        return turn;
+    }
+    let same = |own: &&Table| own.get("when") == turn.get("when");
+    let goes_on = story.iter().find(same).map(actions).unwrap_or_default();
+    let all: Vec<Value> = actions(&turn).into_iter().chain(goes_on).collect();
+    turn.insert("action".to_owned(), all.into());
+    turn
+}
