@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::ids::{RequestId, SessionId, TurnId};
+use crate::domain::ids::{At, RequestId, SessionId, TurnId};
 use crate::permission::Call;
 
 pub mod claude;
@@ -416,6 +416,29 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What the CLI said, one or a few lines.
     pub message: String,
+    /// When a used-up limit ends, where the CLI told; `None` for every other kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets_at: Option<At>,
+}
+
+impl Failure {
+    /// A failure that is over when the user or the service does something about it.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            resets_at: None,
+        }
+    }
+
+    /// Adds when a used-up limit ends, in seconds since 1970, where nothing better is known; other kinds stay.
+    #[must_use]
+    pub fn until(mut self, seconds: Option<i64>) -> Self {
+        if self.kind == FailureKind::UsageLimit && self.resets_at.is_none() {
+            self.resets_at = seconds.map(|seconds| At(seconds.saturating_mul(1_000)));
+        }
+        self
+    }
 }
 
 /// The kinds of failure, by what a user can do about them.

@@ -12,6 +12,7 @@ pub mod git;
 mod history;
 pub mod journal;
 pub mod live;
+mod moving;
 pub mod news;
 mod perform;
 pub mod probe;
@@ -81,6 +82,8 @@ pub enum Inward {
         /// What would be run.
         runnable: Runnable,
     },
+    /// The usage limit is over for which this question waits.
+    LimitPassed(u32),
     /// A turn ended and the program's own files were compared.
     TurnChecked {
         /// The turn.
@@ -238,9 +241,11 @@ impl Engine {
 
     /// Waits for what comes back next. Cancel safe.
     pub async fn next(&mut self) -> Inward {
+        let limit = self.limit();
         loop {
             tokio::select! {
                 biased;
+                id = moving::passed(limit), if limit.is_some() => return Inward::LimitPassed(id),
                 Some(inward) = self.done.1.recv() => return inward,
                 Some((role, told)) = self.told.1.recv() => return Inward::Told(role, told),
                 Some(ended) = self.tasks.join_next() => {
@@ -269,6 +274,7 @@ impl Engine {
                 self.runnable.get_or_insert(runnable);
                 self.feed(*event)
             }
+            Inward::LimitPassed(id) => self.feed(Event::LimitPassed { id }),
             Inward::TurnChecked {
                 turn,
                 end,

@@ -79,3 +79,8 @@ pub fn play(casting: Casting, stage: Stage) -> i32 {
         Guise::Claude => claude::Claude::new(casting, stage).play(),
     }
 }
+
+/// The instant in so many seconds, in seconds since 1970.
+fn in_seconds(seconds: i64) -> i64 {
+    jiff::Timestamp::now().as_second().saturating_add(seconds)
+}

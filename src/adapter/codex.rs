@@ -45,6 +45,8 @@ pub struct Codex {
     items: OpenItems,
     /// The turns that sub-agents are at, by their threads.
     sub_agents: BTreeMap<String, String>,
+    /// When the plan's used-up windows begin anew, in seconds since 1970.
+    resets_at: Option<i64>,
 }
 
 /// The turn that the engine waits for.
@@ -156,7 +158,7 @@ impl Codex {
     }
 
     fn fail(&mut self, kind: FailureKind, message: String, out: &mut Vec<Output>) {
-        self.end_turn(TurnEnd::Failed(Failure { kind, message }), out);
+        self.end_turn(TurnEnd::Failed(Failure::new(kind, message)), out);
     }
 
     /// Ends the open turn, if there is one: first whatever is open in it, then the turn.
@@ -172,7 +174,10 @@ impl Codex {
         out.extend(self.items.close().into_iter().map(Output::Event));
         let end = match turn.verdict {
             Some(failure) => TurnEnd::Failed(failure),
-            None => end,
+            None => match end {
+                TurnEnd::Failed(failure) => TurnEnd::Failed(failure.until(self.resets_at)),
+                TurnEnd::Completed { .. } | TurnEnd::Interrupted => end,
+            },
         };
         out.push(Output::Event(AdapterEvent::TurnEnded(end)));
     }

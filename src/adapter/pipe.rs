@@ -160,13 +160,11 @@ impl Pipe {
             stderr
         };
         let tail = &said[said.ceil_char_boundary(said.len().saturating_sub(SHOWN))..];
-        Failure {
-            kind: FailureKind::Protocol,
-            message: match tail {
-                "" => ended,
-                tail => format!("{ended}: {tail}"),
-            },
-        }
+        let message = match tail {
+            "" => ended,
+            tail => format!("{ended}: {tail}"),
+        };
+        Failure::new(FailureKind::Protocol, message)
     }
 }
 

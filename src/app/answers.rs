@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::execution::DirtyPolicy;
+use crate::domain::phase::Gate;
 use crate::domain::question::{ANSWERABLE, Answer, QuestionKind};
 
 /// How often an answer by a flag that starts a turn again is used for one kind of question.
@@ -65,6 +66,7 @@ impl Answers {
         let answer = self.by_own_flag(kind).or_else(|| {
             let word = self.by_kind.get(kind.name())?;
             kind.read_answer(word)
+                .filter(|answer| !is_waiting(kind, answer))
         })?;
         let used = self.used.entry(kind.name().to_owned()).or_default();
         *used += 1;
@@ -73,6 +75,7 @@ impl Answers {
             answer,
             Answer::Retry
                 | Answer::NewSession
+                | Answer::SwitchAdapter
                 | Answer::ReviewAgain
                 | Answer::AcceptAsIs
                 | Answer::Dismiss
@@ -86,6 +89,12 @@ impl Answers {
             (false, false) => ANSWERS,
         };
         (*used <= bound).then_some(answer)
+    }
+
+    /// Tells whether a question that no flag answers is waited out: a usage limit ends by itself.
+    pub fn may_wait(&self, kind: &QuestionKind) -> bool {
+        let asked_for = self.by_kind.get(kind.name()).map(String::as_str);
+        matches!(kind, QuestionKind::UsageLimit { .. }) && matches!(asked_for, None | Some("wait"))
     }
 
     fn by_own_flag(&mut self, kind: &QuestionKind) -> Option<Answer> {
@@ -110,6 +119,18 @@ impl Answers {
             }
         }
     }
+}
+
+/// Tells whether the run does already what the answer says.
+fn is_waiting(kind: &QuestionKind, answer: &Answer) -> bool {
+    let waits = matches!(
+        kind,
+        QuestionKind::UsageLimit {
+            then: Gate::Auto,
+            ..
+        }
+    );
+    waits && *answer == Answer::Wait
 }
 
 /// Checks what was given to `--answer`.

@@ -188,6 +188,11 @@ async fn drive(
                     id: question.id,
                     answer,
                 })?,
+                None if answers.may_wait(&question.kind) => {
+                    if let Some(end) = wait_a_while(engine, signals).await? {
+                        return Ok(end);
+                    }
+                }
                 None => return Ok(End::Unanswered(question)),
             }
             continue;
@@ -195,12 +200,23 @@ async fn drive(
         if is_at_rest(engine) {
             return Ok(End::AtRest);
         }
-        tokio::select! {
-            biased;
-            name = signals.next() => return Ok(End::Signalled(name)),
-            inward = engine.next() => engine.take(inward)?,
+        if let Some(end) = wait_a_while(engine, signals).await? {
+            return Ok(end);
         }
     }
+}
+
+/// Takes in what comes back next, or the signal that ends the wait for it.
+async fn wait_a_while(
+    engine: &mut Engine,
+    signals: &mut Signals,
+) -> Result<Option<End>, EngineError> {
+    tokio::select! {
+        biased;
+        name = signals.next() => return Ok(Some(End::Signalled(name))),
+        inward = engine.next() => engine.take(inward)?,
+    }
+    Ok(None)
 }
 
 /// Nothing runs, nothing waits and nothing is being done: only a person could go on.

@@ -128,6 +128,16 @@ fn in_words(event: &Event) -> Option<String> {
                 role.name()
             )
         }
+        Event::SessionMoved { role, adapter, .. } => {
+            format!(
+                "the {} goes on at {adapter} from a recovery prompt",
+                role.name()
+            )
+        }
+        Event::SessionStayed { role, reason } => {
+            format!("the {} stays where it is: {reason}", role.name())
+        }
+        Event::LimitPassed { .. } => "the wait for the usage limit is over".to_owned(),
         Event::Agent { role, news, .. } => return news_in_words(*role, news),
         Event::TurnEnded {
             result: TurnResult::Failed { kind, message, .. },

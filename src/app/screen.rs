@@ -238,6 +238,22 @@ impl Shell {
             .is_some_and(|state| state.running.is_some() || state.busy.is_some())
     }
 
+    /// After how long what shows the time shows another one: at once while somebody works, with the minute
+    /// while a limit is waited for, else never.
+    fn next_tick(&self) -> Option<Duration> {
+        if self.is_at_work() {
+            return Some(TICK);
+        }
+        match self.state()?.awaiting.as_ref()?.kind {
+            QuestionKind::UsageLimit { until, .. } => {
+                let left = until.0.saturating_sub(instant::now().0);
+                let into_minute = u64::try_from(left.rem_euclid(60_000)).unwrap_or(0);
+                Some(Duration::from_millis(into_minute + 1))
+            }
+            _ => None,
+        }
+    }
+
     fn next_due(&self) -> Option<Instant> {
         let frame = self.frame_due();
         let tick = self.input.as_ref().and(self.tick_at);
@@ -279,7 +295,7 @@ impl Shell {
         let now = Instant::now();
         self.frames.on_drawn(now);
         self.wanted = Wanted::ForNews;
-        self.tick_at = self.is_at_work().then(|| now + TICK);
+        self.tick_at = self.next_tick().map(|after| now + after);
         Ok(())
     }
 

@@ -13,6 +13,13 @@ pub enum Effect {
     InterruptTurn(TurnId),
     /// Forget the role's conversation at its CLI; the next turn opens a new one.
     ForgetConversation(Role),
+    /// Make a new session for the role at another adapter, by its name in the configuration.
+    MoveRole {
+        /// Whose.
+        role: Role,
+        /// The adapter.
+        adapter: String,
+    },
     /// Take the document out of a completed turn and commit it.
     CollectDocument(TurnOrder),
     /// Commit the held document of a turn in spite of the user's edit, or put it aside.

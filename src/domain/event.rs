@@ -117,6 +117,30 @@ pub enum Event {
         /// What the CLI said.
         reason: String,
     },
+    /// The role goes on in a new session at another adapter.
+    #[serde(rename = "session.moved")]
+    SessionMoved {
+        /// Whose.
+        role: Role,
+        /// The new session.
+        session: SessionId,
+        /// The adapter, by its name in the configuration.
+        adapter: String,
+    },
+    /// The role could not move to another adapter.
+    #[serde(rename = "session.stayed")]
+    SessionStayed {
+        /// Whose.
+        role: Role,
+        /// Why.
+        reason: String,
+    },
+    /// The wait for a usage limit is over.
+    #[serde(rename = "limit.passed")]
+    LimitPassed {
+        /// The number of the question that waited.
+        id: u32,
+    },
     /// The CLI reported its totals.
     #[serde(rename = "session.usage")]
     UsageReported {

@@ -58,3 +58,11 @@ text_id!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct At(pub i64);
+
+impl At {
+    /// The time of day in UTC, to the minute: `14:05Z`.
+    pub fn hour_and_minute(self) -> String {
+        let minutes = self.0.div_euclid(60_000).rem_euclid(24 * 60);
+        format!("{:02}:{:02}Z", minutes / 60, minutes % 60)
+    }
+}

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::execution::Stage;
-use super::ids::{RequestId, Sha256};
+use super::ids::{At, RequestId, Sha256};
+use super::phase::Gate;
 use super::turn::{Purpose, TurnOrder};
 use crate::text::{clean, one_line};
 
@@ -74,6 +75,26 @@ pub enum QuestionKind {
         kind: String,
         /// What the CLI said.
         message: String,
+        /// The other adapter that the role could move to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        other: Option<String>,
+    },
+    /// A CLI's plan is used up; the turn goes again by itself when the wait is over.
+    UsageLimit {
+        /// What the turn was for.
+        purpose: Purpose,
+        /// The adapter whose plan it is, by its name in the configuration.
+        adapter: String,
+        /// What the CLI said.
+        message: String,
+        /// When the turn is tried again.
+        until: At,
+        /// Where that instant comes from.
+        from: WaitFrom,
+        /// Who releases the turn then: auto while the run goes on, the run's gate once it was taken up again.
+        then: Gate,
+        /// The other adapter that the role could move to.
+        other: Option<String>,
     },
     /// A workflow file changed under a turn that wrote it too.
     Conflict {
@@ -132,6 +153,16 @@ pub enum ArbitrationReason {
     Cap,
     /// No finding was settled for `stall_limit` iterations.
     Stall,
+}
+
+/// Where the end of a wait comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitFrom {
+    /// The CLI told it.
+    Cli,
+    /// Nobody told it: the waits grow from one to the next.
+    Us,
 }
 
 /// What the user approves with an execution.
@@ -239,6 +270,10 @@ pub enum Answer {
     Retry,
     /// Once more, in a new session.
     NewSession,
+    /// The run waits, and the turn goes by itself then.
+    Wait,
+    /// Once more, by the other adapter; the role stays there.
+    SwitchAdapter,
     /// Back to the goal.
     Stop,
     /// Answers to an agent's questions, by question.
@@ -289,7 +324,11 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
     ("question", &["dismiss", "TEXT"]),
     (
         "adapter_failed",
-        &["retry", "new-session", "stop", "cancel"],
+        &["retry", "new-session", "switch", "stop", "cancel"],
+    ),
+    (
+        "usage_limit",
+        &["wait", "retry", "switch", "stop", "cancel"],
     ),
     ("conflict", &["overwrite", "discard", "cancel"]),
     ("dirty_files", &["include", "leave-out", "cancel"]),
@@ -318,6 +357,7 @@ impl QuestionKind {
             Self::NoDocument { .. } => "no_document",
             Self::Agent { .. } => "question",
             Self::AdapterFailed { .. } => "adapter_failed",
+            Self::UsageLimit { .. } => "usage_limit",
             Self::Conflict { .. } => "conflict",
             Self::DirtyFiles { .. } => "dirty_files",
             Self::EntryPoints { .. } => "entry_points",
@@ -366,9 +406,16 @@ impl QuestionKind {
                 matches!(answer, Answer::Retry | Answer::Stop)
             }
             Self::Agent { .. } => matches!(answer, Answer::Texts { .. } | Answer::Dismiss),
-            Self::AdapterFailed { .. } => {
-                matches!(answer, Answer::Retry | Answer::NewSession | Answer::Stop)
-            }
+            Self::AdapterFailed { other, .. } => match answer {
+                Answer::Retry | Answer::NewSession | Answer::Stop => true,
+                Answer::SwitchAdapter => other.is_some(),
+                _ => false,
+            },
+            Self::UsageLimit { other, .. } => match answer {
+                Answer::Wait | Answer::Retry | Answer::Stop => true,
+                Answer::SwitchAdapter => other.is_some(),
+                _ => false,
+            },
             Self::Conflict { .. } => matches!(answer, Answer::Overwrite | Answer::Discard),
             Self::DirtyFiles { .. } => matches!(answer, Answer::Include | Answer::LeaveOut),
             Self::EntryPoints { .. } => matches!(answer, Answer::Allow | Answer::Stop),
@@ -406,6 +453,8 @@ impl QuestionKind {
             (_, "yes") => Answer::Execute,
             (_, "retry") => Answer::Retry,
             (_, "new-session") => Answer::NewSession,
+            (_, "wait") => Answer::Wait,
+            (_, "switch") => Answer::SwitchAdapter,
             (_, "stop") => Answer::Stop,
             (_, "overwrite") => Answer::Overwrite,
             (_, "discard") => Answer::Discard,
@@ -460,6 +509,17 @@ impl QuestionKind {
             Self::AdapterFailed { kind, message, .. } => {
                 format!("the turn failed ({kind}): {message}")
             }
+            Self::UsageLimit {
+                purpose,
+                adapter,
+                message,
+                until,
+                ..
+            } => format!(
+                "the {} waits for {adapter}'s usage limit until {}: {message}",
+                purpose.role().name(),
+                until.hour_and_minute()
+            ),
             Self::Conflict { document, .. } => {
                 format!("{document} was edited while a turn wrote it")
             }

@@ -7,6 +7,7 @@ mod approving;
 mod control;
 mod executing;
 mod flow;
+mod limits;
 mod planning;
 mod recovering;
 mod reviewing;
@@ -26,7 +27,7 @@ use super::plan::Plan;
 use super::question::Question;
 use super::review::Verdict;
 use super::session::Session;
-use super::turn::{Role, TurnOrder};
+use super::turn::{Purpose, Role, TurnOrder};
 
 /// The schema of the event log and of the snapshot.
 pub const SCHEMA: u32 = 1;
@@ -91,6 +92,9 @@ pub struct State {
     pub approvals: Vec<Approval>,
     /// Failures in a row of the turn at hand.
     pub failures: u32,
+    /// Usage limits in a row that nobody told the end of.
+    #[serde(default)]
+    pub blind_waits: u32,
     /// The number of the next turn.
     next_turn: u32,
     /// The number of the next question.
@@ -189,6 +193,11 @@ pub enum Busy {
     Surveying,
     /// It makes the branch stand.
     Entering,
+    /// It moves the turn's role to another adapter.
+    Moving {
+        /// What the turn is for.
+        purpose: Purpose,
+    },
     /// It is at the stage of the step at hand.
     Stepping {
         /// The question at the end of the agent's text, where the heuristic found one.
@@ -232,6 +241,7 @@ impl Run {
                 awaiting: None,
                 approvals: Vec::new(),
                 failures: 0,
+                blind_waits: 0,
                 next_turn: 1,
                 next_question: 1,
             },
@@ -277,6 +287,13 @@ impl Run {
                 flow::on_session_version(state, *role, version)
             }
             Event::SessionLost { role, .. } => flow::on_session_lost(state, *role),
+            Event::SessionMoved {
+                role,
+                session,
+                adapter,
+            } => limits::on_moved(state, at, *role, (session, adapter)),
+            Event::SessionStayed { role, reason } => limits::on_stayed(state, *role, reason),
+            Event::LimitPassed { id } => limits::on_passed(state, at, *id),
             Event::UsageReported { role, usage } => flow::on_usage(state, *role, *usage),
             Event::MessageAppended { role, message } => flow::on_message(state, *role, message),
             Event::TurnStarted { turn, process, .. } => {

@@ -53,6 +53,9 @@ pub struct Session {
     pub external_id: Option<String>,
     /// Whether the CLI lost the conversation once, so that it goes on from a recovery prompt.
     pub degraded: bool,
+    /// The adapter that the role had before it was moved to this one; `None` where it is the one that the run began with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
     /// The version that the running CLI reported of itself.
     pub version: Option<String>,
     /// How many messages it has.
@@ -85,12 +88,29 @@ impl Session {
             adapter,
             external_id: None,
             degraded: false,
+            moved_from: None,
             version: None,
             n_messages: 0,
             last_user_agent: agent,
             usage: Usage::default(),
             metadata: BTreeMap::new(),
         }
+    }
+
+    /// The session that follows this one at another adapter: nothing of the conversation goes with it.
+    pub fn moved(&self, id: SessionId, adapter: String) -> Self {
+        let began_with = self.moved_from.as_ref().unwrap_or(&self.adapter);
+        let moved_from = (*began_with != adapter).then(|| began_with.clone());
+        Self {
+            degraded: true,
+            moved_from,
+            ..Self::new(id, adapter, self.last_user_agent)
+        }
+    }
+
+    /// Tells whether the next prompt must say all that the conversation knew: the CLI does not have it any more.
+    pub fn needs_recovery(&self) -> bool {
+        self.degraded && self.external_id.is_none()
     }
 
     /// The current agent: that of the last user message.

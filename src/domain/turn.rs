@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::TurnId;
+use super::ids::{At, TurnId};
 use super::phase::Phase;
 
 /// Which of the two agents of a run.
@@ -186,5 +186,18 @@ pub enum TurnResult {
         message: String,
         /// Whether trying again may help.
         transient: bool,
+        /// The usage limit that it met; `None` for every other failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<UsageLimit>,
+        /// The other adapter that the role could move to, by its name in the configuration.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        other: Option<String>,
     },
+}
+
+/// A used-up plan at a CLI's service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageLimit {
+    /// When there is something to use again, where the CLI told.
+    pub resets_at: Option<At>,
 }

@@ -52,6 +52,9 @@ pub(super) fn entry(event: &Event, before: &State) -> Option<String> {
         Event::SessionLost { role, .. } => {
             format!("the {} goes on in a new conversation", role.name())
         }
+        Event::SessionMoved { role, adapter, .. } => {
+            format!("the {} goes on at {}", role.name(), news::line(adapter))
+        }
         Event::Resumed { .. } => "taken up again".to_owned(),
         Event::TreeRestored { step } => format!("the tree was put back to before step {step}"),
         Event::Left { reason } => format!("left: {}", news::line(reason)),

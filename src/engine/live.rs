@@ -34,8 +34,24 @@ pub enum Ask {
     Order(Order),
     /// Forgets the conversation at the CLI.
     Forget,
+    /// Goes on in a new session by another protocol.
+    Adopt(Box<Adoption>),
     /// Ends the process, patiently, and then the task.
     End,
+}
+
+/// What a conversation goes on with in a new session.
+pub struct Adoption {
+    /// The protocol.
+    pub adapter: Box<dyn Adapter>,
+    /// Where the raw stream goes.
+    pub raw: RawStream,
+}
+
+impl std::fmt::Debug for Adoption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Adoption")
+    }
 }
 
 /// A turn with everything that a launch may need.
@@ -175,14 +191,24 @@ impl Live {
             Ask::Turn(turn) => self.on_turn(turn).await,
             Ask::Order(order) => self.on_order(order).await,
             Ask::Forget => self.forget = true,
+            Ask::Adopt(adoption) => self.adopt(*adoption).await,
             Ask::End => {}
         }
     }
 
+    async fn adopt(&mut self, adoption: Adoption) {
+        self.end_child(Ladder::patient()).await;
+        self.adapter = adoption.adapter;
+        self.raw = adoption.raw;
+        self.forget = false;
+    }
+
     async fn on_turn(&mut self, mut turn: Box<TurnAsk>) {
         if std::mem::take(&mut self.forget) {
-            turn.session.external_id = None;
-            turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
+            // Who did not know yet that the conversation goes has not said what it knew either.
+            if turn.session.external_id.take().is_some() {
+                turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
+            }
             self.end_child(Ladder::patient()).await;
         }
         if turn.conversation == Conversation::Fresh {
@@ -402,7 +428,7 @@ impl Live {
     }
 
     async fn fail_turn(&mut self, kind: FailureKind, message: String) {
-        self.end_turn(TurnEnd::Failed(Failure { kind, message }))
+        self.end_turn(TurnEnd::Failed(Failure::new(kind, message)))
             .await;
     }
 

@@ -6,7 +6,7 @@
 use crate::adapter::{AdapterEvent, ChangeKind, Failure, FailureKind, ToolStatus, TurnEnd};
 use crate::domain::event::News;
 use crate::domain::session::Usage;
-use crate::domain::turn::TurnResult;
+use crate::domain::turn::{TurnResult, UsageLimit};
 use crate::text::question::question;
 use crate::text::{clean, truncate};
 
@@ -131,15 +131,15 @@ pub fn usage(usage: &crate::adapter::Usage) -> Usage {
     }
 }
 
-/// Translates a turn's end for the workflow.
-pub fn result(end: &TurnEnd) -> TurnResult {
+/// Translates a turn's end for the workflow; `other` is the adapter that its role could move to.
+pub fn result(end: &TurnEnd, other: Option<String>) -> TurnResult {
     match end {
         TurnEnd::Completed { final_text } => TurnResult::Completed {
             question: question(final_text).map(|question| block(&question)),
             summary: summary(final_text),
         },
         TurnEnd::Interrupted => TurnResult::Interrupted,
-        TurnEnd::Failed(failure) => failed(failure),
+        TurnEnd::Failed(failure) => failed(failure, other),
     }
 }
 
@@ -152,7 +152,8 @@ fn summary(text: &str) -> String {
     line(first.unwrap_or_default())
 }
 
-fn failed(failure: &Failure) -> TurnResult {
+fn failed(failure: &Failure, other: Option<String>) -> TurnResult {
+    let is_limit = failure.kind == FailureKind::UsageLimit;
     TurnResult::Failed {
         kind: kind_word(failure.kind).to_owned(),
         message: block(&failure.message),
@@ -160,6 +161,10 @@ fn failed(failure: &Failure) -> TurnResult {
             failure.kind,
             FailureKind::Service | FailureKind::Connection | FailureKind::Protocol
         ),
+        limit: is_limit.then_some(UsageLimit {
+            resets_at: failure.resets_at,
+        }),
+        other,
     }
 }
 

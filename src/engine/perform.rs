@@ -3,24 +3,20 @@
 use tokio::sync::mpsc;
 
 use crate::adapter::{Access, Order, SessionSpec, TurnSpec};
-use crate::config::types::ReviewerSession;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::plan::file_hash;
 use crate::domain::question::Answer;
 use crate::domain::session::{Message, Speaker};
-use crate::domain::turn::{Profile, Purpose, Role, TurnOrder, TurnResult};
+use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
 use crate::process::Marker;
-use crate::text::clean_json_line;
 
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::{AtWork, Engine, EngineError, Outcome, documents, failed, staging};
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
-/// How large one file of a session's raw stream may grow, in bytes; one older file is kept.
-const RAW_LIMIT: u64 = 20_000_000;
 
 impl Engine {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
@@ -28,6 +24,7 @@ impl Engine {
             Effect::StartTurn(order) => return self.start_turn(order),
             Effect::InterruptTurn(_) => self.interrupt(),
             Effect::ForgetConversation(role) => return Ok(self.forget(role)),
+            Effect::MoveRole { role, adapter } => return Ok(self.move_role(role, adapter)),
             Effect::CollectDocument(order) => return Ok(self.collect(&order)),
             Effect::SettleConflict { order, answer } => {
                 return Ok(self.settle_conflict(&order, &answer));
@@ -74,6 +71,8 @@ impl Engine {
                     kind: "refused".to_owned(),
                     message,
                     transient: false,
+                    limit: None,
+                    other: None,
                 };
                 Ok(vec![Event::TurnEnded {
                     turn: order.turn,
@@ -86,11 +85,7 @@ impl Engine {
     fn prepare_turn(&mut self, order: &TurnOrder, role: Role) -> Result<(TurnAsk, AtWork), String> {
         let state = self.journal.state();
         let session = state.session(role).ok_or("this run has no reviewer")?;
-        let adapter = self
-            .setup
-            .adapters
-            .get(&role)
-            .ok_or("no adapter is set for this role")?;
+        let adapter = self.adapter_of(role)?;
         let dir = self.journal.layout().staging(&session.id);
         let staging =
             staging::prepare(self.journal.layout(), dir).map_err(|error| error.to_string())?;
@@ -117,9 +112,7 @@ impl Engine {
             prompt,
             access,
         };
-        let fresh = order.purpose == Purpose::Review
-            && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh;
-        let conversation = if fresh {
+        let conversation = if self.begins_fresh(order) {
             Conversation::Fresh
         } else {
             Conversation::Continued
@@ -165,15 +158,8 @@ impl Engine {
     fn begin_live(&mut self, role: Role) -> Result<(), String> {
         let state = self.journal.state();
         let session = state.session(role).ok_or("this run has no such role")?;
-        let adapter = self
-            .setup
-            .adapters
-            .get(&role)
-            .ok_or("no adapter is set for this role")?;
-        let raw = self
-            .journal
-            .session_files(&session.id)
-            .open_raw(RAW_LIMIT, Box::new(clean_json_line));
+        let adapter = self.adapter_of(role)?;
+        let raw = self.raw_stream(&session.id);
         let marker = Marker::new(state.run.as_str(), role.name());
         let (asks, inbox) = mpsc::channel(ASKS);
         let parts = Parts {

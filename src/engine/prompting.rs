@@ -2,10 +2,12 @@
 //!
 //! Refuses to word anything itself but the first line, by which every prompt can be told: phase and detail.
 
+use crate::config::types::ReviewerSession;
 use crate::domain::execution::Current;
 use crate::domain::findings::{Finding, Stand};
 use crate::domain::phase::Phase;
 use crate::domain::plan::approval_hash;
+use crate::domain::session::Session;
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 use crate::prompts::RenderError;
 use crate::prompts::variables::{
@@ -36,17 +38,33 @@ impl Engine {
         self.whole_prompt(order, &staging)
     }
 
-    /// Writes all that goes to the agent with a turn: what is to be said to it first, then the prompt.
+    /// Writes all that goes to the agent with a turn: what it must know again, what is to be said to it
+    /// first, then the prompt.
     pub(super) fn whole_prompt(
         &self,
         order: &TurnOrder,
         staging: &Staging,
     ) -> Result<String, String> {
-        let prompt = self.prompt(order, staging)?;
+        let mut prompt = self.prompt(order, staging)?;
+        if self.needs_recovery(order) {
+            prompt = format!("{}\n\n{prompt}", self.recovery_prompt(order)?);
+        }
         Ok(match self.synthetic.get(&order.purpose.role()) {
             Some(said) => format!("{said}\n\n{prompt}"),
             None => prompt,
         })
+    }
+
+    /// Tells whether the role's conversation is gone; a review that begins a new one each time says all it needs.
+    fn needs_recovery(&self, order: &TurnOrder) -> bool {
+        let session = self.state().session(order.purpose.role());
+        session.is_some_and(Session::needs_recovery) && !self.begins_fresh(order)
+    }
+
+    /// Tells whether a turn begins a new conversation by configuration.
+    pub(super) fn begins_fresh(&self, order: &TurnOrder) -> bool {
+        order.purpose == Purpose::Review
+            && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh
     }
 
     /// Writes the prompt of a turn.

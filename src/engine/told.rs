@@ -254,7 +254,7 @@ impl Engine {
         }
         self.feed(Event::TurnEnded {
             turn: turn.clone(),
-            result: news::result(end),
+            result: news::result(end, self.other_adapter(role)),
         })?;
         // A document that nobody collects goes; one in conflict stays held.
         if self.state().busy.is_none() {

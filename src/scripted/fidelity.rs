@@ -261,7 +261,7 @@ when = "fail 429"
 action = [{ do = "error", kind = "rate_limit" }]
 [[turn]]
 when = "fail usage"
-action = [{ do = "error", kind = "usage_limit" }]
+action = [{ do = "error", kind = "usage_limit", resets_in = 60 }]
 [[turn]]
 when = "fail 5"
 action = [{ do = "error", kind = "server", retries = 1, outcome = "recovers" }, { do = "error", kind = "connection" }]

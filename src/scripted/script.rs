@@ -214,6 +214,9 @@ pub struct Failing {
     /// How many retries are reported first.
     #[serde(default)]
     pub retries: u32,
+    /// In how many seconds a used-up limit ends, as the service tells; without it nobody tells.
+    #[serde(default)]
+    pub resets_in: Option<i64>,
     /// Milliseconds before each report.
     #[serde(default)]
     pub pause_ms: u64,

@@ -19,6 +19,7 @@ mod release;
 mod stale_plan;
 mod step_recovery;
 mod tests_failed;
+mod usage_limit;
 
 pub mod confirm;
 pub mod unfinished;
@@ -31,6 +32,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::run::State;
+use crate::domain::turn::Role;
 
 /// What dialogs need of the view.
 #[derive(Debug)]
@@ -73,7 +75,9 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             purpose,
             kind,
             message,
-        } => adapter_failed::sheet(id, purpose, (kind, message), state),
+            other,
+        } => adapter_failed::sheet(id, purpose, (kind, message, other.as_deref()), state),
+        QuestionKind::UsageLimit { .. } => usage_limit::sheet(id, &question.kind, state),
         QuestionKind::Conflict { document, purpose } => conflict::sheet(id, document, purpose),
         QuestionKind::DirtyFiles { step, paths } => dirty_files::sheet(id, *step, paths),
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
@@ -92,6 +96,31 @@ fn identity(id: u32) -> String {
 /// Answers a question.
 fn answer(id: u32, answer: Answer) -> Then {
     Then::Act(vec![Action::Event(Event::Answered { id, answer })])
+}
+
+/// Offers the other CLI, where there is one, and says so when both roles would be there.
+fn offers_the_move(
+    sheet: Sheet,
+    id: u32,
+    (role, other): (Role, Option<&str>),
+    state: &State,
+) -> Sheet {
+    let Some(other) = other else {
+        return sheet;
+    };
+    let beside = match role {
+        Role::Planner => Role::Reviewer,
+        Role::Reviewer => Role::Planner,
+    };
+    let is_there = state
+        .session(beside)
+        .is_some_and(|session| session.adapter == other);
+    let both = match is_there {
+        true => format!(", where the {} is too", beside.name()),
+        false => String::new(),
+    };
+    let label = format!("switch to {other}{both}");
+    sheet.offers('o', &label, answer(id, Answer::SwitchAdapter))
 }
 
 /// Gives the run up, after being asked once more.

@@ -94,7 +94,8 @@ fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -
     let (who, style) = who_works(screen, state, now);
     let gate = (format!("gate {}", words::gate(state.gate)), theme::PLAIN);
     // Where not all fits, who works says more than the gate.
-    if columns < 60 {
+    let limited = words::limit(state, now).is_some();
+    if columns < 60 || limited {
         parts.extend([(who, style), gate]);
     } else {
         parts.extend([gate, (who, style)]);
@@ -147,6 +148,9 @@ fn who_works(screen: &Screen, state: &State, now: At) -> (String, ratatui::style
     if screen.quitting {
         return ("is ending".to_owned(), theme::BAD);
     }
+    if let Some(text) = words::limit(state, now) {
+        return (text, theme::NEEDS_YOU);
+    }
     if !state.approvals.is_empty() || state.awaiting.is_some() {
         return ("waits for you".to_owned(), theme::NEEDS_YOU);
     }
@@ -183,6 +187,7 @@ fn busy_in_words(busy: &Busy) -> &'static str {
         Busy::Storing { .. } => "stores the tree",
         Busy::Surveying => "looks at the repository",
         Busy::Entering => "prepares the branch",
+        Busy::Moving { .. } => "moves to the other CLI",
         Busy::Stepping { .. } => "checks the step",
     }
 }

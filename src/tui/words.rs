@@ -2,6 +2,10 @@
 
 use crate::domain::ids::At;
 use crate::domain::phase::Gate;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
+
+use super::wrap::one_line;
 
 /// The gate's name.
 pub fn gate(gate: Gate) -> &'static str {
@@ -40,6 +44,38 @@ pub fn time_of_day(at: At) -> String {
         seconds / 60 % 60,
         seconds % 60
     )
+}
+
+/// How long until an instant, to the minute and never less than it is: `in 12 min`, `in 3 h 05 min`.
+pub fn until(at: At, now: At) -> String {
+    let left = at.0.saturating_sub(now.0).max(0);
+    let minutes = left / 60_000 + i64::from(left % 60_000 > 0);
+    match (minutes / 60, minutes % 60) {
+        (0, minutes) => format!("in {minutes} min"),
+        (hours @ 1..48, minutes) => format!("in {hours} h {minutes:02} min"),
+        (hours, _) => format!("in {} days", hours / 24),
+    }
+}
+
+/// What the run waits for, where that is the end of a usage limit.
+pub fn limit(state: &State, now: At) -> Option<String> {
+    let question = state.awaiting.as_ref()?;
+    let QuestionKind::UsageLimit {
+        purpose,
+        adapter,
+        until: end,
+        ..
+    } = &question.kind
+    else {
+        return None;
+    };
+    Some(format!(
+        "{} waits for {}'s usage limit until {} ({})",
+        purpose.role().name(),
+        one_line(adapter),
+        end.hour_and_minute(),
+        until(*end, now)
+    ))
 }
 
 /// A count of tokens, short.

@@ -222,7 +222,7 @@ fn a_failing_turn_is_tried_once_more_and_then_a_question() {
         .run(&[])
         .ends(3)
         .complains("adapter_failed")
-        .complains("--answer adapter_failed=retry|new-session|stop|cancel");
+        .complains("--answer adapter_failed=retry|new-session|switch|stop|cancel");
     let failed = world.events_of("turn.ended").len();
     assert_eq!(failed, 2, "tried twice");
 }

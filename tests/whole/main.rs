@@ -10,6 +10,7 @@
 )]
 
 mod leftovers;
+mod limits;
 mod repository;
 mod script;
 mod world;

@@ -13,6 +13,8 @@ pub struct Said {
     pub codes: Vec<String>,
     /// What it showed.
     pub text: String,
+    /// When the used-up limit ends, in seconds since 1970.
+    pub resets_at: Option<i64>,
 }
 
 /// Judges a failure; what nothing is known about is [`FailureKind::Protocol`].
@@ -31,10 +33,14 @@ pub fn judge(said: &Said) -> Failure {
         .into_iter()
         .find_map(|(kind, applies)| applies.then_some(kind))
         .unwrap_or(FailureKind::Protocol);
-    Failure {
-        kind,
-        message: message(said),
-    }
+    Failure::new(kind, message(said)).until(said.resets_at.or_else(|| instant_in(&said.text)))
+}
+
+/// Reads the instant behind the bar of `… usage limit reached|1760000400`, as older versions tell it.
+fn instant_in(text: &str) -> Option<i64> {
+    let (_, behind) = text.split_once("limit reached|")?;
+    let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
 }
 
 fn message(said: &Said) -> String {
@@ -59,13 +65,9 @@ fn is_login(said: &Said) -> bool {
 }
 
 fn is_usage_limit(said: &Said) -> bool {
-    said.has_code(&["billing_error"])
-        || said.says(&[
-            "usage limit",
-            "hit your limit",
-            "limit reached",
-            "credit balance",
-        ])
+    let hit = said.says(&["hit your "]) && said.says(&[" limit"]);
+    hit || said.has_code(&["billing_error", "usage_limit_reached"])
+        || said.says(&["usage limit", "limit reached", "credit balance"])
 }
 
 fn is_rate_limit(said: &Said) -> bool {
@@ -131,6 +133,7 @@ impl Said {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::At;
     use FailureKind::{
         Connection, ContextFull, Login, Protocol, RateLimit, Refused, Service, UsageLimit,
     };
@@ -140,6 +143,7 @@ mod tests {
             status,
             codes: vec![code.to_owned()],
             text: text.to_owned(),
+            resets_at: None,
         })
         .kind
     }
@@ -170,6 +174,13 @@ mod tests {
             "Claude usage limit reached. Resets 5pm",
             UsageLimit,
         ),
+        (
+            Some(429),
+            "rate_limit",
+            "You've hit your 5-hour limit · resets 3:04am (UTC)",
+            UsageLimit,
+        ),
+        (Some(429), "usage_limit_reached", "", UsageLimit),
         (
             Some(400),
             "billing_error",
@@ -217,6 +228,21 @@ mod tests {
                 "{status:?} {code} {text}"
             );
         }
+    }
+
+    #[test]
+    fn a_limit_tells_its_end_by_an_event_or_behind_a_bar() {
+        let said = |text: &str, resets_at| Said {
+            text: text.to_owned(),
+            resets_at,
+            ..Said::default()
+        };
+        let old = judge(&said("Claude AI usage limit reached|1760000400", None));
+        assert_eq!(old.resets_at, Some(At(1_760_000_400_000)));
+        let told = judge(&said("You've hit your weekly limit", Some(7)));
+        assert_eq!((told.kind, told.resets_at), (UsageLimit, Some(At(7_000))));
+        let other = judge(&said("Internal server error", Some(7)));
+        assert_eq!(other.resets_at, None);
     }
 
     #[test]

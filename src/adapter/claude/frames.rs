@@ -32,6 +32,7 @@ impl Claude {
             Frame::CancelRequest { request_id } => self.on_cancel(&request_id),
             Frame::Response(response) => self.on_response(response.response),
             Frame::Lifecycle(lifecycle) => self.on_lifecycle(&lifecycle),
+            Frame::Limit(told) => self.on_limit(told.rate_limit_info),
             Frame::Quiet => Vec::new(),
             Frame::Unknown { kind } => vec![unknown(kind, line)],
             Frame::Malformed { problem } => vec![malformed(problem, line)],
@@ -93,6 +94,13 @@ impl Claude {
             }
         }
         out
+    }
+
+    fn on_limit(&mut self, limit: wire::Limit) -> Vec<Output> {
+        if let Some(turn) = &mut self.turn {
+            turn.limit = Some(limit);
+        }
+        Vec::new()
     }
 
     fn on_denied(&mut self, denied: wire::Denied) -> Option<Output> {

@@ -214,6 +214,7 @@ fn every_recorded_one_way_stream_reads_as_the_turn_that_it_was() {
         "err_429_always",
         "err_529_always",
         "err_down",
+        "err_usage_limit",
         "fallback_model",
         "hook_defer",
         "hook_defer_resume",

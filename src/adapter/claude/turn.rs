@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::failure::{Said, judge};
 use super::messages::{Assistant, Block, parse_block};
-use super::wire::{Retry, TurnResult};
+use super::wire::{Limit, Retry, TurnResult};
 use crate::adapter::{AdapterEvent, Exit, Failure, FailureKind, TurnEnd, TurnSpec, Usage};
 use crate::domain::ids::TurnId;
 
@@ -25,6 +25,8 @@ pub struct OpenTurn {
     pub stop: Stop,
     /// A failure that the CLI showed as text.
     pub said: Option<Said>,
+    /// A limit by which the service turned the turn away.
+    pub limit: Option<Limit>,
 }
 
 /// How far a turn is.
@@ -69,6 +71,7 @@ impl OpenTurn {
             stage: Stage::Held,
             stop: Stop::No,
             said: None,
+            limit: None,
         }
     }
 
@@ -105,6 +108,10 @@ impl OpenTurn {
         said.status = said.status.or(result.api_error_status);
         said.codes.extend(result.api_error.clone());
         said.codes.extend(result.terminal_reason.clone());
+        if let Some(limit) = self.limit.as_ref().filter(|limit| limit.is_used_up()) {
+            said.codes.push("usage_limit_reached".to_owned());
+            said.resets_at = limit.resets_at;
+        }
         if is_blocked(result) {
             said.codes.push("prompt_blocked".to_owned());
         }
@@ -172,26 +179,20 @@ fn final_text(result: &TurnResult, last_text: Option<&str>) -> String {
 }
 
 fn login() -> Failure {
-    Failure {
-        kind: FailureKind::Login,
-        message: "the service refused claude's login (401); run `claude` and `/login`, or set ANTHROPIC_API_KEY".to_owned(),
-    }
+    Failure::new(
+        FailureKind::Login,
+        "the service refused claude's login (401); run `claude` and `/login`, or set ANTHROPIC_API_KEY",
+    )
 }
 
 /// Builds the end of a turn whose protocol broke.
 pub fn protocol(message: &str) -> TurnEnd {
-    TurnEnd::Failed(Failure {
-        kind: FailureKind::Protocol,
-        message: message.to_owned(),
-    })
+    TurnEnd::Failed(Failure::new(FailureKind::Protocol, message))
 }
 
 /// Builds the end of a turn that the CLI would not begin.
 pub fn refused(message: &str) -> TurnEnd {
-    TurnEnd::Failed(Failure {
-        kind: FailureKind::Refused,
-        message: message.to_owned(),
-    })
+    TurnEnd::Failed(Failure::new(FailureKind::Refused, message))
 }
 
 /// Reads a failure, or a remark, that the CLI shows as if the model had said it.
@@ -213,6 +214,7 @@ pub fn said_by_cli(assistant: &Assistant) -> Said {
             .cloned()
             .collect(),
         text: texts.collect::<Vec<_>>().join("\n"),
+        resets_at: None,
     }
 }
 

@@ -52,6 +52,8 @@ pub enum Frame {
     Response(Response),
     /// What became of a user's line.
     Lifecycle(Lifecycle),
+    /// How the plan's limit stands.
+    Limit(LimitTold),
     /// Known, and nothing to tell.
     Quiet,
     /// A type that this program does not know.
@@ -237,6 +239,30 @@ pub struct Lifecycle {
     pub state: String,
 }
 
+/// `rate_limit_event`.
+#[derive(Debug, Deserialize)]
+pub struct LimitTold {
+    /// The limit.
+    pub rate_limit_info: Limit,
+}
+
+/// The plan's limit.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Limit {
+    /// `allowed`, `allowed_warning`, `rejected`.
+    pub status: String,
+    /// When it begins anew, in seconds since 1970.
+    #[serde(rename = "resetsAt")]
+    pub resets_at: Option<i64>,
+}
+
+impl Limit {
+    /// Tells whether the service takes nothing any more.
+    pub fn is_used_up(&self) -> bool {
+        self.status == "rejected"
+    }
+}
+
 #[derive(Deserialize)]
 struct CancelRequest {
     request_id: String,
@@ -274,6 +300,7 @@ fn frame(value: Value) -> Frame {
         "control_cancel_request" => known(value, |CancelRequest { request_id }| {
             Frame::CancelRequest { request_id }
         }),
+        "rate_limit_event" => known(value, Frame::Limit),
         "command_lifecycle" => known(value, Frame::Lifecycle),
         "tool_progress" | "keep_alive" => Frame::Quiet,
         other => Frame::Unknown {

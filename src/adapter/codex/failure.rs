@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::wire::TurnError;
+use super::wire::{RateLimits, TurnError};
 use crate::adapter::{Exit, Failure, FailureKind};
 
 /// Builds the failure that codex reported for a turn.
@@ -18,7 +18,7 @@ pub(super) fn failure(error: &TurnError) -> Failure {
         Some(details) if !details.is_empty() => format!("{}: {details}", error.message),
         Some(_) | None => error.message.clone(),
     };
-    Failure { kind, message }
+    Failure::new(kind, message)
 }
 
 /// Builds the failure of a turn whose process ended under it.
@@ -29,15 +29,22 @@ pub(super) fn ended(exit: &Exit) -> Failure {
         .map(str::trim)
         .rfind(|line| line.starts_with("Error: "));
     match complaint {
-        Some(line) => Failure {
-            kind: FailureKind::Refused,
-            message: line.to_owned(),
-        },
-        None => Failure {
-            kind: FailureKind::Protocol,
-            message: format!("codex ended in the middle of the turn ({})", how(exit)),
-        },
+        Some(line) => Failure::new(FailureKind::Refused, line),
+        None => Failure::new(
+            FailureKind::Protocol,
+            format!("codex ended in the middle of the turn ({})", how(exit)),
+        ),
     }
+}
+
+/// Tells when all used-up windows of the plan have begun anew, in seconds since 1970.
+pub(super) fn resets_at(limits: &RateLimits) -> Option<i64> {
+    [&limits.primary, &limits.secondary]
+        .into_iter()
+        .flatten()
+        .filter(|window| window.used_percent >= 100.0)
+        .map(|window| window.resets_at)
+        .max()?
 }
 
 /// Says how a process ended.
@@ -160,6 +167,26 @@ mod tests {
         check(json!("contextWindowExceeded"), "", FailureKind::ContextFull);
         check(json!("internalServerError"), "", FailureKind::Service);
         check(json!("modelNotFound"), "", FailureKind::Refused);
+    }
+
+    #[test]
+    fn a_limit_ends_with_the_last_of_its_used_up_windows() {
+        let limits = |primary: Value, secondary: Value| {
+            let told = json!({"primary": primary, "secondary": secondary, "planType": null});
+            resets_at(&serde_json::from_value(told).unwrap())
+        };
+        let window = |used: u32, resets_at: Value| json!({"usedPercent": used, "windowDurationMins": 300, "resetsAt": resets_at});
+        assert_eq!(
+            limits(window(100, json!(50)), window(40, json!(90))),
+            Some(50)
+        );
+        assert_eq!(
+            limits(window(100, json!(50)), window(100, json!(90))),
+            Some(90)
+        );
+        assert_eq!(limits(window(99, json!(50)), Value::Null), None);
+        assert_eq!(limits(window(100, Value::Null), Value::Null), None);
+        assert_eq!(limits(Value::Null, Value::Null), None);
     }
 
     #[test]

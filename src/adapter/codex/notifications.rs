@@ -7,16 +7,15 @@ use serde_json::Value;
 use super::items::{self, Item};
 use super::translate::Speaker;
 use super::wire::{
-    Delta, ErrorTold, ItemChanged, McpStartup, PatchUpdated, Progress, Rerouted, Resolved,
-    SettingsUpdated, Summary, SummaryPart, TurnChanged, TurnStatus, UsageUpdated, Warning,
-    parse_params,
+    Delta, ErrorTold, ItemChanged, McpStartup, PatchUpdated, Progress, RateLimitsUpdated, Rerouted,
+    Resolved, SettingsUpdated, Summary, SummaryPart, TurnChanged, TurnStatus, UsageUpdated,
+    Warning, parse_params,
 };
 use super::{Codex, Interrupt, Stage, failure, malformed, notice, settings, unknown};
 use crate::adapter::{AdapterEvent, Failure, FailureKind, Output, TurnEnd, Usage};
 
 /// Notifications that change nothing here. All others that are not handled below are kept as unknown.
-const HARMLESS: [&str; 21] = [
-    "account/rateLimits/updated",
+const HARMLESS: [&str; 20] = [
     "account/updated",
     "app/list/updated",
     "hook/completed",
@@ -97,6 +96,7 @@ impl Codex {
             "thread/tokenUsage/updated" => self.on_usage(&parse_params(params)?, out),
             "thread/settings/updated" => self.on_settings(&parse_params(params)?, out),
             "serverRequest/resolved" => self.on_resolved(&parse_params(params)?, out),
+            "account/rateLimits/updated" => self.on_rate_limits(parse_params(params)?),
             "error" => self.on_error(&parse_params(params)?, out),
             "warning" | "guardianWarning" => on_warning(&parse_params(params)?, out),
             "configWarning" | "deprecationNotice" => on_summary(&parse_params(params)?, out),
@@ -183,12 +183,12 @@ impl Codex {
                 final_text: std::mem::take(&mut turn.final_text),
             },
             TurnStatus::Interrupted => TurnEnd::Interrupted,
-            TurnStatus::Failed => {
-                TurnEnd::Failed(told.or(turn.told.take()).unwrap_or_else(|| Failure {
-                    kind: FailureKind::Protocol,
-                    message: "codex gave the turn up and did not say why".to_owned(),
-                }))
-            }
+            TurnStatus::Failed => TurnEnd::Failed(told.or(turn.told.take()).unwrap_or_else(|| {
+                Failure::new(
+                    FailureKind::Protocol,
+                    "codex gave the turn up and did not say why",
+                )
+            })),
             TurnStatus::InProgress => return,
         };
         if end == TurnEnd::Interrupted {
@@ -289,11 +289,16 @@ impl Codex {
         }
         let access = turn.spec.access;
         if let Err(message) = settings::check_running(&updated.thread_settings, access) {
-            turn.verdict = Some(Failure {
-                kind: FailureKind::Refused,
-                message,
-            });
+            turn.verdict = Some(Failure::new(FailureKind::Refused, message));
             self.on_interrupt(out);
+        }
+    }
+
+    /// Remembers what is used up; an answer that tells nothing of it does not make that forgotten.
+    fn on_rate_limits(&mut self, updated: RateLimitsUpdated) {
+        let told = updated.rate_limits;
+        if told.primary.is_some() || told.secondary.is_some() {
+            self.resets_at = failure::resets_at(&told);
         }
     }
 

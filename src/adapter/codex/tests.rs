@@ -182,6 +182,7 @@ recorded! {
     an_mcp_server_that_wants_more_than_a_yes_is_declined: "mcp_server_asks",
     a_missing_login_fails_the_turn_after_bounded_retries: "unauthorized",
     a_used_up_limit_fails_the_turn_at_once: "usage_limit",
+    a_used_up_limit_tells_its_end: "usage_limit_until",
     a_server_error_that_passes_is_not_seen: "server_error_once",
     a_cut_stream_withdraws_its_text: "cut_stream",
     code_mode_asks_twice_at_once: "code_mode",

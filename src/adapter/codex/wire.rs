@@ -267,6 +267,29 @@ pub(super) struct Tokens {
     pub output_tokens: u64,
 }
 
+/// `account/rateLimits/updated`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RateLimitsUpdated {
+    pub rate_limits: RateLimits,
+}
+
+/// How much of the plan is used.
+#[derive(Debug, Deserialize)]
+pub(super) struct RateLimits {
+    pub primary: Option<LimitWindow>,
+    pub secondary: Option<LimitWindow>,
+}
+
+/// A span of time for which the plan allows so much.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LimitWindow {
+    pub used_percent: f64,
+    /// Seconds since 1970.
+    pub resets_at: Option<i64>,
+}
+
 /// `serverRequest/resolved`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

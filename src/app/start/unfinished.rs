@@ -90,13 +90,16 @@ pub(super) async fn clear_the_way(
     Ok(())
 }
 
-/// A run goes on with the adapters that it was begun with: its conversations live there.
+/// A run goes on with the adapters that it was begun with, or to which its roles moved: its conversations live there.
 pub(super) fn fits_the_run(
     adapters: &BTreeMap<Role, NamedAdapter>,
     state: &State,
 ) -> Result<(), Refusal> {
     for role in [Role::Planner, Role::Reviewer] {
-        let began = state.session(role).map(|session| session.adapter.as_str());
+        let session = state.session(role);
+        let moved_from = session.and_then(|session| session.moved_from.as_deref());
+        let current = session.map(|session| session.adapter.as_str());
+        let began = moved_from.or(current);
         let now = adapters.get(&role).map(|adapter| adapter.name.as_str());
         if began != now {
             let word = |name: Option<&str>| name.unwrap_or("none").to_owned();
@@ -110,6 +113,24 @@ pub(super) fn fits_the_run(
                 format!("go on with `-s roles.{}={}`", role.name(), word(began)),
             ));
         }
+        is_set_up(adapters, current)?;
     }
     Ok(())
+}
+
+/// The adapter to which a role moved is one that a role has in the configuration: only those were looked at.
+fn is_set_up(
+    adapters: &BTreeMap<Role, NamedAdapter>,
+    current: Option<&str>,
+) -> Result<(), Refusal> {
+    let Some(current) = current else {
+        return Ok(());
+    };
+    if adapters.values().any(|adapter| adapter.name == current) {
+        return Ok(());
+    }
+    Err(Refusal::error(
+        format!("the run goes on at {current}, which has no role in the configuration now"),
+        "give a role back to it, as when the run began",
+    ))
 }

@@ -1,6 +1,6 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
-use super::{Busy, Counts, State, approving, executing, flow, recovering, reviewing};
+use super::{Busy, Counts, State, approving, executing, flow, limits, recovering, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::ids::{At, RequestId, TurnId};
@@ -31,6 +31,7 @@ pub(super) fn on_gate_changed(state: &mut State, at: At, gate: Gate) -> Vec<Effe
         return Vec::new();
     }
     state.gate = gate;
+    limits::on_gate_changed(state, gate);
     match gate {
         Gate::Auto => on_released(state, at),
         Gate::Manual => Vec::new(),
@@ -208,9 +209,11 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
             purpose,
             ..
         } => on_text_question_answered(state, at, purpose, answer),
-        QuestionKind::AdapterFailed { purpose, .. } => {
-            on_failure_answered(state, at, purpose, answer)
-        }
+        QuestionKind::AdapterFailed { purpose, other, .. } => match (answer, other) {
+            (Answer::SwitchAdapter, Some(other)) => limits::move_role(state, purpose, other),
+            _ => on_failure_answered(state, at, purpose, answer),
+        },
+        QuestionKind::UsageLimit { .. } => limits::on_answered(state, at, question.kind, answer),
         QuestionKind::Conflict { .. } => settle_conflict(state, answer),
         QuestionKind::DirtyFiles { paths, .. } => {
             executing::on_dirty_answered(state, &paths, answer)

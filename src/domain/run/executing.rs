@@ -88,7 +88,11 @@ pub(super) fn on_snapshot_taken(
 ) -> Vec<Effect> {
     let fits = |busy: &mut Busy| match busy {
         Busy::Storing { order } => stored_step(&order.purpose) == Some(step),
-        Busy::Collecting { .. } | Busy::Surveying | Busy::Entering | Busy::Stepping { .. } => false,
+        Busy::Collecting { .. }
+        | Busy::Surveying
+        | Busy::Entering
+        | Busy::Moving { .. }
+        | Busy::Stepping { .. } => false,
     };
     let Some(Busy::Storing { order }) = state.busy.take_if(fits) else {
         return Vec::new();

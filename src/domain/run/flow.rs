@@ -1,6 +1,6 @@
 //! How turns start and end, whatever they are for.
 
-use super::{Busy, Counts, Running, State, approving, executing};
+use super::{Busy, Counts, Running, State, approving, executing, limits};
 use crate::domain::effect::Effect;
 use crate::domain::event::Process;
 use crate::domain::ids::{At, TurnId};
@@ -37,7 +37,7 @@ pub(super) fn propose(
     }
 }
 
-fn make_order(state: &mut State, purpose: Purpose, again: Option<Again>) -> TurnOrder {
+pub(super) fn make_order(state: &mut State, purpose: Purpose, again: Option<Again>) -> TurnOrder {
     let turn = TurnId::new(format!("trn_{}", state.next_turn));
     state.next_turn += 1;
     TurnOrder {
@@ -130,22 +130,28 @@ pub(super) fn on_turn_ended(
     }
     match result {
         TurnResult::Completed { question, summary } => {
-            state.failures = 0;
+            (state.failures, state.blind_waits) = (0, 0);
             on_completed(state, at, running.order, question.clone(), summary)
         }
         TurnResult::Interrupted if running.order.purpose == Purpose::Summary => {
             approving::finish(state, at)
         }
         TurnResult::Interrupted => on_turn_interrupted(state, running.order),
-        TurnResult::Failed {
-            kind,
-            message,
-            transient,
-        } => {
-            let retry = *transient && state.failures < RETRIES;
-            state.failures += 1;
-            on_failed(state, at, running.order, (kind, message, retry))
+        TurnResult::Failed { .. } if running.order.purpose == Purpose::Summary => {
+            on_summary_failed(state, at, result)
         }
+        TurnResult::Failed {
+            message,
+            limit: Some(limit),
+            other,
+            ..
+        } => limits::wait(
+            state,
+            at,
+            running.order.purpose,
+            (message, *limit, other.clone()),
+        ),
+        TurnResult::Failed { .. } => on_failed(state, at, running.order, result),
     }
 }
 
@@ -191,29 +197,41 @@ fn on_turn_interrupted(state: &mut State, order: TurnOrder) -> Vec<Effect> {
     ask(state, QuestionKind::Gate { order })
 }
 
-fn on_failed(
-    state: &mut State,
-    at: At,
-    order: TurnOrder,
-    (kind, message, retry): (&str, &str, bool),
-) -> Vec<Effect> {
-    if order.purpose == Purpose::Summary {
-        let mut effects = vec![Effect::Log(format!(
+fn on_summary_failed(state: &mut State, at: At, result: &TurnResult) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if let TurnResult::Failed { kind, message, .. } = result {
+        effects.push(Effect::Log(format!(
             "The summary failed ({kind}): {message}"
-        ))];
-        effects.extend(approving::finish(state, at));
-        return effects;
+        )));
     }
+    effects.extend(approving::finish(state, at));
+    effects
+}
+
+fn on_failed(state: &mut State, at: At, order: TurnOrder, result: &TurnResult) -> Vec<Effect> {
+    let TurnResult::Failed {
+        kind,
+        message,
+        transient,
+        other,
+        ..
+    } = result
+    else {
+        return Vec::new();
+    };
+    let retry = *transient && state.failures < RETRIES;
+    state.failures += 1;
     if retry {
         return propose(state, at, order.purpose, Some(Again::Failed));
     }
-    let (kind, message) = (kind.to_owned(), message.to_owned());
+    let (kind, message, other) = (kind.clone(), message.clone(), other.clone());
     ask(
         state,
         QuestionKind::AdapterFailed {
             purpose: order.purpose,
             kind,
             message,
+            other,
         },
     )
 }

@@ -59,11 +59,19 @@ pub(super) fn take_collecting(
 ) -> Option<(TurnOrder, Option<String>)> {
     let taken = state.busy.take_if(|busy| match busy {
         Busy::Collecting { order, .. } => order.turn == *turn && fits(&order.purpose),
-        Busy::Storing { .. } | Busy::Surveying | Busy::Entering | Busy::Stepping { .. } => false,
+        Busy::Storing { .. }
+        | Busy::Surveying
+        | Busy::Entering
+        | Busy::Moving { .. }
+        | Busy::Stepping { .. } => false,
     })?;
     match taken {
         Busy::Collecting { order, question } => Some((order, question)),
-        Busy::Storing { .. } | Busy::Surveying | Busy::Entering | Busy::Stepping { .. } => None,
+        Busy::Storing { .. }
+        | Busy::Surveying
+        | Busy::Entering
+        | Busy::Moving { .. }
+        | Busy::Stepping { .. } => None,
     }
 }
 

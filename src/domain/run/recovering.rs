@@ -2,7 +2,7 @@
 //!
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
-use super::{Busy, State, approving, executing, flow};
+use super::{Busy, State, approving, executing, flow, limits};
 use crate::domain::effect::Effect;
 use crate::domain::execution::Stage;
 use crate::domain::ids::At;
@@ -50,6 +50,7 @@ fn on_busy(state: &mut State, at: At, busy: Busy) -> Vec<Effect> {
         Busy::Collecting { order, .. } => on_cut_off(state, at, order.purpose),
         // The turn had not begun: nothing of it is lost.
         Busy::Storing { order } => flow::propose(state, at, order.purpose, order.again),
+        Busy::Moving { purpose } => flow::propose(state, at, purpose, Some(Again::Failed)),
         Busy::Surveying | Busy::Entering => approving::survey(state),
         Busy::Stepping { .. } => ask_about_step(state),
     }
@@ -60,6 +61,7 @@ fn ask_again(state: &mut State, at: At, question: Question) -> Vec<Effect> {
         QuestionKind::Gate { order } => flow::propose(state, at, order.purpose, order.again),
         // The document that was held went with the program; its turn is done again.
         QuestionKind::Conflict { purpose, .. } => on_cut_off(state, at, purpose),
+        QuestionKind::UsageLimit { .. } => limits::wait_on(state, question.kind, state.gate),
         // What the user would approve may have changed since.
         QuestionKind::Execute { .. } | QuestionKind::CannotExecute { .. } => {
             approving::survey(state)

@@ -15,7 +15,7 @@ use crate::domain::question::{
 };
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Review;
-use crate::domain::turn::{Purpose, TurnResult};
+use crate::domain::turn::{Purpose, TurnResult, UsageLimit};
 
 const AT: At = At(1_000);
 
@@ -188,6 +188,21 @@ impl World {
                 step: *step,
                 plan_file_sha256: Some(sha("ticked")),
             },
+            Effect::MoveRole { role, .. } if dice.is_multiple_of(3) => Event::SessionStayed {
+                role: *role,
+                reason: "it is not there".to_owned(),
+            },
+            Effect::MoveRole { role, adapter } => Event::SessionMoved {
+                role: *role,
+                session: SessionId::new(format!("ses_{dice}")),
+                adapter: adapter.clone(),
+            },
+            Effect::Ask(question)
+                if matches!(question.kind, QuestionKind::UsageLimit { .. })
+                    && dice.is_multiple_of(2) =>
+            {
+                Event::LimitPassed { id: question.id }
+            }
             Effect::Ask(question) => {
                 let answer = self.answer(&question.kind, dice)?;
                 Event::Answered {
@@ -303,6 +318,8 @@ impl World {
             "continue",
             "done",
             "redo",
+            "wait",
+            "switch",
         ];
         let fitting: Vec<Answer> = words
             .iter()
@@ -320,7 +337,10 @@ fn result(dice: u8) -> TurnResult {
             kind: "service".to_owned(),
             message: "500".to_owned(),
             transient: true,
+            limit: None,
+            other: Some("claude".to_owned()),
         },
+        3 => limited(dice.is_multiple_of(2).then_some(At(2_000))),
         2 => TurnResult::Completed {
             question: Some("which?".to_owned()),
             summary: String::new(),
@@ -329,6 +349,16 @@ fn result(dice: u8) -> TurnResult {
             question: None,
             summary: "did it".to_owned(),
         },
+    }
+}
+
+fn limited(resets_at: Option<At>) -> TurnResult {
+    TurnResult::Failed {
+        kind: "usage limit".to_owned(),
+        message: "used up".to_owned(),
+        transient: false,
+        limit: Some(UsageLimit { resets_at }),
+        other: Some("claude".to_owned()),
     }
 }
 
@@ -535,7 +565,20 @@ impl Watch {
                 event,
                 Event::Released | Event::GateChanged { gate: Gate::Auto }
             );
-        assert!(by_user || after.gate == Gate::Auto, "begun by {event:?}");
+        // A turn that a limit turned away was released before it.
+        let waited = before.awaiting.as_ref().map(|question| &question.kind);
+        let by_limit = match waited {
+            Some(QuestionKind::UsageLimit { then, .. }) => match event {
+                Event::LimitPassed { .. } => *then == Gate::Auto,
+                Event::Answered { answer, .. } => *answer == Answer::Retry,
+                _ => false,
+            },
+            _ => false,
+        };
+        assert!(
+            by_user || by_limit || after.gate == Gate::Auto,
+            "begun by {event:?}"
+        );
         self.released = 1;
     }
 
@@ -926,4 +969,140 @@ fn a_commit_message_is_one_line_of_at_most_sixty_characters_of_text() {
     );
     let long = super::executing::commit_message(3, &"界".repeat(80));
     assert_eq!(long.chars().count(), "[Step 3] ".len() + 60);
+}
+
+fn limited_turn(n: u32, resets_at: Option<At>) -> Event {
+    Event::TurnEnded {
+        turn: TurnId::new(format!("trn_{n}")),
+        result: limited(resets_at),
+    }
+}
+
+fn waits_until(world: &World) -> i64 {
+    match world.run.state().awaiting.as_ref().map(|asked| &asked.kind) {
+        Some(QuestionKind::UsageLimit { until, .. }) => until.0 - AT.0,
+        other => panic!("no limit is waited for: {other:?}"),
+    }
+}
+
+#[test]
+fn a_turn_that_a_limit_turned_away_goes_again_by_itself_when_it_is_over() {
+    let mut world = World::new(Gate::Manual, true, settings(1));
+    check(&mut world, &goal(), "REFINE_GOAL | \nWRITE_PLAN | ask gate");
+    check(
+        &mut world,
+        &[
+            Event::Released,
+            limited_turn(1, Some(At(60_000))),
+            Event::LimitPassed { id: 7 },
+            Event::LimitPassed { id: 2 },
+        ],
+        "WRITE_PLAN | start trn_1: writes the plan\nWRITE_PLAN | ask usage_limit\nWRITE_PLAN | \n\
+         WRITE_PLAN | start trn_2: writes the plan",
+    );
+}
+
+#[test]
+fn a_pause_or_a_new_start_keeps_the_turn_that_waited_for_a_limit_at_the_gate() {
+    for interruption in [
+        Event::GateChanged { gate: Gate::Manual },
+        Event::Resumed { gate: Gate::Manual },
+    ] {
+        let mut world = World::new(Gate::Auto, true, settings(1));
+        for event in goal()
+            .into_iter()
+            .chain([limited_turn(1, None), interruption])
+        {
+            world.feed(event);
+        }
+        assert_eq!(waits_until(&world), 5 * 60_000, "the end stays as it was");
+        let id = world
+            .run
+            .state()
+            .awaiting
+            .as_ref()
+            .map_or(0, |asked| asked.id);
+        check(
+            &mut world,
+            &[Event::LimitPassed { id }, Event::Released],
+            "WRITE_PLAN | ask gate\nWRITE_PLAN | start trn_2: writes the plan",
+        );
+    }
+}
+
+#[test]
+fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
+    let mut world = World::new(Gate::Auto, true, settings(1));
+    for event in goal() {
+        world.feed(event);
+    }
+    let mut waits = Vec::new();
+    for n in 1..=5 {
+        // An end that is over already tells nothing.
+        world.feed(limited_turn(n, Some(AT)));
+        waits.push(waits_until(&world) / 60_000);
+        world.feed(Event::LimitPassed { id: n });
+    }
+    assert_eq!(waits, [5, 10, 20, 30, 30]);
+}
+
+#[test]
+fn a_role_that_moves_goes_on_in_a_new_session_at_the_other_adapter_and_back() {
+    let mut world = World::new(Gate::Auto, true, settings(1));
+    for event in goal() {
+        world.feed(event);
+    }
+    let moved = |to: &str, id: &str| Event::SessionMoved {
+        role: Role::Planner,
+        session: SessionId::new(id),
+        adapter: to.to_owned(),
+    };
+    let switch = |id| Event::Answered {
+        id,
+        answer: Answer::SwitchAdapter,
+    };
+    check(
+        &mut world,
+        &[
+            limited_turn(1, None),
+            switch(1),
+            moved("claude", "ses_c"),
+            moved("claude", "ses_stray"),
+        ],
+        "WRITE_PLAN | ask usage_limit\nWRITE_PLAN | MoveRole\n\
+         WRITE_PLAN | start trn_2: writes the plan\nWRITE_PLAN | ",
+    );
+    let planner = world.run.state().planner.clone();
+    assert_eq!(
+        (
+            planner.id.as_str(),
+            planner.adapter.as_str(),
+            planner.moved_from.as_deref()
+        ),
+        ("ses_c", "claude", Some("codex"))
+    );
+    assert!(planner.needs_recovery());
+    let back = planner.moved(SessionId::new("ses_d"), "codex".to_owned());
+    assert_eq!(back.moved_from, None);
+}
+
+#[test]
+fn a_role_that_cannot_move_is_asked_about_again() {
+    let mut world = World::new(Gate::Auto, true, settings(1));
+    for event in goal() {
+        world.feed(event);
+    }
+    let stayed = Event::SessionStayed {
+        role: Role::Planner,
+        reason: "it is not there".to_owned(),
+    };
+    let switch = Event::Answered {
+        id: 1,
+        answer: Answer::SwitchAdapter,
+    };
+    check(
+        &mut world,
+        &[limited_turn(1, None), switch, stayed],
+        "WRITE_PLAN | ask usage_limit\nWRITE_PLAN | MoveRole\nWRITE_PLAN | ask adapter_failed",
+    );
 }

@@ -104,6 +104,18 @@ impl Stamp {
         })
     }
 
+    /// The plan's limit is used up until this instant, in seconds since 1970.
+    pub fn used_up(&self, resets_at: i64) -> Value {
+        json!({
+            "type": "rate_limit_event",
+            "rate_limit_info": {
+                "status": "rejected", "resetsAt": resets_at, "rateLimitType": "five_hour", "isUsingOverage": false,
+                "unifiedWindows": {"five_hour": {"utilization": 1, "resetsAt": resets_at, "status": "rejected"}},
+            },
+            "uuid": fresh(), "session_id": self.session,
+        })
+    }
+
     /// An estimate of how much was thought.
     pub fn thinking_tokens(&self, estimated: usize, more: usize) -> Value {
         json!({

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::frames::fresh;
 use super::{Claude, Message, Phase, Stop, Wake};
+use crate::scripted::in_seconds;
 use crate::scripted::script::{
     Action, Failing, FailingKind, FailingOutcome, Speech, Stall, Tokens,
 };
@@ -208,6 +209,9 @@ impl Claude {
                     .stamp
                     .retry(attempt, failing.retries, failing.pause_ms, cause),
             );
+        }
+        if let Some(seconds) = failing.resets_in {
+            self.stage.send(&self.stamp.used_up(in_seconds(seconds)));
         }
         match failing.outcome {
             FailingOutcome::Recovers => Ok(()),

@@ -242,8 +242,17 @@ pub fn token_usage(place: &Place, total: (u64, u64), last: (u64, u64)) -> Value 
 
 /// What the account may still use: nothing is known of it.
 pub fn rate_limits() -> Value {
+    limits(&Value::Null)
+}
+
+/// What the account may still use: nothing until this instant, in seconds since 1970.
+pub fn used_up(resets_at: i64) -> Value {
+    limits(&json!({"usedPercent": 100, "windowDurationMins": 300, "resetsAt": resets_at}))
+}
+
+fn limits(primary: &Value) -> Value {
     let limits = json!({
-        "limitId": "codex", "limitName": null, "normalModelSlug": null, "primary": null,
+        "limitId": "codex", "limitName": null, "normalModelSlug": null, "primary": primary,
         "secondary": null, "credits": null, "individualLimit": null, "spendControlReached": null,
         "planType": null, "rateLimitReachedType": null,
     });

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Codex, Stop, Terminal, Told, Wake, frames};
 use crate::scripted::act::{Change, ChangeError, RunNumber, only_reads};
+use crate::scripted::in_seconds;
 use crate::scripted::script::{
     Action, Ask, Command, Edit, Failing, FailingKind, FailingOutcome, Speech, Stall, Write,
 };
@@ -382,6 +383,9 @@ impl Codex {
             self.pause(failing.pause_ms)?;
             let message = format!("Reconnecting... {attempt}/{}", failing.retries);
             self.retry_notice(&message, status.clone(), &failure(failing.kind).0);
+        }
+        if let Some(seconds) = failing.resets_in {
+            self.stage.send(&frames::used_up(in_seconds(seconds)));
         }
         match failing.outcome {
             FailingOutcome::Recovers => Ok(()),

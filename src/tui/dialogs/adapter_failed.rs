@@ -1,26 +1,32 @@
 //! Dialog: a turn failed, and trying again by ourselves did not help.
 
-use super::{answer, cancel, identity};
+use super::{answer, cancel, identity, offers_the_move};
 use crate::domain::question::Answer;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
-pub(super) fn sheet(id: u32, purpose: &Purpose, failure: (&str, &str), state: &State) -> Sheet {
-    let (kind, message) = failure;
+pub(super) fn sheet(
+    id: u32,
+    purpose: &Purpose,
+    failure: (&str, &str, Option<&str>),
+    state: &State,
+) -> Sheet {
+    let (kind, message, other) = failure;
     let role = purpose.role();
     let adapter = state.session(role).map_or("", |session| &session.adapter);
     let title = format!("the turn of the {} ({adapter}) failed: {kind}", role.name());
     let mut sheet = Sheet::new(identity(id), &title).says(message, theme::BAD);
     sheet.whole = Some((title, message.to_owned()));
-    sheet
+    let sheet = sheet
         .offers('r', "try again", answer(id, Answer::Retry))
         .offers(
             'n',
             "try again in a new session",
             answer(id, Answer::NewSession),
-        )
+        );
+    offers_the_move(sheet, id, (role, other), state)
         .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
         .offers('c', "cancel the run", cancel())
 }

@@ -12,7 +12,7 @@ use crate::domain::session::Session;
 use crate::domain::turn::Role;
 use crate::tui::page::Page;
 use crate::tui::theme;
-use crate::tui::words::{elapsed, gate, tokens};
+use crate::tui::words::{elapsed, gate, limit, tokens};
 use crate::tui::wrap::{one_line, wrap, wrap_text};
 
 /// Draws the run's facts.
@@ -56,6 +56,9 @@ fn lay_out(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
             elapsed(running.started_at, now)
         );
         rows.push(row("turn", &text));
+    }
+    if let Some(text) = limit(state, now) {
+        rows.push(Row::new("waits", &text, theme::NEEDS_YOU));
     }
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);
@@ -109,7 +112,10 @@ fn of_session(session: &Session) -> Vec<Row> {
         ),
         row("messages", &session.n_messages.to_string()),
     ];
-    if session.degraded {
+    if let Some(from) = &session.moved_from {
+        let text = format!("from {from}: it goes on here from a recovery prompt");
+        rows.push(Row::new("moved", &text, theme::BAD));
+    } else if session.degraded {
         let text = "the CLI lost the conversation once; it goes on from a recovery prompt";
         rows.push(Row::new("degraded", text, theme::BAD));
     }

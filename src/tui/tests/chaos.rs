@@ -66,6 +66,8 @@ fn event(n: u8, text: &str) -> Event {
                     kind: text.clone(),
                     message: text,
                     transient: false,
+                    limit: None,
+                    other: None,
                 },
             };
         }

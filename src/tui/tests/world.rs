@@ -14,7 +14,7 @@ use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan;
 use crate::domain::question::{
     ArbitrationReason, CommitTerms, EntryPoint, Question, QuestionKind, Terms, TestCommand,
-    TestSource,
+    TestSource, WaitFrom,
 };
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
 use crate::domain::review::{Review, Verdict};
@@ -287,6 +287,21 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 purpose: purpose.clone(),
                 kind: text("login"),
                 message: text("codex is not logged in\nhint: run `codex login`"),
+                other: Some(text("claude")),
+            },
+        ),
+        (
+            Phase::WritePlan,
+            QuestionKind::UsageLimit {
+                purpose: purpose.clone(),
+                adapter: text("codex"),
+                message: text(
+                    "You've hit your usage limit. Visit https://example.com/settings/usage or try again at 3:04 AM.",
+                ),
+                until: At(NOW.0 + 12 * 60_000),
+                from: WaitFrom::Cli,
+                then: Gate::Manual,
+                other: Some(text("claude")),
             },
         ),
         (

@@ -40,6 +40,19 @@ pub fn event(event: &Event) -> Vec<Block> {
                 role.name()
             ),
         ),
+        Event::SessionMoved { role, adapter, .. } => fact(
+            Tone::Plain,
+            &format!(
+                "the {} goes on at {} from a recovery prompt",
+                role.name(),
+                one_line(adapter)
+            ),
+        ),
+        Event::SessionStayed { role, reason } => fact(
+            Tone::Bad,
+            &format!("the {} stays where it is: {reason}", role.name()),
+        ),
+        Event::LimitPassed { .. } => notice("the wait for the usage limit is over"),
         Event::TurnEnded { result, .. } => turn_ended(result),
         Event::PlanCommitted { plan, .. } => {
             good(&format!("plan.md is written: {} step(s)", plan.steps.len()))
@@ -275,6 +288,8 @@ fn answer_in_words(answer: &Answer) -> String {
         Answer::RequestChanges { text } => format!("change the plan: {text}"),
         Answer::Retry => "try again".to_owned(),
         Answer::NewSession => "try again in a new session".to_owned(),
+        Answer::Wait => "wait, and go on by itself then".to_owned(),
+        Answer::SwitchAdapter => "go on at the other CLI".to_owned(),
         Answer::Stop => "stop, back to the goal".to_owned(),
         Answer::Texts { answers } => {
             let list: Vec<&str> = answers.values().map(String::as_str).collect();

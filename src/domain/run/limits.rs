@@ -1,0 +1,175 @@
+//! A usage limit pauses the run until it is over, and a role may move to the other CLI.
+//!
+//! Refuses to know the clock: when the wait is over comes in as an event.
+
+use super::{Busy, State, approving, flow};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{At, SessionId};
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::{Answer, Question, QuestionKind, WaitFrom};
+use crate::domain::turn::{Again, Purpose, Role, UsageLimit};
+
+/// How long the waits are whose end nobody told, from the first in a row on; the last one goes on. In minutes.
+const BLIND_WAITS: [i64; 4] = [5, 10, 20, 30];
+/// How much longer than told is waited, in milliseconds: services count in whole seconds.
+const MARGIN: i64 = 1_000;
+
+/// A turn met a usage limit: it waits, and the user may do something else.
+pub(super) fn wait(
+    state: &mut State,
+    at: At,
+    purpose: Purpose,
+    (message, limit, other): (&str, UsageLimit, Option<String>),
+) -> Vec<Effect> {
+    let session = state.session(purpose.role());
+    let adapter = session.map_or_else(String::new, |session| session.adapter.clone());
+    // A limit that should be over already, and is not, tells nothing.
+    let told = limit.resets_at.filter(|resets_at| *resets_at > at);
+    let (until, from) = match told {
+        Some(resets_at) => (resets_at.0.saturating_add(MARGIN), WaitFrom::Cli),
+        None => (at.0.saturating_add(blind_wait(state)), WaitFrom::Us),
+    };
+    flow::ask(
+        state,
+        QuestionKind::UsageLimit {
+            purpose,
+            adapter,
+            message: message.to_owned(),
+            until: At(until),
+            from,
+            then: Gate::Auto,
+            other,
+        },
+    )
+}
+
+/// The next wait without a known end, in milliseconds.
+fn blind_wait(state: &mut State) -> i64 {
+    let n = usize::try_from(state.blind_waits).unwrap_or(usize::MAX);
+    state.blind_waits = state.blind_waits.saturating_add(1);
+    let minutes = BLIND_WAITS.get(n).or(BLIND_WAITS.last());
+    minutes.copied().unwrap_or_default() * 60_000
+}
+
+/// Goes on waiting; `gate` says who releases the turn when that is over.
+pub(super) fn wait_on(state: &mut State, mut kind: QuestionKind, gate: Gate) -> Vec<Effect> {
+    if let QuestionKind::UsageLimit { then, .. } = &mut kind {
+        *then = gate;
+    }
+    flow::ask(state, kind)
+}
+
+pub(super) fn on_answered(
+    state: &mut State,
+    at: At,
+    kind: QuestionKind,
+    answer: &Answer,
+) -> Vec<Effect> {
+    match (answer, kind) {
+        (Answer::Wait, kind) => wait_on(state, kind, Gate::Auto),
+        (
+            Answer::SwitchAdapter,
+            QuestionKind::UsageLimit {
+                purpose,
+                other: Some(other),
+                ..
+            },
+        ) => move_role(state, purpose, other),
+        // Whoever wants it tried now has released it with that.
+        (_, QuestionKind::UsageLimit { purpose, .. }) => try_again(state, at, purpose, Gate::Auto),
+        _ => Vec::new(),
+    }
+}
+
+/// A pause keeps the turn that waits for a limit, too; the auto gate lets it go.
+pub(super) fn on_gate_changed(state: &mut State, gate: Gate) {
+    if let Some(Question {
+        kind: QuestionKind::UsageLimit { then, .. },
+        ..
+    }) = &mut state.awaiting
+    {
+        *then = gate;
+    }
+}
+
+pub(super) fn on_passed(state: &mut State, at: At, id: u32) -> Vec<Effect> {
+    let is_it = |question: &mut Question| {
+        question.id == id && matches!(question.kind, QuestionKind::UsageLimit { .. })
+    };
+    let Some(QuestionKind::UsageLimit { purpose, then, .. }) =
+        state.awaiting.take_if(is_it).map(|question| question.kind)
+    else {
+        return Vec::new();
+    };
+    try_again(state, at, purpose, then)
+}
+
+/// Sends the turn again, released already where `gate` is auto.
+fn try_again(state: &mut State, at: At, purpose: Purpose, gate: Gate) -> Vec<Effect> {
+    state.failures = 0;
+    if purpose.phase() == Phase::Execute
+        && let Some(stale) = approving::stale_before_step(state)
+    {
+        return stale;
+    }
+    let order = flow::make_order(state, purpose, Some(Again::Failed));
+    match gate {
+        Gate::Auto => flow::start(state, at, order),
+        Gate::Manual => flow::ask(state, QuestionKind::Gate { order }),
+    }
+}
+
+/// Moves a turn's role to another adapter before the turn goes again.
+pub(super) fn move_role(state: &mut State, purpose: Purpose, adapter: String) -> Vec<Effect> {
+    let role = purpose.role();
+    (state.failures, state.blind_waits) = (0, 0);
+    state.busy = Some(Busy::Moving { purpose });
+    vec![Effect::MoveRole { role, adapter }]
+}
+
+/// Takes the purpose of the role's turn that waits for the move.
+fn take_moving(state: &mut State, role: Role) -> Option<Purpose> {
+    let moving = state
+        .busy
+        .take_if(|busy| matches!(busy, Busy::Moving { purpose } if purpose.role() == role))?;
+    match moving {
+        Busy::Moving { purpose } => Some(purpose),
+        _ => None,
+    }
+}
+
+pub(super) fn on_moved(
+    state: &mut State,
+    at: At,
+    role: Role,
+    (session, adapter): (&SessionId, &str),
+) -> Vec<Effect> {
+    let Some(purpose) = take_moving(state, role) else {
+        return Vec::new();
+    };
+    if let Some(current) = state.session_mut(role) {
+        *current = current.moved(session.clone(), adapter.to_owned());
+    }
+    if purpose.phase() == Phase::Execute
+        && let Some(stale) = approving::stale_before_step(state)
+    {
+        return stale;
+    }
+    // Another CLI gets another prompt, so the manual gate shows it first.
+    flow::propose(state, at, purpose, Some(Again::Failed))
+}
+
+pub(super) fn on_stayed(state: &mut State, role: Role, reason: &str) -> Vec<Effect> {
+    let Some(purpose) = take_moving(state, role) else {
+        return Vec::new();
+    };
+    flow::ask(
+        state,
+        QuestionKind::AdapterFailed {
+            purpose,
+            kind: "refused".to_owned(),
+            message: reason.to_owned(),
+            other: None,
+        },
+    )
+}

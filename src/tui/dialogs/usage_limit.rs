@@ -1,0 +1,50 @@
+//! Dialog: a CLI's plan is used up; the run waits and goes on by itself.
+
+use super::{answer, cancel, identity, offers_the_move};
+use crate::domain::phase::Gate;
+use crate::domain::question::{Answer, QuestionKind, WaitFrom};
+use crate::domain::run::State;
+use crate::tui::sheet::{Sheet, Then};
+use crate::tui::theme;
+use crate::tui::wrap::one_line;
+
+pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State) -> Sheet {
+    let QuestionKind::UsageLimit {
+        purpose,
+        adapter,
+        message,
+        until,
+        from,
+        then,
+        other,
+    } = kind
+    else {
+        return Sheet::new(identity(id), "the run waits");
+    };
+    let role = purpose.role();
+    let title = format!("{}'s usage limit is reached", one_line(adapter));
+    let until = until.hour_and_minute();
+    let when = match from {
+        WaitFrom::Cli => format!("It ends at {until}."),
+        WaitFrom::Us => format!("Nobody told when it ends; the next try is at {until}."),
+    };
+    let goes = match then {
+        Gate::Auto => format!("The turn of the {} goes again then by itself.", role.name()),
+        Gate::Manual => format!("The turn of the {} waits for you then.", role.name()),
+    };
+    let mut sheet = Sheet::new(identity(id), &title)
+        .says(&format!("{when} {goes}"), theme::PLAIN)
+        .says(message, theme::QUIET);
+    sheet.whole = Some((title, message.clone()));
+    let wait = match then {
+        Gate::Auto => ("wait", Then::Act(Vec::new())),
+        Gate::Manual => ("wait, and go on by itself then", answer(id, Answer::Wait)),
+    };
+    let sheet =
+        sheet
+            .offers('w', wait.0, wait.1)
+            .offers('r', "try again now", answer(id, Answer::Retry));
+    offers_the_move(sheet, id, (role, other.as_deref()), state)
+        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('c', "cancel the run", cancel())
+}
