@@ -48,7 +48,16 @@ pub enum Task {
     /// Takes this goal, confirmed by being given, to its end.
     Begin(String),
     /// Takes up the run that is there.
-    Resume,
+    Resume(Unconfirmed),
+}
+
+/// What becomes of a goal that was talked about and that nobody confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unconfirmed {
+    /// It waits for the user.
+    Waits,
+    /// It counts as it was given.
+    Counts,
 }
 
 /// Plays a run to its end and returns the exit code: 0 done, 1 error, 3 needs the user, 4 locked,
@@ -96,7 +105,7 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     let starting = async {
         match &task {
             Task::Begin(_) => start(&wishes).await,
-            Task::Resume => resume(&wishes).await,
+            Task::Resume(_) => resume(&wishes).await,
         }
     };
     let started = tokio::select! {
@@ -119,12 +128,14 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     let mut teller = Teller::new(out, form);
     let begun = match &task {
         Task::Begin(goal) => begin(&mut engine, goal),
-        Task::Resume => engine
-            .resume(wishes.gate)
-            .and_then(|()| confirm_unspoken(&mut engine)),
+        Task::Resume(_) => engine.resume(wishes.gate),
+    };
+    let goal = match task {
+        Task::Begin(_) => Unconfirmed::Waits,
+        Task::Resume(goal) => goal,
     };
     let end = match begun {
-        Ok(()) => drive(&mut engine, &mut answers, &mut teller, &mut signals).await,
+        Ok(()) => drive(&mut engine, (&mut answers, goal), &mut teller, &mut signals).await,
         Err(error) => Err(error),
     };
     let code = match end {
@@ -148,30 +159,21 @@ fn confirm(engine: &mut Engine, text: String) -> Result<(), EngineError> {
     engine.feed(Event::GoalConfirmed { title, text })
 }
 
-/// Confirms a goal that nobody was asked about yet: what was cut off was the beginning of `run --goal`, whose goal
-/// counts as confirmed.
-fn confirm_unspoken(engine: &mut Engine) -> Result<(), EngineError> {
-    let state = engine.state();
+/// The goal that counts although nobody confirmed it: the flag says so, or no agent was asked about it yet. Then
+/// what was cut off was the beginning of `run --goal`, whose goal counts as confirmed.
+fn goal_that_counts(state: &State, unconfirmed: Unconfirmed) -> Option<String> {
     let sessions = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
-    let spoken = sessions
-        .iter()
-        .flatten()
-        .any(|session| session.n_messages > 0);
-    let goal = state
-        .goal
-        .as_ref()
-        .filter(|goal| !goal.confirmed && !spoken);
-    match goal.map(|goal| goal.text.clone()) {
-        Some(text) if state.phase == Phase::RefineGoal && is_at_rest(engine) => {
-            confirm(engine, text)
-        }
-        Some(_) | None => Ok(()),
-    }
+    let mut sessions = sessions.iter().flatten();
+    let counts =
+        unconfirmed == Unconfirmed::Counts || sessions.all(|session| session.n_messages == 0);
+    let goal = state.goal.as_ref().filter(|goal| !goal.confirmed && counts);
+    goal.filter(|_| state.phase == Phase::RefineGoal)
+        .map(|goal| goal.text.clone())
 }
 
 async fn drive(
     engine: &mut Engine,
-    answers: &mut Answers,
+    (answers, mut unconfirmed): (&mut Answers, Unconfirmed),
     teller: &mut Teller<'_>,
     signals: &mut Signals,
 ) -> Result<End, EngineError> {
@@ -198,7 +200,13 @@ async fn drive(
             continue;
         }
         if is_at_rest(engine) {
-            return Ok(End::AtRest);
+            let Some(goal) = goal_that_counts(engine.state(), unconfirmed) else {
+                return Ok(End::AtRest);
+            };
+            // Once: a run that is stopped later waits for its user.
+            unconfirmed = Unconfirmed::Waits;
+            confirm(engine, goal)?;
+            continue;
         }
         if let Some(end) = wait_a_while(engine, signals).await? {
             return Ok(end);
@@ -271,13 +279,9 @@ async fn leave(
             (format!("interrupted by {name}"), 130)
         }
         End::AtRest => {
-            let reason = "the run was stopped and is back at the goal".to_owned();
-            complain(
-                err,
-                &reason,
-                "give a goal anew with `--new`; files and commits are kept",
-            );
-            (reason, 3)
+            let (reason, hint) = at_rest_in_words(engine.state());
+            complain(err, reason, hint);
+            (reason.to_owned(), 3)
         }
         End::OutputClosed => ("nobody reads the output any more".to_owned(), 1),
     };
@@ -297,6 +301,20 @@ async fn leave(
     // The reader may be gone; that changes nothing about the end.
     let _closed = flush(engine, teller);
     Ok(code)
+}
+
+/// Why nothing goes on, and what to do.
+fn at_rest_in_words(state: &State) -> (&'static str, &'static str) {
+    match state.cycle {
+        0 => (
+            "needs you: the goal is not confirmed",
+            "`agent-collab resume --yes-goal` takes it as it was given; `agent-collab` goes on with the talk about it",
+        ),
+        _ => (
+            "the run was stopped and is back at the goal",
+            "give a goal anew with `--new`; files and commits are kept",
+        ),
+    }
 }
 
 fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8 {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::app::answers::{Answers, Yes};
-use crate::app::headless::{self, Headless, Task};
+use crate::app::headless::{self, Headless, Task, Unconfirmed};
 use crate::app::report::Form;
 use crate::app::screen::{self, First, Opening};
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
@@ -194,7 +194,7 @@ impl Demo {
             wishes: self.wishes(Gate::Auto, Asks::Deny),
             task: match story {
                 Story::Begins => Task::Begin(self.goal.clone()),
-                Story::GoesOn => Task::Resume,
+                Story::GoesOn => Task::Resume(Unconfirmed::Waits),
             },
             answers: Answers {
                 execute: Some(Yes),

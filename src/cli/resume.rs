@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::app::headless::Task;
+use crate::app::headless::{Task, Unconfirmed};
 use crate::app::start::{Refusal, Unfinished};
 
 use super::run::{ConductArgs, conduct};
@@ -19,6 +19,9 @@ pub struct ResumeArgs {
     /// What becomes of a step that was cut off
     #[arg(long, value_name = "WHAT")]
     pub on_step: Option<OnStep>,
+    /// Confirms a goal that was talked about, as it was given
+    #[arg(long)]
+    pub yes_goal: bool,
     /// How the run is conducted.
     #[command(flatten)]
     pub conduct: ConductArgs,
@@ -58,5 +61,9 @@ pub async fn run(args: ResumeArgs) -> Result<u8, Refusal> {
         args.on_step
             .map(|what| format!("step_recovery={}", what.word())),
     );
-    conduct(&conducted, Task::Resume, Unfinished::Refuse).await
+    let goal = match args.yes_goal {
+        true => Unconfirmed::Counts,
+        false => Unconfirmed::Waits,
+    };
+    conduct(&conducted, Task::Resume(goal), Unfinished::Refuse).await
 }

@@ -1,6 +1,6 @@
 //! Whatever ends the program at whatever moment, `resume` goes on: same end, no commit twice, nothing lost.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::script::{Agent, say, shell, write};
 use crate::world::World;
@@ -90,22 +90,44 @@ fn check(kind: &str, on_step: &str) {
         .complains("no unfinished run");
 }
 
-#[test]
-fn a_goal_that_was_not_confirmed_before_the_kill_counts_as_confirmed() {
+/// A world whose log ends with these lines of a run that was killed while it planned, as if they were all.
+fn cut_to(kinds: &[&str]) -> World {
     let world = World::new();
     cast(&world);
     let mut running = world.start(&["run", "--goal", "A test", "--auto", "--json"]);
-    running.until("\"kind\":\"goal.given\"");
+    running.until("\"kind\":\"turn.started\"");
     running.signal("KILL");
     running.wait();
     let log = world.read(".agent-collab/events.jsonl");
-    let given: Vec<&str> = log.lines().take(3).collect();
-    assert!(given[2].contains("\"kind\":\"goal.given\""), "{log}");
-    world.put(".agent-collab/events.jsonl", &(given.join("\n") + "\n"));
+    let events = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let kept = events.filter(|event| kinds.contains(&event["kind"].as_str().unwrap()));
+    let lines = kept.take(kinds.len()).enumerate().map(|(seq, mut event)| {
+        event["seq"] = json!(seq);
+        format!("{event}\n")
+    });
+    world.put(".agent-collab/events.jsonl", &lines.collect::<String>());
     world.put(".agent-collab/state.json", "{");
+    world
+}
+
+#[test]
+fn a_goal_that_nobody_was_asked_about_counts_as_confirmed() {
+    let world = cut_to(&["log.opened", "run.created", "goal.given"]);
     world.program(&RESUME).ends(0);
     assert_eq!(steps(&world).len(), 2);
     assert_eq!(world.state()["goal"]["text"], "A test");
+}
+
+#[test]
+fn a_goal_that_was_talked_about_waits_for_its_user() {
+    let world = cut_to(&["log.opened", "run.created", "goal.given", "session.message"]);
+    world.program(&RESUME).ends(3).complains("--yes-goal");
+    world
+        .program(&[&RESUME[..], &["--yes-goal"]].concat())
+        .ends(0);
+    assert_eq!(steps(&world).len(), 2);
 }
 
 #[test]
