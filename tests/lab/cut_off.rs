@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ const ROLES: [&str; 2] = ["planner", "reviewer"];
 /// What a run is conducted with, from its beginning and when it is taken up.
 const CONDUCT: &str = "--yes-execute";
 /// How a run is taken up.
-const RESUME: [&str; 6] = [
+pub const RESUME: [&str; 6] = [
     "resume",
     "--auto",
     CONDUCT,
@@ -32,7 +32,7 @@ const RESUME: [&str; 6] = [
     "--json",
 ];
 /// How long one life of the program may take.
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(150);
 /// How often is looked whether the moment has come: less than the program needs for a line that lasts.
 const GLANCE: Duration = Duration::from_micros(300);
 
@@ -60,6 +60,8 @@ pub enum End {
 pub struct Lives<'a> {
     world: &'a World,
     program: Started,
+    /// How large the log was when this life began.
+    size_before: u64,
     /// Roles whose first turn was cut off: what they began need not be there any more.
     begun_anew: BTreeSet<&'static str>,
 }
@@ -70,6 +72,7 @@ impl<'a> Lives<'a> {
         Lives {
             world,
             program: world.start(&[CONDUCT]),
+            size_before: 0,
             begun_anew: BTreeSet::new(),
         }
     }
@@ -83,9 +86,14 @@ impl<'a> Lives<'a> {
         end
     }
 
+    fn path(&self) -> PathBuf {
+        self.world.repository.root().join(LOG)
+    }
+
     /// Takes the run up; a goal that was never written down is given again.
     pub fn take_up(&mut self) {
         let has_goal = of_kind(&self.world.log(), "goal.given").next().is_some();
+        self.size_before = size_of(&self.path());
         self.program = match has_goal {
             true => self.world.start_program(&RESUME),
             false => self.world.start(&[CONDUCT]),
@@ -94,11 +102,12 @@ impl<'a> Lives<'a> {
 
     /// Kills the program at a moment, unless it ends before.
     pub fn kill_at(&mut self, moment: Moment) -> End {
-        let path = self.world.repository.root().join(LOG);
+        let path = self.path();
         let deadline = Instant::now() + LIMIT;
-        let mut size = 0;
+        // A life that has written nothing yet is not killed by what an earlier one wrote.
+        let mut size = self.size_before;
         loop {
-            let grown = fs::metadata(&path).map_or(0, |file| file.len());
+            let grown = size_of(&path);
             let has_come = match moment {
                 Moment::Logged(holds) => grown != size && holds(&self.world.log()),
                 Moment::Lines(n, _) => grown != size && n_lines(&path) >= n,
@@ -209,6 +218,10 @@ pub fn assert_conversations_kept(world: &World, cast: Cast, begun_anew: &BTreeSe
 /// Tells whether the run is over.
 fn is_done(log: &[Value]) -> bool {
     of_kind(log, "run.phase").any(|event| event["data"]["to"] == "DONE")
+}
+
+fn size_of(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
 }
 
 fn n_lines(path: &Path) -> usize {

@@ -84,6 +84,11 @@ impl Home {
         command
     }
 
+    /// All that a program sees of the machine's environment here.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
     /// Prepares one of the pinned CLIs by its own name, found on this home's PATH.
     pub fn cli(&self, vendor: Vendor) -> Command {
         self.command(self.root.join("bin").join(vendor.cli()))

@@ -32,6 +32,7 @@ mod model_server;
 mod report;
 mod repository;
 mod scenarios;
+mod seat;
 mod world;
 
 /// How many scenarios run at a time: the CLIs are heavy and the test machines have two cores.

@@ -9,6 +9,7 @@ mod hostile;
 mod instructions;
 mod killed;
 mod killed_cli;
+mod killed_talk;
 mod lost_session;
 mod own_rules;
 mod permission;
@@ -127,6 +128,14 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "a_run_killed_in_each_phase_ends_the_same_claude_planning",
         killed::each_phase_swapped,
+    ),
+    scenario(
+        "a_talk_about_the_goal_that_was_killed_goes_on_codex_planning",
+        killed_talk::usual,
+    ),
+    scenario(
+        "a_talk_about_the_goal_that_was_killed_goes_on_claude_planning",
+        killed_talk::swapped,
     ),
     scenario(
         "a_run_killed_between_some_lines_ends_the_same_codex_planning",

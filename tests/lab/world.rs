@@ -15,6 +15,7 @@ use crate::model_server::ModelServer;
 use crate::model_server::script::{Reply, Request, Vendor};
 use crate::report::{Notes, number_of};
 use crate::repository::Repository;
+use crate::seat::Seat;
 
 /// How long one run of the program may take.
 const LIMIT: Duration = Duration::from_secs(150);
@@ -114,6 +115,12 @@ impl World {
     /// Starts a run for the scratch project's goal, headless, with these flags more.
     pub fn start(&self, more: &[&str]) -> Started {
         self.start_program(&[&RUN[..], more].concat())
+    }
+
+    /// Opens the program in the repository, on a terminal.
+    pub fn open(&self) -> Seat {
+        let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
+        Seat::take(program, self.home.environment(), self.repository.root())
     }
 
     /// Starts the program in the repository with these arguments.

@@ -84,7 +84,7 @@ fn speaks(log: &[Value], phase: &str, n_signs: usize) -> bool {
     }
 }
 
-fn n_of(log: &[Value], kind: &str) -> usize {
+pub(super) fn n_of(log: &[Value], kind: &str) -> usize {
     of_kind(log, kind).count()
 }
 
