@@ -45,7 +45,11 @@ pub(super) async fn commit(
             CommitFailureKind::IndexBehind(commit) => Ok(commit.0),
             // A crash may have come between the commit and its record: the commit at HEAD is this step's.
             CommitFailureKind::Nothing => match made_before(git, base, message).await {
-                Some(commit) => Ok(commit),
+                Some(commit) => {
+                    // The crash may have come before the user's index was told, too; the commit stands either way.
+                    let _behind = git.tell_index(&CommitId(commit.clone())).await;
+                    Ok(commit)
+                }
                 None => Err(NoCommit::Nothing),
             },
             _ => Err(NoCommit::Failed(failure.output)),

@@ -182,7 +182,10 @@ impl Repository {
     }
 
     /// Tells the user's index of the paths that a commit took: what was staged for others stays.
-    async fn tell_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
+    ///
+    /// # Errors
+    /// `IndexBehind`: the commit stands, the index does not know of it.
+    pub async fn tell_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
         let behind = |output: String| {
             CommitFailure::new(CommitFailureKind::IndexBehind(commit.clone()), output)
         };

@@ -263,3 +263,19 @@ async fn a_submodules_new_commit_is_committed() {
         ("M sub".to_owned(), String::new())
     );
 }
+
+#[tokio::test]
+async fn an_index_that_a_crash_left_behind_a_commit_is_told_of_it() {
+    let fixture = Fixture::new();
+    fixture.write("new", "step\n");
+    // What a commit leaves when the program dies right after it.
+    let before = std::fs::read(fixture.root().join(".git/index")).unwrap();
+    fixture.git("add new");
+    fixture.git("commit -q -m step");
+    std::fs::write(fixture.root().join(".git/index"), before).unwrap();
+    assert_eq!(fixture.git("status --porcelain"), "D  new\n?? new");
+    let repository = fixture.repository().await;
+    let commit = CommitId(fixture.git("rev-parse HEAD"));
+    repository.tell_index(&commit).await.unwrap();
+    assert_eq!(fixture.git("status --porcelain"), "");
+}
