@@ -11,6 +11,7 @@
 //! [`documents`].
 
 pub mod atomic;
+pub mod boundary;
 pub mod debug_log;
 pub mod documents;
 mod error;

@@ -59,9 +59,29 @@ pub enum Heard {
     Ended(RunNumber, Option<i32>),
 }
 
+/// Where a scripted agent hears what happened.
+pub trait Inbox: Send {
+    /// Waits for the next thing to happen; `None` when nothing did until `deadline`.
+    fn hear(&mut self, deadline: Option<Instant>) -> Option<Heard>;
+}
+
+impl Inbox for Receiver<Heard> {
+    fn hear(&mut self, deadline: Option<Instant>) -> Option<Heard> {
+        let Some(deadline) = deadline else {
+            return self.recv().ok().or(Some(Heard::End));
+        };
+        let wait = deadline.saturating_duration_since(Instant::now());
+        match self.recv_timeout(wait) {
+            Ok(heard) => Some(heard),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Heard::End),
+        }
+    }
+}
+
 /// Where a scripted agent acts.
 pub struct Stage {
-    inbox: Receiver<Heard>,
+    inbox: Box<dyn Inbox>,
     post: SyncSender<Heard>,
     out: Box<dyn Write + Send>,
     err: Box<dyn Write + Send>,
@@ -88,17 +108,27 @@ impl Stage {
         err: Box<dyn Write + Send>,
     ) -> (Self, SyncSender<Heard>) {
         let (post, inbox) = sync_channel(INBOX);
-        let stage = Self {
+        let stage = Self::with_inbox(pace, out, err, (Box::new(inbox), post.clone()));
+        (stage, post)
+    }
+
+    /// Makes a stage whose agent hears from this inbox; what its commands say is posted.
+    pub fn with_inbox(
+        pace: Pace,
+        out: Box<dyn Write + Send>,
+        err: Box<dyn Write + Send>,
+        (inbox, post): (Box<dyn Inbox>, SyncSender<Heard>),
+    ) -> Self {
+        Self {
             inbox,
-            post: post.clone(),
+            post,
             out,
             err,
             pace,
             groups: BTreeMap::new(),
             n_runs: 0,
             audience: Audience::There,
-        };
-        (stage, post)
+        }
     }
 
     /// Makes the stage of this process: standard input, output and error, and SIGTERM.
@@ -144,17 +174,7 @@ impl Stage {
 
     /// Waits for the next thing to happen; `None` when nothing did until `deadline`.
     pub fn hear(&mut self, deadline: Option<Instant>) -> Option<Heard> {
-        let heard = match deadline {
-            None => self.inbox.recv().ok().or(Some(Heard::End)),
-            Some(deadline) => {
-                let wait = deadline.saturating_duration_since(Instant::now());
-                match self.inbox.recv_timeout(wait) {
-                    Ok(heard) => Some(heard),
-                    Err(RecvTimeoutError::Timeout) => None,
-                    Err(RecvTimeoutError::Disconnected) => Some(Heard::End),
-                }
-            }
-        };
+        let heard = self.inbox.hear(deadline);
         if let Some(Heard::Ended(run, _)) = &heard {
             self.groups.remove(run);
         }

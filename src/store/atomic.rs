@@ -10,7 +10,7 @@ use std::path::Path;
 
 use fs2::FileExt;
 
-use super::{StoreError, plain};
+use super::{StoreError, boundary, plain};
 
 const PREFIX: &str = ".agent-collab-";
 const SUFFIX: &str = ".tmp";
@@ -29,6 +29,18 @@ enum Point {
     Synced,
     /// It has taken the name; the directory is not synced.
     Renamed,
+}
+
+impl Point {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Created => "replace: created",
+            Self::Partial => "replace: partial",
+            Self::Written => "replace: written",
+            Self::Synced => "replace: synced",
+            Self::Renamed => "replace: renamed",
+        }
+    }
 }
 
 /// Replaces the file at `path`, or creates it.
@@ -67,7 +79,10 @@ fn steps(
     let writing = |e| StoreError::io("write", path, e);
     // The lock tells a sweep by another process that this file is in use.
     temporary.as_file().lock_shared().map_err(writing)?;
-    let dies = |point| fate(point) == Fate::Die;
+    let dies = |point: Point| {
+        boundary::at_file(point.name(), path);
+        fate(point) == Fate::Die
+    };
     if dies(Point::Created) {
         return leave(temporary);
     }

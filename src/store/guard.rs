@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use copy::Copy;
 
 use super::plain::{self, Found};
-use super::{Layout, StoreError, atomic};
+use super::{Layout, StoreError, atomic, boundary};
 
 /// A difference that was found and undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -225,6 +225,7 @@ impl Inner {
             return Ok(());
         };
         let before = copy.len();
+        boundary::at_file("append", path);
         copy.push(bytes, path, &self.side)?;
         append_whole(live, bytes, before).map_err(|e| {
             copy.cut(before);
@@ -256,9 +257,11 @@ impl Inner {
         let name = self.name(path)?;
         let live = self.files.get(&name).and_then(|kept| kept.live.as_ref());
         match live {
-            Some(live) => live
-                .sync_data()
-                .map_err(|e| StoreError::io("sync", path, e)),
+            Some(live) => {
+                boundary::at_file("sync", path);
+                live.sync_data()
+                    .map_err(|e| StoreError::io("sync", path, e))
+            }
             None => Ok(()),
         }
     }
@@ -273,6 +276,7 @@ impl Inner {
         else {
             return Ok(());
         };
+        boundary::at_file("truncate", path);
         live.set_len(len)
             .and_then(|()| live.sync_all())
             .map_err(|e| StoreError::io("truncate", path, e))?;
@@ -284,6 +288,7 @@ impl Inner {
         let (from_name, to_name) = (self.name(from)?, self.name(to)?);
         self.prepare(&from_name)?;
         self.prepare(&to_name)?;
+        boundary::at_file("rotate", from);
         std::fs::rename(from, to).map_err(|e| StoreError::io("move", from, e))?;
         if let Some(kept) = self.files.remove(&from_name) {
             let copy = kept.copy;

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::plain::{self, Found};
-use super::{Guard, InstanceLock, Layout, StoreError, atomic};
+use super::{Guard, InstanceLock, Layout, StoreError, atomic, boundary};
 
 /// The longest title in a directory name, in bytes.
 const MAX_TITLE: usize = 60;
@@ -117,6 +117,7 @@ pub fn finish(layout: &Layout, _lock: &InstanceLock) -> Result<Option<PathBuf>, 
     for from in files(layout) {
         move_into(&from, &place)?;
     }
+    boundary::at_file("remove", &path);
     std::fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, e))?;
     plain::sync_dir(layout.workdir())?;
     Ok(Some(place))

@@ -10,7 +10,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
-use super::StoreError;
+use super::{StoreError, boundary};
 
 /// What stands at a path, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,11 +135,14 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreErro
 pub(super) fn ensure_dir(path: &Path) -> Result<(), StoreError> {
     match look(path)? {
         Found::Directory => Ok(()),
-        Found::Nothing => match DirBuilder::new().mode(0o700).create(path) {
-            Ok(()) => path.parent().map_or(Ok(()), sync_dir),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => ensure_dir_stands(path),
-            Err(e) => Err(StoreError::io("create", path, e)),
-        },
+        Found::Nothing => {
+            boundary::at_file("make folder", path);
+            match DirBuilder::new().mode(0o700).create(path) {
+                Ok(()) => path.parent().map_or(Ok(()), sync_dir),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => ensure_dir_stands(path),
+                Err(e) => Err(StoreError::io("create", path, e)),
+            }
+        }
         found @ (Found::File | Found::Link | Found::Other) => Err(StoreError::NotPlain {
             path: path.to_path_buf(),
             found: found.name(),
@@ -194,6 +197,7 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
 
 /// Renames and makes the change durable in both directories.
 pub(super) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    boundary::at_file("move", from);
     fs::rename(from, to).map_err(|e| StoreError::io("move", from, e))?;
     for dir in [from.parent(), to.parent()].into_iter().flatten() {
         sync_dir(dir)?;
