@@ -8,6 +8,7 @@
 //! Refuses to know protocols, agents, git and what any output means.
 
 mod capture;
+mod children;
 mod drain;
 mod error;
 mod family;
@@ -23,6 +24,7 @@ mod stop;
 mod table;
 
 pub use capture::Captured;
+pub use children::{Children, Played, StandIns};
 pub use error::{InputClosed, SpawnError};
 pub use input::InputHandle;
 pub use leftover::{Leftover, end_everything, end_leftovers, find_leftovers};

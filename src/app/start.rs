@@ -24,7 +24,7 @@ use crate::engine::Engine;
 use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, trust_of};
-use crate::process::{end_leftovers, find_leftovers};
+use crate::process::{Children, end_leftovers, find_leftovers};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
 use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, tidy};
@@ -54,6 +54,8 @@ pub struct Wishes {
     pub asks: Asks,
     /// What happens to an unfinished run.
     pub unfinished: Unfinished,
+    /// Who starts agents, git and tests; by default the system.
+    pub children: Children,
 }
 
 /// What happens to calls that need a person.
@@ -116,6 +118,8 @@ pub struct Found {
     pub places: Places,
     /// The configuration in force.
     pub loaded: Loaded,
+    /// Who starts agents, git and tests.
+    pub children: Children,
 }
 
 /// A directory in which this process is the only instance, with or without a run.
@@ -235,7 +239,7 @@ fn started(mut occupied: Occupied, begun: Begun) -> Started {
 /// # Errors
 /// The directory or the configuration has problems.
 pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
-    let git = GitSettings::new("none", CancellationToken::new());
+    let git = GitSettings::new("none", CancellationToken::new()).with(&wishes.children);
     let (root, repository) = find_root(&wishes.cwd, git).await?;
     let (places, loaded) = load_config(&root, &wishes.choices)?;
     Ok(Found {
@@ -243,6 +247,7 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
         repository,
         places,
         loaded,
+        children: wishes.children.clone(),
     })
 }
 
@@ -253,7 +258,7 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
 pub async fn check(found: &Found) -> Result<Checked, Refusal> {
     let prompts = load_prompts(&found.loaded)?;
     let adapters = adapters(&found.loaded.config)?;
-    probe_all(&adapters, &found.root).await?;
+    probe_all(&found.children, &adapters, &found.root).await?;
     Ok(Checked { prompts, adapters })
 }
 

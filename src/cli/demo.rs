@@ -20,6 +20,7 @@ use crate::app::terminal;
 use crate::config::Choices;
 use crate::domain::phase::Gate;
 use crate::engine::setup::BranchPolicy;
+use crate::process::Children;
 
 use place::{Place, place, prepare};
 use scenes::Scene;
@@ -170,6 +171,7 @@ impl Demo {
             branch: BranchPolicy::Unless,
             asks,
             unfinished: Unfinished::Refuse,
+            children: Children::default(),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::config::show::trust_word;
 use crate::engine::git::{GitSettings, Repository};
 use crate::engine::probe::{Probed, probe};
 use crate::engine::setup::NamedAdapter;
+use crate::process::Children;
 
 use super::ChoiceArgs;
 
@@ -112,7 +113,7 @@ async fn adapters(loaded: &Loaded, root: &Path) -> Vec<Value> {
             settings: settings.clone(),
         };
         let mut entry = json!({ "name": name, "kind": settings.kind.name(), "program": settings.program, "needed": needed });
-        let told = match probe(&adapter, root).await {
+        let told = match probe(&Children::default(), &adapter, root).await {
             Probed::Ready(capabilities) => json!({ "ok": true, "capabilities": capabilities }),
             Probed::Unknown => json!({ "ok": true, "note": "its version is not known" }),
             Probed::Refused { problem, hint } => {

@@ -13,6 +13,7 @@ use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::domain::execution::DirtyPolicy;
 use crate::domain::phase::Gate;
 use crate::engine::setup::BranchPolicy;
+use crate::process::Children;
 
 use super::ChoiceArgs;
 
@@ -143,6 +144,7 @@ pub async fn conduct(
                 OnAskArg::AllowRules => Asks::AllowRules,
             },
             unfinished,
+            children: Children::default(),
         },
     };
     Ok(headless::run(headless, &mut io::stdout(), &mut io::stderr()).await)

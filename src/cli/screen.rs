@@ -6,6 +6,7 @@ use crate::app::screen::{self, First, Opening};
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::domain::phase::Gate;
 use crate::engine::setup::BranchPolicy;
+use crate::process::Children;
 
 use super::ChoiceArgs;
 
@@ -36,6 +37,7 @@ pub async fn run(args: ScreenArgs) -> Result<u8, Refusal> {
         branch: BranchPolicy::Unless,
         asks: Asks::Wait,
         unfinished,
+        children: Children::default(),
     };
     screen::run(Opening {
         wishes,

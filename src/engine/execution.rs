@@ -232,6 +232,7 @@ impl Engine {
             cap: OUTPUT_CAP,
             env: BTreeMap::new(),
             run: self.state().run.as_str().to_owned(),
+            children: self.setup.children.clone(),
         };
         let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
         let command = test.and_then(|test| test_run::TestCommand::parse(&test.command));

@@ -15,7 +15,7 @@ use crate::adapter::{
 };
 use crate::domain::event::Process;
 use crate::domain::turn::Role;
-use crate::process::{self, Ladder, Line, Marker, Running, Spec};
+use crate::process::{self, Children, Ladder, Line, Marker, Running, Spec};
 use crate::store::RawStream;
 
 /// How long a CLI may take to answer its handshake.
@@ -99,6 +99,7 @@ pub struct Live {
     adapter: Box<dyn Adapter>,
     raw: RawStream,
     marker: Marker,
+    children: Children,
     asks: mpsc::Receiver<Ask>,
     told: mpsc::Sender<(Role, Told)>,
     child: Option<Running>,
@@ -138,6 +139,8 @@ pub struct Parts {
     pub raw: RawStream,
     /// The mark of its processes.
     pub marker: Marker,
+    /// Who starts them.
+    pub children: Children,
 }
 
 impl Live {
@@ -148,12 +151,14 @@ impl Live {
             adapter,
             raw,
             marker,
+            children,
         } = parts;
         Self {
             role,
             adapter,
             raw,
             marker,
+            children,
             asks,
             told,
             child: None,
@@ -252,7 +257,7 @@ impl Live {
         spec.env = launch.env;
         spec.env_remove = launch.env_remove;
         self.life = launch.life;
-        match process::spawn(&spec).await {
+        match self.children.spawn(&spec).await {
             Ok(child) => {
                 self.child = Some(child);
                 self.ready = false;

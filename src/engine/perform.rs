@@ -11,6 +11,7 @@ use crate::domain::question::Answer;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
 use crate::process::Marker;
+use crate::store::boundary;
 
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::{AtWork, Engine, EngineError, Outcome, documents, failed, staging};
@@ -20,6 +21,7 @@ const ASKS: usize = 64;
 
 impl Engine {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
+        boundary::at_effect(&effect);
         match effect {
             Effect::StartTurn(order) => return self.start_turn(order),
             Effect::InterruptTurn(_) => self.interrupt(),
@@ -167,6 +169,7 @@ impl Engine {
             adapter: adapter.protocol(),
             raw,
             marker,
+            children: self.setup.children.clone(),
         };
         let live = Live::new(parts, inbox, self.told.0.clone());
         self.tasks.spawn(live.run());

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::probe::{Capabilities, Refusal};
 use crate::adapter::{claude, codex};
 use crate::config::types::AdapterKind;
-use crate::process::{Limits, Marker, SpawnError, Spec, Stdin, run_to_end};
+use crate::process::{Children, Limits, Marker, SpawnError, Spec, Stdin};
 
 use super::setup::NamedAdapter;
 
@@ -35,7 +35,7 @@ pub enum Probed {
 }
 
 /// Probes one adapter's program.
-pub async fn probe(adapter: &NamedAdapter, cwd: &Path) -> Probed {
+pub async fn probe(children: &Children, adapter: &NamedAdapter, cwd: &Path) -> Probed {
     let settings = &adapter.settings;
     let mut spec = Spec::new(&settings.program, cwd, Marker::new("probe", &adapter.name));
     spec.env = settings.env.clone();
@@ -44,7 +44,7 @@ pub async fn probe(adapter: &NamedAdapter, cwd: &Path) -> Probed {
         AdapterKind::Codex => {
             spec.args
                 .extend(codex::probe::PROBE_ARGS.iter().map(|&arg| arg.to_owned()));
-            let said = ask(&spec).await;
+            let said = ask(children, &spec).await;
             let not_found = codex::probe::not_found;
             judge(
                 &settings.program,
@@ -57,7 +57,7 @@ pub async fn probe(adapter: &NamedAdapter, cwd: &Path) -> Probed {
         AdapterKind::Claude => {
             spec.args
                 .extend(claude::probe::ARGS.iter().map(|&arg| arg.to_owned()));
-            let said = ask(&spec).await;
+            let said = ask(children, &spec).await;
             let not_found = claude::probe::not_found;
             judge(
                 &settings.program,
@@ -80,13 +80,15 @@ pub async fn probe(adapter: &NamedAdapter, cwd: &Path) -> Probed {
     }
 }
 
-async fn ask(spec: &Spec) -> Result<String, SpawnError> {
+async fn ask(children: &Children, spec: &Spec) -> Result<String, SpawnError> {
     let limits = Limits {
         timeout: PATIENCE,
         cap: 64 * 1024,
         stdin: Stdin::Null,
     };
-    let finished = run_to_end(spec, &limits, &CancellationToken::new()).await?;
+    let finished = children
+        .run_to_end(spec, &limits, &CancellationToken::new())
+        .await?;
     let said = finished.stdout.text();
     Ok(if said.trim().is_empty() {
         finished.stderr.text()

@@ -10,6 +10,7 @@ use crate::config::types::{AdapterKind, AdapterSettings};
 use crate::config::{Config, TrustState};
 use crate::domain::turn::Role;
 use crate::permission::{Action, Rule};
+use crate::process::Children;
 use crate::prompts::Prompts;
 
 /// What a run is set up with.
@@ -33,6 +34,8 @@ pub struct Setup {
     pub commits_off: Option<String>,
     /// What happens to a call that needs a person.
     pub on_ask: OnAsk,
+    /// Who starts agents, git and tests.
+    pub children: Children,
 }
 
 /// An adapter with its name in the configuration.

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::git::{GitError, Repository};
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::process::{Ended, EnvBase, Finished, Limits, Marker, Spec, Stdin, run_to_end};
+use crate::process::{Children, Ended, EnvBase, Finished, Limits, Marker, Spec, Stdin};
 
 /// How much of the output's end goes into a receipt, in bytes.
 const TAIL: usize = 16 * 1024;
@@ -72,7 +72,7 @@ const KEPT: [&str; 37] = [
 ];
 
 /// How tests are run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct TestSettings {
     /// `test.timeout`: when the command is ended with all that it started.
     pub timeout: Duration,
@@ -82,6 +82,8 @@ pub struct TestSettings {
     pub env: BTreeMap<String, String>,
     /// The run, for the mark of the command's processes.
     pub run: String,
+    /// Who starts it.
+    pub children: Children,
 }
 
 /// One test run to be made.
@@ -121,7 +123,11 @@ pub async fn run(test: TestRun<'_>, cancel: &CancellationToken) -> Result<Receip
         cap: test.settings.cap,
         stdin: Stdin::Null,
     };
-    let ran = run_to_end(&spec_of(&test), &limits, cancel).await;
+    let ran = test
+        .settings
+        .children
+        .run_to_end(&spec_of(&test), &limits, cancel)
+        .await;
     let mut receipt = match ran {
         Ok(finished) if finished.ended == Ended::Cancelled => return Err(TestRunError::Cancelled),
         Ok(finished) => receipt_of(&test, &finished),

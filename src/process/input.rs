@@ -2,8 +2,7 @@
 //!
 //! Refuses to know what is written. Each text reaches the child whole and in order.
 
-use tokio::io::AsyncWriteExt;
-use tokio::process::ChildStdin;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +38,7 @@ impl InputHandle {
 
 /// Makes a handle and the writer that serves it.
 pub(super) fn input(
-    pipe: ChildStdin,
+    pipe: impl AsyncWrite + Unpin,
     closing: CancellationToken,
 ) -> (InputHandle, impl Future<Output = ()>) {
     let (texts, queue) = mpsc::channel(QUEUE);
@@ -53,7 +52,7 @@ pub(super) fn input(
 }
 
 async fn write(
-    mut pipe: ChildStdin,
+    mut pipe: impl AsyncWrite + Unpin,
     mut queue: mpsc::Receiver<String>,
     closing: CancellationToken,
 ) {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::AsyncRead;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -158,54 +158,67 @@ pub async fn spawn(spec: &Spec) -> Result<Running, SpawnError> {
         });
     };
     let id = family.root;
-    let (close_input, ended) = (CancellationToken::new(), CancellationToken::new());
-    let (ladders_in, ladders) = mpsc::channel(8);
-    let (lines, batches) = mpsc::channel(BATCHES);
-    let (input, writer) = input(stdin, close_input.clone());
-    let (told, end) = oneshot::channel();
-    let tail = Arc::new(Mutex::new(Capture::tail_only(TAIL_BYTES)));
-
-    let out = read(stdout, Stream::Out, ended.clone(), lines.clone(), None);
-    let err = read(
-        stderr,
-        Stream::Err,
-        ended.clone(),
-        lines,
-        Some(tail.clone()),
-    );
-    let wait = wait_and_sweep(
-        child,
-        family,
-        Reins {
-            ladders,
-            close_input,
-            ended,
-        },
-    );
-    let mut tasks = JoinSet::new();
-    tasks.spawn(writer);
-    tasks.spawn(async move {
-        // Each is a task's work of its own, but none outlives the others.
-        let (end, out, err) = tokio::join!(wait, out, err);
-        let tail = tail
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .last_lines(TAIL_LINES);
-        let _nobody_asks = told.send(Exit::new(end, tail, Pipes::of([out, err])));
-    });
-    let stop = StopHandle(ladders_in);
-    Ok(Running {
-        id,
-        input,
-        batches,
-        ready: VecDeque::new(),
-        end: EndOf::Awaited(end),
-        stop,
-        _tasks: tasks,
-    })
+    Ok(Running::assemble(id, (stdin, stdout, stderr), |reins| {
+        wait_and_sweep(child, family, reins)
+    }))
 }
 
 impl Running {
+    /// Puts a child together from its pipes and from what waits for its end.
+    pub(super) fn assemble<W>(
+        id: ProcessIdentity,
+        (stdin, stdout, stderr): (
+            impl AsyncWrite + Send + Unpin + 'static,
+            impl AsyncRead + Send + Unpin + 'static,
+            impl AsyncRead + Send + Unpin + 'static,
+        ),
+        wait: impl FnOnce(Reins) -> W,
+    ) -> Self
+    where
+        W: Future<Output = End> + Send + 'static,
+    {
+        let (close_input, ended) = (CancellationToken::new(), CancellationToken::new());
+        let (ladders_in, ladders) = mpsc::channel(8);
+        let (lines, batches) = mpsc::channel(BATCHES);
+        let (input, writer) = input(stdin, close_input.clone());
+        let (told, end) = oneshot::channel();
+        let tail = Arc::new(Mutex::new(Capture::tail_only(TAIL_BYTES)));
+
+        let out = read(stdout, Stream::Out, ended.clone(), lines.clone(), None);
+        let err = read(
+            stderr,
+            Stream::Err,
+            ended.clone(),
+            lines,
+            Some(tail.clone()),
+        );
+        let wait = wait(Reins {
+            ladders,
+            close_input,
+            ended,
+        });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(writer);
+        tasks.spawn(async move {
+            // Each is a task's work of its own, but none outlives the others.
+            let (end, out, err) = tokio::join!(wait, out, err);
+            let tail = tail
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .last_lines(TAIL_LINES);
+            let _nobody_asks = told.send(Exit::new(end, tail, Pipes::of([out, err])));
+        });
+        Self {
+            id,
+            input,
+            batches,
+            ready: VecDeque::new(),
+            end: EndOf::Awaited(end),
+            stop: StopHandle(ladders_in),
+            _tasks: tasks,
+        }
+    }
+
     /// The child's process number.
     pub fn pid(&self) -> u32 {
         self.id.pid

@@ -57,7 +57,7 @@ impl Spec {
     }
 
     /// The whole environment of the child but its mark.
-    pub(super) fn environment(
+    pub fn environment(
         &self,
         ours: impl Iterator<Item = (OsString, OsString)>,
     ) -> BTreeMap<OsString, OsString> {

@@ -46,6 +46,7 @@ pub(super) fn ready(
         commits_off,
         on_ask: on_ask(wishes.asks, &loaded.config),
         config: loaded.config.clone(),
+        children: wishes.children.clone(),
     };
     Begun {
         engine: Engine::new(setup, journal, git.repository, git.cancel),

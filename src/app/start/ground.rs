@@ -13,6 +13,7 @@ use crate::domain::turn::Role;
 use crate::engine::git::{GitSettings, Repository};
 use crate::engine::probe::{Probed, probe};
 use crate::engine::setup::NamedAdapter;
+use crate::process::Children;
 
 /// The adapters of the roles, by the configuration.
 ///
@@ -39,6 +40,7 @@ pub fn adapters(config: &Config) -> Result<BTreeMap<Role, NamedAdapter>, Refusal
 
 /// Probes every adapter in use, at once, and refuses with everything that is wrong.
 pub(super) async fn probe_all(
+    children: &Children,
     adapters: &BTreeMap<Role, NamedAdapter>,
     root: &Path,
 ) -> Result<(), Refusal> {
@@ -50,7 +52,7 @@ pub(super) async fn probe_all(
     }
     let mut problems = Vec::new();
     for adapter in names {
-        if let Probed::Refused { problem, hint } = probe(adapter, root).await {
+        if let Probed::Refused { problem, hint } = probe(children, adapter, root).await {
             problems.push(format!("{problem}\nhint: {hint}"));
         }
     }
@@ -68,11 +70,16 @@ pub(super) struct Git {
 }
 
 pub(super) async fn git(occupied: &Occupied, run: &RunId) -> Result<Git, Refusal> {
-    let Found { root, places, .. } = &occupied.found;
+    let Found {
+        root,
+        places,
+        children,
+        ..
+    } = &occupied.found;
     let cancel = CancellationToken::new();
-    let settings = GitSettings::new(run.as_str(), cancel.clone());
-    let (_, repository) = find_root(root, settings).await?;
-    let (repository, commits_off) = commits(repository, root, places, run, &cancel).await?;
+    let settings = GitSettings::new(run.as_str(), cancel.clone()).with(children);
+    let (_, repository) = find_root(root, settings.clone()).await?;
+    let (repository, commits_off) = commits(repository, root, places, settings).await?;
     Ok(Git {
         repository: repository.map(|repository| repository.with_own(occupied.layout.workdir())),
         commits_off,
@@ -85,8 +92,7 @@ pub(super) async fn commits(
     repository: Option<Repository>,
     root: &Path,
     places: &Places,
-    run: &RunId,
-    cancel: &CancellationToken,
+    settings: GitSettings,
 ) -> Result<(Option<Repository>, Option<String>), Refusal> {
     if let Some(repository) = repository {
         let identity = repository
@@ -98,7 +104,7 @@ pub(super) async fn commits(
         })?;
         return Ok((Some(repository), None));
     }
-    let shadow = shadow_repository(root, places, run, cancel).await?;
+    let shadow = shadow_repository(root, places, settings).await?;
     let reason = "this directory is in no git repository; `git init` turns them on".to_owned();
     Ok((Some(shadow), Some(reason)))
 }
@@ -115,8 +121,8 @@ pub async fn repository_to_read(
     let repository = match repository {
         Some(repository) => Some(repository),
         None if shadow_place(root, places).is_dir() => {
-            let (run, cancel) = (RunId::new("none"), CancellationToken::new());
-            Some(shadow_repository(root, places, &run, &cancel).await?)
+            let settings = GitSettings::new("none", CancellationToken::new());
+            Some(shadow_repository(root, places, settings).await?)
         }
         None => None,
     };
@@ -135,11 +141,9 @@ fn shadow_place(root: &Path, places: &Places) -> PathBuf {
 pub(super) async fn shadow_repository(
     root: &Path,
     places: &Places,
-    run: &RunId,
-    cancel: &CancellationToken,
+    settings: GitSettings,
 ) -> Result<Repository, Refusal> {
     let git_dir = shadow_place(root, places);
-    let settings = GitSettings::new(run.as_str(), cancel.clone());
     Repository::shadow(root, &git_dir, settings)
         .await
         .map_err(|error| Refusal::error(&error, error.hint()))

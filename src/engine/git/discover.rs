@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::GitError;
 use super::invoke::{Call, Hooks, last_words, path_of};
 use super::own::OWN_FOLDER;
+use crate::process::Children;
 
 /// How git is called.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub struct GitSettings {
     pub commit_timeout: Duration,
     /// Stops a running call.
     pub cancel: CancellationToken,
+    /// Who starts it.
+    pub children: Children,
 }
 
 impl GitSettings {
@@ -36,7 +39,15 @@ impl GitSettings {
             run: run.into(),
             commit_timeout: Duration::from_secs(600),
             cancel,
+            children: Children::default(),
         }
+    }
+
+    /// The same, started by these.
+    #[must_use]
+    pub fn with(self, children: &Children) -> Self {
+        let children = children.clone();
+        Self { children, ..self }
     }
 }
 
@@ -56,6 +67,10 @@ pub struct Repository {
 
 /// What a folder is to git.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one is made at a start and taken apart at once"
+)]
 pub enum Discovery {
     /// Part of a work tree.
     Found(Repository),

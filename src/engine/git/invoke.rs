@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::discover::{GitSettings, Repository};
 use super::error::GitError;
-use crate::process::{Ended, Finished, Limits, Marker, Spec, Stdin, run_to_end};
+use crate::process::{Ended, Finished, Limits, Marker, Spec, Stdin};
 
 /// The longest output that is kept of one call, in bytes.
 const CAP: usize = 256 * 1024 * 1024;
@@ -181,7 +181,9 @@ impl<'a> Call<'a> {
     /// Runs it; an exit code other than 0 is no error here.
     pub(super) async fn finish(self) -> Result<Finished, GitError> {
         let command = self.name();
-        let finished = run_to_end(&self.spec(), &self.limits, &self.settings.cancel)
+        let children = &self.settings.children;
+        let finished = children
+            .run_to_end(&self.spec(), &self.limits, &self.settings.cancel)
             .await
             .map_err(GitError::Start)?;
         match finished.ended {
