@@ -1,0 +1,79 @@
+//! The simulation: the whole program with scripted agents, a virtual clock and a fault at any boundary
+//! between two effects; after the next starts each run must reach the end that it reaches without.
+//!
+//! `tests/simulate --seeds N` plays many seeds, `--seed S` one with its whole course. Without arguments,
+//! as under `cargo test`, a fixed set and a fresh one are played, each for a bounded time.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "all of this crate is a test, which clippy's own switches for tests do not see"
+)]
+
+mod dice;
+mod fault;
+mod oracle;
+mod player;
+mod repository;
+mod scenarios;
+#[path = "../whole/script.rs"]
+#[allow(dead_code, reason = "the other tests use the rest of it")]
+mod script;
+mod seed;
+mod stand_ins;
+mod tally;
+mod world;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use seed::Seed;
+use tally::{Bound, play_all};
+
+/// How long each of the two sets of `cargo test` may take.
+const BOUND: Duration = Duration::from_secs(25);
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1)?.parse::<u64>().ok()
+    };
+    if arguments.first().is_some_and(|first| first == "--play") {
+        let launch = serde_json::from_str(&arguments[1]).expect("a launch");
+        std::process::exit(player::play(&launch));
+    }
+    if let Some(one) = number("--seed") {
+        std::process::exit(i32::from(!tally::replay(Seed::new(one))));
+    }
+    if let Some(n) = number("--seeds") {
+        let from = number("--from").unwrap_or(0);
+        let tally = play_all(from, Bound::Seeds(n));
+        println!("{tally}");
+        std::process::exit(i32::from(!tally.failures.is_empty()));
+    }
+    let arguments = Arguments::from_args();
+    let fresh = SystemTime::now().duration_since(UNIX_EPOCH);
+    let fresh = fresh.map_or(1, |since| since.as_secs()) * 1000;
+    let trials = vec![
+        Trial::test("the_first_seeds_reach_their_end", || check(0)),
+        Trial::test("fresh_seeds_reach_their_end", move || check(fresh)),
+    ];
+    let mut arguments = arguments;
+    // Each set uses all cores by itself.
+    arguments.test_threads = Some(1);
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn check(from: u64) -> Result<(), Failed> {
+    println!("seeds from {from} on");
+    let tally = play_all(from, Bound::Time(BOUND));
+    println!("{tally}");
+    match tally.failures.is_empty() {
+        true => Ok(()),
+        false => Err(Failed::from(tally.failures.join("\n\n"))),
+    }
+}

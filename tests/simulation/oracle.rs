@@ -1,0 +1,150 @@
+//! What must be true at the end of every seed, whatever went wrong on the way.
+
+use std::collections::BTreeMap;
+
+use agent_collab::domain::event::Event;
+use agent_collab::domain::run::Run;
+use agent_collab::store::events;
+use serde_json::Value;
+
+use crate::repository::git;
+use crate::world::World;
+
+/// The end of a run, as far as it must be the same with and without faults.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    pub phase: String,
+    /// The first lines of the commits, the oldest first.
+    pub commits: Vec<String>,
+    /// The tree of the last commit.
+    pub tree: String,
+    /// What is not committed.
+    pub status: String,
+    pub plan: String,
+    /// The headings and verdicts of log.md.
+    pub log: Vec<String>,
+}
+
+/// What was asked and answered, by kind.
+pub type Asked = BTreeMap<String, usize>;
+
+/// Looks at how a run ended.
+pub fn end_of(world: &World) -> End {
+    let state: Value = serde_json::from_str(&world.read("state.json")).unwrap_or_default();
+    let commits = git(&world.root, &["log", "--reverse", "--format=%s"]);
+    let log = world.read("log.md");
+    End {
+        phase: state["phase"].as_str().unwrap_or("none").to_owned(),
+        commits: commits.lines().map(str::to_owned).collect(),
+        tree: git(&world.root, &["rev-parse", "HEAD^{tree}"]),
+        status: git(&world.root, &["status", "--porcelain"]),
+        plan: world
+            .read("plan.md")
+            .lines()
+            .filter(|line| !line.starts_with("updated: "))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        log: log
+            .lines()
+            .filter(|line| line.starts_with("## "))
+            .map(str::to_owned)
+            .collect(),
+    }
+}
+
+/// Everything that is not as it must be, where this was typed.
+pub fn violations(world: &World, typed: &[String]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    wrong.extend(record(world).err());
+    wrong.extend(lost(world, typed));
+    wrong.extend(left(world));
+    wrong
+}
+
+/// The events are numbered in order, and the state is what follows from them.
+fn record(world: &World) -> Result<(), String> {
+    let path = world.root.join(".agent-collab/events.jsonl");
+    let records: Result<Vec<_>, _> = events::read::<Event>(&path, 1)
+        .map_err(|error| format!("the log cannot be read: {error}"))?
+        .collect();
+    let records = records.map_err(|error| format!("the log cannot be read: {error}"))?;
+    for pair in records.windows(2) {
+        if pair[1].seq != pair[0].seq + 1 {
+            return Err(format!("event {} follows {}", pair[1].seq, pair[0].seq));
+        }
+    }
+    let mut run = None;
+    for record in &records {
+        match (&mut run, &record.event) {
+            (None, Event::Created(created)) => run = Some(Run::new(record.at, created)),
+            (None, _) => return Err("the log does not begin with the run".to_owned()),
+            (Some(run), event) => drop(run.step(record.at, event)),
+        }
+    }
+    let run = run.ok_or("the log is empty")?;
+    let mut kept: Value = serde_json::from_str(&world.read("state.json"))
+        .map_err(|error| format!("state.json: {error}"))?;
+    let fields = kept.as_object_mut().ok_or("state.json is no object")?;
+    fields.remove("schema");
+    fields.remove("last_seq");
+    let folded = serde_json::to_value(&run).map_err(|error| error.to_string())?;
+    if folded != kept {
+        return Err(format!(
+            "state.json is not what follows from the log:\n{kept}\n{folded}"
+        ));
+    }
+    let state = run.state();
+    if !state.approvals.is_empty() || state.awaiting.is_some() || state.running.is_some() {
+        return Err("something still waits or runs in the state".to_owned());
+    }
+    Ok(())
+}
+
+/// All that the user typed and the program took is kept.
+fn lost(world: &World, typed: &[String]) -> Vec<String> {
+    let texts = world.texts();
+    let is_kept = |text: &&String| texts.values().any(|kept| kept.contains(text.as_str()));
+    let lost = typed.iter().filter(|text| !is_kept(text));
+    lost.map(|text| format!("lost what the user typed: {text}"))
+        .collect()
+}
+
+/// Nothing is left behind: no temporary file, no lock of git, no process.
+fn left(world: &World) -> Vec<String> {
+    let mut left = Vec::new();
+    for path in world.texts().into_keys() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(".agent-collab-") {
+            left.push(format!("left behind: {}", path.display()));
+        }
+    }
+    if world.root.join(".git/index.lock").exists() {
+        left.push("left behind: .git/index.lock".to_owned());
+    }
+    left
+}
+
+/// What was answered, by kind of question, and how often turns were released.
+pub fn asked(world: &World) -> Asked {
+    let mut kinds = BTreeMap::new();
+    let mut asked = Asked::new();
+    for line in world.read("events.jsonl").lines() {
+        let Ok(event) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
+        let data = &event["data"];
+        match event["kind"].as_str() {
+            Some("question.asked") => {
+                let question = &data["question"];
+                let about = question["kind"]["about"].as_str().unwrap_or_default();
+                kinds.insert(question["id"].as_u64(), about.to_owned());
+            }
+            Some("question.answered") => {
+                let kind = kinds.get(&data["id"].as_u64()).cloned();
+                *asked.entry(kind.unwrap_or_default()).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    asked
+}

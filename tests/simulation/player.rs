@@ -1,0 +1,290 @@
+//! The program of one launch: the real start, engine and store, an untiring user, a virtual clock.
+//!
+//! Runs in a process of its own, which a fault may end at any boundary. The user here answers as the
+//! scenario says and knows only what a person would know after a crash: what the run has recorded.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use agent_collab::app::start::{Asks, Refusal, Started, Unfinished, Wishes, resume, start};
+use agent_collab::config::Choices;
+use agent_collab::domain::event::Event;
+use agent_collab::domain::phase::Phase;
+use agent_collab::domain::question::{Answer, Question, QuestionKind};
+use agent_collab::engine::setup::BranchPolicy;
+use agent_collab::engine::{Engine, EngineError, Outcome};
+use agent_collab::process::Children;
+
+use crate::fault::{self, Fault, tell};
+use crate::scenarios::{self, Scenario};
+use crate::stand_ins::Cast;
+
+/// What a launch is told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Launch {
+    pub folder: PathBuf,
+    pub scenario: String,
+    pub fault: Option<Fault>,
+}
+
+/// The run is over.
+pub const OVER: i32 = 0;
+/// The program ended by itself and the run is not over.
+pub const NOT_OVER: i32 = 10;
+
+/// How much virtual time a run may take before it counts as hanging.
+const PATIENCE: Duration = Duration::from_secs(48 * 3600);
+/// How often the user answers in one launch before the run counts as going in a circle.
+const MOST_ANSWERS: u32 = 60;
+
+/// Plays one launch and returns the exit code.
+pub fn play(launch: &Launch) -> i32 {
+    fault::listen(launch.fault);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .expect("a runtime");
+    let code = runtime.block_on(async {
+        match tokio::time::timeout(PATIENCE, live(launch)).await {
+            Ok(code) => code,
+            Err(_) => {
+                tell("hangs", "for two days");
+                NOT_OVER
+            }
+        }
+    });
+    // An agent's thread that waits for its turn ends with the process.
+    runtime.shutdown_background();
+    code
+}
+
+async fn live(launch: &Launch) -> i32 {
+    let scenario = scenarios::find(&launch.scenario);
+    let wishes = Wishes {
+        cwd: launch.folder.join("repository"),
+        choices: Choices {
+            file: Some(launch.folder.join("config.toml")),
+            overrides: Vec::new(),
+        },
+        gate: scenario.gate,
+        branch: BranchPolicy::Unless,
+        asks: Asks::Wait,
+        unfinished: Unfinished::Refuse,
+        children: Children::played_by(std::sync::Arc::new(Cast {
+            folder: launch.folder.clone(),
+        })),
+    };
+    let mut started = match begin(&wishes).await {
+        Ok(started) => started,
+        Err(refusal) => {
+            tell("refused", &refusal.problem);
+            return NOT_OVER;
+        }
+    };
+    for notice in &started.0.notices {
+        tell("notice", notice);
+    }
+    let begun = started.1;
+    let engine = &mut started.0.engine;
+    let mut user = User::new(scenario, engine);
+    let ended = match begun {
+        Begun::Anew => Ok(()),
+        Begun::Again => engine.resume(wishes.gate),
+    };
+    let ended = match ended {
+        Ok(()) => user.live(engine).await,
+        Err(error) => Err(error),
+    };
+    user.look(engine);
+    let code = match ended {
+        Ok(End::Over) => OVER,
+        Ok(End::Stuck(why)) => {
+            tell("stuck", &why);
+            NOT_OVER
+        }
+        Ok(End::Halted(why)) => {
+            tell("halted", &why);
+            NOT_OVER
+        }
+        Err(error) => {
+            tell("error", &error.to_string());
+            NOT_OVER
+        }
+    };
+    engine.shut_down().await;
+    code
+}
+
+/// Whether a run is new or taken up.
+enum Begun {
+    Anew,
+    Again,
+}
+
+/// Takes up what is there; where there is nothing, begins.
+async fn begin(wishes: &Wishes) -> Result<(Started, Begun), Refusal> {
+    if !wishes.cwd.join(".agent-collab").exists() {
+        return Ok((start(wishes).await?, Begun::Anew));
+    }
+    match resume(wishes).await {
+        Ok(started) => Ok((started, Begun::Again)),
+        Err(refusal) if refusal.problem.contains("no unfinished run") => {
+            Ok((start(wishes).await?, Begun::Anew))
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+enum End {
+    Over,
+    Halted(String),
+    Stuck(String),
+}
+
+/// The user, who reads what is recorded and answers.
+struct User {
+    scenario: &'static Scenario,
+    /// All that the run has recorded.
+    seen: Vec<Event>,
+    n_answers: u32,
+}
+
+impl User {
+    fn new(scenario: &'static Scenario, engine: &mut Engine) -> Self {
+        let past = engine.journal().past().expect("a log that can be read");
+        let seen = past.into_iter().map(|record| record.event).collect();
+        engine.take_recorded();
+        Self {
+            scenario,
+            seen,
+            n_answers: 0,
+        }
+    }
+
+    /// Reads what was recorded since.
+    fn look(&mut self, engine: &mut Engine) {
+        engine.take_deltas();
+        for record in engine.take_recorded() {
+            let value = serde_json::to_value(&record.event).expect("an event");
+            let kind = value["kind"].as_str().unwrap_or_default().to_owned();
+            tell("event", &format!("{}|{kind}", record.seq));
+            if kind == "error" || kind == "turn.ended" {
+                tell("says", &value["data"].to_string());
+            }
+            self.seen.push(record.event);
+        }
+    }
+
+    async fn live(&mut self, engine: &mut Engine) -> Result<End, EngineError> {
+        loop {
+            self.look(engine);
+            match engine.outcome() {
+                Some(Outcome::Finished) => return Ok(End::Over),
+                Some(Outcome::Halted(why)) => return Ok(End::Halted(why.clone())),
+                None => {}
+            }
+            if self.n_answers > MOST_ANSWERS {
+                return Ok(End::Stuck("it asks and asks".to_owned()));
+            }
+            if let Some(deed) = self.deed(engine) {
+                self.n_answers += 1;
+                match deed {
+                    Deed::Feed(event) => engine.feed(event)?,
+                    Deed::Type(event, text) => {
+                        tell("types", &text);
+                        engine.feed(event)?;
+                        tell("typed", &text);
+                    }
+                    Deed::Stuck(why) => return Ok(End::Stuck(why)),
+                }
+                continue;
+            }
+            let inward = engine.next().await;
+            engine.take(inward)?;
+        }
+    }
+
+    /// What the user does now; nothing while something is being done.
+    fn deed(&self, engine: &Engine) -> Option<Deed> {
+        let state = engine.state();
+        if let Some(question) = state.awaiting.clone() {
+            return Some(self.answer(question));
+        }
+        if state.running.is_some() || state.busy.is_some() {
+            return None;
+        }
+        let goal = self.scenario.goal;
+        Some(match (state.phase, &state.goal) {
+            (Phase::Init, None) => typed(
+                Event::GoalGiven {
+                    text: goal.to_owned(),
+                },
+                goal,
+            ),
+            (Phase::RefineGoal, Some(given)) if !given.confirmed => {
+                Deed::Feed(Event::GoalConfirmed {
+                    title: given.title.clone(),
+                    text: given.text.clone(),
+                })
+            }
+            (phase, _) => Deed::Stuck(format!("nothing goes on in {phase}")),
+        })
+    }
+
+    fn answer(&self, question: Question) -> Deed {
+        let Question { id, kind } = question;
+        tell("asked", kind.name());
+        let plain = |answer| Deed::Feed(Event::Answered { id, answer });
+        match &kind {
+            QuestionKind::Gate { .. } => Deed::Feed(Event::Released),
+            QuestionKind::Execute { .. } => match self.scenario.changes {
+                Some(text) if !self.asked_for_changes() => {
+                    let text = text.to_owned();
+                    let answer = Answer::RequestChanges { text: text.clone() };
+                    typed(Event::Answered { id, answer }, &text)
+                }
+                _ => plain(Answer::Execute),
+            },
+            QuestionKind::Agent { questions, .. } => {
+                let text = self.scenario.reply.to_owned();
+                let answers = questions
+                    .iter()
+                    .map(|(shown, _)| (shown.clone(), text.clone()))
+                    .collect();
+                let answer = Answer::Texts { answers };
+                typed(Event::Answered { id, answer }, &text)
+            }
+            other => match self.scenario.answer(other) {
+                Some(answer) => plain(answer),
+                None => Deed::Stuck(format!("the user has no answer to {}", other.name())),
+            },
+        }
+    }
+
+    fn asked_for_changes(&self) -> bool {
+        let is_it = |event: &Event| {
+            matches!(
+                event,
+                Event::Answered {
+                    answer: Answer::RequestChanges { .. },
+                    ..
+                }
+            )
+        };
+        self.seen.iter().any(is_it)
+    }
+}
+
+enum Deed {
+    Feed(Event),
+    /// As `Feed`; the user typed this for it.
+    Type(Event, String),
+    Stuck(String),
+}
+
+fn typed(event: Event, text: &str) -> Deed {
+    Deed::Type(event, text.to_owned())
+}

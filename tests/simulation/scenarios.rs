@@ -1,0 +1,190 @@
+//! The runs that are simulated: what the agents play, what the user does, what must come of it.
+
+use agent_collab::domain::phase::Gate;
+use agent_collab::domain::question::{Answer, QuestionKind};
+use serde_json::{Value, json};
+
+use crate::script::{Agent, say, write};
+
+/// One run.
+pub struct Scenario {
+    pub name: &'static str,
+    pub gate: Gate,
+    pub goal: &'static str,
+    /// Asked for instead of the first approval.
+    pub changes: Option<&'static str>,
+    /// Typed when an agent asks something.
+    pub reply: &'static str,
+    /// Additions to the configuration, TOML.
+    pub config: &'static str,
+    /// A hook of the repository, `pre-commit`; empty for none.
+    pub hook: &'static str,
+    /// What the planner and the reviewer play.
+    pub agents: fn() -> [Agent; 2],
+}
+
+const PLAIN: Scenario = Scenario {
+    name: "plain",
+    gate: Gate::Auto,
+    goal: "A test that the user typed",
+    changes: None,
+    reply: "",
+    config: "",
+    hook: "",
+    agents: plain,
+};
+
+/// All of them.
+pub const SCENARIOS: [Scenario; 7] = [
+    PLAIN,
+    Scenario {
+        name: "manual",
+        gate: Gate::Manual,
+        agents: short,
+        ..PLAIN
+    },
+    Scenario {
+        name: "changes",
+        gate: Gate::Manual,
+        changes: Some("please mention the weather in the plan"),
+        agents: short,
+        ..PLAIN
+    },
+    Scenario {
+        name: "arbitration",
+        config: "[workflow]\nmax_iterations = 1\n",
+        agents: stubborn,
+        ..PLAIN
+    },
+    Scenario {
+        name: "failing tests",
+        agents: mended,
+        ..PLAIN
+    },
+    Scenario {
+        name: "failing commit",
+        hook: "#!/bin/sh\ntest -f .git/tried && exit 0\ntouch .git/tried\necho no >&2\nexit 1\n",
+        agents: short,
+        ..PLAIN
+    },
+    Scenario {
+        name: "question",
+        gate: Gate::Manual,
+        reply: "take the blue one",
+        agents: asking,
+        ..PLAIN
+    },
+];
+
+/// The scenario of a name.
+pub fn find(name: &str) -> &'static Scenario {
+    static ALL: [Scenario; 7] = SCENARIOS;
+    ALL.iter()
+        .find(|scenario| scenario.name == name)
+        .expect("a scenario of this name")
+}
+
+impl Scenario {
+    /// What the user answers where nothing is typed.
+    pub fn answer(&self, kind: &QuestionKind) -> Option<Answer> {
+        Some(match kind {
+            QuestionKind::Arbitration { .. } => Answer::ForcePass,
+            QuestionKind::StepRecovery { .. } => Answer::ContinueStep,
+            QuestionKind::DirtyFiles { .. } => Answer::Include,
+            QuestionKind::StalePlan { .. } => Answer::ReviewAgain,
+            QuestionKind::EntryPoints { .. } => Answer::Allow,
+            QuestionKind::Conflict { .. } => Answer::Overwrite,
+            QuestionKind::AdapterFailed { .. }
+            | QuestionKind::UsageLimit { .. }
+            | QuestionKind::NoDocument { .. }
+            | QuestionKind::CommitFailed { .. }
+            | QuestionKind::TestsFailed { .. }
+            | QuestionKind::CannotExecute { .. } => Answer::Retry,
+            QuestionKind::Gate { .. }
+            | QuestionKind::ManualEdit
+            | QuestionKind::Execute { .. }
+            | QuestionKind::Agent { .. } => return None,
+        })
+    }
+}
+
+const PLAN: &str =
+    "# Task: A test\n\n## Steps\n1. [ ] Write one\n2. [ ] Write two\n\nTest: test -f one.txt\n";
+const SHORT: &str = "# Task: A test\n\n## Steps\n1. [ ] Write one\n\nTest: test -f one.txt\n";
+
+/// A planner that plays its turns as often as it is asked to.
+fn planner(plan: &str) -> Agent {
+    Agent::new()
+        .always(
+            "[agent-collab WRITE_PLAN]",
+            vec![say("I think."), write("${plan_path}", plan), say("Done.")],
+        )
+        .always(
+            "[agent-collab RESPOND",
+            vec![write(
+                "${comments_path}",
+                "1. accepted: done\n2. accepted: done\n",
+            )],
+        )
+        .always(
+            "[agent-collab EXECUTE step 2]",
+            vec![write("two.txt", "two\n"), say("Wrote two.")],
+        )
+}
+
+fn writes_one(planner: Agent) -> Agent {
+    planner.always(
+        "[agent-collab EXECUTE step 1]",
+        vec![write("one.txt", "one\n"), say("Wrote one.")],
+    )
+}
+
+fn review(text: &str) -> Vec<Value> {
+    vec![say("I read."), write("${comments_path}", text)]
+}
+
+const FINDING: &str = "[CHANGES_REQUIRED]\n\n1. [major] say why\n";
+
+fn plain() -> [Agent; 2] {
+    let reviewer = Agent::new()
+        .always("[agent-collab REVIEW 1]", review(FINDING))
+        .always("[agent-collab REVIEW", review("[APPROVED]\n"));
+    [writes_one(planner(PLAN)), reviewer]
+}
+
+fn short() -> [Agent; 2] {
+    let [_, reviewer] = plain();
+    [writes_one(planner(SHORT)), reviewer]
+}
+
+fn stubborn() -> [Agent; 2] {
+    let reviewer = Agent::new().always("[agent-collab REVIEW", review(FINDING));
+    [writes_one(planner(SHORT)), reviewer]
+}
+
+fn mended() -> [Agent; 2] {
+    let planner = planner(SHORT)
+        .always(
+            "[agent-collab EXECUTE step 1]",
+            vec![write("other.txt", "other\n"), say("Wrote another.")],
+        )
+        .always(
+            "[agent-collab EXECUTE fix",
+            vec![write("one.txt", "one\n"), say("Mended.")],
+        );
+    let reviewer = Agent::new().always("[agent-collab REVIEW", review("[APPROVED]\n"));
+    [planner, reviewer]
+}
+
+fn asking() -> [Agent; 2] {
+    let question = json!({
+        "do": "question",
+        "question": "Which colour?",
+        "header": "Colour",
+        "options": ["blue", "red"],
+    });
+    let mut turn = vec![question];
+    turn.extend(review("[APPROVED]\n"));
+    let reviewer = Agent::new().always("[agent-collab REVIEW", turn);
+    [writes_one(planner(SHORT)), reviewer]
+}

@@ -1,0 +1,206 @@
+//! One seed: which run, which faults, the launches until the run is over, and what was wrong with it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use crate::dice::Dice;
+use crate::fault::{Fault, KINDS, Kind};
+use crate::oracle::{self, Asked, End};
+use crate::player::Launch;
+use crate::scenarios::{SCENARIOS, Scenario, find};
+use crate::world::{Ended, Told, World};
+
+/// How many launches a seed may need.
+const MOST_LAUNCHES: usize = 12;
+
+/// What a seed decides.
+#[derive(Debug, Clone)]
+pub struct Seed {
+    pub number: u64,
+    pub scenario: &'static str,
+    /// One a launch; from the first launch without one on, there are none.
+    pub faults: Vec<Fault>,
+}
+
+/// What came of a seed.
+pub struct Outcome {
+    pub seed: Seed,
+    pub launches: Vec<Told>,
+    pub wrong: Vec<String>,
+}
+
+/// A scenario without faults.
+struct Undisturbed {
+    end: End,
+    asked: Asked,
+    n_boundaries: u64,
+}
+
+fn undisturbed(scenario: &'static Scenario) -> Arc<Undisturbed> {
+    static KNOWN: Mutex<BTreeMap<&'static str, Arc<Undisturbed>>> = Mutex::new(BTreeMap::new());
+    // Held while it runs: two threads must not both find out.
+    let mut known = KNOWN.lock().expect("no panic while it is held");
+    if let Some(found) = known.get(scenario.name) {
+        return Arc::clone(found);
+    }
+    let world = World::new(scenario);
+    let told = world.launch(&launch(&world, scenario, None));
+    if told.ended != Ended::Over {
+        let lines: Vec<String> = told.lines.iter().map(|(w, t)| format!("{w} {t}")).collect();
+        eprintln!("{}", lines.join("\n"));
+        std::process::abort();
+    }
+    let found = Arc::new(Undisturbed {
+        end: oracle::end_of(&world),
+        asked: oracle::asked(&world),
+        n_boundaries: told.n_boundaries(),
+    });
+    known.insert(scenario.name, Arc::clone(&found));
+    found
+}
+
+fn launch(world: &World, scenario: &Scenario, fault: Option<Fault>) -> Launch {
+    Launch {
+        folder: world.folder.clone(),
+        scenario: scenario.name.to_owned(),
+        fault,
+    }
+}
+
+/// From this number on seeds sweep: a million for each scenario, one kill at each boundary.
+const SWEEP: u64 = 1_000_000_000;
+const A_SWEEP: u64 = 1_000_000;
+
+impl Seed {
+    pub fn new(number: u64) -> Self {
+        match number.checked_sub(SWEEP) {
+            Some(place) => Self::sweeping(number, place),
+            None => Self::thrown(number),
+        }
+    }
+
+    fn sweeping(number: u64, place: u64) -> Self {
+        let n = usize::try_from(place / A_SWEEP).expect("a place") % SCENARIOS.len();
+        let scenario = SCENARIOS[n].name;
+        let fault = Fault {
+            kind: Kind::Kill,
+            at: 1 + place % A_SWEEP % undisturbed(find(scenario)).n_boundaries,
+            salt: 0,
+        };
+        Self {
+            number,
+            scenario,
+            faults: vec![fault],
+        }
+    }
+
+    fn thrown(number: u64) -> Self {
+        let mut dice = Dice::new(number);
+        let scenario = dice.of(&SCENARIOS).name;
+        let n_boundaries = undisturbed(find(scenario)).n_boundaries;
+        let n_faults = 1 + u64::from(dice.below(3) == 0) + u64::from(dice.below(6) == 0);
+        let faults = (0..n_faults)
+            .map(|n| Fault {
+                kind: match dice.below(2) {
+                    0 => Kind::Kill,
+                    _ => *dice.of(&KINDS),
+                },
+                // What is left of a run that was taken up is shorter.
+                at: 1 + dice.below(n_boundaries / (n + 1)),
+                salt: dice.below(1 << 20),
+            })
+            .collect();
+        Self {
+            number,
+            scenario,
+            faults,
+        }
+    }
+
+    /// Plays it to the end.
+    pub fn play(self) -> Outcome {
+        let scenario = find(self.scenario);
+        let expected = undisturbed(scenario);
+        let world = World::new(scenario);
+        let mut launches: Vec<Told> = Vec::new();
+        let mut wrong = Vec::new();
+        while launches.last().is_none_or(|last| last.ended != Ended::Over) {
+            if launches.len() == MOST_LAUNCHES {
+                wrong.push(format!("not over after {MOST_LAUNCHES} launches"));
+                break;
+            }
+            let fault = self.faults.get(launches.len()).copied();
+            let told = world.launch(&launch(&world, scenario, fault));
+            wrong.extend(told.all("hangs").map(|text| format!("hangs {text}")));
+            wrong.extend(told.all("stuck").map(|text| format!("stuck: {text}")));
+            wrong.extend(told.all("stderr").map(|text| format!("it said: {text}")));
+            let is_broken = !wrong.is_empty() || told.ended == Ended::Hung;
+            launches.push(told);
+            if is_broken {
+                wrong.push("it did not come to its end".to_owned());
+                break;
+            }
+        }
+        let harmed = launches.iter().flat_map(|told| told.all("harm"));
+        let n_faults = harmed.count();
+        let typed: Vec<String> = launches
+            .iter()
+            .flat_map(|told| told.all("typed").map(str::to_owned))
+            .collect();
+        wrong.extend(oracle::violations(&world, &typed));
+        wrong.extend(differences(&expected.end, &oracle::end_of(&world)));
+        wrong.extend(asked_too_often(
+            &expected.asked,
+            &oracle::asked(&world),
+            n_faults,
+        ));
+        Outcome {
+            seed: self,
+            launches,
+            wrong,
+        }
+    }
+}
+
+fn differences(expected: &End, found: &End) -> Vec<String> {
+    let pairs = [
+        ("phase", &expected.phase, &found.phase),
+        ("tree", &expected.tree, &found.tree),
+        ("git status", &expected.status, &found.status),
+        ("plan.md", &expected.plan, &found.plan),
+        (
+            "commits",
+            &expected.commits.join("\n"),
+            &found.commits.join("\n"),
+        ),
+        ("log.md", &expected.log.join("\n"), &found.log.join("\n")),
+    ];
+    pairs
+        .into_iter()
+        .filter(|(_, expected, found)| expected != found)
+        .map(|(what, expected, found)| {
+            format!("{what} differs\n--- without faults\n{expected}\n--- found\n{found}")
+        })
+        .collect()
+}
+
+/// Questions that a fault itself gives a reason for.
+const WITH_REASON: [&str; 6] = [
+    "step_recovery",
+    "adapter_failed",
+    "no_document",
+    "cannot_execute",
+    "commit_failed",
+    "tests_failed",
+];
+
+fn asked_too_often(expected: &Asked, found: &Asked, n_faults: usize) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (kind, n) in found {
+        let most = expected.get(kind).copied().unwrap_or(0) + n_faults;
+        if *n > most && !WITH_REASON.contains(&kind.as_str()) {
+            wrong.push(format!("{kind} was answered {n} times, {most} are enough"));
+        }
+    }
+    wrong
+}

@@ -1,0 +1,191 @@
+//! The folder of one seed: a home, a repository, scripts; launches of the program in it, one after another.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use agent_collab::scripted::Guise;
+
+use crate::player::{Launch, OVER};
+use crate::repository;
+use crate::scenarios::Scenario;
+use crate::stand_ins::script_file;
+
+/// How long a launch may take by the real clock, on a machine that does much else.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// One seed's world.
+pub struct World {
+    _folder: tempfile::TempDir,
+    pub folder: PathBuf,
+    pub root: PathBuf,
+}
+
+/// How a launch ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// The run is over.
+    Over,
+    /// The program ended by itself, the run goes on.
+    NotOver,
+    /// A signal ended it.
+    Signalled(i32),
+    /// It did not end in time.
+    Hung,
+}
+
+/// What a launch told.
+#[derive(Debug, Clone)]
+pub struct Told {
+    pub ended: Ended,
+    /// Each line, word and text.
+    pub lines: Vec<(String, String)>,
+}
+
+impl Told {
+    /// The texts behind a word.
+    pub fn all<'t>(&'t self, word: &'t str) -> impl Iterator<Item = &'t str> {
+        let is_it = move |line: &&'t (String, String)| line.0 == word;
+        self.lines.iter().filter(is_it).map(|line| line.1.as_str())
+    }
+
+    /// How many boundaries were passed.
+    pub fn n_boundaries(&self) -> u64 {
+        self.all("at").count() as u64
+    }
+}
+
+impl World {
+    pub fn new(scenario: &Scenario) -> Self {
+        let scratch = match Path::new("/dev/shm").is_dir() {
+            true => tempfile::tempdir_in("/dev/shm"),
+            false => tempfile::tempdir(),
+        };
+        let scratch = scratch.expect("scratch folder");
+        let folder = scratch.path().canonicalize().expect("real path");
+        let world = Self {
+            root: folder.join("repository"),
+            _folder: scratch,
+            folder,
+        };
+        world.fill(scenario);
+        world
+    }
+
+    fn fill(&self, scenario: &Scenario) {
+        for name in ["home", "tmp"] {
+            fs::create_dir_all(self.folder.join(name)).expect("folder");
+        }
+        copy_tree(repository::template(), &self.root);
+        if !scenario.hook.is_empty() {
+            let hook = self.root.join(".git/hooks/pre-commit");
+            fs::create_dir_all(hook.parent().expect("parent")).expect("folder");
+            fs::write(&hook, scenario.hook).expect("hook");
+            fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("mode");
+        }
+        for (guise, agent) in [Guise::Codex, Guise::Claude]
+            .into_iter()
+            .zip((scenario.agents)())
+        {
+            fs::write(script_file(&self.folder, guise), agent.to_json()).expect("script");
+        }
+        fs::write(self.folder.join("config.toml"), scenario.config).expect("configuration");
+    }
+
+    /// Starts the program once and waits for its end.
+    pub fn launch(&self, launch: &Launch) -> Told {
+        let plan = serde_json::to_string(launch).expect("a launch");
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args(["--play", &plan])
+            .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .env("HOME", self.folder.join("home"))
+            .env("TMPDIR", self.folder.join("tmp"))
+            .env("LANG", "C.UTF-8")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("this program");
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            let lines = read(out.expect("stdout"));
+            let mut said = String::new();
+            // What a panic says is not UTF-8 only where the machine is broken.
+            let _broken = err.expect("stderr").read_to_string(&mut said);
+            let _nobody = send.send((lines, said));
+        });
+        let (mut lines, said, hung) = match lines.recv_timeout(LIMIT) {
+            Ok((lines, said)) => (lines, said, false),
+            Err(_) => {
+                child.kill().expect("it can be killed");
+                let (lines, said) = lines.recv().unwrap_or_default();
+                (lines, said, true)
+            }
+        };
+        let status = child.wait().expect("a status");
+        if !said.is_empty() {
+            lines.push(("stderr".to_owned(), said));
+        }
+        let ended = match (hung, status.signal(), status.code()) {
+            (true, ..) => Ended::Hung,
+            (_, Some(signal), _) => Ended::Signalled(signal),
+            (_, _, Some(OVER)) => Ended::Over,
+            _ => Ended::NotOver,
+        };
+        Told { ended, lines }
+    }
+
+    /// A file of the work directory; empty where there is none.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.root.join(".agent-collab").join(name)).unwrap_or_default()
+    }
+
+    /// All texts in the work directory, older runs apart.
+    pub fn texts(&self) -> BTreeMap<PathBuf, String> {
+        let mut texts = BTreeMap::new();
+        let mut folders = vec![self.root.join(".agent-collab")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if let Ok(text) = fs::read_to_string(&path) {
+                    texts.insert(path, text);
+                }
+            }
+        }
+        texts
+    }
+}
+
+fn read(out: impl Read) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    for line in BufReader::new(out).lines().map_while(Result::ok) {
+        let (word, text) = line.split_once(' ').unwrap_or((line.as_str(), ""));
+        lines.push((word.to_owned(), text.to_owned()));
+    }
+    lines
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("folder");
+    for entry in fs::read_dir(from).expect("template").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_tree(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).expect("copy");
+        }
+    }
+}
