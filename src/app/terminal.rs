@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::Frame;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, ClearType, CrosstermBackend};
 use tokio::sync::Notify;
 
 /// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
@@ -89,6 +89,13 @@ pub async fn panicked() {
     PANICKED.notified().await;
 }
 
+/// Begins with a blank screen, whether or not the terminal has one aside for us. Asks it nothing.
+fn blank(pending: &Pending) -> io::Result<ratatui::Terminal<CrosstermBackend<Pending>>> {
+    let mut inner = ratatui::Terminal::new(CrosstermBackend::new(pending.clone()))?;
+    inner.backend_mut().clear_region(ClearType::All)?;
+    Ok(inner)
+}
+
 /// The terminal while it is ours; given back when this goes.
 pub struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<Pending>>,
@@ -105,8 +112,7 @@ impl Terminal {
         let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let pending = Pending::default();
         enter()?;
-        let inner = ratatui::Terminal::new(CrosstermBackend::new(pending.clone()));
-        let inner = inner.inspect_err(|_| drop(leave()))?;
+        let inner = blank(&pending).inspect_err(|_| drop(leave()))?;
         Ok(Self {
             inner,
             pending,
@@ -130,7 +136,7 @@ impl Terminal {
         leave()?;
         enter()?;
         self.pending.0.borrow_mut().clear();
-        self.inner = ratatui::Terminal::new(CrosstermBackend::new(self.pending.clone()))?;
+        self.inner = blank(&self.pending)?;
         Ok(())
     }
 
