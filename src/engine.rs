@@ -123,8 +123,6 @@ pub struct Engine {
     runnable: Option<Runnable>,
     /// The document of a completed turn, until it is committed.
     held: Option<Held>,
-    /// Said to a role with its next turn.
-    synthetic: BTreeMap<Role, String>,
     /// The raw texts of questions that agents asked, by request: shown text to raw text.
     questions: BTreeMap<RequestId, BTreeMap<String, String>>,
     told: Mailbox<(Role, Told)>,
@@ -192,7 +190,6 @@ impl Engine {
             resumed: false,
             runnable: None,
             held: None,
-            synthetic: BTreeMap::new(),
             questions: BTreeMap::new(),
             told: mpsc::channel(INBOX),
             done: mpsc::channel(INBOX),

@@ -14,6 +14,7 @@ use crate::process::Marker;
 use crate::store::boundary;
 
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
+use super::prompting::NOW_BUILD;
 use super::{AtWork, Engine, EngineError, Outcome, documents, failed, staging};
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
@@ -107,7 +108,6 @@ impl Engine {
         };
         let prompt = self.whole_prompt(order, &staging)?;
         let recovery = self.recovery_prompt(order)?;
-        self.synthetic.remove(&role);
         let prompt_sha256 = file_hash(prompt.as_bytes());
         let turn = TurnSpec {
             turn: order.turn.clone(),
@@ -220,9 +220,6 @@ impl Engine {
 
     /// Puts the build profile on the planner's session by a synthetic message.
     fn switch_to_build(&mut self) -> Result<Vec<Event>, EngineError> {
-        let text = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
-                    as each message says."
-            .to_owned();
         let session = &self.state().planner;
         let id = session.id.clone();
         let message = Message {
@@ -232,10 +229,9 @@ impl Engine {
             agent: Profile::Build,
             synthetic: true,
             ts: self.journal.now(),
-            text: text.clone(),
+            text: NOW_BUILD.to_owned(),
         };
         self.journal.append_message(&id, &message)?;
-        self.synthetic.insert(Role::Planner, text);
         Ok(vec![Event::MessageAppended {
             role: Role::Planner,
             message: Message {

@@ -22,6 +22,10 @@ use super::staging::{self, Staging};
 /// How much of a failing test run the agent sees, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 120);
 
+/// What puts the build profile on the planner's session.
+pub(super) const NOW_BUILD: &str = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
+                                    as each message says.";
+
 impl Engine {
     /// Writes what a turn would send if it were released now; touches nothing.
     ///
@@ -49,10 +53,17 @@ impl Engine {
         if self.needs_recovery(order) {
             prompt = format!("{}\n\n{prompt}", self.recovery_prompt(order)?);
         }
-        Ok(match self.synthetic.get(&order.purpose.role()) {
-            Some(said) => format!("{said}\n\n{prompt}"),
-            None => prompt,
+        Ok(match self.is_new_to_executing(order) {
+            true => format!("{NOW_BUILD}\n\n{prompt}"),
+            false => prompt,
         })
+    }
+
+    /// Tells whether the planner may not know yet that it executes now: until its first step is through.
+    fn is_new_to_executing(&self, order: &TurnOrder) -> bool {
+        let execution = self.state().execution.as_ref();
+        let is_first = execution.is_some_and(|execution| execution.done.is_empty());
+        is_first && matches!(order.purpose, Purpose::Step { .. })
     }
 
     /// Tells whether the role's conversation is gone; a review that begins a new one each time says all it needs.

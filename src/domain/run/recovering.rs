@@ -8,12 +8,28 @@ use crate::domain::execution::Stage;
 use crate::domain::ids::At;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Answer, Question, QuestionKind};
-use crate::domain::turn::{Again, Purpose};
+use crate::domain::turn::{Again, Profile, Purpose};
 
 pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     if state.phase.is_final() {
         return Vec::new();
     }
+    let mut effects = switch_that_is_missing(state);
+    effects.extend(go_on(state, at, gate));
+    effects
+}
+
+/// The planner's session gets the build profile with the execution; what is cut off between the two makes up for it.
+fn switch_that_is_missing(state: &State) -> Vec<Effect> {
+    let is_missing =
+        state.phase == Phase::Execute && state.planner.current_agent() != Profile::Build;
+    match is_missing {
+        true => vec![Effect::SwitchToBuild],
+        false => Vec::new(),
+    }
+}
+
+fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     state.gate = gate;
     state.approvals.clear();
     state.failures = 0;

@@ -15,7 +15,8 @@ use crate::domain::question::{
 };
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Review;
-use crate::domain::turn::{Purpose, TurnResult, UsageLimit};
+use crate::domain::session::{Message, Speaker};
+use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
 
 const AT: At = At(1_000);
 
@@ -844,6 +845,39 @@ fn an_agreed_plan_becomes_a_committed_step() {
         "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | Snapshot\nEXECUTE | start trn_4: sums up\nDONE | Finish",
     );
     assert!(!world.run.state().changed_nothing());
+}
+
+#[test]
+fn an_execution_that_was_cut_off_as_it_began_switches_the_planner_once() {
+    let mut world = agreed();
+    let terms = world.terms();
+    let surveyed = Event::Surveyed {
+        terms: terms.clone(),
+    };
+    let yes = Event::Answered {
+        id: 1,
+        answer: Answer::Execute,
+    };
+    let entered = Event::ExecutionEntered { base: None, terms };
+    let resumed = || Event::Resumed { gate: Gate::Auto };
+    let switched = Event::MessageAppended {
+        role: Role::Planner,
+        message: Message {
+            id: "msg_1".to_owned(),
+            turn: None,
+            role: Speaker::User,
+            agent: Profile::Build,
+            synthetic: true,
+            ts: AT,
+            text: String::new(),
+        },
+    };
+    check(
+        &mut world,
+        &[surveyed, yes, entered, resumed(), switched, resumed()],
+        "APPROVED | ask execute\nAPPROVED | EnterExecution\nEXECUTE | SwitchToBuild, Snapshot\n\
+         EXECUTE | SwitchToBuild, Snapshot\nEXECUTE | \nEXECUTE | Snapshot",
+    );
 }
 
 #[test]
