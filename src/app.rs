@@ -5,6 +5,7 @@
 pub mod answers;
 pub mod changes;
 pub mod headless;
+pub mod history;
 pub mod report;
 pub mod screen;
 pub mod start;

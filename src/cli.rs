@@ -4,6 +4,7 @@ pub mod config;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
+pub mod history;
 pub mod resume;
 pub mod run;
 pub mod screen;
@@ -54,6 +55,8 @@ enum Command {
     Status(status::StatusArgs),
     /// Prints what the run in this repository changed, or one step of it
     Diff(diff::DiffArgs),
+    /// Lists the finished runs, or opens one to be read
+    History(history::HistoryArgs),
     /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
     Doctor(doctor::DoctorArgs),
     /// Shows, checks or finds the configuration
@@ -176,6 +179,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Status(args) => block_on(status::run(args)),
         Command::Diff(args) => block_on(diff::run(args)),
+        Command::History(args) => block_on(history::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),
         Command::Trust(args) => run_trust(&args),

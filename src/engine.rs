@@ -14,6 +14,7 @@ pub mod journal;
 pub mod live;
 mod moving;
 pub mod news;
+pub mod onlooker;
 mod perform;
 pub mod probe;
 mod prompting;

@@ -21,6 +21,7 @@ mod mouse;
 mod page;
 mod pager;
 mod perform;
+mod read_only;
 mod sheet;
 mod tabs;
 mod theme;
@@ -47,6 +48,7 @@ use keymap::IsWriting;
 use layout::Places;
 use page::Pages;
 use pager::{Form, Pager};
+pub use read_only::{Elsewhere, PastRun, ReadOnly};
 use sheet::{Draft, Sheet};
 use tabs::Tab;
 use tabs::log::Record;
@@ -70,6 +72,8 @@ pub struct ScreenSettings {
     pub repository: String,
     /// The branch that is checked out, where there is one.
     pub branch: Option<String>,
+    /// Set where the screen only looks.
+    pub read_only: Option<ReadOnly>,
 }
 
 /// A piece of a block that an agent is writing.
@@ -152,6 +156,10 @@ enum Submitted {
 impl Screen {
     /// Makes the view of no run yet.
     pub fn new(settings: ScreenSettings) -> Self {
+        let writing = match settings.read_only {
+            Some(_) => IsWriting::No,
+            None => IsWriting::Yes,
+        };
         Self {
             settings,
             transcript: Transcript::default(),
@@ -161,7 +169,7 @@ impl Screen {
             tab: Tab::Chat,
             unfolded: BTreeSet::new(),
             composer: Composer::default(),
-            writing: IsWriting::Yes,
+            writing,
             draft: None,
             refiner: Role::Planner,
             chosen: None,
@@ -285,6 +293,10 @@ impl Screen {
     /// Takes pasted text into the composer, which it focuses; a paste never triggers anything.
     pub fn on_paste(&mut self, text: &str) {
         self.dirty = true;
+        if let Some(why) = self.read_only_word() {
+            self.refuse(&why);
+            return;
+        }
         self.writing = IsWriting::Yes;
         if self.composer.on_paste(text) == Fitted::Cut {
             self.refuse("the text was too long; its end was left out");
@@ -318,6 +330,10 @@ impl Screen {
     fn waiting(&self, state: Option<&State>) -> Option<Sheet> {
         if let Some(own) = &self.own {
             return Some(own.clone());
+        }
+        // What the run waits for is for whoever works on it.
+        if self.is_read_only() {
+            return None;
         }
         if let Some(summary) = &self.unfinished {
             return Some(dialogs::unfinished::sheet(summary));

@@ -11,15 +11,17 @@ mod editor;
 mod ending;
 mod frames;
 mod hands;
+mod input;
 mod reading;
 mod signals;
+mod viewing;
 mod watch;
 
 use std::io;
 use std::time::Duration;
 
-use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
-use futures_util::{FutureExt, StreamExt};
+use crossterm::event::{Event as Input, EventStream};
+use futures_util::FutureExt;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
@@ -33,13 +35,16 @@ use crate::store::instant;
 use crate::tui::{Action, Delta, Screen, ScreenSettings};
 
 use super::changes::Looked;
+use super::history::Finished;
 use super::start::{Occupied, Refusal, Wishes};
 use super::terminal::{self, Terminal};
 use beginning::{Begin, Opened};
 use ending::End;
 use frames::{Frames, Wanted};
+use input::next_input;
 use reading::Read;
 use signals::{Signalled, Signals, stop_here};
+use viewing::{Glance, Viewing, Views};
 use watch::Watch;
 
 /// How many keys and how many messages of the engine are taken in before the next look at the rest.
@@ -61,6 +66,13 @@ pub struct Opening {
 pub enum First {
     /// Nothing: the user is asked for a goal.
     AskForGoal,
+    /// Nothing, and nothing can: the run is only looked at.
+    View,
+    /// The same with a finished run.
+    Read {
+        /// Its directory's name in the history.
+        name: String,
+    },
     /// The demo.
     Demo {
         /// Its goal; `None` where a demo is opened again and goes on like any run.
@@ -107,6 +119,8 @@ struct Shell {
     tasks: JoinSet<Done>,
     watch: Option<Watch>,
     documents: documents::Looking,
+    /// What is looked at, over everything else.
+    views: Views,
     /// The question whose preview the screen has.
     previewed: Option<u32>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
@@ -123,10 +137,14 @@ enum Done {
     Read(Result<Read, crate::store::StoreError>),
     /// The editor ended.
     Edited(io::Result<std::process::ExitStatus>),
-    /// The finished runs, in words.
-    History(String),
     /// Changes were looked at.
     Looked(Scope, Box<Result<Looked, Refusal>>),
+    /// The finished runs.
+    History(Result<Vec<Finished>, crate::store::StoreError>),
+    /// A run that is only looked at was read on.
+    Seen(Box<Glance>),
+    /// The instance that held the directory is gone.
+    Freed,
 }
 
 /// What the loop reacts to.
@@ -144,7 +162,7 @@ impl Shell {
     fn new(opening: Opening, signals: Signals, terminal: Terminal) -> Self {
         let Opening { wishes, first } = opening;
         let settings = ScreenSettings {
-            demo: first != First::AskForGoal,
+            demo: matches!(first, First::Demo { .. }),
             repository: wishes.cwd.to_string_lossy().into_owned(),
             ..ScreenSettings::default()
         };
@@ -165,6 +183,7 @@ impl Shell {
             tasks: JoinSet::new(),
             watch: None,
             documents: documents::Looking::default(),
+            views: Views::default(),
             previewed: None,
             leave_at: None,
         }
@@ -220,7 +239,10 @@ impl Shell {
             Next::Done(done) => self.on_done(done),
             Next::Inward(inward) => self.on_inwards(inward),
             Next::DocumentChanged => {
-                self.documents.on_changed(Instant::now());
+                match self.views.follows() {
+                    true => self.views.on_changed(Instant::now()),
+                    false => self.documents.on_changed(Instant::now()),
+                }
                 Ok(None)
             }
             Next::Due => self.on_due(),
@@ -234,37 +256,33 @@ impl Shell {
 
     /// Tells whether an agent or the program itself is at something.
     fn is_at_work(&self) -> bool {
-        self.state()
-            .is_some_and(|state| state.running.is_some() || state.busy.is_some())
+        self.state().is_some_and(is_at_work)
     }
 
-    /// After how long what shows the time shows another one: at once while somebody works, with the minute
-    /// while a limit is waited for, else never.
-    fn next_tick(&self) -> Option<Duration> {
-        if self.is_at_work() {
-            return Some(TICK);
-        }
-        match self.state()?.awaiting.as_ref()?.kind {
-            QuestionKind::UsageLimit { until, .. } => {
-                let left = until.0.saturating_sub(instant::now().0);
-                let into_minute = u64::try_from(left.rem_euclid(60_000)).unwrap_or(0);
-                Some(Duration::from_millis(into_minute + 1))
-            }
-            _ => None,
+    /// Makes the next frame needed, whatever it shows.
+    fn touch(&mut self) {
+        self.screen.touch();
+        if let Some(viewing) = self.views.top_mut() {
+            viewing.front().0.touch();
         }
     }
 
     fn next_due(&self) -> Option<Instant> {
         let frame = self.frame_due();
         let tick = self.input.as_ref().and(self.tick_at);
-        [frame, tick, self.documents.due(), self.leave_at]
+        let views = self.views.due();
+        [frame, tick, self.documents.due(), views, self.leave_at]
             .into_iter()
             .flatten()
             .min()
     }
 
     fn frame_due(&self) -> Option<Instant> {
-        let wanted = self.input.is_some() && self.screen.is_dirty();
+        let is_dirty = self
+            .views
+            .top()
+            .map_or(self.screen.is_dirty(), Viewing::is_dirty);
+        let wanted = self.input.is_some() && is_dirty;
         wanted.then(|| self.frames.due(self.wanted, Instant::now()))
     }
 
@@ -272,10 +290,13 @@ impl Shell {
         let now = Instant::now();
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if is_due(self.tick_at) {
-            self.screen.touch();
+            self.touch();
         }
         if is_due(self.documents.due()) {
             self.read_documents();
+        }
+        if is_due(self.views.due()) {
+            self.look_again();
         }
         Ok(is_due(self.leave_at).then_some(End::Left))
     }
@@ -288,14 +309,17 @@ impl Shell {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let state = self.engine.as_ref().map(Engine::state);
-        let screen = &mut self.screen;
+        let (screen, state) = match self.views.top_mut() {
+            Some(viewing) => viewing.front(),
+            None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
+        };
+        let tick = state.and_then(next_tick);
         self.terminal
             .draw(|frame| screen.draw(frame, state, instant::now()))?;
         let now = Instant::now();
         self.frames.on_drawn(now);
         self.wanted = Wanted::ForNews;
-        self.tick_at = self.next_tick().map(|after| now + after);
+        self.tick_at = tick.map(|after| now + after);
         Ok(())
     }
 
@@ -319,52 +343,10 @@ impl Shell {
     fn come_back(&mut self) -> Result<Option<End>, End> {
         if self.input.is_some() {
             self.terminal.take_again().map_err(End::TerminalGone)?;
-            self.screen.touch();
+            self.touch();
             self.wanted = Wanted::ForUser;
         }
         Ok(None)
-    }
-
-    /// Takes in all input that is there, so that many keys make one frame.
-    ///
-    /// What is there already is not asked of the stream: it would remember a waker that wakes nobody.
-    fn on_inputs(&mut self, first: Option<io::Result<Input>>) -> Result<Option<End>, End> {
-        if let Some(end) = self.on_input(first)? {
-            return Ok(Some(end));
-        }
-        for _ in 0..BATCH {
-            let is_there = self.input.is_some() && poll(Duration::ZERO).is_ok_and(|there| there);
-            if !is_there {
-                break;
-            }
-            if let Some(end) = self.on_input(Some(read()))? {
-                return Ok(Some(end));
-            }
-        }
-        Ok(None)
-    }
-
-    fn on_input(&mut self, input: Option<io::Result<Input>>) -> Result<Option<End>, End> {
-        let state = self.engine.as_ref().map(Engine::state);
-        self.wanted = Wanted::ForUser;
-        let actions = match input {
-            Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {
-                self.screen.on_key(key, state)
-            }
-            Some(Ok(Input::Mouse(mouse))) => self.screen.on_mouse(mouse),
-            Some(Ok(Input::Paste(text))) => {
-                self.screen.on_paste(&text);
-                Vec::new()
-            }
-            Some(Ok(Input::Resize(..))) => {
-                self.screen.touch();
-                Vec::new()
-            }
-            Some(Ok(Input::Key(_) | Input::FocusGained | Input::FocusLost)) => Vec::new(),
-            Some(Err(error)) => return Err(End::TerminalGone(error)),
-            None => return Err(End::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
-        };
-        self.act(actions)
     }
 
     fn act(&mut self, actions: Vec<Action>) -> Result<Option<End>, End> {
@@ -382,14 +364,13 @@ impl Shell {
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
             Ok(Done::Read(read)) => self.on_read(read),
             Ok(Done::Edited(ended)) => self.on_edited(ended),
-            Ok(Done::History(text)) => {
-                self.screen.on_notice(&text);
-                Ok(None)
-            }
             Ok(Done::Looked(scope, looked)) => {
                 self.on_looked(scope, *looked);
                 Ok(None)
             }
+            Ok(Done::History(runs)) => self.on_history(runs),
+            Ok(Done::Seen(glance)) => self.on_seen(*glance),
+            Ok(Done::Freed) => self.on_freed(),
             Err(_) => Ok(Some(End::Panicked)),
         }
     }
@@ -469,17 +450,30 @@ impl From<EngineError> for End {
     }
 }
 
+/// After how long what shows the time shows another one: at once while somebody works, with the minute
+/// while a limit is waited for, else never.
+fn next_tick(state: &State) -> Option<Duration> {
+    if is_at_work(state) {
+        return Some(TICK);
+    }
+    match state.awaiting.as_ref()?.kind {
+        QuestionKind::UsageLimit { until, .. } => {
+            let left = until.0.saturating_sub(instant::now().0);
+            let into_minute = u64::try_from(left.rem_euclid(60_000)).unwrap_or(0);
+            Some(Duration::from_millis(into_minute + 1))
+        }
+        _ => None,
+    }
+}
+
+fn is_at_work(state: &State) -> bool {
+    state.running.is_some() || state.busy.is_some()
+}
+
 fn shown(delta: engine::Delta) -> Delta {
     match delta {
         engine::Delta::Text { role, item, text } => Delta::Text { role, item, text },
         engine::Delta::Withdrawn { role, item } => Delta::Withdrawn { role, item },
-    }
-}
-
-async fn next_input(input: &mut Option<EventStream>) -> Option<io::Result<Input>> {
-    match input {
-        Some(input) => input.next().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::app::screen::{self, First, Opening};
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
+use crate::config::Choices;
 use crate::domain::phase::Gate;
 use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
@@ -16,6 +17,9 @@ pub struct ScreenArgs {
     /// Archives an unfinished run to history/ and begins anew
     #[arg(long)]
     pub new: bool,
+    /// Looks at the run and follows it, without touching anything
+    #[arg(long, conflicts_with = "new")]
+    pub view: bool,
     /// The configuration that counts.
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -26,22 +30,30 @@ pub struct ScreenArgs {
 /// # Errors
 /// See [`screen::run`].
 pub async fn run(args: ScreenArgs) -> Result<u8, Refusal> {
-    let unfinished = match args.new {
-        true => Unfinished::Archive,
-        false => Unfinished::Refuse,
+    let first = match args.view {
+        true => First::View,
+        false => First::AskForGoal,
     };
+    let mut opening = opening(args.choices.choices()?, first)?;
+    if args.new {
+        opening.wishes.unfinished = Unfinished::Archive;
+    }
+    screen::run(opening).await
+}
+
+/// What the screen is opened for, where the program was started.
+///
+/// # Errors
+/// The directory is gone.
+pub(super) fn opening(choices: Choices, first: First) -> Result<Opening, Refusal> {
     let wishes = Wishes {
         cwd: super::cwd()?,
-        choices: args.choices.choices()?,
+        choices,
         gate: Gate::Manual,
         branch: BranchPolicy::Unless,
         asks: Asks::Wait,
-        unfinished,
+        unfinished: Unfinished::Refuse,
         children: Children::default(),
     };
-    screen::run(Opening {
-        wishes,
-        first: First::AskForGoal,
-    })
-    .await
+    Ok(Opening { wishes, first })
 }

@@ -48,24 +48,39 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
                 json!({ "running": held, "last_seq": found.last_seq, "run": state })
             )
         }
-        (Some(found), false) => write!(out, "{}", in_words(found.state.state(), held)),
+        (Some(found), false) => {
+            let work = if held { Work::UnderWay } else { Work::AtRest };
+            write!(out, "{}", in_words(found.state.state(), work))
+        }
         (None, true) => writeln!(out, "{}", json!({ "running": held, "run": null })),
         (None, false) => writeln!(out, "no run in {}", root.display()),
     };
     Ok(if written.is_ok() { 0 } else { 1 })
 }
 
-fn in_words(state: &State, held: bool) -> String {
+/// Whether anybody works on a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// An instance does.
+    UnderWay,
+    /// Nobody does; it can be taken up.
+    AtRest,
+    /// It lies in the history.
+    Over,
+}
+
+/// Tells where a run stands, in lines.
+pub(super) fn in_words(state: &State, work: Work) -> String {
     let mut lines = Vec::new();
     let goal = state
         .goal
         .as_ref()
         .map_or("none yet", |goal| goal.title.as_str());
     lines.push(format!("goal       {}", clean(goal)));
-    let runs = if held {
-        "an instance works on it"
-    } else {
-        "nobody works on it"
+    let runs = match work {
+        Work::UnderWay => "an instance works on it",
+        Work::AtRest => "nobody works on it",
+        Work::Over => "it lies in the history",
     };
     lines.push(format!("phase      {} ({runs})", state.phase));
     lines.push(format!("iteration  {} of {}", state.iteration, state.cap()));

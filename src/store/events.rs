@@ -6,6 +6,7 @@
 //! number; events count from 1.
 
 mod reading;
+mod tail;
 
 use std::io::{Read, Seek, SeekFrom};
 use std::marker::PhantomData;
@@ -21,6 +22,7 @@ use super::{Guard, Layout, StoreError, atomic, instant, plain};
 
 use reading::scan;
 pub use reading::{Events, read};
+pub use tail::{Look, Tail};
 
 /// The schema number of the log that this version writes.
 pub const SCHEMA: u64 = 1;

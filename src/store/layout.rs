@@ -262,6 +262,16 @@ impl Layout {
         self.workdir.join("history")
     }
 
+    /// The places of an archived run, as if its directory were the work directory.
+    ///
+    /// `name` is a file name that was found in [`Layout::history`].
+    pub(super) fn in_history(&self, name: &str) -> Self {
+        Self {
+            workdir: self.history().join(name),
+            ..self.clone()
+        }
+    }
+
     /// The directory of versions that lost a conflict.
     pub fn conflicts(&self) -> PathBuf {
         self.history().join("conflicts")

@@ -3,6 +3,7 @@
 //! Refuses to believe a process id in a file: only the kernel's lock counts, and it ends with the
 //! process that holds it. Documents are replaced by rename, so their locks are files beside them.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::MetadataExt;
@@ -57,15 +58,22 @@ impl LockError {
     }
 }
 
+impl fmt::Display for Held {
+    /// Writes `process 123, since 2026-11-22T10:00:00.000Z`, as far as it is known; else nothing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pid = self.pid.map(|pid| format!("process {pid}"));
+        let since = self
+            .since
+            .map(|at| format!("since {}", instant::to_text(at)));
+        let parts: Vec<String> = pid.into_iter().chain(since).collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
 fn describe(held: &Held) -> String {
-    let pid = held.pid.map(|pid| format!("process {pid}"));
-    let since = held
-        .since
-        .map(|at| format!("since {}", instant::to_text(at)));
-    let parts: Vec<String> = pid.into_iter().chain(since).collect();
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", parts.join(", ")),
+    match held.to_string() {
+        none if none.is_empty() => none,
+        known => format!(" ({known})"),
     }
 }
 
@@ -113,6 +121,21 @@ impl InstanceLock {
             Err(e) if is_contended(&e) => read_holder(&path).map(Some),
             Err(e) => Err(StoreError::io("lock", &path, e)),
         }
+    }
+
+    /// Waits until the instance that holds the lock is gone; returns at once where there is none. Blocks.
+    ///
+    /// Nothing is taken away from an instance that starts then, see [`InstanceLock::holder`].
+    ///
+    /// # Errors
+    /// The lock file is no plain file, or cannot be opened or locked.
+    pub fn wait_until_free(layout: &Layout) -> Result<(), StoreError> {
+        let path = layout.lock();
+        let Some(file) = plain::open_read(&path)? else {
+            return Ok(());
+        };
+        FileExt::lock_shared(&file).map_err(|e| StoreError::io("lock", &path, e))?;
+        FileExt::unlock(&file).map_err(|e| StoreError::io("unlock", &path, e))
     }
 
     /// Makes sure that the lock file in the directory is still the one that is held.

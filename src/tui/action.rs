@@ -45,8 +45,14 @@ pub enum Action {
     Resume,
     /// The unfinished run goes to the history, and a new one can begin.
     Archive,
-    /// The finished runs; comes back by `Screen::on_notice`.
+    /// The finished runs; comes back by `Screen::on_history`.
     ShowHistory,
+    /// A finished run is opened to be read; its directory's name.
+    OpenRun(String),
+    /// A screen that only looks is closed.
+    CloseView,
+    /// The repository is free: the screen begins anew and acts.
+    TakeOver,
     /// An agent's call is decided.
     AnswerApproval {
         /// The request.

@@ -22,6 +22,7 @@ mod tests_failed;
 mod usage_limit;
 
 pub mod confirm;
+pub mod history;
 pub mod unfinished;
 
 use std::collections::BTreeMap;

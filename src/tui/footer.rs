@@ -7,7 +7,8 @@ use ratatui::text::{Line, Span};
 use super::Screen;
 use super::command::Command;
 use super::diff;
-use super::keymap::{self, BINDINGS, IsWriting};
+use super::keymap::{self, BINDINGS, Binding, IsWriting};
+use super::read_only::acts;
 use super::sheet::Sheet;
 use super::theme;
 use super::wrap::{cut, width};
@@ -89,15 +90,23 @@ fn hints(
     if sheet.is_some() && screen.writing == IsWriting::No {
         line.add("↑↓", "choose");
     }
+    if screen.is_read_only() && sheet.is_none() {
+        line.add("Esc", "close");
+    }
     for binding in BINDINGS.iter().filter(|binding| !binding.hint.is_empty()) {
         let is_useful = binding
             .command
-            .is_some_and(|command| is_useful(&command(), state, sheet));
+            .is_some_and(|command| is_useful(&command(), state, sheet))
+            && !(screen.is_read_only() && acts_here(binding));
         if let (true, Some(key)) = (is_useful, keymap::key_for(binding, screen.writing)) {
             line.add(&key.name(), binding.hint);
         }
     }
     Line::from(line.spans)
+}
+
+fn acts_here(binding: &Binding) -> bool {
+    binding.command.is_some_and(|command| acts(&command()))
 }
 
 /// Tells whether a command has something to do now.

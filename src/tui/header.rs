@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::Screen;
+use super::read_only::Elsewhere;
 use super::tabs::Tab;
 use super::theme;
 use super::words;
@@ -56,30 +57,38 @@ fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'s
         ),
         None => one_line(&screen.settings.repository),
     };
-    let place = cut(&place, columns / 2);
     let goal = state.and_then(|state| state.goal.as_ref());
     let title = goal.map_or_else(|| "agent-collab".to_owned(), |goal| one_line(&goal.title));
-    let demo = if screen.settings.demo {
-        " demo, no model is called "
-    } else {
-        ""
-    };
-    let room = columns.saturating_sub(width(&place) + width(demo) + 3);
+    let badge = badge(screen, columns);
+    let badge = badge.as_str();
+    let place = cut(&place, columns.saturating_sub(width(badge)) / 2);
+    let room = columns.saturating_sub(width(&place) + width(badge) + 3);
     let title = cut(&title, room);
-    let gap = columns.saturating_sub(width(&title) + width(demo) + width(&place) + 2);
+    let gap = columns.saturating_sub(width(&title) + width(badge) + width(&place) + 2);
     Line::from(vec![
         Span::raw(" "),
         Span::styled(title, theme::STRONG),
         Span::raw(" ".repeat(gap)),
-        Span::styled(demo, theme::NEEDS_YOU),
+        Span::styled(badge.to_owned(), theme::NEEDS_YOU),
         Span::styled(place, theme::QUIET),
         Span::raw(" "),
     ])
 }
 
+/// What is out of the ordinary with this screen.
+fn badge(screen: &Screen, columns: usize) -> String {
+    match &screen.settings.read_only {
+        Some(_) if columns < 60 => " read-only ".to_owned(),
+        Some(read_only) => format!(" read-only, {} ", one_line(&read_only.badge)),
+        None if screen.settings.demo => " demo, no model is called ".to_owned(),
+        None => String::new(),
+    }
+}
+
 fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -> Line<'static> {
     let Some(state) = state else {
         let text = match screen.unfinished {
+            _ if screen.is_read_only() => " no run yet",
             Some(_) => " an unfinished run waits for your word",
             None => " no run yet: write what shall be done",
         };
@@ -151,6 +160,9 @@ fn who_works(screen: &Screen, state: &State, now: At) -> (String, ratatui::style
     if let Some(text) = words::limit(state, now) {
         return (text, theme::NEEDS_YOU);
     }
+    if let Some(word) = seen_from_outside(screen, state) {
+        return (word.to_owned(), theme::QUIET);
+    }
     if !state.approvals.is_empty() || state.awaiting.is_some() {
         return ("waits for you".to_owned(), theme::NEEDS_YOU);
     }
@@ -178,6 +190,21 @@ fn who_works(screen: &Screen, state: &State, now: At) -> (String, ratatui::style
         None if state.phase.is_final() => ("the run is over".to_owned(), theme::PLAIN),
         None if state.phase == Phase::RefineGoal => ("waits for you".to_owned(), theme::NEEDS_YOU),
         None => ("nobody works".to_owned(), theme::QUIET),
+    }
+}
+
+/// What a screen that only looks says of a run at which no agent works.
+fn seen_from_outside(screen: &Screen, state: &State) -> Option<&'static str> {
+    let read_only = screen.settings.read_only.as_ref()?;
+    let waits = !state.approvals.is_empty() || state.awaiting.is_some();
+    match read_only.elsewhere {
+        Elsewhere::Works if waits => Some("waits for its user"),
+        Elsewhere::Works if state.phase == Phase::RefineGoal && state.running.is_none() => {
+            Some("waits for its user")
+        }
+        Elsewhere::Works => None,
+        Elsewhere::Rests if state.phase.is_final() => None,
+        Elsewhere::Rests => Some("nobody works"),
     }
 }
 

@@ -312,7 +312,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     slash("/resume", "go on with the unfinished run"),
-    slash("/history", "list finished runs"),
+    slash("/history", "list finished runs, and open one to be read"),
     bind(
         &[letter('?'), plain(KeyCode::F(1))],
         Anywhere,

@@ -121,7 +121,13 @@ impl Screen {
                 _ => {}
             }
         }
+        if self.is_read_only() && matches!(key.code, KeyCode::Esc | KeyCode::Char('q')) {
+            return vec![Action::CloseView];
+        }
         if key.code == KeyCode::Char('/') {
+            if let Some(why) = self.read_only_word() {
+                return self.refuse(&why);
+            }
             self.writing = IsWriting::Yes;
             if self.composer.is_empty() {
                 self.composer.set("/");

@@ -117,6 +117,9 @@ impl Screen {
     }
 
     fn composer_rows(&self, rest: Rect, sheet: Option<&Sheet>) -> usize {
+        if self.is_read_only() {
+            return 0;
+        }
         let height = usize::from(rest.height);
         let least_above = if sheet.is_some() { 4 } else { 1 };
         match self.writing {
@@ -168,7 +171,14 @@ impl Screen {
         }
         let page = self.pages.of(self.tab);
         match self.tab {
-            Tab::Chat => tabs::chat::draw(&mut self.transcript, frame, area, state),
+            Tab::Chat => {
+                let empty = match (self.settings.read_only.is_some(), state) {
+                    (false, None) => tabs::chat::WELCOME,
+                    (true, None) => "Nothing was recorded here yet.",
+                    (_, Some(_)) => "Nothing was said yet.",
+                };
+                tabs::chat::draw(&mut self.transcript, frame, area, empty);
+            }
             Tab::Plan => tabs::plan::draw(page, &self.documents.plan, frame, area, state),
             Tab::Comments => {
                 tabs::comments::draw(page, &self.documents.comments, frame, area, state);

@@ -36,7 +36,9 @@ impl Screen {
             if self.tab != tab {
                 self.show(tab);
             }
-            self.writing = IsWriting::Yes;
+            if !self.is_read_only() {
+                self.writing = IsWriting::Yes;
+            }
             return;
         }
         if hit(&self.places.composer) {

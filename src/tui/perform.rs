@@ -7,6 +7,7 @@ use super::diff::{DiffView, Does};
 use super::help;
 use super::keymap::IsWriting;
 use super::pager::{Form, Pager};
+use super::read_only::acts;
 use super::sheet::{Choice, Sheet, Then};
 use super::tabs::Tab;
 use super::writing::{self, Sent};
@@ -24,6 +25,9 @@ const PAGE: isize = 10;
 impl Screen {
     /// Carries a command out.
     pub(super) fn perform(&mut self, command: Command, state: Option<&State>) -> Vec<Action> {
+        if let Some(why) = self.read_only_word().filter(|_| acts(&command)) {
+            return self.refuse(&why);
+        }
         match command {
             Command::Go => self.go(state),
             Command::Auto => self.set_gate(Gate::Auto, state),
@@ -333,8 +337,10 @@ impl Screen {
             Then::Pick(text) => self.pick(&text, state),
             Then::Back => self.quietly(|screen| screen.own = None),
             Then::ActAndBack(actions) => {
-                self.own = None;
-                self.unfinished = None;
+                // The screen's own dialog lies over the one of the start.
+                if self.own.take().is_none() {
+                    self.unfinished = None;
+                }
                 actions
             }
         }

@@ -56,19 +56,6 @@ fn ctrl_z_stops_it_and_it_comes_back() {
 }
 
 #[test]
-fn a_second_instance_says_who_works_here() {
-    let world = World::new();
-    let mut first = world.open(&[]);
-    let lock = world.repository().join(".agent-collab/lock");
-    first.wait("the lock", |_| lock.is_file());
-    let mut second = world.open(&[]);
-    assert_eq!(second.wait_for_end().code(), Some(4));
-    second.assert_given_back();
-    let pid = format!("process {}", first.pid());
-    assert!(second.text().contains(&pid), "{}", second.text());
-}
-
-#[test]
 fn a_panic_is_told_after_the_terminal_is_given_back() {
     let world = World::new();
     let this = std::env::current_exe().unwrap();

@@ -8,6 +8,7 @@
 
 mod demo;
 mod lifecycle;
+mod looking;
 mod terminal;
 
 use std::path::{Path, PathBuf};

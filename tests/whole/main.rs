@@ -25,6 +25,7 @@ mod dirty;
 mod documents;
 mod failures;
 mod guarded;
+mod history;
 mod record;
 mod recovery;
 mod review;

@@ -14,15 +14,23 @@ use crate::text::clean;
 use crate::tui::ScreenSettings;
 
 use super::ending::End;
+use super::viewing::{self, Sight};
 use super::watch::Watch;
 use super::{Done, First, Shell};
 
-/// A directory that is ours, with what the screen shows of it.
-pub struct Opened {
-    occupied: Occupied,
-    branch: Option<String>,
-    /// The unfinished run that lies there, in words.
-    unfinished: Option<String>,
+/// A directory that was looked at, with what the screen shows of it.
+pub enum Opened {
+    /// It is ours.
+    Ours {
+        /// The directory.
+        occupied: Box<Occupied>,
+        /// The branch that is checked out.
+        branch: Option<String>,
+        /// The unfinished run that lies there, in words.
+        unfinished: Option<String>,
+    },
+    /// It is only looked at.
+    Seen(Box<Sight>),
 }
 
 /// A run that is to begin or to go on.
@@ -56,20 +64,23 @@ struct Standing {
 impl Shell {
     /// Looks at the directory and takes it, beside the loop.
     pub(super) fn open(&mut self) {
-        let wishes = self.wishes.clone();
+        let (wishes, first) = (self.wishes.clone(), self.first.clone());
         self.tasks
-            .spawn(async move { Done::Opened(Box::new(open(&wishes).await)) });
+            .spawn(async move { Done::Opened(Box::new(open(&wishes, &first).await)) });
     }
 
     pub(super) fn on_opened(
         &mut self,
         opened: Result<Opened, Refusal>,
     ) -> Result<Option<End>, End> {
-        let Opened {
-            mut occupied,
-            branch,
-            unfinished,
-        } = opened.map_err(End::Refused)?;
+        let (mut occupied, branch, unfinished) = match opened.map_err(End::Refused)? {
+            Opened::Ours {
+                occupied,
+                branch,
+                unfinished,
+            } => (*occupied, branch, unfinished),
+            Opened::Seen(sight) => return self.view(*sight),
+        };
         for notice in std::mem::take(&mut occupied.notices) {
             self.screen.on_notice(&notice);
         }
@@ -87,6 +98,7 @@ impl Shell {
             )),
         }
         self.occupied = Some(occupied);
+        self.grant_wish()?;
         if let First::Demo { goal: Some(goal) } = &self.first {
             let goal = goal.clone();
             return self.begin(What::Goal(goal));
@@ -235,20 +247,23 @@ impl Shell {
     }
 }
 
-async fn open(wishes: &Wishes) -> Result<Opened, Refusal> {
+async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
     let found = start::find(wishes).await?;
     let branch = match &found.repository {
         Some(repository) => branch(repository).await,
         None => None,
     };
+    if let Some(sight) = viewing::sight(&found, branch.clone(), (wishes, first))? {
+        return Ok(Opened::Seen(Box::new(sight)));
+    }
     let occupied = start::occupy(found)?;
     let unfinished = match wishes.unfinished {
         Unfinished::Refuse => start::unfinished(&occupied.layout)?,
         // Whatever it is, it is going to be archived.
         Unfinished::Archive => None,
     };
-    Ok(Opened {
-        occupied,
+    Ok(Opened::Ours {
+        occupied: Box::new(occupied),
         branch,
         unfinished,
     })

@@ -12,7 +12,7 @@ use super::reading::{Read, Standing, read_all};
 use super::{Done, Shell};
 
 /// How long after a change the files are read: an editor's second move comes within.
-const SETTLE: Duration = Duration::from_millis(20);
+pub const SETTLE: Duration = Duration::from_millis(20);
 /// How long a missing document may stay away before the run hears of it.
 const ABSENCE: Duration = Duration::from_millis(400);
 

@@ -85,6 +85,8 @@ impl Shell {
             return Ok(Some(End::Killed));
         }
         self.leave_at = Some(Instant::now() + LEAVE_GRACE);
+        // The end of the run is told on its own screen.
+        self.close_view();
         self.screen.on_notice(
             "leaving: the agent is interrupted by its protocol, then by TERM, then by KILL; Ctrl+C again kills now",
         );

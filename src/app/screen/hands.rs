@@ -27,6 +27,9 @@ impl Shell {
             Action::Resume => self.begin(What::Unfinished),
             Action::Archive => self.archive(),
             Action::ShowHistory => self.show_history(),
+            Action::OpenRun(name) => self.open_run(&name),
+            Action::CloseView => Ok(self.close_view()),
+            Action::TakeOver => self.take_over(),
             Action::AnswerApproval { request, allow } => self.answer_approval(&request, allow),
             Action::Copy(text) => self.copy(&text),
             Action::ShowDiff(scope) => self.show_diff(scope),
@@ -114,15 +117,6 @@ impl Shell {
             }
         }
     }
-
-    fn show_history(&mut self) -> Result<Option<End>, End> {
-        if let Some(occupied) = &self.occupied {
-            let layout = occupied.layout.clone();
-            self.tasks
-                .spawn_blocking(move || Done::History(history_in_words(&layout)));
-        }
-        Ok(None)
-    }
 }
 
 fn edited_plan(layout: &Layout, then: AfterEdit) -> Result<Answer, String> {
@@ -135,21 +129,4 @@ fn edited_plan(layout: &Layout, then: AfterEdit) -> Result<Answer, String> {
         plan,
         file_sha256: document.sha256,
     })
-}
-
-/// Lists the finished runs, the latest first.
-fn history_in_words(layout: &Layout) -> String {
-    let is_run = |entry: &std::fs::DirEntry| entry.path().join("state.json").is_file();
-    let mut names: Vec<String> = std::fs::read_dir(layout.history())
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(is_run)
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort_by(|a, b| b.cmp(a));
-    match names.is_empty() {
-        true => "no run is in the history yet".to_owned(),
-        false => format!("finished runs:\n{}", names.join("\n")),
-    }
 }

@@ -1,4 +1,4 @@
-//! Watches the work directory for changes of the documents.
+//! Watches the work directory for changes of the documents, or of everything that tells of a run.
 //!
 //! The system tells; nothing is polled, so a program at rest stays at rest. (The debouncer that comes
 //! with the library wakes on a tick even when nothing changes; waiting out the second half of an
@@ -25,13 +25,27 @@ impl Watch {
     /// # Errors
     /// The system refuses, for example because it watches too many files already.
     pub fn begin(layout: &Layout) -> notify::Result<Self> {
-        let names = layout.names();
-        let documents = [&names.plan, &names.comments, &names.log].map(OsString::from);
+        Self::begin_on(layout, documents(layout))
+    }
+
+    /// Begins to watch everything that tells of a run that another instance works on.
+    ///
+    /// # Errors
+    /// As [`Watch::begin`].
+    pub fn follow(layout: &Layout) -> notify::Result<Self> {
+        let record = [layout.events(), layout.state()];
+        let record = record.iter().filter_map(|path| path.file_name());
+        let mut names = documents(layout);
+        names.extend(record.map(OsString::from));
+        Self::begin_on(layout, names)
+    }
+
+    fn begin_on(layout: &Layout, files: Vec<OsString>) -> notify::Result<Self> {
         let changed = Arc::new(Notify::new());
         let tell = Arc::clone(&changed);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             // An error, such as lost events, is a reason to look as well.
-            if event.is_err() || event.is_ok_and(|event| concerns(&event, &documents)) {
+            if event.is_err() || event.is_ok_and(|event| concerns(&event, &files)) {
                 tell.notify_one();
             }
         })?;
@@ -42,13 +56,20 @@ impl Watch {
         })
     }
 
-    /// Waits until a document changed since the last call. Cancel safe.
+    /// Waits until a watched file changed since the last call. Cancel safe.
     pub async fn changed(&self) {
         self.changed.notified().await;
     }
 }
 
-fn concerns(event: &Event, documents: &[OsString]) -> bool {
+fn documents(layout: &Layout) -> Vec<OsString> {
+    let names = layout.names();
+    [&names.plan, &names.comments, &names.log]
+        .map(OsString::from)
+        .into()
+}
+
+fn concerns(event: &Event, files: &[OsString]) -> bool {
     let is_change = match event.kind {
         // Our own reading opens the files.
         EventKind::Access(_) => false,
@@ -58,9 +79,9 @@ fn concerns(event: &Event, documents: &[OsString]) -> bool {
         | EventKind::Remove(_)
         | EventKind::Other => true,
     };
-    let is_document = |path: &Path| {
+    let is_meant = |path: &Path| {
         path.file_name()
-            .is_some_and(|name| documents.iter().any(|document| document == name))
+            .is_some_and(|name| files.iter().any(|file| file == name))
     };
-    is_change && (event.need_rescan() || event.paths.iter().any(|path| is_document(path)))
+    is_change && (event.need_rescan() || event.paths.iter().any(|path| is_meant(path)))
 }

@@ -74,33 +74,21 @@ impl<E: DeserializeOwned> Events<E> {
     fn read_line(&mut self, line: &[u8]) -> Result<Option<Record<E>>, StoreError> {
         let seq = self.lines.check_line(line, self.before)?;
         self.before = Some(seq);
-        if seq == 0 || seq < self.from {
-            return Ok(None);
+        match seq == 0 || seq < self.from {
+            true => Ok(None),
+            false => self.lines.read_event(line).map(Some),
         }
-        let malformed = |e: serde_json::Error| self.lines.damaged(e.to_string());
-        let envelope: Envelope = serde_json::from_slice(line).map_err(malformed)?;
-        let event = join_event(envelope.kind, envelope.data);
-        Ok(Some(Record {
-            seq,
-            at: envelope.at,
-            run: envelope.run,
-            origin: Origin {
-                session: envelope.session,
-                turn: envelope.turn,
-            },
-            event: serde_json::from_value(event).map_err(malformed)?,
-        }))
     }
 }
 
-enum Line {
+pub(super) enum Line {
     Whole(Vec<u8>),
     Torn(u64),
 }
 
 /// The lines of a log file as it was when it was opened.
 #[derive(Debug)]
-struct Lines {
+pub(super) struct Lines {
     path: PathBuf,
     reader: Option<BufReader<std::io::Take<File>>>,
     n_line: u64,
@@ -108,22 +96,28 @@ struct Lines {
 
 impl Lines {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        let reader = match plain::open_read(path)? {
-            Some(file) => {
-                let meta = file.metadata();
-                let len = meta.map_err(|e| StoreError::io("look at", path, e))?.len();
-                Some(BufReader::new(file.take(len)))
-            }
-            None => None,
+        let Some(file) = plain::open_read(path)? else {
+            return Ok(Self {
+                path: path.to_path_buf(),
+                reader: None,
+                n_line: 0,
+            });
         };
-        Ok(Self {
-            path: path.to_path_buf(),
-            reader,
-            n_line: 0,
-        })
+        let meta = file.metadata();
+        let len = meta.map_err(|e| StoreError::io("look at", path, e))?.len();
+        Ok(Self::of(path, file, len, 0))
     }
 
-    fn next_line(&mut self) -> Result<Option<Line>, StoreError> {
+    /// The lines from where a file stands, which is after line `n_line`, over `len` bytes.
+    pub(super) fn of(path: &Path, file: File, len: u64, n_line: u64) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            reader: Some(BufReader::new(file.take(len))),
+            n_line,
+        }
+    }
+
+    pub(super) fn next_line(&mut self) -> Result<Option<Line>, StoreError> {
         let Some(reader) = &mut self.reader else {
             return Ok(None);
         };
@@ -147,8 +141,28 @@ impl Lines {
         Ok(Some(Line::Torn(n as u64)))
     }
 
+    /// Reads the event of a line whose form was checked.
+    pub(super) fn read_event<E: DeserializeOwned>(
+        &self,
+        line: &[u8],
+    ) -> Result<Record<E>, StoreError> {
+        let malformed = |e: serde_json::Error| self.damaged(e.to_string());
+        let envelope: Envelope = serde_json::from_slice(line).map_err(malformed)?;
+        let event = join_event(envelope.kind, envelope.data);
+        Ok(Record {
+            seq: envelope.seq,
+            at: envelope.at,
+            run: envelope.run,
+            origin: Origin {
+                session: envelope.session,
+                turn: envelope.turn,
+            },
+            event: serde_json::from_value(event).map_err(malformed)?,
+        })
+    }
+
     /// Checks the form of a line and that its number is above the one `before` it.
-    fn check_line(&self, line: &[u8], before: Option<u64>) -> Result<u64, StoreError> {
+    pub(super) fn check_line(&self, line: &[u8], before: Option<u64>) -> Result<u64, StoreError> {
         let number: Number =
             serde_json::from_slice(line).map_err(|e| self.damaged(e.to_string()))?;
         let seq = number.seq;

@@ -187,3 +187,58 @@ proptest! {
         prop_assert_eq!(guard.check().unwrap(), []);
     }
 }
+
+/// Looks at a followed log and says what it found.
+fn look(tail: &mut Tail<Event>) -> String {
+    match tail.read_on(10) {
+        Ok(Look::More(records)) => format!(
+            "{:?}",
+            records.iter().map(|record| record.seq).collect::<Vec<_>>()
+        ),
+        Ok(Look::Anew) => "anew".to_owned(),
+        Err(e) => e.to_string().rsplit('/').next().unwrap().to_owned(),
+    }
+}
+
+#[test]
+fn a_followed_log_gives_each_whole_line_once() {
+    let place = Place::new();
+    let path = place.layout.events();
+    let mut tail = Tail::<Event>::new(&path);
+    assert_eq!(look(&mut tail), "[]");
+    let mut text = format!("{FIRST}\n{}\n", line(1));
+    fs::write(&path, &text).unwrap();
+    assert_eq!(look(&mut tail), "[1]");
+    let (second, third) = (line(2), line(4));
+    let (half, rest) = second.split_at(20);
+    text.push_str(half);
+    fs::write(&path, &text).unwrap();
+    assert_eq!(look(&mut tail), "[]");
+    text.push_str(&format!("{rest}\n{third}\n"));
+    fs::write(&path, &text).unwrap();
+    assert_eq!(look(&mut tail), "[2, 4]");
+    assert_eq!(tail.last_seq(), 4);
+    fs::write(&path, format!("{text}{}\nnonsense\n", line(5))).unwrap();
+    assert_eq!(look(&mut tail), "[5]");
+    assert_eq!(
+        look(&mut tail),
+        "events.jsonl:6: expected ident at line 1 column 2"
+    );
+}
+
+#[test]
+fn another_log_at_the_same_place_is_read_from_its_beginning() {
+    let place = Place::new();
+    let path = place.layout.events();
+    let mut tail = Tail::<Event>::new(&path);
+    fs::write(&path, format!("{FIRST}\n{}\n{}\n", line(1), line(2))).unwrap();
+    assert_eq!(look(&mut tail), "[1, 2]");
+    let other = place.layout.workdir().join("other");
+    fs::write(&other, format!("{FIRST}\n{}\n{}\n", line(7), line(8))).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(look(&mut tail), "anew");
+    assert_eq!(look(&mut tail), "[7, 8]");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(look(&mut tail), "anew");
+    assert_eq!(look(&mut tail), "[]");
+}

@@ -5,26 +5,21 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use crate::domain::run::State;
 use crate::tui::theme;
 use crate::tui::transcript::Transcript;
 use crate::tui::wrap::{cut, wrap_text};
 
 /// What a user sees who has not started yet.
-const WELCOME: &str = "Two agents, one goal: a planner writes plan.md, a reviewer of the other vendor \
+pub const WELCOME: &str = "Two agents, one goal: a planner writes plan.md, a reviewer of the other vendor \
 writes comments.md, they go on until the review is settled, you approve, and the planner executes step by step.\n\
 \n\
 Nothing is sent, changed or committed before you say so. Write the goal below; /help lists every key.";
 
-/// Draws the end of the stream, or where the user scrolled to.
-pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, state: Option<&State>) {
+/// Draws the end of the stream, or where the user scrolled to; `empty` stands where there is none yet.
+pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, empty: &str) {
     let columns = usize::from(area.width);
     if transcript.is_empty() {
-        let text = match state {
-            None => WELCOME,
-            Some(_) => "Nothing was said yet.",
-        };
-        let lines = wrap_text(text, columns, theme::QUIET);
+        let lines = wrap_text(empty, columns, theme::QUIET);
         frame.render_widget(Paragraph::new(lines), area);
         return;
     }

@@ -291,3 +291,65 @@ fn tabs_that_fold_are_folded_again_by_their_digit() {
     press(&mut screen, None, &["<tab>", "<tab>", "<tab>"]);
     assert_eq!(screen.tab, crate::tui::tabs::Tab::Chat);
 }
+
+#[test]
+fn a_screen_that_only_looks_refuses_every_command_that_acts() {
+    let gated = question("gate");
+    let read_only = || {
+        Screen::new(ScreenSettings {
+            read_only: Some(crate::tui::ReadOnly {
+                badge: "b".to_owned(),
+                why: "go on there".to_owned(),
+                elsewhere: crate::tui::Elsewhere::Works,
+            }),
+            ..settings()
+        })
+    };
+    let refused = "! read-only: go on there";
+    for key in [
+        "g", "a", "p", "x", "s", "e", "d", "u", "i", "<f2>", "<enter>", "/",
+    ] {
+        check_on(&mut read_only(), Some(&gated), &[key], refused);
+    }
+    let mut pasted = read_only();
+    pasted.on_paste("rm -rf /");
+    assert!(pasted.composer.is_empty());
+    check_on(
+        &mut read_only(),
+        Some(&gated),
+        &["y", "n", "2", "j", "?"],
+        "",
+    );
+    check_on(&mut read_only(), Some(&gated), &["<esc>"], "CloseView");
+    check_on(
+        &mut read_only(),
+        Some(&gated),
+        &["?", "<esc>", "q"],
+        "CloseView",
+    );
+    check_on(&mut read_only(), Some(&gated), &["<c-c>"], "Quit(Ask)");
+    let mut free = read_only();
+    free.on_free();
+    check_on(&mut free, Some(&gated), &["<esc>"], "");
+    free.on_free();
+    check_on(&mut free, Some(&gated), &["<enter>"], "TakeOver");
+}
+
+#[test]
+fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
+    let run = |name: &str| crate::tui::PastRun {
+        name: name.to_owned(),
+        date: "2026-11-21".to_owned(),
+        ended: "DONE".to_owned(),
+        about: "it".to_owned(),
+        how_far: String::new(),
+    };
+    let mut screen = screen();
+    screen.on_unfinished("a run");
+    check_on(&mut screen, None, &["/history", "<enter>"], "ShowHistory");
+    let mut screen = Screen::new(settings());
+    screen.on_unfinished("a run");
+    screen.on_history(&[run("one"), run("two")]);
+    check_on(&mut screen, None, &["2"], "OpenRun(\"two\")");
+    assert!(screen.unfinished.is_some());
+}

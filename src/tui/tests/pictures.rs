@@ -5,7 +5,7 @@ use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Delta, Screen};
+use crate::tui::{Delta, Elsewhere, PastRun, ReadOnly, Screen};
 
 pub fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
     let mut pictures = Vec::new();
@@ -88,6 +88,55 @@ fn dialogs_say_what_waits_and_what_enter_does() {
         &mut not_writing(),
         Some(&self::state(Phase::RefineGoal)),
     );
+}
+
+fn looking(elsewhere: Elsewhere) -> Screen {
+    Screen::new(crate::tui::ScreenSettings {
+        read_only: Some(ReadOnly {
+            badge: "process 4711 works here".to_owned(),
+            why: "process 4711 works here; go on there".to_owned(),
+            elsewhere,
+        }),
+        ..settings()
+    })
+}
+
+#[test]
+fn a_screen_that_only_looks_says_so_and_shows_no_dialog_of_the_run() {
+    let (phase, gate) = questions().swap_remove(0);
+    let waiting = asking(phase, gate);
+    let mut screen = looking(Elsewhere::Works);
+    press(&mut screen, Some(&waiting), &["g"]);
+    check("read_only", &mut screen, Some(&waiting));
+    let mut empty = looking(Elsewhere::Works);
+    check("read_only_empty", &mut empty, None);
+    let mut free = looking(Elsewhere::Rests);
+    free.on_free();
+    check("read_only_free", &mut free, Some(&waiting));
+}
+
+#[test]
+fn finished_runs_are_there_to_choose_from() {
+    let run = |n: usize| PastRun {
+        name: format!("2026-11-{n:02}-x"),
+        date: format!("2026-11-{n:02}"),
+        ended: "DONE".to_owned(),
+        about: format!("为计算器加入求和, run number {n}\u{1b}[2J"),
+        how_far: "3 of 3 step(s), 2 commit(s)".to_owned(),
+    };
+    let mut runs: Vec<PastRun> = (1..=28).rev().map(run).collect();
+    runs[1].ended = "damaged".to_owned();
+    runs[1].about = "state.json:2: EOF while parsing".to_owned();
+    runs[1].how_far = String::new();
+    let mut screen = not_writing();
+    screen.on_history(&runs);
+    check("history", &mut screen, None);
+    let downs = ["<down>"; 27];
+    press(&mut screen, None, &downs);
+    check("history_last", &mut screen, None);
+    let mut none = not_writing();
+    none.on_history(&[]);
+    insta::assert_snapshot!("history_none", drawn(&mut none, (80, 24), None));
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub fn settings() -> ScreenSettings {
         demo: false,
         repository: "~/src/calculator".to_owned(),
         branch: Some("main".to_owned()),
+        read_only: None,
     }
 }
 

@@ -1,0 +1,182 @@
+//! The finished runs of a repository, as their snapshots tell them.
+//!
+//! Refuses to read their logs: a list of many long runs costs one small file each. Changes nothing.
+
+use std::path::PathBuf;
+
+use jiff::civil::Date;
+use serde_json::{Value, json};
+
+use crate::domain::execution::StepOutcome;
+use crate::domain::ids::At;
+use crate::domain::phase::Phase;
+use crate::domain::run::{Run, State};
+use crate::store::archives::{self, Archive};
+use crate::store::{Layout, StoreError, snapshot};
+use crate::text::one_line;
+
+/// A run in the history.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// Its directory's name, by which it is opened.
+    pub name: String,
+    /// When it was archived.
+    pub date: Date,
+    /// Where its files lie.
+    pub layout: Layout,
+    /// What its snapshot tells, or what is wrong with it.
+    pub told: Result<Told, String>,
+}
+
+/// What a snapshot tells in a line or two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// When the run was made.
+    pub created: At,
+    /// The goal's title; empty when it never got one.
+    pub title: String,
+    /// Where it ended.
+    pub phase: Phase,
+    /// How many steps were done.
+    pub n_done: usize,
+    /// How many steps its plan has.
+    pub n_steps: usize,
+    /// How many commits it made.
+    pub n_commits: usize,
+    /// The adapters of planner and reviewer.
+    pub agents: Vec<String>,
+}
+
+/// Lists the finished runs, the latest first.
+///
+/// # Errors
+/// The history cannot be listed. A run that cannot be read is listed with what is wrong.
+pub fn list(layout: &Layout) -> Result<Vec<Finished>, StoreError> {
+    let mut runs: Vec<Finished> = archives::list(layout)?.into_iter().map(tell).collect();
+    let created = |run: &Finished| run.told.as_ref().ok().map(|told| told.created);
+    runs.sort_by(|a, b| {
+        let by = |run: &Finished| (run.date, created(run), run.name.clone());
+        by(b).cmp(&by(a))
+    });
+    Ok(runs)
+}
+
+fn tell(archive: Archive) -> Finished {
+    let told = match snapshot::load::<Run>(&archive.layout) {
+        Ok(Some(found)) => Ok(of_state(found.state.state())),
+        Ok(None) => Err("it has no state.json: it was cut off before its first event".to_owned()),
+        Err(error) => Err(one_line(&error.to_string())),
+    };
+    Finished {
+        name: archive.name,
+        date: archive.date,
+        layout: archive.layout,
+        told,
+    }
+}
+
+fn of_state(state: &State) -> Told {
+    let done = state.execution.iter().flat_map(|execution| &execution.done);
+    let is_commit = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Committed { .. });
+    let sessions = [Some(&state.planner), state.reviewer.as_ref()];
+    Told {
+        created: state.created,
+        title: state
+            .goal
+            .as_ref()
+            .map_or_else(String::new, |goal| one_line(&goal.title)),
+        phase: state.phase,
+        n_done: done.clone().count(),
+        n_steps: state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len()),
+        n_commits: done.filter(|step| is_commit(&step.outcome)).count(),
+        agents: sessions
+            .into_iter()
+            .flatten()
+            .map(|session| one_line(&session.adapter))
+            .collect(),
+    }
+}
+
+/// Finds a run by its number in the list (1 is the latest), its name, or a part of only one name.
+///
+/// # Errors
+/// None or several fit; says what to type instead.
+pub fn find<'a>(runs: &'a [Finished], wanted: &str) -> Result<&'a Finished, String> {
+    if let Ok(n) = wanted.parse::<usize>() {
+        let run = n.checked_sub(1).and_then(|at| runs.get(at));
+        return run
+            .ok_or_else(|| format!("there is no finished run {n}, there are {}", runs.len()));
+    }
+    if let Some(run) = runs.iter().find(|run| run.name == wanted) {
+        return Ok(run);
+    }
+    let mut like = runs.iter().filter(|run| run.name.contains(wanted));
+    match (like.next(), like.next()) {
+        (Some(run), None) => Ok(run),
+        (None, _) => Err(format!("no finished run is named `{}`", one_line(wanted))),
+        (Some(_), Some(_)) => Err(format!(
+            "several finished runs are named like `{}`",
+            one_line(wanted)
+        )),
+    }
+}
+
+impl Finished {
+    /// Where it ended, in one or three words.
+    pub fn ended(&self) -> String {
+        match &self.told {
+            Ok(told) if told.phase.is_final() => told.phase.name().to_owned(),
+            Ok(told) => format!("unfinished in {}", told.phase),
+            Err(_) => "damaged".to_owned(),
+        }
+    }
+
+    /// What it is about: its goal, or what is wrong with its files.
+    pub fn about(&self) -> &str {
+        match &self.told {
+            Ok(told) if told.title.is_empty() => "without a goal",
+            Ok(told) => &told.title,
+            Err(problem) => problem,
+        }
+    }
+
+    /// How far it came, in words; `None` for one that cannot be read.
+    pub fn how_far(&self) -> Option<String> {
+        let told = self.told.as_ref().ok()?;
+        Some(format!(
+            "{} of {} step(s), {} commit(s)",
+            told.n_done, told.n_steps, told.n_commits
+        ))
+    }
+
+    /// All of it for programs; `n` is its number in the list.
+    pub fn to_json(&self, n: usize) -> Value {
+        let mut fields = json!({
+            "n": n,
+            "name": self.name,
+            "date": self.date.to_string(),
+            "path": self.place(),
+        });
+        let more = match &self.told {
+            Ok(told) => json!({
+                "title": told.title,
+                "phase": told.phase.name(),
+                "finished": told.phase.is_final(),
+                "steps_done": told.n_done,
+                "steps": told.n_steps,
+                "commits": told.n_commits,
+                "agents": told.agents,
+            }),
+            Err(problem) => json!({ "problem": problem }),
+        };
+        if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
+            fields.extend(more);
+        }
+        fields
+    }
+
+    /// Its directory.
+    pub fn place(&self) -> PathBuf {
+        self.layout.workdir().to_path_buf()
+    }
+}

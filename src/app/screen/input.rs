@@ -1,0 +1,73 @@
+//! Keys, the mouse, pastes and sizes: taken in together, handed to the screen in front.
+//!
+//! Refuses to know what a key means: `tui` makes actions of it.
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
+use futures_util::StreamExt;
+
+use crate::engine::Engine;
+
+use super::ending::End;
+use super::frames::Wanted;
+use super::{BATCH, Shell};
+
+impl Shell {
+    /// Takes in all input that is there, so that many keys make one frame.
+    ///
+    /// What is there already is not asked of the stream: it would remember a waker that wakes nobody.
+    pub(super) fn on_inputs(
+        &mut self,
+        first: Option<io::Result<Input>>,
+    ) -> Result<Option<End>, End> {
+        if let Some(end) = self.on_input(first)? {
+            return Ok(Some(end));
+        }
+        for _ in 0..BATCH {
+            let is_there = self.input.is_some() && poll(Duration::ZERO).is_ok_and(|there| there);
+            if !is_there {
+                break;
+            }
+            if let Some(end) = self.on_input(Some(read()))? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    fn on_input(&mut self, input: Option<io::Result<Input>>) -> Result<Option<End>, End> {
+        let (screen, state) = match self.views.top_mut() {
+            Some(viewing) => viewing.front(),
+            None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
+        };
+        self.wanted = Wanted::ForUser;
+        let actions = match input {
+            Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {
+                screen.on_key(key, state)
+            }
+            Some(Ok(Input::Mouse(mouse))) => screen.on_mouse(mouse),
+            Some(Ok(Input::Paste(text))) => {
+                screen.on_paste(&text);
+                Vec::new()
+            }
+            Some(Ok(Input::Resize(..))) => {
+                self.touch();
+                Vec::new()
+            }
+            Some(Ok(Input::Key(_) | Input::FocusGained | Input::FocusLost)) => Vec::new(),
+            Some(Err(error)) => return Err(End::TerminalGone(error)),
+            None => return Err(End::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
+        };
+        self.act(actions)
+    }
+}
+
+/// Waits for the next input; while an editor has the terminal none comes.
+pub(super) async fn next_input(input: &mut Option<EventStream>) -> Option<io::Result<Input>> {
+    match input {
+        Some(input) => input.next().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,451 @@
+//! Runs that are only looked at: one of the history, or one that another instance works on.
+//!
+//! Nothing is locked, nothing is written, and no engine runs. What changes is told by the system; each
+//! look reads only what is new. A view lies over the screen, which goes on behind it.
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::app::history::{self, Finished};
+use crate::app::start::{self, Found, Refusal, Unfinished, Wishes};
+use crate::domain::run::State;
+use crate::engine::onlooker::{Onlooker, Seen};
+use crate::store::{Held, InstanceLock, Layout, StoreError};
+use crate::tui::{Elsewhere, PastRun, ReadOnly, Screen, ScreenSettings};
+
+use super::documents::SETTLE;
+use super::ending::End;
+use super::reading::{Read, read_all};
+use super::watch::Watch;
+use super::{Done, First, Shell};
+
+/// A directory that is only looked at.
+pub struct Sight {
+    layout: Layout,
+    what: What,
+    repository: String,
+    branch: Option<String>,
+}
+
+/// What there is to look at.
+#[derive(Debug)]
+enum What {
+    /// A finished run; its directory's name.
+    Past(String),
+    /// The run that another instance works on.
+    Held(Held),
+    /// The run that nobody works on.
+    Resting,
+}
+
+/// One look at a run, made beside the loop.
+pub struct Glance {
+    id: u64,
+    onlooker: Onlooker,
+    seen: Seen,
+    documents: Option<Result<Read, StoreError>>,
+}
+
+/// What is looked at, over the screen's own run.
+#[derive(Default)]
+pub struct Views {
+    /// What the program was opened for.
+    base: Option<Viewing>,
+    /// A finished run over it, or over the screen.
+    opened: Option<Viewing>,
+    /// The finished runs that were listed last.
+    listed: Vec<Finished>,
+    n_opened: u64,
+    wish: Wish,
+}
+
+/// What is done as soon as the directory was looked at.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    #[default]
+    Nothing,
+    /// The finished runs are listed.
+    History,
+}
+
+/// One run that is looked at.
+pub struct Viewing {
+    id: u64,
+    settings: ScreenSettings,
+    screen: Screen,
+    state: Option<State>,
+    layout: Layout,
+    /// `None` while it looks.
+    onlooker: Option<Onlooker>,
+    due: Option<Instant>,
+    /// The trouble that was told last.
+    problem: Option<String>,
+}
+
+impl Views {
+    /// What the user sees, where it is a view.
+    pub fn top(&self) -> Option<&Viewing> {
+        self.opened.as_ref().or(self.base.as_ref())
+    }
+
+    /// The same, to be changed.
+    pub fn top_mut(&mut self) -> Option<&mut Viewing> {
+        self.opened.as_mut().or(self.base.as_mut())
+    }
+
+    /// Tells whether the program was opened to look.
+    pub fn follows(&self) -> bool {
+        self.base.is_some()
+    }
+
+    /// When to look again, where something changed.
+    pub fn due(&self) -> Option<Instant> {
+        let base = self.base.as_ref().filter(|base| base.onlooker.is_some());
+        base.and_then(|base| base.due)
+    }
+
+    /// Notes that something changed.
+    pub fn on_changed(&mut self, now: Instant) {
+        if let Some(base) = &mut self.base {
+            base.due.get_or_insert(now + SETTLE);
+        }
+    }
+
+    fn by_id(&mut self, id: u64) -> Option<&mut Viewing> {
+        let mut all = self.base.iter_mut().chain(self.opened.as_mut());
+        all.find(|viewing| viewing.id == id)
+    }
+
+    fn next(&mut self, layout: Layout, settings: ScreenSettings) -> Viewing {
+        self.n_opened += 1;
+        Viewing {
+            id: self.n_opened,
+            screen: Screen::new(settings.clone()),
+            settings,
+            state: None,
+            onlooker: Some(Onlooker::new(layout.clone())),
+            layout,
+            due: None,
+            problem: None,
+        }
+    }
+}
+
+impl Viewing {
+    /// The screen and what it draws.
+    pub fn front(&mut self) -> (&mut Screen, Option<&State>) {
+        (&mut self.screen, self.state.as_ref())
+    }
+
+    /// Tells whether a frame is needed.
+    pub fn is_dirty(&self) -> bool {
+        self.screen.is_dirty()
+    }
+
+    fn take(&mut self, seen: Seen, documents: Option<Result<Read, StoreError>>) {
+        if seen.anew {
+            self.screen = Screen::new(self.settings.clone());
+        }
+        for record in &seen.records {
+            self.screen.on_event(record.at, &record.event);
+        }
+        self.state = seen.state;
+        let mut problem = seen.problem;
+        match documents {
+            Some(Ok(read)) => self.screen.on_documents(read.texts()),
+            Some(Err(error)) => problem = problem.or(Some(error.to_string())),
+            None => {}
+        }
+        if problem != self.problem {
+            self.problem.clone_from(&problem);
+            if let Some(problem) = problem {
+                self.screen.on_notice(&problem);
+            }
+        }
+        self.screen.touch();
+    }
+}
+
+/// What there is to look at, where the directory is not to be taken. Changes nothing.
+///
+/// # Errors
+/// The directory cannot be looked at, or holds no such run.
+pub fn sight(
+    found: &Found,
+    branch: Option<String>,
+    (wishes, first): (&Wishes, &First),
+) -> Result<Option<Sight>, Refusal> {
+    let layout = start::layout(&found.root, &found.loaded.config)?;
+    let held = InstanceLock::holder(&layout)?;
+    let what = match (first, held) {
+        (First::Demo { .. }, _) => return Ok(None),
+        (First::Read { name }, _) => What::Past(name.clone()),
+        // Who wants the run archived is told who works on it.
+        (_, Some(_)) if wishes.unfinished == Unfinished::Archive => return Ok(None),
+        (First::View | First::AskForGoal, Some(held)) => What::Held(held),
+        (First::View, None) if !layout.workdir().is_dir() => {
+            return Err(Refusal::error(
+                format!("there is no run to look at in {}", found.root.display()),
+                "`agent-collab` without --view begins one",
+            ));
+        }
+        (First::View, None) => What::Resting,
+        (First::AskForGoal, None) => return Ok(None),
+    };
+    Ok(Some(Sight {
+        layout,
+        what,
+        repository: found.root.to_string_lossy().into_owned(),
+        branch,
+    }))
+}
+
+impl Shell {
+    /// Opens a view as what the program was opened for.
+    pub(super) fn view(&mut self, sight: Sight) -> Result<Option<End>, End> {
+        let Sight {
+            layout,
+            what,
+            repository,
+            branch,
+        } = sight;
+        let settings = |read_only| ScreenSettings {
+            repository: repository.clone(),
+            branch: branch.clone(),
+            read_only: Some(read_only),
+            ..ScreenSettings::default()
+        };
+        match what {
+            What::Past(name) => {
+                let runs = history::list(&layout).map_err(|error| End::Refused(error.into()))?;
+                let run = history::find(&runs, &name)
+                    .map_err(|problem| End::Refused(Refusal::error(problem, "")))?;
+                let viewing = self.views.next(run.layout.clone(), settings(past()));
+                self.views.base = Some(viewing);
+            }
+            What::Resting => {
+                let viewing = self.views.next(layout.clone(), settings(resting()));
+                self.views.base = Some(viewing);
+                self.follow(&layout);
+            }
+            What::Held(held) => {
+                let mut viewing = self.views.next(layout.clone(), settings(elsewhere(&held)));
+                viewing.screen.on_notice(&format!(
+                    "another agent-collab works in this repository ({held}): you look at its run and see what it does; when it ends, you can take over"
+                ));
+                self.views.base = Some(viewing);
+                self.follow(&layout);
+                self.await_end(layout);
+            }
+        }
+        self.look_again();
+        Ok(None)
+    }
+
+    fn follow(&mut self, layout: &Layout) {
+        match Watch::follow(layout) {
+            Ok(watch) => self.watch = Some(watch),
+            Err(error) => {
+                if let Some(base) = &mut self.views.base {
+                    base.screen
+                        .on_notice(&format!("what changes is not seen: {error}"));
+                }
+            }
+        }
+    }
+
+    /// Waits beside the loop for the end of the instance that holds the directory.
+    fn await_end(&mut self, layout: Layout) {
+        let (tell, told) = oneshot::channel();
+        // The wait cannot be called off, so it is no task: the program's end does not wait for it.
+        std::thread::spawn(move || {
+            if let Err(error) = InstanceLock::wait_until_free(&layout) {
+                tracing::warn!(%error, "the end of the other instance is not seen");
+                return;
+            }
+            // Nobody listens any more when the view was closed.
+            let _closed = tell.send(());
+        });
+        self.tasks.spawn(async move {
+            match told.await {
+                Ok(()) => Done::Freed,
+                Err(_) => std::future::pending().await,
+            }
+        });
+    }
+
+    pub(super) fn on_freed(&mut self) -> Result<Option<End>, End> {
+        if let Some(base) = &mut self.views.base {
+            base.screen.on_read_only(resting());
+            base.settings.read_only = Some(resting());
+            base.screen.on_free();
+        }
+        self.look_again();
+        Ok(None)
+    }
+
+    /// Closes all views and starts as if the program had just been opened.
+    pub(super) fn take_over(&mut self) -> Result<Option<End>, End> {
+        self.views = Views::default();
+        self.watch = None;
+        self.first = First::AskForGoal;
+        self.screen = Screen::new(self.settings.clone());
+        self.open();
+        Ok(None)
+    }
+
+    /// Closes the view in front; the program ends with what it was opened for.
+    pub(super) fn close_view(&mut self) -> Option<End> {
+        self.screen.touch();
+        match self.views.opened.take() {
+            Some(_) => None,
+            None => Some(End::Left),
+        }
+    }
+
+    /// Reads on what the program was opened to look at.
+    pub(super) fn look_again(&mut self) {
+        if let Some(id) = self.views.base.as_ref().map(|base| base.id) {
+            self.look(id);
+        }
+    }
+
+    /// Reads a run on beside the loop, unless that is under way.
+    fn look(&mut self, id: u64) {
+        let Some(viewing) = self.views.by_id(id) else {
+            return;
+        };
+        let Some(mut onlooker) = viewing.onlooker.take() else {
+            viewing.due = Some(Instant::now());
+            return;
+        };
+        viewing.due = None;
+        self.tasks.spawn_blocking(move || {
+            let seen = onlooker.look();
+            // The documents are shown as they lie there once all is told.
+            let documents = (!seen.more).then(|| read_all(onlooker.layout()));
+            Done::Seen(Box::new(Glance {
+                id,
+                onlooker,
+                seen,
+                documents,
+            }))
+        });
+    }
+
+    pub(super) fn on_seen(&mut self, glance: Glance) -> Result<Option<End>, End> {
+        let Glance {
+            id,
+            onlooker,
+            seen,
+            documents,
+        } = glance;
+        let Some(viewing) = self.views.by_id(id) else {
+            return Ok(None);
+        };
+        let more = seen.more;
+        viewing.onlooker = Some(onlooker);
+        viewing.take(seen, documents);
+        if more {
+            self.look(id);
+        }
+        Ok(None)
+    }
+
+    /// Lists the finished runs beside the loop.
+    pub(super) fn show_history(&mut self) -> Result<Option<End>, End> {
+        let seen = self.views.base.as_ref().map(|base| &base.layout);
+        let layout = self.occupied.as_ref().map(|occupied| &occupied.layout);
+        let Some(layout) = layout.or(seen).cloned() else {
+            // They are listed once the directory was looked at.
+            self.views.wish = Wish::History;
+            return Ok(None);
+        };
+        self.tasks
+            .spawn_blocking(move || Done::History(history::list(&layout)));
+        Ok(None)
+    }
+
+    /// Does what could not be done before the directory was looked at.
+    pub(super) fn grant_wish(&mut self) -> Result<Option<End>, End> {
+        match std::mem::take(&mut self.views.wish) {
+            Wish::Nothing => Ok(None),
+            Wish::History => self.show_history(),
+        }
+    }
+
+    pub(super) fn on_history(
+        &mut self,
+        runs: Result<Vec<Finished>, StoreError>,
+    ) -> Result<Option<End>, End> {
+        let screen = match self.views.top_mut() {
+            Some(viewing) => viewing.front().0,
+            None => &mut self.screen,
+        };
+        match runs {
+            Ok(runs) => {
+                let rows: Vec<PastRun> = runs.iter().map(row).collect();
+                screen.on_history(&rows);
+                self.views.listed = runs;
+            }
+            Err(error) => screen.on_word(&format!("{error}; {}", error.hint())),
+        }
+        Ok(None)
+    }
+
+    /// Opens a finished run over what is there.
+    pub(super) fn open_run(&mut self, name: &str) -> Result<Option<End>, End> {
+        let run = self.views.listed.iter().find(|run| run.name == name);
+        let Some(layout) = run.map(|run| run.layout.clone()) else {
+            return Ok(None);
+        };
+        let settings = ScreenSettings {
+            read_only: Some(past()),
+            demo: false,
+            ..self.settings.clone()
+        };
+        let viewing = self.views.next(layout, settings);
+        let id = viewing.id;
+        self.views.opened = Some(viewing);
+        self.look(id);
+        Ok(None)
+    }
+}
+
+fn row(run: &Finished) -> PastRun {
+    PastRun {
+        name: run.name.clone(),
+        date: run.date.to_string(),
+        ended: run.ended(),
+        about: run.about().to_owned(),
+        how_far: run.how_far().unwrap_or_default(),
+    }
+}
+
+fn past() -> ReadOnly {
+    ReadOnly {
+        badge: "a run of the history".to_owned(),
+        why: "this run lies in the history; Esc goes back".to_owned(),
+        elsewhere: Elsewhere::Rests,
+    }
+}
+
+fn resting() -> ReadOnly {
+    ReadOnly {
+        badge: "nobody works here".to_owned(),
+        why: "`agent-collab` without --view starts here".to_owned(),
+        elsewhere: Elsewhere::Rests,
+    }
+}
+
+fn elsewhere(held: &Held) -> ReadOnly {
+    let who = match held.pid {
+        Some(pid) => format!("process {pid} works here"),
+        None => "another instance works here".to_owned(),
+    };
+    ReadOnly {
+        why: format!("{who}; go on there"),
+        badge: who,
+        elsewhere: Elsewhere::Works,
+    }
+}

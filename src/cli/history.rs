@@ -1,0 +1,140 @@
+//! `agent-collab history`: lists the finished runs, or opens one to be read.
+//!
+//! Takes no lock and changes nothing.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::history::{self, Finished};
+use crate::app::screen::{self, First};
+use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::app::terminal;
+use crate::domain::run::Run;
+use crate::engine::git::GitSettings;
+use crate::store::{Layout, documents, snapshot};
+use crate::text::clean;
+
+use super::ChoiceArgs;
+use super::screen::opening;
+use super::status::{Work, in_words};
+
+/// Arguments of `agent-collab history`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  agent-collab history\n  agent-collab history 1")]
+pub struct HistoryArgs {
+    /// Opens this run read-only: its number in the list, its name or a part of it
+    #[arg(value_name = "NAME|N")]
+    pub run: Option<String>,
+    /// Prints the run instead of opening it on the screen
+    #[arg(long, requires = "run")]
+    pub print: bool,
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The history cannot be read, or holds no such run.
+pub async fn run(args: HistoryArgs) -> Result<u8, Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, _) = find_root(&super::cwd()?, settings).await?;
+    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let layout = layout(&root, &loaded.config)?;
+    let runs = history::list(&layout)?;
+    let Some(wanted) = &args.run else {
+        let text = match args.json {
+            true => format!("{}\n", listed_as_json(&runs)),
+            false => listed(&runs, &root.display().to_string()),
+        };
+        return Ok(print(&text));
+    };
+    let run = history::find(&runs, wanted).map_err(|problem| Refusal {
+        problem,
+        hint: "`agent-collab history` lists them".to_owned(),
+        code: 2,
+    })?;
+    if args.json {
+        return Ok(print(&format!("{}\n", whole_as_json(&run.layout)?)));
+    }
+    if args.print || !terminal::is_there() {
+        return Ok(print(&whole(run)?));
+    }
+    let first = First::Read {
+        name: run.name.clone(),
+    };
+    screen::run(opening(args.choices.choices()?, first)?).await
+}
+
+fn print(text: &str) -> u8 {
+    match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+fn listed_as_json(runs: &[Finished]) -> Value {
+    let all = runs.iter().enumerate();
+    Value::Array(all.map(|(at, run)| run.to_json(at + 1)).collect())
+}
+
+fn listed(runs: &[Finished], root: &str) -> String {
+    if runs.is_empty() {
+        return format!("no finished run in {root}\n");
+    }
+    let mut text = String::new();
+    for (at, run) in runs.iter().enumerate() {
+        let agents = match &run.told {
+            Ok(told) => told.agents.join(" and "),
+            Err(_) => String::new(),
+        };
+        let head = [Some(run.ended()), run.how_far(), Some(agents)];
+        let head: Vec<String> = head
+            .into_iter()
+            .flatten()
+            .filter(|part| !part.is_empty())
+            .collect();
+        text.push_str(&format!(
+            "{:>3}  {}  {}\n     {}\n     {}\n",
+            at + 1,
+            run.date,
+            head.join(", "),
+            run.about(),
+            clean(&run.place().display().to_string())
+        ));
+    }
+    text
+}
+
+fn whole_as_json(layout: &Layout) -> Result<Value, Refusal> {
+    let found = snapshot::load::<Run>(layout)?;
+    let state = found.map(|found| (found.last_seq, found.state));
+    Ok(match state {
+        Some((last_seq, run)) => json!({
+            "last_seq": last_seq,
+            "run": serde_json::to_value(run.state()).unwrap_or_default(),
+        }),
+        None => json!({ "run": null }),
+    })
+}
+
+/// What the snapshot tells, and the log for people.
+fn whole(run: &Finished) -> Result<String, Refusal> {
+    let mut text = format!("history    {}\n", clean(&run.place().display().to_string()));
+    match snapshot::load::<Run>(&run.layout) {
+        Ok(Some(found)) => text.push_str(&in_words(found.state.state(), Work::Over)),
+        Ok(None) | Err(_) => text.push_str(&format!("damaged    {}\n", run.about())),
+    }
+    if let Some(log) = documents::read(&run.layout.log())? {
+        let log = String::from_utf8_lossy(&log.bytes).into_owned();
+        text.push_str(&format!("\n{}\n", clean(log.trim_end())));
+    }
+    Ok(text)
+}

@@ -1,0 +1,132 @@
+//! A screen that only looks: what it says in the header, which commands it refuses, and the picker and
+//! the question that belong to looking.
+//!
+//! Refuses to know why the run cannot be touched: whoever opens the screen says so in words.
+
+use super::action::Action;
+use super::command::Command;
+use super::keymap::IsWriting;
+use super::sheet::{Sheet, Then};
+use super::theme;
+use super::{Screen, dialogs};
+
+/// How a screen that only looks names itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadOnly {
+    /// What the header says after "read-only", such as "finished run".
+    pub badge: String,
+    /// What follows "read-only: " when a key is refused.
+    pub why: String,
+    /// Whether somebody else works on the run.
+    pub elsewhere: Elsewhere,
+}
+
+/// Whether somebody else works on a run that is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Elsewhere {
+    /// Another instance does.
+    Works,
+    /// Nobody does: what ran was cut off.
+    Rests,
+}
+
+/// A finished run, as the picker shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastRun {
+    /// Its directory's name.
+    pub name: String,
+    /// When it was archived.
+    pub date: String,
+    /// Where it ended.
+    pub ended: String,
+    /// What it was about, or what is wrong with its files.
+    pub about: String,
+    /// How far it came; empty where that is not known.
+    pub how_far: String,
+}
+
+/// Tells whether a command does more than look.
+pub fn acts(command: &Command) -> bool {
+    match command {
+        Command::Go
+        | Command::Auto
+        | Command::Pause
+        | Command::Stop
+        | Command::Interrupt
+        | Command::Approve
+        | Command::Changes(_)
+        | Command::Cancel
+        | Command::Edit(_)
+        | Command::Allow
+        | Command::Reject
+        | Command::Answer(_)
+        | Command::Undo
+        | Command::Diff(_)
+        | Command::Resume
+        | Command::Refiner
+        | Command::Focus => true,
+        Command::Goal(text) => !text.is_empty(),
+        Command::History
+        | Command::View
+        | Command::Thinking
+        | Command::Copy
+        | Command::Show(_)
+        | Command::NextTab
+        | Command::PreviousTab
+        | Command::Scroll(_)
+        | Command::Unfocus
+        | Command::Suspend
+        | Command::Quit
+        | Command::Help => false,
+    }
+}
+
+impl Screen {
+    /// Shows the finished runs to choose from; the answer is [`Action::OpenRun`].
+    pub fn on_history(&mut self, runs: &[PastRun]) {
+        self.dirty = true;
+        if runs.is_empty() {
+            self.refuse("no run is in the history yet");
+            return;
+        }
+        self.own = Some(dialogs::history::sheet(runs));
+        self.writing = IsWriting::No;
+    }
+
+    /// Asks whether to take over, now that the other instance has ended; the answer is
+    /// [`Action::TakeOver`].
+    pub fn on_free(&mut self) {
+        self.dirty = true;
+        let sheet = Sheet::new("free", "the other instance has ended")
+            .says("Nobody works in this repository any more.", theme::PLAIN)
+            .offers(
+                'y',
+                "take over: start here",
+                Then::ActAndBack(vec![Action::TakeOver]),
+            )
+            .offers('n', "go on looking", Then::Back);
+        self.own = Some(sheet);
+    }
+
+    /// Changes what a screen that only looks says of itself.
+    pub fn on_read_only(&mut self, read_only: ReadOnly) {
+        self.dirty = true;
+        self.settings.read_only = Some(read_only);
+    }
+
+    /// A word to the user that goes away with the next key and is kept nowhere.
+    pub fn on_word(&mut self, text: &str) {
+        self.dirty = true;
+        self.refuse(text);
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.settings.read_only.is_some()
+    }
+
+    /// Why something is not done on a screen that only looks; `None` on any other.
+    pub(super) fn read_only_word(&self) -> Option<String> {
+        let read_only = self.settings.read_only.as_ref()?;
+        Some(format!("read-only: {}", read_only.why))
+    }
+}

@@ -1,0 +1,185 @@
+//! A screen that only looks: at a run of the history, and at the run of another instance.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::World;
+use crate::terminal::Terminal;
+
+const ESC: &str = "\x1b";
+const ENTER: &str = "\r";
+const CTRL_C: &str = "\x03";
+
+/// A demo that waits at its first gate, in front of a person.
+fn open_demo(world: &World) -> Terminal {
+    let folder = world.repository().join("demo");
+    let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
+    terminal.wait_for("is this the goal");
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("writes the plan: release?");
+    terminal
+}
+
+const ROOT: &str = "demo/wordstat";
+
+/// Everything below a folder, with its bytes, mode and time of change.
+fn everything(folder: &Path) -> Vec<(PathBuf, u32, std::time::SystemTime, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = fs::symlink_metadata(&path).unwrap();
+            let bytes = fs::read(&path).unwrap_or_default();
+            let mode = meta.permissions().mode();
+            found.push((path.clone(), mode, meta.modified().unwrap(), bytes));
+            if meta.is_dir() {
+                open.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_second_start_explains_itself_follows_the_run_and_takes_over() {
+    let world = World::new();
+    let mut first = open_demo(&world);
+    let config = world.repository().join("demo/config.toml");
+    let config = config.to_string_lossy().into_owned();
+    let mut second = world.open_in(ROOT, &["--config", &config]);
+    second.wait_for(&format!("read-only, process {} works here", first.pid()));
+    second.wait_for("since 20");
+    second.wait_for("waits for its user");
+    second.type_keys("g");
+    second.wait_for("read-only: process");
+    // The release of the first one is seen in the second one.
+    first.type_keys(ENTER);
+    first.wait_for("reviews the plan: release?");
+    second.wait_for("plan.md is written: 3 step(s)");
+    second.type_keys("2");
+    second.wait_for("# Task: Count open last lines");
+    second.type_keys("1");
+    first.type_keys(CTRL_C);
+    assert_eq!(first.wait_for_end().code(), Some(0));
+    second.wait_for("the other instance has ended");
+    second.type_keys(ENTER);
+    second.wait_for("continue the unfinished run?");
+    second.type_keys("y");
+    second.wait_for("reviews the plan: release?");
+    second.type_keys(CTRL_C);
+    assert_eq!(second.wait_for_end().code(), Some(0));
+    second.assert_given_back();
+}
+
+#[test]
+fn an_instance_that_is_killed_is_seen_to_end() {
+    let world = World::new();
+    let mut first = world.open(&[]);
+    let lock = world.repository().join(".agent-collab/lock");
+    first.wait("the lock", |_| lock.is_file());
+    let mut second = world.open(&["--view"]);
+    second.wait_for("works here");
+    first.signal(nix::sys::signal::Signal::SIGKILL);
+    first.wait_for_end();
+    second.wait_for("the other instance has ended");
+    second.type_keys("n");
+    second.wait_for("read-only, nobody works here");
+    second.type_keys("q");
+    assert_eq!(second.wait_for_end().code(), Some(0));
+    second.assert_given_back();
+}
+
+#[test]
+fn looking_writes_nothing_and_needs_no_right_to_write() {
+    let world = World::new();
+    let mut first = open_demo(&world);
+    first.type_keys(ENTER);
+    first.wait_for("reviews the plan: release?");
+    first.type_keys(CTRL_C);
+    assert_eq!(first.wait_for_end().code(), Some(0));
+    let folder = world.repository().join(ROOT).join(".agent-collab");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    let before = (everything(&world.repository()), everything(&world.home()));
+    let mut terminal = world.open_in(ROOT, &["--view"]);
+    terminal.wait_for("read-only, nobody works here");
+    terminal.wait_for("plan.md is written: 3 step(s)");
+    for (key, text) in [
+        ("2", "# Task: Count open last lines"),
+        ("3", "There is no review yet"),
+        ("4", "plan written"),
+        ("5", "nobody works"),
+    ] {
+        terminal.type_keys(key);
+        terminal.wait_for(text);
+    }
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+    let after = (everything(&world.repository()), everything(&world.home()));
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(before == after, "looking changed something");
+}
+
+#[test]
+fn there_has_to_be_something_to_look_at() {
+    let world = World::new();
+    let mut terminal = world.open(&["--view"]);
+    assert_eq!(terminal.wait_for_end().code(), Some(1));
+    assert!(terminal.text().contains("there is no run to look at"));
+    assert!(!world.repository().join(".agent-collab").exists());
+}
+
+#[test]
+fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
+    let world = World::new();
+    let folder = world.repository().join("demo");
+    let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
+    let demo = std::process::Command::new(program)
+        .args(["demo", "--fast", "--headless", "--dir"])
+        .arg(&folder)
+        .env("HOME", world.home())
+        .output();
+    assert!(demo.unwrap().status.success());
+    let history = world.repository().join(ROOT).join(".agent-collab/history");
+    fs::create_dir_all(history.join("2026-01-02-broken")).unwrap();
+    let state = fs::read(
+        world
+            .repository()
+            .join(ROOT)
+            .join(".agent-collab/state.json"),
+    )
+    .unwrap();
+    let done = history.join("2026-01-01-done");
+    fs::create_dir_all(&done).unwrap();
+    fs::write(done.join("state.json"), state).unwrap();
+    let events = world
+        .repository()
+        .join(ROOT)
+        .join(".agent-collab/events.jsonl");
+    fs::copy(events, done.join("events.jsonl")).unwrap();
+    let mut terminal = world.open_in(ROOT, &[]);
+    terminal.wait_for("write what shall be done");
+    terminal.type_keys("/history");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("2 finished run(s)");
+    terminal.wait_for("2026-01-02 · damaged · it has no state.json");
+    terminal.type_keys("2");
+    terminal.wait_for("read-only, a run of the history");
+    terminal.wait_for("step 3 is done");
+    terminal.type_keys("x");
+    terminal.wait_for("read-only: this run lies in the history");
+    terminal.type_keys(ESC);
+    terminal.wait_for("write what shall be done");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    let mut terminal = world.open_in(ROOT, &["history", "2"]);
+    terminal.wait_for("step 3 is done");
+    terminal.type_keys("q");
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+}

@@ -1,0 +1,128 @@
+//! Finished runs: listed and read, by whoever only looks.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::script::{Agent, say, write};
+use crate::world::World;
+
+/// A world with a run that is done, and one that waits, in the history; a third one lies there.
+fn with_history() -> World {
+    let world = World::new();
+    let planner =
+        Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0);
+    world.cast(&planner, &Agent::approving());
+    world
+        .program(&["run", "--goal", "Another", "--auto"])
+        .ends(3);
+    world.cast(&planner, &Agent::approving());
+    world
+        .program(&["run", "--goal", "A third", "--auto", "--new"])
+        .ends(3);
+    world
+}
+
+#[test]
+fn finished_runs_are_listed_the_latest_first() {
+    let world = World::new();
+    world
+        .program(&["history"])
+        .ends(0)
+        .says("no finished run in");
+    assert!(!world.root.join(".agent-collab").exists());
+    let world = with_history();
+    let ran = world.program(&["history"]);
+    ran.ends(0)
+        .says("DONE, 1 of 1 step(s), 1 commit(s), codex and claude")
+        .says("unfinished in APPROVED, 0 of 1 step(s)")
+        .says(".agent-collab/history/");
+    assert!(
+        ran.out.find("Another") < ran.out.find("A test"),
+        "{}",
+        ran.out
+    );
+    let listed: Value =
+        serde_json::from_str(&world.program(&["history", "--json"]).out).expect("JSON");
+    assert_eq!(listed[0]["title"], "Another");
+    assert_eq!(listed[0]["finished"], false);
+    assert_eq!(listed[1]["phase"], "DONE");
+    assert_eq!(listed[1]["commits"], 1);
+    assert_eq!(listed[1]["agents"], serde_json::json!(["codex", "claude"]));
+}
+
+#[test]
+fn a_finished_run_is_printed_by_its_number_or_its_name() {
+    let world = with_history();
+    world
+        .program(&["history", "2"])
+        .ends(0)
+        .says("goal       A test")
+        .says("phase      DONE (it lies in the history)")
+        .says("1. [x] Write")
+        .says("## Step 1: ");
+    world
+        .program(&["history", "a-test", "--print"])
+        .ends(0)
+        .says("phase      DONE");
+    let whole = world.program(&["history", "1", "--json"]);
+    let whole: Value = serde_json::from_str(&whole.ends(0).out).expect("JSON");
+    assert_eq!(whole["run"]["phase"], "APPROVED");
+    world
+        .program(&["history", "3"])
+        .ends(2)
+        .complains("there is no finished run 3, there are 2");
+    world
+        .program(&["history", "nothing-like-it"])
+        .ends(2)
+        .complains("`agent-collab history` lists them");
+    world
+        .program(&["history", "t"])
+        .ends(2)
+        .complains("several finished runs");
+}
+
+#[test]
+fn a_damaged_run_is_listed_with_what_is_wrong() {
+    let world = with_history();
+    for (name, state) in [
+        ("2026-01-02-torn", "{\"schema\":1,\n\"last"),
+        ("2026-01-03-newer", "{\"schema\":7,\"last_seq\":1}"),
+    ] {
+        world.put(&format!(".agent-collab/history/{name}/state.json"), state);
+    }
+    world.put(".agent-collab/history/2026-01-01-empty/plan.md", "a plan");
+    world
+        .program(&["history"])
+        .ends(0)
+        .says("damaged")
+        .says("state.json:2: EOF while parsing")
+        .says("has schema 7, this version knows 1")
+        .says("it has no state.json");
+    world
+        .program(&["history", "2026-01-03-newer"])
+        .ends(0)
+        .says("damaged    ")
+        .says("schema 7");
+}
+
+#[test]
+fn looking_changes_nothing_and_needs_no_right_to_write() {
+    let world = with_history();
+    let folder = world.root.join(".agent-collab");
+    let before = world.files(".agent-collab");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).expect("mode");
+    for arguments in [
+        vec!["history"],
+        vec!["history", "--json"],
+        vec!["history", "1"],
+        vec!["status"],
+    ] {
+        world.program(&arguments).ends(0);
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("mode");
+    assert_eq!(world.files(".agent-collab"), before);
+}
