@@ -101,8 +101,8 @@ fn cut_to(kinds: &[&str]) -> World {
     let log = world.read(".agent-collab/events.jsonl");
     let events = log
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let kept = events.filter(|event| kinds.contains(&event["kind"].as_str().unwrap()));
+        .map(|line| serde_json::from_str::<Value>(line).expect("event"));
+    let kept = events.filter(|event| kinds.contains(&event["kind"].as_str().expect("kind")));
     let lines = kept.take(kinds.len()).enumerate().map(|(seq, mut event)| {
         event["seq"] = json!(seq);
         format!("{event}\n")
