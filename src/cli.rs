@@ -11,6 +11,7 @@ pub mod screen;
 pub mod scripted_agent;
 pub mod status;
 pub mod trust;
+pub mod undo;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -57,6 +58,8 @@ enum Command {
     Diff(diff::DiffArgs),
     /// Lists the finished runs, or opens one to be read
     History(history::HistoryArgs),
+    /// Takes steps of the run in this repository back, or brings them back
+    Undo(undo::UndoArgs),
     /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
     Doctor(doctor::DoctorArgs),
     /// Shows, checks or finds the configuration
@@ -180,6 +183,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Status(args) => block_on(status::run(args)),
         Command::Diff(args) => block_on(diff::run(args)),
         Command::History(args) => block_on(history::run(args)),
+        Command::Undo(args) => block_on(undo::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),
         Command::Trust(args) => run_trust(&args),

@@ -20,3 +20,4 @@ pub mod changes;
 pub mod effect;
 pub mod event;
 pub mod run;
+pub mod undo;

@@ -22,6 +22,7 @@ pub mod setup;
 pub mod staging;
 pub mod test_run;
 mod told;
+pub mod undo;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

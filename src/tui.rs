@@ -57,8 +57,10 @@ use transcript::Transcript;
 use crate::domain::changes::Scope;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::At;
+use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::Role;
+use crate::domain::undo::Offer;
 use crate::text::fence;
 
 /// What a screen is told once.
@@ -213,7 +215,7 @@ impl Screen {
                 self.own = None;
             }
             Event::TurnEnded { .. } => self.silent = None,
-            Event::PhaseChanged { .. } => self.own = None,
+            Event::PhaseChanged { .. } | Event::UndoAsked { .. } => self.own = None,
             Event::QuestionAsked { .. } => {
                 self.preview = None;
                 self.picked.clear();
@@ -268,6 +270,14 @@ impl Screen {
             self.dirty = true;
             view.take(scope, scopes, diff);
         }
+    }
+
+    /// Asks whether steps shall be undone or redone; the answer is [`Event::UndoAsked`].
+    pub fn on_undo(&mut self, offers: &[Offer], phase: Phase) {
+        self.dirty = true;
+        self.toast = None;
+        self.writing = IsWriting::No;
+        self.own = dialogs::undo::sheet(offers, phase);
     }
 
     /// Shows a long text of the program, such as the list of finished runs.

@@ -11,6 +11,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
 use crate::domain::review::Verdict;
 use crate::domain::turn::{Role, TurnResult};
+use crate::domain::undo::named;
 use crate::store::Record;
 
 /// How a run is told.
@@ -214,6 +215,8 @@ fn in_words(event: &Event) -> Option<String> {
         Event::CommitFailed { step, message } => {
             format!("step {step}: the commit failed: {message}")
         }
+        Event::Undone { way, steps, .. } => format!("{} {}", named(steps), way.done()),
+        Event::UndoFailed { reason } => format!("nothing was undone: {reason}"),
         Event::Tampered { files } => {
             let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
             format!("restored: {}", names.join(", "))

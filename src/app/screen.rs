@@ -15,6 +15,7 @@ mod input;
 mod reading;
 mod signals;
 mod viewing;
+mod waiting;
 mod watch;
 
 use std::io;
@@ -23,12 +24,13 @@ use std::time::Duration;
 use crossterm::event::{Event as Input, EventStream};
 use futures_util::FutureExt;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use crate::domain::changes::Scope;
 use crate::domain::event::Event;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
+use crate::domain::undo::Offer;
 use crate::engine::{self, Engine, EngineError, Inward, Outcome};
 use crate::process::become_subreaper;
 use crate::store::instant;
@@ -45,6 +47,7 @@ use input::next_input;
 use reading::Read;
 use signals::{Signalled, Signals, stop_here};
 use viewing::{Glance, Viewing, Views};
+use waiting::{next_change, next_inward, sleep_to};
 use watch::Watch;
 
 /// How many keys and how many messages of the engine are taken in before the next look at the rest.
@@ -137,6 +140,8 @@ enum Done {
     Read(Result<Read, crate::store::StoreError>),
     /// The editor ended.
     Edited(io::Result<std::process::ExitStatus>),
+    /// What undoing would do, or why it cannot be done.
+    Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
     Looked(Scope, Box<Result<Looked, Refusal>>),
     /// The finished runs.
@@ -364,6 +369,10 @@ impl Shell {
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
             Ok(Done::Read(read)) => self.on_read(read),
             Ok(Done::Edited(ended)) => self.on_edited(ended),
+            Ok(Done::Offered(offers)) => {
+                self.on_offered(offers);
+                Ok(None)
+            }
             Ok(Done::Looked(scope, looked)) => {
                 self.on_looked(scope, *looked);
                 Ok(None)
@@ -474,26 +483,5 @@ fn shown(delta: engine::Delta) -> Delta {
     match delta {
         engine::Delta::Text { role, item, text } => Delta::Text { role, item, text },
         engine::Delta::Withdrawn { role, item } => Delta::Withdrawn { role, item },
-    }
-}
-
-async fn next_inward(engine: &mut Option<Engine>) -> Inward {
-    match engine {
-        Some(engine) => engine.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn next_change(watch: &Option<Watch>) {
-    match watch {
-        Some(watch) => watch.changed().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn sleep_to(at: Option<Instant>) {
-    match at {
-        Some(at) => sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }

@@ -322,7 +322,6 @@ pub async fn take_up(
     checked: Checked,
     wishes: &Wishes,
 ) -> Result<Begun, Refusal> {
-    let git = git(occupied, &RunId::new("resume")).await?;
     tidy(&occupied.layout, &occupied.lock)?;
     let nothing = || {
         Refusal::error(
@@ -332,11 +331,35 @@ pub async fn take_up(
     };
     let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing)?;
     let state = journal.state();
-    if state.phase.is_final() || state.goal.is_none() {
+    if state.is_over() || state.goal.is_none() {
         return Err(nothing());
     }
     fits_the_run(&checked.adapters, state)?;
     end_leftovers(&find_leftovers(state.run.as_str()), LEFTOVER_GRACE).await;
+    // Its children and its trees carry the run's own name, as before its end.
+    let git = git(occupied, &journal.state().run).await?;
+    Ok(ready(occupied, checked, (git, wishes), journal))
+}
+
+/// Opens the run that is there as it stands, over or not, without looking whether its agents are there:
+/// nothing is going to be asked of them.
+///
+/// # Errors
+/// There is none, or git or the disk refuses.
+pub async fn reopen(occupied: &mut Occupied, wishes: &Wishes) -> Result<Begun, Refusal> {
+    tidy(&occupied.layout, &occupied.lock)?;
+    let nothing = || {
+        Refusal::error(
+            "there is no run here",
+            "`agent-collab run --goal …` begins one",
+        )
+    };
+    let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing)?;
+    let git = git(occupied, &journal.state().run).await?;
+    let checked = Checked {
+        prompts: load_prompts(&occupied.found.loaded)?,
+        adapters: adapters(&occupied.found.loaded.config)?,
+    };
     Ok(ready(occupied, checked, (git, wishes), journal))
 }
 

@@ -3,6 +3,7 @@
 use super::ids::{RequestId, TurnId};
 use super::question::{Answer, Question, Terms, TestCommand};
 use super::turn::{Role, TurnOrder};
+use super::undo::Reversal;
 
 /// One thing the shell is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +75,27 @@ pub enum Effect {
     RecordStep {
         /// The step.
         step: u32,
+    },
+    /// Store the whole tree before steps are undone or redone, if it is still the one that was looked at.
+    KeepTree {
+        /// The tree that was looked at.
+        seen: String,
+    },
+    /// Put files back to what they were, and take commits back by a new one; all of it or nothing.
+    Reverse {
+        /// What is reversed.
+        reversal: Reversal,
+        /// The tree from before.
+        kept: String,
+    },
+    /// Open or tick the boxes of the steps.
+    RecordReversal {
+        /// What was reversed.
+        reversal: Reversal,
+        /// The tree from before.
+        kept: String,
+        /// The commit that was made.
+        commit: Option<String>,
     },
     /// Show a question, or let a flag answer it.
     Ask(Question),

@@ -15,6 +15,7 @@ use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, Usage};
 use super::turn::{Role, TurnResult};
+use super::undo::Way;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -368,6 +369,48 @@ pub enum Event {
         /// The step.
         step: u32,
         /// The hash of plan.md with the tick; `None` when the user's own edit kept it from being ticked.
+        plan_file_sha256: Option<Sha256>,
+    },
+    /// The user wants steps undone or redone.
+    #[serde(rename = "undo.asked")]
+    UndoAsked {
+        /// Which way.
+        way: Way,
+        /// The tree that was looked at; when it is another one now, nothing is done.
+        seen: String,
+    },
+    /// The tree from before is kept.
+    #[serde(rename = "undo.kept")]
+    UndoKept {
+        /// The git tree.
+        tree: String,
+    },
+    /// The files are put back, and what was committed is taken back by a commit.
+    #[serde(rename = "undo.put_back")]
+    UndoPutBack {
+        /// The git tree from after.
+        tree: String,
+        /// The commit, where one was made.
+        commit: Option<String>,
+    },
+    /// Nothing was undone or redone; the files are as they were.
+    #[serde(rename = "undo.failed")]
+    UndoFailed {
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// Steps are undone or redone, and the boxes of plan.md say so.
+    #[serde(rename = "undo.done")]
+    Undone {
+        /// Which way.
+        way: Way,
+        /// The steps.
+        steps: Vec<u32>,
+        /// The git tree from before.
+        kept: String,
+        /// The commit, where one was made.
+        commit: Option<String>,
+        /// The hash of plan.md with its boxes; `None` when the user's own edit kept them as they were.
         plan_file_sha256: Option<Sha256>,
     },
     /// Files that only the program writes were changed by somebody else; ours are back.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::question::{CommitTerms, EntryPoint, TestCommand};
 use super::receipt::Receipt;
+use super::undo::Undone;
 
 /// An execution under way or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,9 @@ pub struct Execution {
     /// The tree before the first step; `None` until then, and in runs of earlier versions.
     #[serde(default)]
     pub base_tree: Option<String>,
+    /// What was undone and can come back, the last one at the end; empty once another turn has worked.
+    #[serde(default)]
+    pub undone: Vec<Undone>,
 }
 
 /// What happens to a file with uncommitted changes of the user that a step edits.

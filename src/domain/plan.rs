@@ -103,6 +103,14 @@ pub fn tick(text: &str, n: u32) -> String {
     with_boxes(text, |number, mark| if number == n { 'x' } else { mark })
 }
 
+/// Empties the boxes of these steps, leaving every other byte as it is.
+pub fn untick(text: &str, steps: &[u32]) -> String {
+    with_boxes(
+        text,
+        |number, mark| if steps.contains(&number) { ' ' } else { mark },
+    )
+}
+
 fn with_boxes(text: &str, mark_for: impl Fn(u32, char) -> char) -> String {
     let mut fence = Fence::default();
     let mut out = String::with_capacity(text.len());

@@ -11,6 +11,7 @@ mod limits;
 mod planning;
 mod recovering;
 mod reviewing;
+mod undoing;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,10 @@ use super::question::Question;
 use super::review::Verdict;
 use super::session::Session;
 use super::turn::{Purpose, Role, TurnOrder};
+use super::undo::Way;
+
+pub use executing::commit_subject;
+pub use undoing::boxes;
 
 /// The schema of the event log and of the snapshot.
 pub const SCHEMA: u32 = 1;
@@ -203,6 +208,17 @@ pub enum Busy {
         /// The question at the end of the agent's text, where the heuristic found one.
         question: Option<String>,
     },
+    /// It takes steps back, or brings them back.
+    Reversing {
+        /// Which way.
+        way: Way,
+        /// The tree from before, once it is kept; from then on it is gone through with.
+        kept: Option<String>,
+        /// The tree from after and the commit that was made, once the files are put back.
+        left: Option<(String, Option<String>)>,
+        /// What waited for the user.
+        question: Option<Question>,
+    },
 }
 
 impl Run {
@@ -354,6 +370,15 @@ impl Run {
                 step,
                 plan_file_sha256,
             } => executing::on_step_recorded(state, at, *step, plan_file_sha256.as_ref()),
+            Event::UndoAsked { way, seen } => undoing::on_asked(state, *way, seen),
+            Event::UndoKept { tree } => undoing::on_kept(state, tree),
+            Event::UndoPutBack { tree, commit } => {
+                undoing::on_put_back(state, tree, commit.as_deref())
+            }
+            Event::UndoFailed { .. } => undoing::on_failed(state, at),
+            Event::Undone {
+                plan_file_sha256, ..
+            } => undoing::on_recorded(state, at, plan_file_sha256.as_ref()),
             Event::Tampered { files } => control::on_tampered(state, files),
             Event::EffectFailed { what, message } => {
                 vec![Effect::Halt(format!("{what}: {message}"))]
@@ -389,6 +414,11 @@ impl State {
         }
     }
 
+    /// Tells whether nothing will happen in this run any more by itself.
+    pub fn is_over(&self) -> bool {
+        self.phase.is_final() && self.busy.is_none()
+    }
+
     /// How many iterations this cycle may have.
     pub fn cap(&self) -> u32 {
         self.settings.max_iterations.saturating_add(self.extra)
@@ -400,6 +430,7 @@ impl State {
             execution
                 .done
                 .iter()
+                .chain(execution.undone.iter().flat_map(|undone| &undone.records))
                 .all(|step| step.outcome == super::execution::StepOutcome::NoChange)
         };
         self.phase == Phase::Done && self.execution.as_ref().is_none_or(nothing)

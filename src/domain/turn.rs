@@ -163,6 +163,11 @@ pub enum Again {
     },
     /// The last one failed or was interrupted.
     Failed,
+    /// The user took the steps from this one on back.
+    Undone {
+        /// The step.
+        step: u32,
+    },
 }
 
 /// How a turn ended, for the workflow.

@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::domain::changes::Scope;
 use crate::domain::execution::Execution;
 use crate::store::{Layout, StoreError, iterations};
+use crate::text::front_matter;
 use crate::text::patch::Patch;
 
 use super::git::{GitError, Repository, TreeId};
@@ -100,7 +101,11 @@ fn of_plan(layout: &Layout) -> Result<Changes, ChangesError> {
             "the plan has no earlier version to compare with".to_owned(),
         ));
     };
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    // What the program writes before the text differs in every version.
+    let text = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        front_matter::split(&text).body.to_owned()
+    };
     let (old, new) = (text(&before.bytes), text(&last.bytes));
     let (from, to) = (format!("a/{}", before.name), format!("b/{}", last.name));
     let lines = TextDiff::from_lines(&old, &new)

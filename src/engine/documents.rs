@@ -260,18 +260,37 @@ fn append_to_comments(
     write_comments(guard, base, (&document.fields, &body), facts)
 }
 
-/// Ticks a step in `plan.md`; `None` when the user's edit has taken the box away or the file changed in between.
+/// What becomes of boxes in `plan.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// They are ticked.
+    Ticked,
+    /// They are emptied.
+    Open,
+}
+
+/// Ticks or empties steps in `plan.md`; `None` when the user's edit has taken the box away or the file changed in between.
 ///
 /// # Errors
 /// The disk.
-pub fn tick(guard: &Guard, step: u32, at: At) -> Result<Option<Sha256>, StoreError> {
+pub fn mark(
+    guard: &Guard,
+    steps: &[u32],
+    mark: Mark,
+    at: At,
+) -> Result<Option<Sha256>, StoreError> {
     let path = guard.layout().plan();
     let Some(now) = documents::read(&path)? else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&now.bytes).into_owned();
-    let ticked = plan::tick(&text, step);
-    let mut document = front_matter::split(&ticked);
+    let marked = match mark {
+        Mark::Ticked => steps
+            .iter()
+            .fold(text, |text, step| plan::tick(&text, *step)),
+        Mark::Open => plan::untick(&text, steps),
+    };
+    let mut document = front_matter::split(&marked);
     front_matter::set(&mut document.fields, "status", "approved");
     front_matter::set(&mut document.fields, "updated", &instant::to_text(at));
     let whole = front_matter::write(&document.fields, document.body);

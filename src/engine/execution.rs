@@ -7,6 +7,7 @@ mod commits;
 mod entry;
 mod looks;
 mod survey;
+mod undo;
 
 use std::collections::BTreeMap;
 
@@ -69,7 +70,7 @@ impl Engine {
     }
 
     /// The repository that commits go to; without one they are off.
-    fn commit_repository(&self) -> Option<&Repository> {
+    pub(super) fn commit_repository(&self) -> Option<&Repository> {
         self.repository
             .as_ref()
             .filter(|_| self.setup.commits_off.is_none())
@@ -311,7 +312,8 @@ impl Engine {
         }
         self.resumed = false;
         let mut events = self.notice_edits();
-        match documents::tick(self.journal.guard(), step, self.journal.now()) {
+        let (guard, now) = (self.journal.guard(), self.journal.now());
+        match documents::mark(guard, &[step], documents::Mark::Ticked, now) {
             Ok(plan_file_sha256) => events.push(Event::StepRecorded {
                 step,
                 plan_file_sha256,
@@ -330,6 +332,6 @@ fn branch_choice(policy: BranchPolicy) -> BranchChoice {
     }
 }
 
-fn in_words(error: &GitError) -> String {
+pub(super) fn in_words(error: &GitError) -> String {
     format!("{error}\nhint: {}", error.hint())
 }

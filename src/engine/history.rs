@@ -6,6 +6,7 @@ use crate::domain::event::Event;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::review::Verdict;
 use crate::domain::run::State;
+use crate::domain::undo::named;
 use crate::store::instant;
 
 use super::news;
@@ -57,10 +58,32 @@ pub(super) fn entry(event: &Event, before: &State) -> Option<String> {
         }
         Event::Resumed { .. } => "taken up again".to_owned(),
         Event::TreeRestored { step } => format!("the tree was put back to before step {step}"),
+        Event::Undone { .. } => undone_in_words(event)?,
+        Event::UndoFailed { reason } => format!("nothing was undone: {}", news::line(reason)),
         Event::Left { reason } => format!("left: {}", news::line(reason)),
         _ => return None,
     };
     Some(format!("- {now} {said}\n"))
+}
+
+fn undone_in_words(event: &Event) -> Option<String> {
+    let Event::Undone {
+        way,
+        steps,
+        kept,
+        commit,
+        ..
+    } = event
+    else {
+        return None;
+    };
+    let commit = commit.as_ref().map(|commit| format!(", commit {commit}"));
+    Some(format!(
+        "{} {}{}; what lay there before: git restore --source={kept} -- .",
+        named(steps),
+        way.done(),
+        commit.unwrap_or_default()
+    ))
 }
 
 fn terms_in_words(terms: &Terms) -> String {

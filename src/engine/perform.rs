@@ -46,6 +46,13 @@ impl Engine {
                 message,
             } => self.commit_step(step, paths, message),
             Effect::RecordStep { step } => return Ok(self.record_step(step)),
+            Effect::KeepTree { seen } => self.keep_tree(seen),
+            Effect::Reverse { reversal, kept } => self.reverse(reversal, kept),
+            Effect::RecordReversal {
+                reversal,
+                kept,
+                commit,
+            } => return Ok(self.record_reversal(&reversal, kept, commit)),
             Effect::Ask(question) => return Ok(vec![Event::QuestionAsked { question }]),
             Effect::AnswerAgent { request, answer } => self.answer_agent(&request, &answer),
             Effect::ExpireApprovals => return Ok(self.expire_approvals()),

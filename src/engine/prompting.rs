@@ -354,6 +354,10 @@ fn again_in_words(again: &Again) -> String {
     match again {
         Again::NoDocument { reason } => reason.clone(),
         Again::Answered { answer } => format!("the user answers your question: {answer}"),
+        Again::Undone { step } => format!(
+            "the user took step {step} and all after it back: the files are as they were before it, \
+             and nothing that you did there since counts; look at what is there and do the step anew"
+        ),
         Again::Failed => {
             "the last attempt was cut off before its end; look at what is there and go on"
                 .to_owned()

@@ -7,6 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
+use crate::domain::undo::Wish;
 
 /// One thing that the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +33,8 @@ pub enum Action {
     },
     /// What the run changed, or one step of it; comes back by `Screen::on_diff`.
     ShowDiff(Scope),
-    /// The tree goes back to the snapshot before the last step.
-    Undo,
+    /// Steps are to be undone or redone; what it would do comes back by `Screen::on_undo`.
+    Undo(Wish),
     /// A run begins.
     NewRun {
         /// Its goal as typed.

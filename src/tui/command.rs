@@ -6,6 +6,7 @@ use super::action::DocumentKind;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
 use crate::domain::changes::Scope;
+use crate::domain::undo::Wish;
 
 /// One thing that can be asked of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +37,8 @@ pub enum Command {
     Reject,
     /// Answer the open question by its word.
     Answer(String),
-    /// Go back by one step.
-    Undo,
+    /// Take steps back, or bring them back.
+    Undo(Wish),
     /// Show what changed, in the run or in a step.
     Diff(Scope),
     /// Go on with the unfinished run.
@@ -135,7 +136,8 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "allow" => Command::Allow,
         "reject" => Command::Reject,
         "answer" => return Some(with_text("answer", argument).map(Command::Answer)),
-        "undo" => Command::Undo,
+        "undo" => return Some(undo(argument)),
+        "redo" => Command::Undo(Wish::Redo),
         "diff" => return Some(diff(argument)),
         "resume" => Command::Resume,
         "history" => Command::History,
@@ -190,6 +192,15 @@ fn diff(argument: &str) -> Result<Command, String> {
         .ok_or_else(|| "/diff takes the number of a step, or `plan`".to_owned())
 }
 
+fn undo(argument: &str) -> Result<Command, String> {
+    if argument.is_empty() {
+        return Ok(Command::Undo(Wish::Last));
+    }
+    let n = argument.parse().ok().filter(|n| *n > 0);
+    n.map(|n| Command::Undo(Wish::BackTo(n)))
+        .ok_or_else(|| "/undo takes the number of a step".to_owned())
+}
+
 fn tab(argument: &str) -> Result<Command, String> {
     Tab::ALL
         .iter()
@@ -239,6 +250,8 @@ mod tests {
     fn slash_commands_are_read_with_their_arguments() {
         check("/go", "Ok(Go)");
         check("/Diff 2", "Ok(Diff(Step(2)))");
+        check("/undo", "Ok(Undo(Last))");
+        check("/undo 2", "Ok(Undo(BackTo(2)))");
         check("/diff", "Ok(Diff(All))");
         check("/diff plan", "Ok(Diff(Plan))");
         check("/changes  use a map ", "Ok(Changes(\"use a map\"))");
@@ -264,6 +277,7 @@ mod tests {
             for slash in binding.slash.split(", ") {
                 let typed = slash
                     .replace("[N|plan]", "")
+                    .replace("[N]", "")
                     .replace("TEXT", "x")
                     .replace("CHOICE", "x");
                 let typed = typed.replace("plan|comments", "plan");

@@ -23,6 +23,7 @@ mod usage_limit;
 
 pub mod confirm;
 pub mod history;
+pub mod undo;
 pub mod unfinished;
 
 use std::collections::BTreeMap;

@@ -131,6 +131,7 @@ fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) ->
             )
         ),
         Command::Edit(_) => state.is_some_and(|state| state.plan.is_some()),
+        Command::Undo(_) => state.is_some_and(|state| state.stands_against_undo().is_none()),
         Command::Diff(_) => state.is_some_and(|state| state.execution.is_some()),
         Command::View => sheet.is_some_and(|sheet| sheet.whole.is_some()),
         _ => true,

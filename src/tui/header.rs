@@ -216,6 +216,7 @@ fn busy_in_words(busy: &Busy) -> &'static str {
         Busy::Entering => "prepares the branch",
         Busy::Moving { .. } => "moves to the other CLI",
         Busy::Stepping { .. } => "checks the step",
+        Busy::Reversing { .. } => "puts files back",
     }
 }
 

@@ -8,6 +8,7 @@ use super::action::DocumentKind;
 use super::command::{Command, Move};
 use super::tabs::Tab;
 use crate::domain::changes::Scope;
+use crate::domain::undo::Wish;
 
 /// Where a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,12 +177,6 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
-        &[letter('u')],
-        Outside,
-        || Command::Undo,
-        ["/undo", "put the tree back to before the last step", ""],
-    ),
-    bind(
         &[letter('v')],
         Outside,
         || Command::View,
@@ -319,6 +314,17 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Help,
         ["/help", "these keys (F1 also while you write)", "help"],
     ),
+    bind(
+        &[letter('u')],
+        Outside,
+        || Command::Undo(Wish::Last),
+        [
+            "/undo [N]",
+            "undo the last step that changed something, or back to before step N; then redo",
+            "undo",
+        ],
+    ),
+    slash("/redo", "bring back what was undone last"),
     bind(
         &[ctrl('z')],
         Anywhere,

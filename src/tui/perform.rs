@@ -18,6 +18,7 @@ use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
+use crate::domain::undo::Wish;
 
 /// How many lines the wheel and a page of the chat move.
 const PAGE: isize = 10;
@@ -42,7 +43,7 @@ impl Screen {
             Command::Allow => self.decide(state, Decision::Allow),
             Command::Reject => self.decide(state, Decision::Refuse),
             Command::Answer(word) => self.answer(state, &word),
-            Command::Undo => self.ask(confirm::undo()),
+            Command::Undo(wish) => self.undo(wish, state),
             Command::Diff(scope) => self.open_diff(scope),
             Command::Resume => vec![Action::Resume],
             Command::History => vec![Action::ShowHistory],
@@ -230,6 +231,20 @@ impl Screen {
         self.pager = Some(pager);
         self.writing = IsWriting::No;
         Vec::new()
+    }
+
+    /// Has it looked at what undoing would do; the dialog comes with the answer.
+    fn undo(&mut self, wish: Wish, state: Option<&State>) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.refuse(
+                "no run is open here: /resume takes an unfinished one up, `agent-collab undo` reaches a finished one",
+            );
+        };
+        if let Some(why) = state.stands_against_undo() {
+            return self.refuse(&why);
+        }
+        self.refuse("looking at what it would do …");
+        vec![Action::Undo(wish)]
     }
 
     /// Opens the view of a diff at once; what it shows is looked for.

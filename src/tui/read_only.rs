@@ -60,7 +60,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::Allow
         | Command::Reject
         | Command::Answer(_)
-        | Command::Undo
+        | Command::Undo(_)
         | Command::Diff(_)
         | Command::Resume
         | Command::Refiner

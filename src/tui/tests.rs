@@ -4,4 +4,5 @@ mod chaos;
 mod diff;
 mod hands;
 mod pictures;
+mod undo;
 mod world;

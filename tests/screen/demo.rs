@@ -51,6 +51,41 @@ fn a_whole_run_is_played_by_keys() {
     assert_eq!(n_commits(&world), 4);
 }
 
+#[test]
+fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
+    let world = World::new();
+    let mut terminal = open_demo(&world);
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("y");
+    terminal.wait_for("asks: bash");
+    terminal.type_keys("n");
+    terminal.wait_for("the run is over");
+    terminal.type_keys("d");
+    terminal.wait_for("▤ diff [all]");
+    terminal.wait_for("files  +");
+    terminal.type_keys("h");
+    terminal.wait_for("[plan]");
+    terminal.type_keys("h");
+    terminal.wait_for("[3]");
+    terminal.type_keys("q");
+    terminal.wait_gone("▤ diff");
+    terminal.type_keys("u");
+    terminal.wait_for("undo step 3?");
+    terminal.type_keys("y");
+    terminal.wait_for("undo step 3, commit");
+    assert_eq!(n_commits(&world), 5);
+    terminal.type_keys("u");
+    terminal.wait_for("redo step 3?");
+    terminal.type_keys("y");
+    terminal.wait_for("redo step 3, commit");
+    assert_eq!(n_commits(&world), 6);
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+}
+
 fn n_commits(world: &World) -> usize {
     let root = world.repository().join("demo/wordstat");
     let mut git = Command::new("git");

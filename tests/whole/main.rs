@@ -33,3 +33,4 @@ mod secrets;
 mod sessions;
 mod step_tests;
 mod stopping;
+mod undo;

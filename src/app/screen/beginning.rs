@@ -122,7 +122,7 @@ impl Shell {
 
     /// Begins a run or lets one go on; what the user does meanwhile is kept for it.
     pub(super) fn begin(&mut self, what: What) -> Result<Option<End>, End> {
-        let is_under_way = |state: &State| !state.phase.is_final();
+        let is_under_way = |state: &State| !state.is_over();
         if self.beginning.is_some() || self.state().is_some_and(is_under_way) {
             self.screen
                 .on_notice("a run is under way; cancel it before you begin another");

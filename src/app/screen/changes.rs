@@ -1,9 +1,12 @@
-//! What the run changed, looked at beside the loop.
+//! What the run changed, and what undoing it would do, looked at beside the loop.
 
 use crate::app::changes::{Looked, of_directory, of_run};
 use crate::app::start::Refusal;
 use crate::domain::changes::Scope;
+use crate::domain::undo::{Offer, Wish};
+use crate::engine::Engine;
 use crate::engine::changes::Changes;
+use crate::engine::undo::offers;
 use crate::tui::Diff;
 
 use super::ending::End;
@@ -51,5 +54,35 @@ impl Shell {
             Err(error) => Diff::Failed(error.to_string()),
         };
         self.screen.on_diff(scope, scopes, diff);
+    }
+
+    /// Looks at what undoing or redoing steps would do; the user is asked with what comes back.
+    pub(super) fn look_at_undo(&mut self, wish: Wish) -> Result<Option<End>, End> {
+        let Some(engine) = &self.engine else {
+            self.screen
+                .on_notice("this run is only looked at here: nothing of it is undone");
+            return Ok(None);
+        };
+        let (git, commits) = (engine.repository().cloned(), engine.commits());
+        let Some(execution) = engine.state().execution.clone() else {
+            return Ok(None);
+        };
+        self.tasks.spawn(async move {
+            Done::Offered(offers(git.as_ref(), &commits, &execution, wish).await)
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_offered(&mut self, offers: Result<Vec<Offer>, String>) {
+        let state = self.engine.as_ref().map(Engine::state);
+        match (offers, state) {
+            (Ok(offers), Some(state)) if state.stands_against_undo().is_none() => {
+                self.screen.on_undo(&offers, state.phase);
+            }
+            (Ok(_), _) => self
+                .screen
+                .on_notice("the run went on while the changes were looked at; ask again"),
+            (Err(why), _) => self.screen.on_notice(&format!("nothing is undone: {why}")),
+        }
     }
 }

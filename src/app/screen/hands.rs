@@ -33,10 +33,7 @@ impl Shell {
             Action::AnswerApproval { request, allow } => self.answer_approval(&request, allow),
             Action::Copy(text) => self.copy(&text),
             Action::ShowDiff(scope) => self.show_diff(scope),
-            Action::Undo => {
-                self.screen.on_notice("this version cannot do that yet");
-                Ok(None)
-            }
+            Action::Undo(wish) => self.look_at_undo(wish),
         }
     }
 

@@ -27,7 +27,7 @@ pub fn unfinished(layout: &Layout) -> Result<Option<String>, Refusal> {
 }
 
 pub(super) fn unfinished_in_words(state: &State) -> Option<String> {
-    let goal = state.goal.as_ref().filter(|_| !state.phase.is_final())?;
+    let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
     Some(format!(
         "`{}`, in phase {}",
         clean(&goal.title),

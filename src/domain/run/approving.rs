@@ -101,9 +101,10 @@ pub(super) fn on_execution_entered(
         done: Vec::new(),
         dirty_policy: BTreeMap::new(),
         base_tree: None,
+        undone: Vec::new(),
     });
     let mut effects = vec![Effect::SwitchToBuild];
-    effects.extend(executing::next_step(state, at));
+    effects.extend(executing::next_step(state, at, None));
     effects
 }
 
@@ -174,7 +175,7 @@ pub(super) fn on_stale_answered(state: &mut State, at: At, answer: &Answer) -> V
     };
     if state.phase == Phase::Execute {
         state.approved_sha256 = Some(hash);
-        return executing::next_step(state, at);
+        return executing::next_step(state, at, None);
     }
     flow::go(state, Cause::StaleAccepted);
     enter_approved(state, hash)

@@ -1,6 +1,8 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
-use super::{Busy, Counts, State, approving, executing, flow, limits, recovering, reviewing};
+use super::{
+    Busy, Counts, State, approving, executing, flow, limits, recovering, reviewing, undoing,
+};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::ids::{At, RequestId, TurnId};
@@ -65,7 +67,7 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
 }
 
 pub(super) fn on_stopped(state: &mut State) -> Vec<Effect> {
-    if !flow::go(state, Cause::Stopped) {
+    if undoing::is_under_way(state) || !flow::go(state, Cause::Stopped) {
         return Vec::new();
     }
     state.approved_sha256 = None;
@@ -77,7 +79,7 @@ pub(super) fn on_stopped(state: &mut State) -> Vec<Effect> {
 }
 
 pub(super) fn on_cancelled(state: &mut State) -> Vec<Effect> {
-    if !flow::go(state, Cause::Cancelled) {
+    if undoing::is_under_way(state) || !flow::go(state, Cause::Cancelled) {
         return Vec::new();
     }
     let mut effects = drop_everything(state);

@@ -1,6 +1,6 @@
 //! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
 
-use super::{Busy, State, approving, flow};
+use super::{Busy, State, approving, flow, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
@@ -15,7 +15,7 @@ use crate::text::one_line;
 const MESSAGE_CHARS: usize = 60;
 
 /// Goes to the first step that is not through, or to the summary.
-pub(super) fn next_step(state: &mut State, at: At) -> Vec<Effect> {
+pub(super) fn next_step(state: &mut State, at: At, again: Option<Again>) -> Vec<Effect> {
     if let Some(effects) = approving::stale_before_step(state) {
         return effects;
     }
@@ -41,7 +41,7 @@ pub(super) fn next_step(state: &mut State, at: At) -> Vec<Effect> {
         stage: Stage::Code,
         ..begun
     });
-    flow::propose(state, at, Purpose::Step { n }, None)
+    flow::propose(state, at, Purpose::Step { n }, again)
 }
 
 fn begin_step(n: u32) -> Current {
@@ -92,11 +92,15 @@ pub(super) fn on_snapshot_taken(
         | Busy::Surveying
         | Busy::Entering
         | Busy::Moving { .. }
-        | Busy::Stepping { .. } => false,
+        | Busy::Stepping { .. }
+        | Busy::Reversing { .. } => false,
     };
     let Some(Busy::Storing { order }) = state.busy.take_if(fits) else {
         return Vec::new();
     };
+    if step > 0 {
+        undoing::forget_undone(state);
+    }
     if let Some(current) = at_stage(state, step, &[Stage::Code, Stage::Fix]) {
         current.tree_before = current
             .tree_before
@@ -414,13 +418,18 @@ fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
 
 /// Writes a commit's first line, `[Step N] text`, the text cut to 60 characters; the receipt follows below it.
 pub fn commit_message(n: u32, text: &str) -> String {
+    commit_subject(&format!("Step {n}"), text)
+}
+
+/// Writes `[mark] text`, the text cut to 60 characters.
+pub fn commit_subject(mark: &str, text: &str) -> String {
     let line = one_line(text);
     let mut short: String = line.chars().take(MESSAGE_CHARS).collect();
     if short.len() < line.len() {
         short.pop();
         short.push('…');
     }
-    format!("[Step {n}] {short}")
+    format!("[{mark}] {short}")
 }
 
 pub(super) fn on_commit_made(
@@ -534,5 +543,5 @@ pub(super) fn on_step_recorded(
             ticked.done = true;
         }
     }
-    next_step(state, at)
+    next_step(state, at, None)
 }

@@ -63,7 +63,8 @@ pub(super) fn take_collecting(
         | Busy::Surveying
         | Busy::Entering
         | Busy::Moving { .. }
-        | Busy::Stepping { .. } => false,
+        | Busy::Stepping { .. }
+        | Busy::Reversing { .. } => false,
     })?;
     match taken {
         Busy::Collecting { order, question } => Some((order, question)),
@@ -71,7 +72,8 @@ pub(super) fn take_collecting(
         | Busy::Surveying
         | Busy::Entering
         | Busy::Moving { .. }
-        | Busy::Stepping { .. } => None,
+        | Busy::Stepping { .. }
+        | Busy::Reversing { .. } => None,
     }
 }
 
@@ -123,7 +125,7 @@ pub(super) fn on_no_document(
                 reason,
             },
         ),
-        (None, None | Some(Again::Answered { .. } | Again::Failed)) => {
+        (None, None | Some(Again::Answered { .. } | Again::Failed | Again::Undone { .. })) => {
             flow::propose(state, at, order.purpose, Some(Again::NoDocument { reason }))
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
-use super::{Busy, State, approving, executing, flow, limits};
+use super::{Busy, State, approving, executing, flow, limits, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::execution::Stage;
 use crate::domain::ids::At;
@@ -11,7 +11,7 @@ use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::turn::{Again, Profile, Purpose};
 
 pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
-    if state.phase.is_final() {
+    if state.is_over() {
         return Vec::new();
     }
     let mut effects = switch_that_is_missing(state);
@@ -69,10 +69,11 @@ fn on_busy(state: &mut State, at: At, busy: Busy) -> Vec<Effect> {
         Busy::Moving { purpose } => flow::propose(state, at, purpose, Some(Again::Failed)),
         Busy::Surveying | Busy::Entering => approving::survey(state),
         Busy::Stepping { .. } => ask_about_step(state),
+        busy @ Busy::Reversing { .. } => undoing::resume(state, at, busy),
     }
 }
 
-fn ask_again(state: &mut State, at: At, question: Question) -> Vec<Effect> {
+pub(super) fn ask_again(state: &mut State, at: At, question: Question) -> Vec<Effect> {
     match question.kind {
         QuestionKind::Gate { order } => flow::propose(state, at, order.purpose, order.again),
         // The document that was held went with the program; its turn is done again.

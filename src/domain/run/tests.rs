@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::event::Audit;
+use crate::domain::execution::Current;
 use crate::domain::findings::{Remark, Response, Severity, Stand};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::phase::TRANSITIONS;
@@ -17,6 +18,7 @@ use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Review;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
+use crate::domain::undo::Way;
 
 const AT: At = At(1_000);
 
@@ -168,6 +170,27 @@ impl World {
                 tree: Some("t".to_owned()),
             },
             Effect::RestoreTree { step } => Event::TreeRestored { step: *step },
+            Effect::KeepTree { .. } | Effect::Reverse { .. } if dice % 7 == 6 => {
+                Event::UndoFailed {
+                    reason: "no".to_owned(),
+                }
+            }
+            Effect::KeepTree { seen } => Event::UndoKept { tree: seen.clone() },
+            Effect::Reverse { reversal, .. } => Event::UndoPutBack {
+                tree: "left".to_owned(),
+                commit: (!reversal.commits.is_empty()).then(|| "u".repeat(40)),
+            },
+            Effect::RecordReversal {
+                reversal,
+                kept,
+                commit,
+            } => Event::Undone {
+                way: reversal.way,
+                steps: reversal.steps.clone(),
+                kept: kept.clone(),
+                commit: commit.clone(),
+                plan_file_sha256: Some(sha("boxes")),
+            },
             Effect::AuditStep { step } => Event::StepAudited(audit(*step, dice)),
             Effect::RunTests { step, .. } => tests_ran(*step, dice),
             Effect::CommitStep { step, message, .. } => match dice % 5 {
@@ -413,9 +436,20 @@ fn tests_ran(step: u32, dice: u8) -> Event {
     }
 }
 
+fn undo(way: Way) -> Event {
+    Event::UndoAsked {
+        way,
+        seen: "now".to_owned(),
+    }
+}
+
 /// Events nobody waits for: the user's, and such as come too late.
 fn stray(dice: u8) -> Event {
-    match dice % 16 {
+    match dice % 18 {
+        16 => undo(Way::Undo {
+            step: u32::from(dice % 4),
+        }),
+        17 => undo(Way::Redo),
         0 | 1 => Event::Released,
         2 => Event::GateChanged { gate: Gate::Auto },
         3 => Event::GateChanged { gate: Gate::Manual },
@@ -634,6 +668,22 @@ fn next_event(world: &mut World, kind: u8, value: u8) -> Event {
     world.react(&effect, value).unwrap_or_else(|| stray(value))
 }
 
+/// Lets everything come to rest that is no turn and no question.
+fn settle(world: &mut World) {
+    let by_itself = |effect: &Effect| {
+        !matches!(
+            effect,
+            Effect::StartTurn(_) | Effect::Ask(_) | Effect::Snapshot { .. }
+        )
+    };
+    while let Some(at) = world.pending.iter().position(by_itself) {
+        let effect = world.pending.remove(at);
+        if let Some(event) = world.react(&effect, 2) {
+            world.feed(event);
+        }
+    }
+}
+
 fn dice() -> impl Strategy<Value = Vec<(u8, u8)>> {
     prop::collection::vec((any::<u8>(), any::<u8>()), 0..140)
 }
@@ -654,6 +704,59 @@ proptest! {
         prop_assert_eq!(&again, &world.run);
         let text = serde_json::to_string(&world.run).unwrap();
         prop_assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), again);
+    }
+
+    #[test]
+    fn what_is_undone_comes_back_as_it_was(dice in dice(), auto in any::<bool>(), step in 1u32..4) {
+        let gate = if auto { Gate::Auto } else { Gate::Manual };
+        let (mut world, _) = play(gate, false, 2, &dice);
+        settle(&mut world);
+        let before = world.run.state().clone();
+        world.feed(undo(Way::Undo { step }));
+        settle(&mut world);
+        let undone = world.run.state().clone();
+        if undone.execution == before.execution {
+            return Ok(());
+        }
+        let execution = undone.execution.unwrap();
+        prop_assert!(execution.done.iter().all(|record| record.n != step));
+        prop_assert_eq!(undone.phase, before.phase);
+        world.feed(undo(Way::Redo));
+        settle(&mut world);
+        let after = world.run.state().clone();
+        let (before, after) = (before.execution.unwrap(), after.execution.unwrap());
+        prop_assert_eq!(after.done, before.done);
+        prop_assert_eq!(after.undone, before.undone);
+        let at_hand = |current: &Option<Current>| current.as_ref().map(|current| (current.n, current.tree_before.clone()));
+        if before.current.as_ref().is_some_and(|current| current.tree_before.is_some()) {
+            prop_assert_eq!(at_hand(&after.current), at_hand(&before.current));
+        }
+    }
+
+    #[test]
+    fn a_program_that_ends_while_it_undoes_has_undone_all_or_nothing(dice in dice(), step in 1u32..4, n_events in 0usize..3) {
+        let (mut world, _) = play(Gate::Auto, false, 2, &dice);
+        settle(&mut world);
+        let before = world.run.state().clone();
+        world.feed(undo(Way::Undo { step }));
+        for _ in 0..n_events {
+            if let Some(effect) = world.pending.pop()
+                && matches!(effect, Effect::KeepTree { .. } | Effect::Reverse { .. } | Effect::RecordReversal { .. })
+                && let Some(event) = world.react(&effect, 2)
+            {
+                world.feed(event);
+            }
+        }
+        let kept = matches!(&world.run.state().busy, Some(Busy::Reversing { kept: Some(_), .. }));
+        let was_asked = matches!(&world.run.state().busy, Some(Busy::Reversing { .. }));
+        world.feed(Event::Resumed { gate: Gate::Manual });
+        settle(&mut world);
+        let after = world.run.state().clone();
+        prop_assert!(after.busy.is_none() || !was_asked);
+        if was_asked {
+            let (before, after) = (before.execution.unwrap(), after.execution.unwrap());
+            prop_assert_eq!(after.done != before.done || after.undone != before.undone, kept);
+        }
     }
 
     #[test]

@@ -131,13 +131,22 @@ impl Repository {
                 "nothing differs from the last commit",
             ));
         }
-        self.run_commit(&index, message).await?;
+        self.commit_index(&index, message).await
+    }
+
+    /// Commits what an index of our own holds, and tells the user's index of its paths.
+    pub(super) async fn commit_index(
+        &self,
+        index: &PrivateIndex,
+        message: &str,
+    ) -> Result<CommitId, CommitFailure> {
+        self.run_commit(index, message).await?;
         let commit = CommitId(self.git(&["rev-parse", "HEAD"]).text().await?);
         self.tell_index(&commit).await?;
         Ok(commit)
     }
 
-    fn check_nothing_under_way(&self) -> Result<(), CommitFailure> {
+    pub(super) fn check_nothing_under_way(&self) -> Result<(), CommitFailure> {
         for name in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
             if self.git_dir.join(name).exists() {
                 let output = format!(

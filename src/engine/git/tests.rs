@@ -3,6 +3,7 @@
 mod commits;
 mod invariants;
 mod places;
+mod reversals;
 mod runnable;
 mod snapshots;
 

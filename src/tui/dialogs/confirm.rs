@@ -25,16 +25,6 @@ pub fn stop() -> Sheet {
     )
 }
 
-/// Goes back by one step?
-pub fn undo() -> Sheet {
-    asked(
-        "undo",
-        "put the tree back to before the last step?",
-        "What lies there now is kept, so that this can be undone too.",
-        ("put it back", Action::Undo),
-    )
-}
-
 /// Releases a turn, asked twice.
 pub fn release(what: &str) -> Sheet {
     let mut sheet = asked(

@@ -68,6 +68,9 @@ fn again_in_words(again: &Again) -> String {
             format!("asked again, for the last turn brought no document: {reason}")
         }
         Again::Answered { answer } => format!("asked again with your answer: {answer}"),
+        Again::Undone { step } => {
+            format!("asked anew: you undid from step {step} on, and the prompt says so")
+        }
         Again::Failed => "asked again, for the last turn failed or was interrupted".to_owned(),
     }
 }

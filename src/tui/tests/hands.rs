@@ -85,7 +85,11 @@ fn gate_stop_and_interrupt_have_their_keys() {
     check(Some(&executing), &["s"], "");
     check(Some(&executing), &["s", "<enter>"], "");
     check(Some(&executing), &["s", "y"], "Event(Stopped)");
-    check(Some(&executing), &["u", "y"], "Undo");
+    check(
+        Some(&executing),
+        &["u"],
+        "! a turn is running: let it end or interrupt it (X), then undo",
+    );
 }
 
 #[test]

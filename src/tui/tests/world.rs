@@ -182,6 +182,7 @@ fn execution() -> Execution {
         }],
         dirty_policy: BTreeMap::new(),
         base_tree: Some("t1".to_owned()),
+        undone: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::domain::event::{Event, News};
 use crate::domain::question::{Answer, CommitTerms};
 use crate::domain::review::{Review, Verdict};
 use crate::domain::turn::{Role, TurnResult};
+use crate::domain::undo::named;
 use crate::tui::wrap::{one_line, shown};
 
 /// The blocks of an event; none for what other places of the screen show.
@@ -129,6 +130,14 @@ pub fn event(event: &Event) -> Vec<Block> {
             &format!("the commit of step {step} failed: {message}"),
         ),
         Event::StepRecorded { step, .. } => good(&format!("step {step} is done")),
+        Event::Undone {
+            way, steps, commit, ..
+        } => {
+            let commit = commit.as_deref().map(crate::tui::words::short_commit);
+            let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
+            you(&format!("{} {}{commit}", way.verb(), named(steps)))
+        }
+        Event::UndoFailed { reason } => fact(Tone::Bad, &format!("nothing was changed: {reason}")),
         Event::Tampered { files } => fact(Tone::Bad, &tampered(files)),
         Event::EffectFailed { what, message } => fact(Tone::Bad, &format!("{what}: {message}")),
         Event::Agent { role, news, .. } => self::news(*role, news),
@@ -143,6 +152,9 @@ pub fn event(event: &Event) -> Vec<Block> {
         | Event::ApprovalAsked(_)
         | Event::Surveyed { .. }
         | Event::SnapshotTaken { .. }
+        | Event::UndoAsked { .. }
+        | Event::UndoKept { .. }
+        | Event::UndoPutBack { .. }
         | Event::StepAudited(_) => Vec::new(),
     }
 }

@@ -1,0 +1,170 @@
+//! `agent-collab undo`: takes steps of the run in this repository back, or brings them back.
+//!
+//! Says what would happen and does it only with `--yes`. Works while nobody else holds the run.
+
+use std::io::{self, Write};
+
+use clap::Args;
+
+use crate::app::start::{self, Asks, Refusal, Unfinished, Wishes};
+use crate::domain::event::Event;
+use crate::domain::phase::Gate;
+use crate::domain::undo::{Fate, Offer, Wish, named};
+use crate::engine::setup::BranchPolicy;
+use crate::engine::undo::offers;
+use crate::engine::{Engine, EngineError};
+use crate::process::Children;
+
+use super::ChoiceArgs;
+
+/// Arguments of `agent-collab undo`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Without --step: the last step that changed something. Only files that the steps changed are put back, and\n\
+                        what lay there is kept under refs/agent-collab/. Commits are taken back by a new commit.\n\n\
+                        Example:\n  agent-collab undo --step 2 --yes"
+)]
+pub struct UndoArgs {
+    /// Back to before this step; it and all after it are undone
+    #[arg(long, value_name = "N")]
+    pub step: Option<u32>,
+    /// Brings back what was undone last
+    #[arg(long, conflicts_with = "step")]
+    pub redo: bool,
+    /// Does it; otherwise it is only told
+    #[arg(long)]
+    pub yes: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is no run, another instance holds it, or it cannot be undone.
+pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
+    let wishes = Wishes {
+        cwd: super::cwd()?,
+        choices: args.choices.choices()?,
+        gate: Gate::Manual,
+        branch: BranchPolicy::Unless,
+        asks: Asks::Deny,
+        unfinished: Unfinished::Refuse,
+        children: Children::default(),
+    };
+    let wish = match (args.step, args.redo) {
+        (_, true) => Wish::Redo,
+        (Some(step), false) => Wish::BackTo(step),
+        (None, false) => Wish::Last,
+    };
+    let mut occupied = start::occupy(start::find(&wishes).await?)?;
+    let mut engine = start::reopen(&mut occupied, &wishes).await?.engine;
+    let offer = match first_offer(&engine, wish).await {
+        Ok(offer) => offer,
+        Err(why) => return Err(Refusal::error(why, "")),
+    };
+    let mut out = io::stdout();
+    let told = tell(&offer, &mut out);
+    told.map_err(|error| Refusal::error(format!("cannot print: {error}"), ""))?;
+    if !args.yes {
+        return Err(Refusal {
+            problem: "nothing was done yet".to_owned(),
+            hint: "the same with --yes does it".to_owned(),
+            code: 3,
+        });
+    }
+    carry_out(&mut engine, &offer).await
+}
+
+async fn first_offer(engine: &Engine, wish: Wish) -> Result<Offer, String> {
+    let state = engine.state();
+    if state.running.is_some() || state.busy.is_some() {
+        return Err(
+            "the program ended in the middle of this run: `agent-collab resume` first".to_owned(),
+        );
+    }
+    if let Some(why) = state.stands_against_undo() {
+        return Err(why);
+    }
+    let execution = state.execution.as_ref();
+    let execution = execution.ok_or("no step has changed anything yet")?;
+    // What was asked for by its flag is meant; the likeliest of several is an undo here.
+    let wish = match wish {
+        Wish::Last => Wish::BackTo(*execution.undoable().first().ok_or(
+            "no step has changed anything that could be undone; --redo brings back what was undone",
+        )?),
+        other => other,
+    };
+    let offers = offers(engine.repository(), &engine.commits(), execution, wish).await?;
+    let first = offers.into_iter().next();
+    first.ok_or_else(|| "there is nothing to undo".to_owned())
+}
+
+fn tell(offer: &Offer, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{} {}", offer.way.verb(), named(&offer.steps))?;
+    for (fate, file) in &offer.files {
+        let sign = match fate {
+            Fate::Changes => '~',
+            Fate::Comes => '+',
+            Fate::Goes => '-',
+        };
+        writeln!(out, "  {sign} {file}")?;
+    }
+    for file in &offer.yours {
+        writeln!(out, "  changed since, and put back all the same: {file}")?;
+    }
+    if let Some(step) = offer.unfinished {
+        writeln!(
+            out,
+            "  step {step} is not through: all that changed since it began goes"
+        )?;
+    }
+    for (commit, subject) in &offer.commits {
+        writeln!(out, "  takes back {commit} {subject}")?;
+    }
+    if let Some(subject) = &offer.commit {
+        writeln!(out, "  commits {subject}")?;
+    }
+    out.flush()
+}
+
+/// Does what was told, and waits for its end.
+async fn carry_out(engine: &mut Engine, offer: &Offer) -> Result<u8, Refusal> {
+    let failed =
+        |error: EngineError| Refusal::error(error, "what was recorded so far is in .agent-collab");
+    let asked = engine.feed(Event::UndoAsked {
+        way: offer.way,
+        seen: offer.seen.clone(),
+    });
+    asked.map_err(failed)?;
+    while engine.state().busy.is_some() && engine.outcome().is_none() {
+        let inward = engine.next().await;
+        engine.take(inward).map_err(failed)?;
+    }
+    let records = engine.take_recorded();
+    engine.shut_down().await;
+    let end = records.iter().find_map(|record| match &record.event {
+        Event::Undone { kept, commit, .. } => Some(Ok((kept.clone(), commit.clone()))),
+        Event::UndoFailed { reason } => Some(Err(reason.clone())),
+        Event::EffectFailed { what, message } => Some(Err(format!("{what}: {message}"))),
+        _ => None,
+    });
+    match end {
+        Some(Ok((kept, commit))) => {
+            let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
+            let _closed = writeln!(
+                io::stdout(),
+                "{} {}{commit}\nwhat lay there before: git restore --source={kept} -- .",
+                named(&offer.steps),
+                offer.way.done()
+            );
+            Ok(0)
+        }
+        Some(Err(reason)) => Err(Refusal::error(reason, "the files are as they were")),
+        None => Err(Refusal::error(
+            "the run took no notice",
+            "look at `agent-collab status`",
+        )),
+    }
+}

@@ -1,0 +1,273 @@
+//! Taking steps back, and putting them there again: what is reversed, in data.
+//!
+//! Both are one operation: between two trees that were noted, each path that changed gets its earlier
+//! content. Refuses to know git; what is in the trees is looked at by the engine.
+
+use serde::{Deserialize, Serialize};
+
+use super::execution::{Current, Execution, StepOutcome, StepRecord};
+use super::run::commit_subject;
+
+/// Which way steps go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "way", rename_all = "snake_case")]
+pub enum Way {
+    /// Back to before this step; it and all after it are undone.
+    Undo {
+        /// The step.
+        step: u32,
+    },
+    /// What was undone last comes back.
+    Redo,
+}
+
+/// What the user wishes for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// The likeliest: what was undone comes back, or the last step that changed something is undone.
+    Last,
+    /// Back to before this step.
+    BackTo(u32),
+    /// What was undone comes back.
+    Redo,
+}
+
+/// What is reversed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reversal {
+    /// Which way.
+    pub way: Way,
+    /// The steps, in the order in which they were made.
+    pub steps: Vec<u32>,
+    /// The text of the first of them.
+    pub text: String,
+    /// The one of them that is at hand and not through.
+    pub unfinished: Option<u32>,
+    /// Between which trees the files changed, the oldest first; `to` goes back to `from`.
+    pub spans: Vec<Span>,
+    /// The commits that are taken back by one new commit, the oldest first.
+    pub commits: Vec<String>,
+}
+
+/// Two trees: from the later one the files go back to the earlier one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// The tree that is gone back to.
+    pub from: String,
+    /// The tree that is left.
+    pub to: String,
+}
+
+/// Steps that were undone and can come back, as long as no other turn has worked since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    /// What was known of them.
+    pub records: Vec<StepRecord>,
+    /// The step that was at hand, where it went back too.
+    pub current: Option<Current>,
+    /// The tree from before.
+    pub kept: String,
+    /// The tree from right after.
+    pub left: String,
+    /// The commit that took theirs back.
+    pub commit: Option<String>,
+}
+
+/// What a reversal would do, for the user to decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// Which way.
+    pub way: Way,
+    /// The steps.
+    pub steps: Vec<u32>,
+    /// The tree that was looked at; when it changed, nothing is done.
+    pub seen: String,
+    /// Each file with what becomes of it.
+    pub files: Vec<(Fate, String)>,
+    /// Those of them that somebody changed since, whose changes go out of the tree.
+    pub yours: Vec<String>,
+    /// The step that is at hand and not through.
+    pub unfinished: Option<u32>,
+    /// The commits that are taken back: id and subject.
+    pub commits: Vec<(String, String)>,
+    /// The first line of the commit that does it; `None` where nothing is committed.
+    pub commit: Option<String>,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It gets its earlier content.
+    Changes,
+    /// It comes back.
+    Comes,
+    /// It goes away.
+    Goes,
+}
+
+impl Way {
+    /// The verb, as in `undo step 2`.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Undo { .. } => "undo",
+            Self::Redo => "redo",
+        }
+    }
+
+    /// What was done to the steps.
+    pub fn done(self) -> &'static str {
+        match self {
+            Self::Undo { .. } => "undone",
+            Self::Redo => "redone",
+        }
+    }
+}
+
+/// Names steps: `step 2`, `steps 2–4`.
+pub fn named(steps: &[u32]) -> String {
+    match steps {
+        [] => "no step".to_owned(),
+        [only] => format!("step {only}"),
+        [first, .., last] => format!("steps {first}–{last}"),
+    }
+}
+
+impl Reversal {
+    /// The commit's message: what was taken back, then which commits.
+    pub fn message(&self) -> String {
+        let verb = match self.way {
+            Way::Undo { .. } => "Undo",
+            Way::Redo => "Redo",
+        };
+        let mark = format!("{verb} {}", named(&self.steps));
+        let subject = match self.steps.len() {
+            1 => commit_subject(&mark, &self.text),
+            _ => format!("[{mark}]"),
+        };
+        let commits: Vec<String> = self
+            .commits
+            .iter()
+            .map(|commit| format!("This takes back commit {commit}.\n"))
+            .collect();
+        format!("{subject}\n\n{}", commits.concat())
+    }
+}
+
+impl Execution {
+    /// The steps that can be undone, the likeliest first: the one at hand where it was begun, then the
+    /// last one that changed something.
+    pub fn undoable(&self) -> Vec<u32> {
+        let begun = self.current.iter().filter(|c| c.tree_before.is_some());
+        let begun = begun.map(|current| current.n);
+        let changed = |record: &&StepRecord| record.outcome != StepOutcome::NoChange;
+        let last = self.done.iter().rev().find(changed).map(|record| record.n);
+        begun.chain(last).collect()
+    }
+
+    /// The ways that a wish may mean, the likeliest first.
+    pub fn ways(&self, wish: Wish) -> Vec<Way> {
+        let undo = |step| Way::Undo { step };
+        match wish {
+            Wish::BackTo(step) => vec![undo(step)],
+            Wish::Redo => vec![Way::Redo],
+            Wish::Last => {
+                let redo = (!self.undone.is_empty()).then_some(Way::Redo);
+                let steps = self.undoable().into_iter().map(undo);
+                redo.into_iter().chain(steps).collect()
+            }
+        }
+    }
+
+    /// What undoing back to before a step takes; `now` is the tree as it is.
+    ///
+    /// # Errors
+    /// Says why it cannot be undone.
+    pub fn undo_to(&self, step: u32, now: &str) -> Result<Reversal, String> {
+        let at = self.done.iter().position(|record| record.n == step);
+        let begun = self.current.as_ref().filter(|c| c.tree_before.is_some());
+        if at.is_none() && begun.is_none_or(|current| current.n != step) {
+            return Err(format!("step {step} has done nothing that could be undone"));
+        }
+        let records = self.done.get(at.unwrap_or(self.done.len())..);
+        let records = records.unwrap_or_default();
+        let mut spans = Vec::new();
+        for record in records {
+            spans.push(span_of(record)?);
+        }
+        let of_current = begun.and_then(|current| current.tree_before.clone());
+        spans.extend(of_current.map(|from| Span {
+            from,
+            to: now.to_owned(),
+        }));
+        let steps = records.iter().map(|record| record.n);
+        let text = records.iter().map(|record| &record.text);
+        let text = text.chain(begun.map(|current| &current.text)).next();
+        Ok(Reversal {
+            way: Way::Undo { step },
+            steps: steps.chain(begun.map(|current| current.n)).collect(),
+            text: text.cloned().unwrap_or_default(),
+            unfinished: begun.map(|current| current.n),
+            spans,
+            commits: records.iter().filter_map(commit_of).collect(),
+        })
+    }
+
+    /// What bringing back the last undone steps takes.
+    ///
+    /// # Errors
+    /// Says why nothing can come back.
+    pub fn redo(&self) -> Result<Reversal, String> {
+        let undone = self
+            .undone
+            .last()
+            .ok_or("nothing was undone that could come back")?;
+        let current = undone.current.iter();
+        let steps = undone.records.iter().map(|record| (record.n, &record.text));
+        let steps = steps.chain(current.map(|current| (current.n, &current.text)));
+        let (steps, texts): (Vec<u32>, Vec<&String>) = steps.unzip();
+        Ok(Reversal {
+            way: Way::Redo,
+            steps,
+            text: texts
+                .first()
+                .map_or_else(String::new, |text| (*text).clone()),
+            unfinished: None,
+            spans: vec![Span {
+                from: undone.kept.clone(),
+                to: undone.left.clone(),
+            }],
+            commits: undone.commit.iter().cloned().collect(),
+        })
+    }
+
+    /// What a way takes.
+    ///
+    /// # Errors
+    /// Says why it cannot be gone.
+    pub fn reversal(&self, way: Way, now: &str) -> Result<Reversal, String> {
+        match way {
+            Way::Undo { step } => self.undo_to(step, now),
+            Way::Redo => self.redo(),
+        }
+    }
+}
+
+fn span_of(record: &StepRecord) -> Result<Span, String> {
+    match (&record.tree_before, &record.tree_after) {
+        (Some(from), Some(to)) => Ok(Span {
+            from: from.clone(),
+            to: to.clone(),
+        }),
+        _ => Err(format!(
+            "the trees around step {} are not known: an earlier version of this program made it",
+            record.n
+        )),
+    }
+}
+
+fn commit_of(record: &StepRecord) -> Option<String> {
+    match &record.outcome {
+        StepOutcome::Committed { commit, .. } => Some(commit.clone()),
+        StepOutcome::Uncommitted { .. } | StepOutcome::NoChange => None,
+    }
+}

@@ -1,0 +1,104 @@
+//! The effects by which steps are undone and redone: the tree kept, the files put back, the boxes.
+
+use crate::domain::event::Event;
+use crate::domain::question::CommitTerms;
+use crate::domain::run::boxes;
+use crate::domain::undo::{Reversal, Way};
+use crate::engine::git::{CommitId, TreeId};
+use crate::engine::undo::{Begun, Commits, Done, reverse};
+use crate::engine::{Engine, documents, failed, news};
+
+use super::commits::made_before;
+use super::in_words;
+
+impl Engine {
+    /// Where this execution's commits go, for a reversal.
+    pub fn commits(&self) -> Commits {
+        let execution = self.state().execution.as_ref();
+        let terms = execution.map(|execution| execution.commits.clone());
+        Commits {
+            git: self.commit_repository().cloned(),
+            terms: terms.unwrap_or(CommitTerms::Off {
+                reason: String::new(),
+            }),
+        }
+    }
+
+    /// Stores the tree, unless it is another one than the user was asked about.
+    pub(in crate::engine) fn keep_tree(&mut self, seen: String) {
+        let Some(git) = self.repository.clone() else {
+            let reason = "there is no repository to keep the tree in".to_owned();
+            return self.spawn(async move { Event::UndoFailed { reason } });
+        };
+        let name = format!("undo-before-{}", uuid::Uuid::now_v7().simple());
+        self.spawn(async move {
+            match git.snapshot(&name).await {
+                Ok(kept) if kept.tree.0 == seen => Event::UndoKept { tree: kept.tree.0 },
+                Ok(_) => Event::UndoFailed {
+                    reason:
+                        "files changed since you were asked; ask again and see what it comes to"
+                            .to_owned(),
+                },
+                Err(error) => Event::UndoFailed {
+                    reason: news::block(&in_words(&error)),
+                },
+            }
+        });
+    }
+
+    /// Puts files back and takes commits back: all of it, or nothing.
+    pub(in crate::engine) fn reverse(&mut self, reversal: Reversal, kept: String) {
+        let Some(git) = self.repository.clone() else {
+            let reason = "there is no repository that has the trees".to_owned();
+            return self.spawn(async move { Event::UndoFailed { reason } });
+        };
+        let (commits, resumed) = (self.commits(), self.resumed);
+        let base = self.state().execution.as_ref().and_then(|e| e.base.clone());
+        self.spawn(async move {
+            let begun = match (resumed, &commits.git) {
+                (true, Some(git)) if !reversal.commits.is_empty() => {
+                    let base = base.map(CommitId);
+                    Begun::Perhaps(made_before(git, base.as_ref(), &reversal.message()).await)
+                }
+                (true, _) => Begun::Perhaps(None),
+                (false, _) => Begun::No,
+            };
+            let kept = TreeId(kept);
+            match reverse(&git, &commits, (&reversal, &kept), begun).await {
+                Ok(Done { tree, commit }) => Event::UndoPutBack {
+                    tree: tree.0,
+                    commit,
+                },
+                Err(reason) => Event::UndoFailed {
+                    reason: news::block(&reason),
+                },
+            }
+        });
+    }
+
+    /// Opens or ticks the boxes of the steps in plan.md.
+    pub(in crate::engine) fn record_reversal(
+        &mut self,
+        reversal: &Reversal,
+        kept: String,
+        commit: Option<String>,
+    ) -> Vec<Event> {
+        let mark = match reversal.way {
+            Way::Undo { .. } => documents::Mark::Open,
+            Way::Redo => documents::Mark::Ticked,
+        };
+        let mut events = self.notice_edits();
+        let steps = boxes(reversal, self.state());
+        match documents::mark(self.journal.guard(), &steps, mark, self.journal.now()) {
+            Ok(plan_file_sha256) => events.push(Event::Undone {
+                way: reversal.way,
+                steps: reversal.steps.clone(),
+                kept,
+                commit,
+                plan_file_sha256,
+            }),
+            Err(error) => events.push(failed("write plan.md", error)),
+        }
+        events
+    }
+}

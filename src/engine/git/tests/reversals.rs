@@ -1,0 +1,128 @@
+//! Going back between trees, path by path, and commits of trees.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+async fn spans(repository: &Repository, commits: &[&str]) -> Vec<Back> {
+    let mut spans = Vec::new();
+    for commit in commits {
+        spans.push(
+            repository
+                .trees_of(&CommitId((*commit).to_owned()))
+                .await
+                .unwrap(),
+        );
+    }
+    spans
+}
+
+fn commit_all(fixture: &Fixture, message: &str) -> String {
+    fixture.git("add -A");
+    fixture.git(&format!("commit -q -m {message}"));
+    fixture.git("rev-parse HEAD")
+}
+
+#[tokio::test]
+async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    fixture.write("a", "one\n");
+    fixture.write("new", "new\n");
+    let first = commit_all(&fixture, "one");
+    fixture.write("dir/b", "mine\n");
+    fixture.write("other", "mine\n");
+    commit_all(&fixture, "mine");
+    fixture.write("a", "two\n");
+    fixture.write("dir/b", "two\n");
+    let second = commit_all(&fixture, "two");
+    fixture.write("new", "mine now\n");
+    let now = repository.tree_now().await.unwrap();
+    let spans = spans(&repository, &[&first, &second]).await;
+    let found = repository.contents_before(&spans, &now).await.unwrap();
+    let names: Vec<_> = found
+        .paths
+        .keys()
+        .map(|path| path.display().to_string())
+        .collect();
+    assert_eq!(names, ["a", "dir/b", "new"]);
+    assert_eq!(found.others, paths(&["new"]).into_iter().collect());
+    let target = repository.tree_with(&now, &found.paths).await.unwrap();
+    repository.restore(&target).await.unwrap();
+    let text = ["a", "dir/b", "new", "other"].map(|path| fixture.read(path));
+    // What the user had changed before the second step is still there.
+    assert_eq!(text, ["a\n", "mine\n", "(none)", "mine\n"]);
+}
+
+#[tokio::test]
+async fn a_file_may_become_a_folder_and_the_other_way_round() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    let before = repository.tree_now().await.unwrap();
+    fixture.remove("a");
+    fixture.write("a/inside", "x\n");
+    fixture.remove("dir/b");
+    std::fs::remove_dir(fixture.root().join("dir")).unwrap();
+    fixture.write("dir", "a file\n");
+    let after = repository.tree_now().await.unwrap();
+    for (from, to, wanted) in [(&before, &after, "a\n"), (&after, &before, "(none)")] {
+        let spans = [Back {
+            from: from.clone(),
+            to: to.clone(),
+        }];
+        let found = repository.contents_before(&spans, to).await.unwrap();
+        let target = repository.tree_with(to, &found.paths).await.unwrap();
+        assert_eq!(&target, from);
+        repository.restore(&target).await.unwrap();
+        assert_eq!(fixture.read("a"), wanted);
+    }
+}
+
+#[tokio::test]
+async fn a_tree_is_committed_whatever_lies_in_the_work_tree() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    let head = repository.head_tree().await.unwrap().unwrap();
+    fixture.write("a", "dirty\n");
+    fixture.write("staged", "staged\n");
+    fixture.git("add staged");
+    let contents = BTreeMap::from([(PathBuf::from("dir/b"), None)]);
+    let tree = repository.tree_with(&head, &contents).await.unwrap();
+    let commit = repository
+        .commit_whole(&tree, "[Undo step 1] b\n")
+        .await
+        .unwrap();
+    assert_eq!(fixture.git("rev-parse HEAD"), commit.0);
+    assert_eq!(
+        fixture.git("show --format=%s --name-status HEAD"),
+        "[Undo step 1] b\n\nD\tdir/b"
+    );
+    assert_eq!(fixture.read("a"), "dirty\n");
+    assert_eq!(
+        dirty(&repository).await,
+        "a modified, dir/b untracked, staged added"
+    );
+    assert!(repository.is_part_of_head(&commit).await.unwrap());
+    assert_eq!(
+        repository.subject_of(&commit).await.unwrap(),
+        "[Undo step 1] b"
+    );
+}
+
+#[tokio::test]
+async fn the_first_commit_goes_back_to_nothing() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    let first = CommitId(fixture.git("rev-parse HEAD"));
+    let back = repository.trees_of(&first).await.unwrap();
+    let changes = repository
+        .changes_between(&back.to, &back.from)
+        .await
+        .unwrap();
+    assert!(
+        changes
+            .iter()
+            .all(|change| change.kind == TreeChangeKind::Deleted)
+    );
+    assert_eq!(changes.len(), 2);
+}

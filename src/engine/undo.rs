@@ -1,0 +1,311 @@
+//! Looks at what undoing or redoing steps would do, so that the user decides with open eyes; and does it.
+//!
+//! Only the paths that the steps changed are touched: what the user changed elsewhere stays. Nothing is
+//! rewritten in history. Refuses to decide when.
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::execution::Execution;
+use crate::domain::question::CommitTerms;
+use crate::domain::undo::{Fate, Offer, Reversal, Wish, named};
+
+use super::execution::in_words;
+use super::git::{
+    Back, CommitFailure, CommitFailureKind, CommitId, Contents, GitError, Head, Repository,
+    TreeChangeKind, TreeId,
+};
+use super::news;
+
+/// Where the commits of an execution go.
+#[derive(Debug, Clone)]
+pub struct Commits {
+    /// The repository; `None` where commits are off.
+    pub git: Option<Repository>,
+    /// The branch that was approved.
+    pub terms: CommitTerms,
+}
+
+/// What going back comes to.
+struct Outlook {
+    now: TreeId,
+    contents: Contents,
+    /// The work tree's tree after it.
+    target: TreeId,
+    /// The tree to commit; `None` where there is nothing to commit.
+    commit: Option<TreeId>,
+}
+
+/// Says what a wish comes to, the likeliest first; at least one. Changes nothing.
+///
+/// # Errors
+/// It cannot be done; says why, and what to do.
+pub async fn offers(
+    git: Option<&Repository>,
+    commits: &Commits,
+    execution: &Execution,
+    wish: Wish,
+) -> Result<Vec<Offer>, String> {
+    let git = git.ok_or("there is no repository that has the trees of the steps")?;
+    let now = git.tree_now().await.map_err(|error| in_words(&error))?;
+    let mut offers = Vec::new();
+    let mut why_not = "no step has changed anything that could be undone".to_owned();
+    for way in execution.ways(wish) {
+        let offered = match execution.reversal(way, &now.0) {
+            Ok(reversal) => offer(git, commits, &reversal, &now.0).await,
+            Err(why) => Err(why),
+        };
+        match offered {
+            // A step that was begun and has changed nothing is not what the user means.
+            Ok(offer) if wish == Wish::Last && offer.files.is_empty() => {}
+            Ok(offer) => offers.push(offer),
+            Err(why) => why_not = why,
+        }
+    }
+    match offers.is_empty() {
+        true => Err(why_not),
+        false => Ok(offers),
+    }
+}
+
+/// Says what a reversal would do. Changes nothing.
+///
+/// # Errors
+/// It cannot be done; says why, and what to do.
+async fn offer(
+    git: &Repository,
+    commits: &Commits,
+    reversal: &Reversal,
+    seen: &str,
+) -> Result<Offer, String> {
+    let outlook = look(git, commits, reversal, TreeId(seen.to_owned())).await?;
+    let changes = git.changes_between(&outlook.now, &outlook.target).await;
+    let changes = changes.map_err(|error| in_words(&error))?;
+    let fate = |kind| match kind {
+        TreeChangeKind::Added => Some(Fate::Comes),
+        TreeChangeKind::Deleted => Some(Fate::Goes),
+        TreeChangeKind::Modified | TreeChangeKind::Retyped => Some(Fate::Changes),
+        // A repository inside this one keeps itself.
+        TreeChangeKind::Submodule => None,
+    };
+    let files = changes
+        .iter()
+        .filter_map(|change| Some((fate(change.kind)?, text(&change.path))));
+    let mut taken_back = Vec::new();
+    if let Some(git) = &commits.git {
+        for commit in &reversal.commits {
+            let subject = git.subject_of(&CommitId(commit.clone())).await;
+            let subject = subject.map_err(|error| in_words(&error))?;
+            taken_back.push((commit.clone(), news::line(&subject)));
+        }
+    }
+    let subject = reversal.message().lines().next().map(str::to_owned);
+    Ok(Offer {
+        way: reversal.way,
+        steps: reversal.steps.clone(),
+        unfinished: reversal.unfinished,
+        seen: seen.to_owned(),
+        files: files.collect(),
+        yours: outlook
+            .contents
+            .others
+            .iter()
+            .map(|path| text(path))
+            .collect(),
+        commits: taken_back,
+        commit: outlook.commit.and(subject),
+    })
+}
+
+fn text(path: &Path) -> String {
+    news::line(&path.to_string_lossy())
+}
+
+async fn look(
+    git: &Repository,
+    commits: &Commits,
+    reversal: &Reversal,
+    now: TreeId,
+) -> Result<Outlook, String> {
+    let spans: Vec<Back> = reversal
+        .spans
+        .iter()
+        .map(|span| Back {
+            from: TreeId(span.from.clone()),
+            to: TreeId(span.to.clone()),
+        })
+        .collect();
+    let git_said = |error: GitError| in_words(&error);
+    let contents = git.contents_before(&spans, &now).await.map_err(git_said)?;
+    let target = git.tree_with(&now, &contents.paths).await;
+    Ok(Outlook {
+        commit: commit_tree(commits, reversal).await?,
+        target: target.map_err(git_said)?,
+        contents,
+        now,
+    })
+}
+
+/// The tree of the commit that takes the steps' commits back: HEAD's, with the paths of these commits
+/// as they were before them, so that nothing of the user's gets in.
+async fn commit_tree(commits: &Commits, reversal: &Reversal) -> Result<Option<TreeId>, String> {
+    let (Some(git), false) = (&commits.git, reversal.commits.is_empty()) else {
+        return Ok(None);
+    };
+    check_branch(git, &commits.terms).await?;
+    let mut spans = Vec::new();
+    for commit in &reversal.commits {
+        let commit = CommitId(commit.clone());
+        let is_there = git.is_part_of_head(&commit).await;
+        if !is_there.map_err(|error| in_words(&error))? {
+            return Err(format!(
+                "commit {} is not part of this branch any more: history was changed since, so take \
+                 the steps back by hand",
+                commit.0
+            ));
+        }
+        spans.push(
+            git.trees_of(&commit)
+                .await
+                .map_err(|error| in_words(&error))?,
+        );
+    }
+    let head = git.head_tree().await.map_err(|error| in_words(&error))?;
+    let head = head.ok_or("there is no commit on this branch")?;
+    let contents = git.contents_before(&spans, &head).await;
+    let contents = contents.map_err(|error| in_words(&error))?;
+    if !contents.others.is_empty() {
+        let others: Vec<String> = contents.others.iter().map(|path| text(path)).collect();
+        return Err(format!(
+            "{} changed in another commit since {}: take it back by hand, `git revert {}`",
+            others.join(", "),
+            named(&reversal.steps),
+            reversal
+                .commits
+                .iter()
+                .rev()
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(" ")
+        ));
+    }
+    let tree = git.tree_with(&head, &contents.paths).await;
+    let tree = tree.map_err(|error| in_words(&error))?;
+    Ok(Some(tree).filter(|tree| *tree != head))
+}
+
+async fn check_branch(git: &Repository, terms: &CommitTerms) -> Result<(), String> {
+    let branch = match terms {
+        CommitTerms::Current { branch } | CommitTerms::New { branch } => branch,
+        CommitTerms::Off { .. } => return Ok(()),
+    };
+    match git.head().await.map_err(|error| in_words(&error))? {
+        Head::Branch { name, .. } if name == *branch => Ok(()),
+        Head::Branch { .. } | Head::Detached { .. } => Err(format!(
+            "the commits are on {branch}, and that is not what is checked out: `git switch {branch}`, then undo"
+        )),
+    }
+}
+
+/// What a reversal did.
+pub struct Done {
+    /// The work tree's tree from after.
+    pub tree: TreeId,
+    /// The commit, where one was made.
+    pub commit: Option<String>,
+}
+
+/// Whether a reversal may have been begun by a program that ended in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begun {
+    /// It was not.
+    No,
+    /// It was; the commit that it made already, where it did.
+    Perhaps(Option<String>),
+}
+
+/// Puts the files back and commits; where the commit fails, the files are as they were before.
+///
+/// # Errors
+/// Nothing was done; says why, and what to do.
+pub async fn reverse(
+    git: &Repository,
+    commits: &Commits,
+    (reversal, kept): (&Reversal, &TreeId),
+    begun: Begun,
+) -> Result<Done, String> {
+    let now = git.tree_now().await.map_err(|error| in_words(&error))?;
+    let made = match &begun {
+        Begun::Perhaps(made) => made.clone(),
+        Begun::No => None,
+    };
+    if begun != Begun::No {
+        // Whatever was done to the files since the program ended is kept, too.
+        let name = format!("undo-again-{}", uuid::Uuid::now_v7().simple());
+        git.snapshot(&name)
+            .await
+            .map_err(|error| in_words(&error))?;
+    }
+    let mut reversal = reversal.clone();
+    if made.is_some() {
+        reversal.commits.clear();
+    }
+    let outlook = look(git, commits, &reversal, now).await?;
+    let done = put_back(git, commits, &outlook, &reversal.message()).await;
+    match done {
+        Ok(commit) => {
+            let name = format!("undo-after-{}", uuid::Uuid::now_v7().simple());
+            let after = git
+                .snapshot(&name)
+                .await
+                .map_err(|error| in_words(&error))?;
+            Ok(Done {
+                tree: after.tree,
+                commit: made.or(commit),
+            })
+        }
+        Err(why) => match give_up(git, &outlook, kept).await {
+            Ok(()) => Err(why),
+            Err(error) => Err(format!(
+                "{why}\nsome files could not be put back: git restore --source={} -- . ({})",
+                kept.0,
+                in_words(&error)
+            )),
+        },
+    }
+}
+
+async fn put_back(
+    git: &Repository,
+    commits: &Commits,
+    outlook: &Outlook,
+    message: &str,
+) -> Result<Option<String>, String> {
+    let restored = git.restore(&outlook.target).await;
+    restored.map_err(|error| in_words(&error))?;
+    let (Some(git), Some(tree)) = (&commits.git, &outlook.commit) else {
+        return Ok(None);
+    };
+    match git.commit_whole(tree, message).await {
+        Ok(commit) => Ok(Some(commit.0)),
+        Err(CommitFailure {
+            // The commit stands; only the user's index could not be told.
+            kind: CommitFailureKind::IndexBehind(commit),
+            ..
+        }) => Ok(Some(commit.0)),
+        Err(failure) => Err(format!("the commit failed: {}", failure.output)),
+    }
+}
+
+/// Gives every path back what it had before.
+async fn give_up(git: &Repository, outlook: &Outlook, kept: &TreeId) -> Result<(), GitError> {
+    let now = git.tree_now().await?;
+    let before = git.changes_between(&now, kept).await?;
+    let is_ours = |path: &PathBuf| outlook.contents.paths.contains_key(path);
+    let contents = before
+        .into_iter()
+        .filter(|change| is_ours(&change.path))
+        .map(|change| (change.path, change.content))
+        .collect();
+    let target = git.tree_with(&now, &contents).await?;
+    git.restore(&target).await.map(drop)
+}

@@ -1,0 +1,80 @@
+//! The dialog that says what undoing would do: its pictures and its keys.
+
+use super::pictures::{check, not_writing};
+use super::world::{asking, order, press, screen, state};
+use crate::domain::phase::Phase;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
+use crate::domain::turn::Purpose;
+use crate::domain::undo::{Fate, Offer, Way, Wish};
+use crate::tui::Action;
+
+fn gated() -> State {
+    let order = order(Purpose::Step { n: 2 });
+    asking(Phase::Execute, QuestionKind::Gate { order })
+}
+
+fn offer(way: Way) -> Offer {
+    let text = |text: &str| text.to_owned();
+    Offer {
+        way,
+        steps: vec![2, 3],
+        seen: text("5ee7"),
+        files: vec![
+            (Fate::Changes, text("calc.py")),
+            (Fate::Comes, text("tests/说明.md")),
+            (
+                Fate::Goes,
+                text("a/rather/long/path/that/has/to/be/broken/somewhere/total.py"),
+            ),
+        ],
+        yours: vec![text("calc.py")],
+        unfinished: Some(3),
+        commits: vec![(text("3f2c9a1be0aa"), text("[Step 2] test sum"))],
+        commit: Some(text("[Undo steps 2–3]")),
+    }
+}
+
+#[test]
+fn everything_that_would_happen_is_said_before_it_does() {
+    let executing = gated();
+    let mut undo = not_writing();
+    undo.on_undo(&[offer(Way::Undo { step: 2 })], Phase::Execute);
+    check("dialog_undo", &mut undo, Some(&executing));
+    let done = state(Phase::Done);
+    let mut redo = not_writing();
+    let nothing = Offer {
+        yours: Vec::new(),
+        unfinished: None,
+        commits: Vec::new(),
+        commit: None,
+        ..offer(Way::Redo)
+    };
+    redo.on_undo(&[nothing, offer(Way::Undo { step: 1 })], Phase::Done);
+    check("dialog_redo", &mut redo, Some(&done));
+}
+
+#[test]
+fn undoing_takes_a_key_of_its_own() {
+    let gated = gated();
+    let mut undo = not_writing();
+    let asked = press(&mut undo, Some(&gated), &["u"]);
+    assert_eq!(asked, [Action::Undo(Wish::Last)]);
+    undo.on_undo(&[offer(Way::Undo { step: 2 })], Phase::Execute);
+    assert_eq!(press(&mut undo, Some(&gated), &["<enter>"]), []);
+    assert!(undo.own.is_none(), "Enter goes back");
+    undo.on_undo(
+        &[offer(Way::Redo), offer(Way::Undo { step: 2 })],
+        Phase::Execute,
+    );
+    let pressed = press(&mut undo, Some(&gated), &["o", "y"]);
+    let wanted = "[Event(UndoAsked { way: Undo { step: 2 }, seen: \"5ee7\" })]";
+    assert_eq!(format!("{pressed:?}"), wanted);
+    let typed = press(
+        &mut screen(),
+        Some(&gated),
+        &["/undo 3", "<enter>", "/redo", "<enter>"],
+    );
+    let wanted = [Wish::BackTo(3), Wish::Redo].map(Action::Undo);
+    assert_eq!(typed, wanted);
+}
