@@ -329,7 +329,8 @@ pub async fn take_up(
             "`agent-collab run --goal …` begins one",
         )
     };
-    let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing)?;
+    let mut journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing)?;
+    let mended = journal.take_mended();
     let state = journal.state();
     if state.is_over() || state.goal.is_none() {
         return Err(nothing());
@@ -338,7 +339,9 @@ pub async fn take_up(
     end_leftovers(&find_leftovers(state.run.as_str()), LEFTOVER_GRACE).await;
     // Its children and its trees carry the run's own name, as before its end.
     let git = git(occupied, &journal.state().run).await?;
-    Ok(ready(occupied, checked, (git, wishes), journal))
+    let mut begun = ready(occupied, checked, (git, wishes), journal);
+    begun.notices.extend(mended);
+    Ok(begun)
 }
 
 /// Opens the run that is there as it stands, over or not, without looking whether its agents are there:

@@ -10,8 +10,8 @@ use crate::domain::run::{Run, State};
 use crate::domain::session::Message;
 use crate::domain::turn::Role;
 use crate::store::{
-    EventLog, Guard, Layout, Origin, Record, RunLog, SessionFiles, StoreError, Tampered, instant,
-    snapshot,
+    EventLog, Guard, Layout, Origin, Record, RunLog, SessionFiles, StoreError, Tampered, TornTail,
+    instant, snapshot,
 };
 
 /// The record of one run, open for more.
@@ -20,6 +20,8 @@ pub struct Journal {
     guard: Guard,
     log: EventLog<Event>,
     run: Run,
+    /// What had to be mended on opening, in words.
+    mended: Vec<String>,
 }
 
 impl Journal {
@@ -43,27 +45,40 @@ impl Journal {
             origin,
             event,
         };
-        Ok((Self { guard, log, run }, first))
+        let journal = Self {
+            guard,
+            log,
+            run,
+            mended: Vec::new(),
+        };
+        Ok((journal, first))
     }
 
     /// Opens the record of a run that the program ended in: the snapshot, and the events after it.
     ///
-    /// A missing or damaged snapshot is rebuilt from the log; a newer one is refused.
+    /// A missing or damaged snapshot is rebuilt from the log, half a last line of the log is cut off; a copy
+    /// of either is kept. A newer schema is refused, and nothing is changed then.
     ///
     /// # Errors
     /// There is no run, the files cannot be read, or they are of a newer schema.
     pub fn reopen(guard: Guard) -> Result<Option<Self>, StoreError> {
+        // A snapshot of a newer version is found before anything is mended.
+        let known = match snapshot::load::<Run>(guard.layout()) {
+            Ok(found) => Ok(found),
+            Err(error @ StoreError::Damaged { .. }) => Err(error),
+            Err(error) => return Err(error),
+        };
         let Some(opened) = EventLog::<Event>::open(&guard)? else {
             return Ok(None);
         };
         let log = opened.log;
-        let known = match snapshot::load::<Run>(guard.layout()) {
+        let mut mended: Vec<String> = opened.torn.iter().map(torn_in_words).collect();
+        let known = match known {
             Ok(found) => found.filter(|found| found.last_seq <= log.last_seq()),
-            Err(StoreError::Damaged { path, line, reason }) => {
-                tracing::warn!(path = %path.display(), line, reason, "the snapshot is rebuilt from the log");
+            Err(error) => {
+                mended.push(rebuilt(guard.layout(), &error)?);
                 None
             }
-            Err(error) => return Err(error),
         };
         let (mut run, from) = match known {
             Some(found) => (Some(found.state), found.last_seq + 1),
@@ -81,9 +96,19 @@ impl Journal {
         let Some(run) = run else {
             return Ok(None);
         };
-        let mut journal = Self { guard, log, run };
+        let mut journal = Self {
+            guard,
+            log,
+            run,
+            mended,
+        };
         snapshot::commit(&mut journal.log, &journal.run)?;
         Ok(Some(journal))
+    }
+
+    /// Takes what had to be mended when the record was opened, in words; each names the copy that was kept.
+    pub fn take_mended(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.mended)
     }
 
     /// Reads everything that was recorded so far, for whoever watches from now on. Blocks.
@@ -221,4 +246,23 @@ impl Journal {
     pub fn now(&self) -> At {
         instant::now()
     }
+}
+
+fn torn_in_words(torn: &TornTail) -> String {
+    format!(
+        "the last line of events.jsonl was cut off by a crash; its {} byte(s) are kept as {}",
+        torn.bytes,
+        torn.kept_copy.display()
+    )
+}
+
+/// Keeps a damaged snapshot before another one takes its place, and says so.
+fn rebuilt(layout: &Layout, damage: &StoreError) -> Result<String, StoreError> {
+    let kept = snapshot::keep_copy(layout)?;
+    let kept = kept.map_or_else(String::new, |path| {
+        format!("; it is kept as {}", path.display())
+    });
+    Ok(format!(
+        "the snapshot is damaged ({damage}) and is made anew from events.jsonl{kept}"
+    ))
 }

@@ -3,11 +3,13 @@
 //! Refuses to write a snapshot of events that are not durable: the only way to write one is
 //! [`commit`], which syncs the log first.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{EventLog, Layout, StoreError, plain};
+use super::{EventLog, Layout, StoreError, atomic, instant, plain};
 
 /// The schema number of the snapshot that this version writes.
 pub const SCHEMA: u64 = 1;
@@ -80,6 +82,22 @@ pub fn load<T: DeserializeOwned>(layout: &Layout) -> Result<Option<Loaded<T>>, S
     let state = serde_json::from_value(Value::Object(fields))
         .map_err(|e| damaged(e.line(), e.to_string()))?;
     Ok(Some(Loaded { last_seq, state }))
+}
+
+/// Keeps the bytes of a snapshot that cannot be read in `history/` and returns where; `None` when there is none.
+///
+/// # Errors
+/// The file cannot be read, or its copy not written.
+pub fn keep_copy(layout: &Layout) -> Result<Option<PathBuf>, StoreError> {
+    let Some(bytes) = plain::read(&layout.state(), MAX_BYTES)? else {
+        return Ok(None);
+    };
+    let history = layout.history();
+    plain::ensure_dirs(layout.workdir(), &history)?;
+    let name = format!("damaged-{}-state.json", instant::to_name(instant::now()));
+    let place = plain::free_place(&history.join(name))?;
+    atomic::replace(&place, &bytes)?;
+    Ok(Some(place))
 }
 
 #[cfg(test)]

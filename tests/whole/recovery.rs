@@ -232,3 +232,99 @@ fn a_cut_off_step_asks_what_becomes_of_it() {
     assert_eq!(steps(&world), ["[Step 1] Write"]);
     assert_eq!(world.git(&["show", "HEAD:half.txt"]).trim(), "half");
 }
+
+/// A world whose run was killed after its plan was written.
+fn killed_after_the_plan() -> World {
+    let world = World::new();
+    cast(&world);
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--json"]);
+    running.until("\"kind\":\"plan.committed\"");
+    running.signal("KILL");
+    running.wait();
+    world
+}
+
+/// The content of the one file of the history whose name begins like this.
+fn kept(world: &World, begins: &str) -> Vec<u8> {
+    let mut files = world.files(".agent-collab/history");
+    files.retain(|(path, _)| {
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().starts_with(begins)
+    });
+    assert_eq!(files.len(), 1, "{files:?}");
+    files.remove(0).1
+}
+
+#[test]
+fn what_a_crash_tore_is_kept_and_told() {
+    let world = killed_after_the_plan();
+    let log = world.read(".agent-collab/events.jsonl");
+    let half = "{\"seq\":99,\"ts\":\"20";
+    world.put(".agent-collab/events.jsonl", &format!("{log}{half}"));
+    world.put(".agent-collab/state.json", "{\"schema\":1,\"last");
+    world
+        .program(&RESUME)
+        .ends(0)
+        .complains("note: the last line of events.jsonl was cut off by a crash; its 18 byte(s) are kept as")
+        .complains("state.json:1: EOF while parsing a string")
+        .complains("is made anew from events.jsonl; it is kept as");
+    assert_eq!(kept(&world, "torn-"), half.as_bytes());
+    assert_eq!(kept(&world, "damaged-"), b"{\"schema\":1,\"last");
+    assert_eq!(steps(&world).len(), 2);
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_nothing_is_touched() {
+    let newer_log = |text: &str| text.replacen("\"schema\":1", "\"schema\":9", 1);
+    let newer_state = |text: &str| text.replacen("\"schema\": 1", "\"schema\": 9", 1) + "\n";
+    let torn = |text: &str| format!("{text}{{\"seq\":99");
+    type Change<'a> = (&'a str, &'a dyn Fn(&str) -> String);
+    let changes: [&[Change]; 2] = [
+        &[("events.jsonl", &newer_log)],
+        &[("state.json", &newer_state), ("events.jsonl", &torn)],
+    ];
+    for changed in changes {
+        let world = killed_after_the_plan();
+        for (name, change) in changed {
+            let path = format!(".agent-collab/{name}");
+            world.put(&path, &change(&world.read(&path)));
+        }
+        let run_files = || {
+            let mut files = world.files(".agent-collab");
+            // Who came last, and what the program says of itself, is no part of the run.
+            files.retain(|(path, _)| !path.ends_with("lock") && !path.ends_with("debug.log"));
+            files.sort();
+            files
+        };
+        let before = run_files();
+        world
+            .program(&RESUME)
+            .ends(1)
+            .complains(&format!(
+                "{} has schema 9, this version knows 1",
+                changed[0].0
+            ))
+            .complains("hint: update agent-collab, or start with --new");
+        assert_eq!(run_files(), before);
+    }
+}
+
+#[test]
+fn where_both_are_damaged_nothing_is_deleted() {
+    let world = killed_after_the_plan();
+    world.put(".agent-collab/state.json", "{\"schema\":1,\"last");
+    world.put(".agent-collab/events.jsonl", "no log\n");
+    world
+        .program(&RESUME)
+        .ends(1)
+        .complains("events.jsonl:1: ")
+        .complains("--new");
+    cast(&world);
+    world.run(&["--new"]).ends(0);
+    let kept = world.files(".agent-collab/history");
+    let has = |end: &str| kept.iter().any(|(path, _)| path.ends_with(end));
+    assert!(
+        has("state.json") && has("events.jsonl") && has("plan.md"),
+        "{kept:?}"
+    );
+}
