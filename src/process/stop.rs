@@ -164,8 +164,10 @@ fn step(
 
 /// Ends whoever of a family is left after the child: TERM, a short grace, KILL. Gives those who live on.
 async fn sweep(family: &mut Family) -> Vec<u32> {
-    if !end_by(family, Signal::SIGTERM, SWEEP_GRACE).await {
-        end_by(family, Signal::SIGKILL, KILL_PATIENCE).await;
+    let nobody_is_left = end_by(family, Signal::SIGTERM, SWEEP_GRACE).await
+        || end_by(family, Signal::SIGKILL, KILL_PATIENCE).await;
+    if nobody_is_left {
+        return Vec::new();
     }
     family.descendants().into_iter().map(|id| id.pid).collect()
 }

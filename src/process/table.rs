@@ -3,11 +3,15 @@
 //! Refuses to signal anybody. Off Linux the table is empty: then a child is known by its process
 //! group alone, and processes that lead sessions of their own are not found.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
 use super::spec::MARK_VARIABLE;
+
+/// More than a `stat` line holds: 52 numbers and a name of at most 64 bytes.
+const STAT_BYTES: usize = 2048;
 
 /// A process, told apart from a later one that got the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,7 +53,11 @@ pub(super) fn scan() -> Vec<Entry> {
 
 /// Reads one process's line.
 pub(super) fn entry_of(pid: u32) -> Option<Entry> {
-    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    // The table is read whenever a child ends: one read a process, since the file tells no size to go by.
+    let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
+    let mut line = [0; STAT_BYTES];
+    let n = file.read(&mut line).ok()?;
+    parse_stat(&String::from_utf8_lossy(&line[..n]))
 }
 
 /// Names a process that was just started, before anybody can have waited for it.
