@@ -64,10 +64,7 @@ impl Repository {
     /// # Errors
     /// Git fails.
     pub async fn head(&self) -> Result<Head, GitError> {
-        let name = self
-            .git(&["symbolic-ref", "--quiet", "--short", "HEAD"])
-            .text_if_any()
-            .await?;
+        let name = self.current_branch().await?;
         let commit = self
             .git(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
             .text_if_any()
@@ -84,6 +81,16 @@ impl Repository {
                 Err(GitError::Unreadable { command, what })
             }
         }
+    }
+
+    /// The branch that is checked out; `None` where a commit is.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn current_branch(&self) -> Result<Option<String>, GitError> {
+        self.git(&["symbolic-ref", "--quiet", "--short", "HEAD"])
+            .text_if_any()
+            .await
     }
 
     /// The tree of the last commit; `None` before the first.

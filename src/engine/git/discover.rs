@@ -13,6 +13,9 @@ use super::invoke::{Call, Hooks, last_words, path_of};
 use super::own::OWN_FOLDER;
 use crate::process::Children;
 
+/// What is asked of git about a work tree, in the order of its answers.
+const PLACES: [&str; 3] = ["--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
+
 /// How git is called.
 #[derive(Debug, Clone)]
 pub struct GitSettings {
@@ -87,6 +90,14 @@ impl Repository {
     /// Git is missing, or refuses (another user's repository).
     pub async fn discover(folder: &Path, settings: GitSettings) -> Result<Discovery, GitError> {
         let ask = |args: &[&str]| Call::new(&settings, folder, args).finish();
+        let question = [&["rev-parse", "--is-inside-work-tree"][..], &PLACES].concat();
+        let all = ask(&question).await?;
+        if all.is_success()
+            && let Some(places) = all.stdout.whole().and_then(places_in)
+        {
+            return Self::at(folder, places, settings).map(Discovery::Found);
+        }
+        // No work tree, or a path with a line end in it: asked one by one, every answer is certain.
         let inside = ask(&["rev-parse", "--is-inside-work-tree"]).await?;
         if !inside.is_success() {
             let output = last_words(&inside);
@@ -102,33 +113,40 @@ impl Repository {
             return Ok(Discovery::NoWorkTree);
         }
         let mut places = Vec::new();
-        for question in ["--show-toplevel", "--absolute-git-dir", "--git-common-dir"] {
+        for question in PLACES {
             let mut answer = Call::new(&settings, folder, &["rev-parse", question])
                 .bytes()
                 .await?;
             if answer.last() == Some(&b'\n') {
                 answer.pop();
             }
+            places.push(path_of(&answer));
+        }
+        let places = <[PathBuf; 3]>::try_from(places).map_err(|_| GitError::Unreadable {
+            command: "rev-parse".to_owned(),
+            what: "a path is missing".to_owned(),
+        })?;
+        Self::at(folder, places, settings).map(Discovery::Found)
+    }
+
+    fn at(folder: &Path, places: [PathBuf; 3], settings: GitSettings) -> Result<Self, GitError> {
+        let real = |place: PathBuf| {
             // Relative answers start at the folder; real paths make comparisons safe.
-            let path = folder.join(path_of(&answer));
-            places.push(path.canonicalize().map_err(|source| GitError::File {
+            let path = folder.join(place);
+            path.canonicalize().map_err(|source| GitError::File {
                 verb: "read",
                 path,
                 source,
-            })?);
-        }
-        let [root, git_dir, common_dir] =
-            <[PathBuf; 3]>::try_from(places).map_err(|_| GitError::Unreadable {
-                command: "rev-parse".to_owned(),
-                what: "a path is missing".to_owned(),
-            })?;
-        Ok(Discovery::Found(Self {
-            root,
-            git_dir,
-            common_dir,
+            })
+        };
+        let [root, git_dir, common_dir] = places;
+        Ok(Self {
+            root: real(root)?,
+            git_dir: real(git_dir)?,
+            common_dir: real(common_dir)?,
             settings,
             own: vec![PathBuf::from(OWN_FOLDER)],
-        }))
+        })
     }
 
     /// The same repository under another token: a run that is being stopped still has last things to do.
@@ -163,5 +181,17 @@ impl Repository {
             .text_if_any()
             .await?;
         Ok(named.map(|named| self.root.join(named)))
+    }
+}
+
+/// The places in one answer to everything; `None` where a line end in a path makes them uncertain.
+fn places_in(answer: &[u8]) -> Option<[PathBuf; 3]> {
+    let lines: Vec<&[u8]> = answer
+        .strip_suffix(b"\n")?
+        .split(|byte| *byte == b'\n')
+        .collect();
+    match lines[..] {
+        [b"true", root, git_dir, common_dir] => Some([root, git_dir, common_dir].map(path_of)),
+        _ => None,
     }
 }
