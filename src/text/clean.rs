@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::redact::{self, Redactor, redact};
-use super::sanitise::{Sanitiser, sanitise};
+use super::sanitise::{Sanitiser, is_harmless, sanitise};
 
 /// Cleans a whole text. Idempotent.
 pub fn clean(text: &str) -> String {
@@ -59,12 +59,39 @@ pub fn clean_json_line(line: &str) -> String {
     let (content, end) = line
         .strip_suffix('\n')
         .map_or((line, ""), |content| (content, "\n"));
-    let mut cleaned = match serde_json::from_str::<Value>(content) {
-        Ok(value) => clean_parsed(content, value),
-        Err(_) => clean(content).replace('\n', " "),
-    };
+    if is_plain_line(content) {
+        return line.to_owned();
+    }
+    let mut cleaned = clean_line(content);
     cleaned.push_str(end);
     cleaned
+}
+
+fn clean_line(content: &str) -> String {
+    match serde_json::from_str::<Value>(content) {
+        Ok(value) => clean_parsed(content, value),
+        Err(_) => clean(content).replace('\n', " "),
+    }
+}
+
+/// Tells that nothing in a line can need cleaning, however it is read: it is harmless as it stands, its
+/// escapes stand for nothing but line ends, tabs, quotes and backslashes, and nothing in it hints at a secret.
+fn is_plain_line(content: &str) -> bool {
+    is_harmless(content)
+        && !content.contains('\n')
+        && has_plain_escapes(content)
+        && !redact::may_hold_secret(content)
+}
+
+fn has_plain_escapes(content: &str) -> bool {
+    let mut rest = content;
+    while let Some((_, after)) = rest.split_once('\\') {
+        match after.strip_prefix(['n', 't', '"', '\\']) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    true
 }
 
 fn clean_parsed(content: &str, value: Value) -> String {

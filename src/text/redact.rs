@@ -8,11 +8,13 @@
 
 use regex::Regex;
 
+mod glance;
 mod pairs;
 mod private_key;
 mod shapes;
 
 pub(crate) use pairs::{is_secret_name, redact_number, redact_value};
+pub(crate) use shapes::may_hold_secret;
 
 /// The most bytes that are held back of an unfinished line.
 pub const HOLD: usize = 65_536;
@@ -241,7 +243,7 @@ fn ends_token(next: char) -> bool {
 
 /// Finds every secret of one line, in order, overlapping finds joined.
 fn scan(text: &str, before: Option<char>) -> Vec<Span> {
-    if !shapes::may_hold_secret(text) {
+    if !may_hold_secret(text) {
         return Vec::new();
     }
     let mut found = private_key::find(text);

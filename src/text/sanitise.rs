@@ -29,6 +29,23 @@ pub fn sanitise(text: &str) -> String {
     clean
 }
 
+/// Tells quickly that [`sanitise`] would change nothing; a text that it says no to may be harmless all the same.
+pub(super) fn is_harmless(text: &str) -> bool {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    let stays = |c: char| {
+        !(c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible(c) || is_joiner(c))
+    };
+    let mut bytes = text.as_bytes();
+    while let Some(at) = bytes.iter().position(|byte| !is_plain(byte)) {
+        let rest = &text[text.len() - bytes.len() + at..];
+        match rest.chars().next() {
+            Some(c) if !c.is_ascii() && stays(c) => bytes = &rest.as_bytes()[c.len_utf8()..],
+            Some(_) | None => return false,
+        }
+    }
+    true
+}
+
 /// Makes a text harmless that arrives in pieces; any split gives the same text.
 #[derive(Debug, Clone, Default)]
 pub struct Sanitiser {

@@ -88,6 +88,15 @@ proptest! {
     }
 
     #[test]
+    fn a_line_that_is_passed_over_would_not_have_changed(
+        line in r#"(\{"|":|"|,|\}|\\n|\\t|\\"|\\\\|\\u0041|/|:|token|k|ey|pass|ghp_|sk-|[a-z0-9]{1,9}| |é|👩|\x{200d}|\x{2028}|\x{85}|\x{1b}){0,20}"#,
+    ) {
+        if is_plain_line(&line) {
+            prop_assert_eq!(clean_line(&line), line);
+        }
+    }
+
+    #[test]
     fn json_stays_json(key in "[a-z_]{1,10}|password|token", text in any::<String>(), n in any::<i64>()) {
         let line = serde_json::json!({ key: text, "n": [n, text] }).to_string();
         let cleaned = clean_json_line(&line);

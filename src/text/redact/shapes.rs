@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::glance::may_hold_hint;
 use super::{MARK, Span, pattern};
 
 /// One shape: what finds it, and what must hold besides.
@@ -26,7 +27,7 @@ enum Edge {
 }
 
 /// What every secret has in it, so that ordinary lines are passed over quickly.
-static HINT: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static HINT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)sk-|[sr]k_(?:live|test)_|gh[pousr]_|github_pat_|xox[a-z]-|xapp-|akia|asia|abia|acca|aiza|eyj|npm_|glpat-",
         r"|gl[a-z]{2,5}-|hf_|gsk_|xai-|pypi-|ya29\.|sg\.|dckr_pat_|dop_v1_|whsec_|lin_api_|shp(?:at|ss)_|age-secret",
@@ -201,8 +202,8 @@ const QUERY: &str = concat!(
 );
 
 /// Tells whether a line needs a closer look at all.
-pub(super) fn may_hold_secret(text: &str) -> bool {
-    HINT.is_match(text)
+pub(crate) fn may_hold_secret(text: &str) -> bool {
+    may_hold_hint(text) && HINT.is_match(text)
 }
 
 /// Finds every shape in one line; `before` is the character left of it.
