@@ -4,6 +4,8 @@
 //! the deadlines, and refuses to know the workflow: what comes out are [`Told`]s on a bounded channel,
 //! awaited, so that a flood slows the child and never the loop.
 
+mod telling;
+
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -108,6 +110,8 @@ pub struct Live {
     ready: bool,
     forget: bool,
     deadlines: Deadlines,
+    /// A piece of text that is not told yet: its block and what came of it since.
+    piece: Option<(String, String)>,
 }
 
 /// The instants at which something must have happened.
@@ -167,6 +171,7 @@ impl Live {
             ready: false,
             forget: false,
             deadlines: Deadlines::default(),
+            piece: None,
         }
     }
 
@@ -183,7 +188,7 @@ impl Live {
             match next {
                 Next::Ask(None | Some(Ask::End)) => break,
                 Next::Ask(Some(ask)) => self.on_ask(ask).await,
-                Next::Line(line) => self.on_line(line).await,
+                Next::Line(line) => self.on_lines(line).await,
                 Next::Due => self.on_due().await,
             }
         }
@@ -349,6 +354,7 @@ impl Live {
 
     async fn send(&mut self, text: String) {
         self.keep_raw("us", text.trim_end()).await;
+        self.flush_raw().await;
         let Some(child) = &self.child else {
             return;
         };
@@ -461,21 +467,6 @@ impl Live {
         let now = Instant::now();
         self.deadlines.last_sign = Some(now);
         self.deadlines.silence = self.turn.is_some().then(|| now + SILENCE);
-    }
-
-    async fn keep_raw(&mut self, from: &str, line: &str) {
-        let frame = match serde_json::from_str::<serde_json::Value>(line) {
-            Ok(frame) => serde_json::json!({ "from": from, "frame": frame }),
-            Err(_) => serde_json::json!({ "from": from, "text": line }),
-        };
-        if let Err(error) = self.raw.append(&frame.to_string()) {
-            self.tell(Told::RawFailed(error.to_string())).await;
-        }
-    }
-
-    async fn tell(&self, told: Told) {
-        // Nobody listens any more only when the program is about to end.
-        let _nobody = self.told.send((self.role, told)).await;
     }
 }
 

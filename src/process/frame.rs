@@ -3,6 +3,8 @@
 //! Refuses to know where the bytes come from. A line longer than the cap is not kept but counted:
 //! it is reported with its length and its beginning, and the stream goes on at the next line end.
 
+use memchr::memchr;
+
 /// The longest line that is kept, in bytes without the line end.
 pub(super) const LINE_CAP: usize = 32 * 1024 * 1024;
 /// How much of an over-long line is told, in bytes.
@@ -44,7 +46,7 @@ impl Framer {
     /// Takes the next bytes and gives every line that they finish.
     pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<Framed> {
         let mut framed = Vec::new();
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr(b'\n', bytes) {
             self.extend(&bytes[..end]);
             framed.push(self.take());
             bytes = &bytes[end + 1..];

@@ -253,6 +253,11 @@ impl Running {
         }
     }
 
+    /// Takes a line that is here already; the end is never given so.
+    pub fn take_ready(&mut self) -> Option<Line> {
+        self.ready.pop_front()
+    }
+
     /// Stops the child and throws away what it still says.
     pub async fn stop(&mut self, ladder: Ladder) -> Exit {
         self.stop.begin(ladder);

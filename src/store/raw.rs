@@ -18,7 +18,14 @@ pub struct RawStream {
     limit: u64,
     clean: Clean,
     n_lost_bytes: u64,
+    /// How long the file is, once that was asked.
+    written: Option<u64>,
+    /// Lines that are not written yet.
+    held: String,
 }
+
+/// How much is held before it is written, in bytes.
+const HELD: usize = 64 * 1024;
 
 impl fmt::Debug for RawStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,36 +44,63 @@ impl RawStream {
             limit,
             clean,
             n_lost_bytes: 0,
+            written: None,
+            held: String::new(),
         }
     }
 
-    /// Appends one line (its end not included), cleaned.
+    /// Takes one line (its end not included) in, cleaned; written with the next [`RawStream::flush`], or
+    /// before it where many are held.
     ///
     /// A line that is longer than a whole file may be is cut and followed by a line
     /// `{"agent_collab":"cut","bytes":…}` with the number of bytes left out.
-    pub fn append(&mut self, line: &str) -> Result<(), StoreError> {
-        let clean = (self.clean)(line).replace(['\n', '\r'], " ");
+    pub fn push(&mut self, line: &str) -> Result<(), StoreError> {
+        let mut text = (self.clean)(line);
+        if text.contains('\n') || text.contains('\r') {
+            text = text.replace(['\n', '\r'], " ");
+        }
         let most = usize::try_from(self.limit / 2).unwrap_or(usize::MAX);
-        let kept = clean.floor_char_boundary(most);
-        let mut text = clean[..kept].to_owned();
+        let kept = text.floor_char_boundary(most);
+        let n_cut = text.len() - kept;
+        text.truncate(kept);
         text.push('\n');
-        if kept < clean.len() {
-            let n_cut = clean.len() - kept;
+        if n_cut > 0 {
             text.push_str(&format!("{{\"agent_collab\":\"cut\",\"bytes\":{n_cut}}}\n"));
         }
-        let len = self.guard.len(&self.path).unwrap_or(0);
+        let written = match self.written {
+            Some(written) => written,
+            None => self.guard.len(&self.path).unwrap_or(0),
+        };
+        self.written = Some(written);
+        let len = written + self.held.len() as u64;
         if len > 0 && len + text.len() as u64 > self.limit {
+            self.flush()?;
             self.rotate()?;
         }
+        self.held.push_str(&text);
+        match self.held.len() {
+            0..HELD => Ok(()),
+            HELD.. => self.flush(),
+        }
+    }
+
+    /// Writes what is held; what cannot be written is dropped with the error.
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
         // Half a line of a crash must not swallow the line that follows it.
-        if self
+        let torn = self
             .guard
             .last_byte(&self.path)?
-            .is_some_and(|byte| byte != b'\n')
-        {
-            text.insert(0, '\n');
+            .is_some_and(|byte| byte != b'\n');
+        if torn {
+            self.held.insert(0, '\n');
         }
-        self.guard.append(&self.path, text.as_bytes())
+        let done = self.guard.append(&self.path, self.held.as_bytes());
+        self.held.clear();
+        self.written = None;
+        done
     }
 
     fn rotate(&mut self) -> Result<(), StoreError> {
@@ -77,6 +111,7 @@ impl RawStream {
             "{{\"agent_collab\":\"rotated\",\"before\":\"raw.jsonl.1\",\"lost_bytes\":{}}}\n",
             self.n_lost_bytes
         );
+        self.written = None;
         self.guard.append(&self.path, note.as_bytes())
     }
 }
@@ -98,8 +133,9 @@ mod tests {
         let clean: Clean = Box::new(|line| line.replace("secret", "[redacted]"));
         let mut raw = SessionFiles::of(&guard, &id).open_raw(limit, clean);
         for line in lines {
-            raw.append(line).unwrap();
+            raw.push(line).unwrap();
         }
+        raw.flush().unwrap();
         let dir = place.layout.session(&id);
         let text = |name: &str| fs::read_to_string(dir.join(name)).unwrap_or_default();
         assert_eq!([text("raw.jsonl.1"), text("raw.jsonl")], expected);

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use super::messages::{Assistant, Stream, User};
+use super::messages::{Assistant, Delta, Sse, Stream, User};
 
 /// One line.
 #[derive(Debug)]
@@ -270,6 +270,12 @@ struct CancelRequest {
 
 /// Reads one line; total.
 pub fn parse(line: &str) -> Line {
+    if let Some(stream) = piece_of_text(line) {
+        return Line {
+            frame: Frame::Stream(stream),
+            answers: Vec::new(),
+        };
+    }
     let value: Value = match serde_json::from_str(line) {
         Ok(value) => value,
         Err(error) => {
@@ -283,6 +289,56 @@ pub fn parse(line: &str) -> Line {
         answers: answers(&value),
         frame: frame(value),
     }
+}
+
+/// A piece of text and nothing else, as it comes thousands of times in an answer.
+#[derive(Deserialize)]
+struct PieceOfText<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(borrow)]
+    event: PieceEvent<'a>,
+    user_message_uuid: Option<IgnoredAny>,
+    user_message_uuids: Option<IgnoredAny>,
+    abandoned_blocks: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct PieceEvent<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    index: u64,
+    #[serde(borrow)]
+    delta: PieceDelta<'a>,
+}
+
+#[derive(Deserialize)]
+struct PieceDelta<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    text: String,
+}
+
+/// Reads a piece of text without building a tree; `None` for every other line, and for whatever is odd
+/// about it: those are read in full.
+fn piece_of_text(line: &str) -> Option<Stream> {
+    if !line.contains("\"text_delta\"") {
+        return None;
+    }
+    let piece: PieceOfText<'_> = serde_json::from_str(line).ok()?;
+    let PieceEvent { kind, index, delta } = piece.event;
+    let is_plain = piece.user_message_uuid.is_none()
+        && piece.user_message_uuids.is_none()
+        && piece.abandoned_blocks.is_none();
+    let fits =
+        (piece.kind, kind, delta.kind) == ("stream_event", "content_block_delta", "text_delta");
+    (is_plain && fits).then_some(Stream {
+        event: Sse::ContentBlockDelta {
+            index,
+            delta: Delta::Text { text: delta.text },
+        },
+        abandoned_blocks: None,
+    })
 }
 
 fn frame(value: Value) -> Frame {
