@@ -12,6 +12,7 @@ mod ending;
 mod frames;
 mod hands;
 mod input;
+mod past;
 mod reading;
 mod signals;
 mod viewing;
@@ -50,8 +51,10 @@ use viewing::{Glance, Viewing, Views};
 use waiting::{next_change, next_inward, sleep_to};
 use watch::Watch;
 
-/// How many keys and how many messages of the engine are taken in before the next look at the rest.
+/// How many keys are taken in before the next look at the rest.
 const BATCH: usize = 128;
+/// For how long what comes back is taken in before the next look at keys.
+const AT_A_TIME: Duration = Duration::from_millis(2);
 /// How often what shows the time is drawn while somebody works.
 const TICK: Duration = Duration::from_millis(500);
 
@@ -76,6 +79,8 @@ pub enum First {
         /// Its directory's name in the history.
         name: String,
     },
+    /// The unfinished run, without a question.
+    TakeUp,
     /// The demo.
     Demo {
         /// Its goal; `None` where a demo is opened again and goes on like any run.
@@ -124,6 +129,8 @@ struct Shell {
     documents: documents::Looking,
     /// What is looked at, over everything else.
     views: Views,
+    /// Whether what was recorded of the run before is on the screen, or on its way there.
+    past_is_shown: bool,
     /// The question whose preview the screen has.
     previewed: Option<u32>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
@@ -136,6 +143,8 @@ enum Done {
     Opened(Box<Result<Opened, Refusal>>),
     /// A run was begun, or why not.
     Begun(Box<beginning::Attempt>),
+    /// A page of what was recorded of the run before.
+    Past(Result<Box<past::Page>, crate::store::StoreError>),
     /// The documents were read.
     Read(Result<Read, crate::store::StoreError>),
     /// The editor ended.
@@ -189,6 +198,7 @@ impl Shell {
             watch: None,
             documents: documents::Looking::default(),
             views: Views::default(),
+            past_is_shown: false,
             previewed: None,
             leave_at: None,
         }
@@ -367,6 +377,7 @@ impl Shell {
         match done {
             Ok(Done::Opened(opened)) => self.on_opened(*opened),
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
+            Ok(Done::Past(page)) => self.on_past(page),
             Ok(Done::Read(read)) => self.on_read(read),
             Ok(Done::Edited(ended)) => self.on_edited(ended),
             Ok(Done::Offered(offers)) => {
@@ -390,7 +401,8 @@ impl Shell {
             return Ok(None);
         };
         engine.take(first)?;
-        for _ in 0..BATCH {
+        let until = Instant::now() + AT_A_TIME;
+        while Instant::now() < until {
             let Some(inward) = engine.next().now_or_never() else {
                 break;
             };

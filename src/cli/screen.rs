@@ -17,8 +17,11 @@ pub struct ScreenArgs {
     /// Archives an unfinished run to history/ and begins anew
     #[arg(long)]
     pub new: bool,
-    /// Looks at the run and follows it, without touching anything
+    /// Takes the unfinished run up at once; the next turn waits for you
     #[arg(long, conflicts_with = "new")]
+    pub resume: bool,
+    /// Looks at the run and follows it, without touching anything
+    #[arg(long, conflicts_with_all = ["new", "resume"])]
     pub view: bool,
     /// The configuration that counts.
     #[command(flatten)]
@@ -30,9 +33,10 @@ pub struct ScreenArgs {
 /// # Errors
 /// See [`screen::run`].
 pub async fn run(args: ScreenArgs) -> Result<u8, Refusal> {
-    let first = match args.view {
-        true => First::View,
-        false => First::AskForGoal,
+    let first = match (args.view, args.resume) {
+        (true, _) => First::View,
+        (false, true) => First::TakeUp,
+        (false, false) => First::AskForGoal,
     };
     let mut opening = opening(args.choices.choices()?, first)?;
     if args.new {

@@ -84,7 +84,12 @@ impl Journal {
             Some(found) => (Some(found.state), found.last_seq + 1),
             None => (None, 1),
         };
-        for record in log.read_from(from)? {
+        // Most of the time the snapshot covers all of it: a long log is not read for nothing.
+        let rest = match from > log.last_seq() {
+            true => None,
+            false => Some(log.read_from(from)?),
+        };
+        for record in rest.into_iter().flatten() {
             let record = record?;
             match (&mut run, &record.event) {
                 (None, Event::Created(created)) => run = Some(Run::new(record.at, created)),
@@ -111,7 +116,7 @@ impl Journal {
         std::mem::take(&mut self.mended)
     }
 
-    /// Reads everything that was recorded so far, for whoever watches from now on. Blocks.
+    /// Reads everything that was recorded so far, and keeps it. Blocks; a screen reads from the log's end instead.
     ///
     /// # Errors
     /// The log cannot be read.

@@ -5,6 +5,7 @@
 //! adjacent tagging). The first line has `seq` 0 and kind `log.opened` and carries the schema
 //! number; events count from 1.
 
+mod backwards;
 mod reading;
 mod tail;
 
@@ -20,6 +21,7 @@ use crate::domain::ids::{At, RunId, SessionId, TurnId};
 
 use super::{Guard, Layout, StoreError, atomic, instant, plain};
 
+pub use backwards::Backwards;
 use reading::scan;
 pub use reading::{Events, read};
 pub use tail::{Look, Tail};

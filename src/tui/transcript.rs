@@ -26,19 +26,45 @@ const MAX_BLOCKS: usize = 2_000;
 const MAX_BYTES: usize = 8 << 20;
 
 /// The blocks of a conversation and where the view stands in them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Transcript {
     blocks: VecDeque<Block>,
     /// The number of the first block that is kept; numbers never change.
     first: usize,
+    /// Whether something came before it.
+    has_forgotten: bool,
     n_bytes: usize,
     cleaners: BTreeMap<(Role, String), Cleaner>,
     thinking: Folding,
     scroll: Scroll,
 }
 
+/// The number of the first block: what came before it may be told later.
+const FIRST: usize = usize::MAX / 2;
+
+impl Default for Transcript {
+    fn default() -> Self {
+        Self {
+            blocks: VecDeque::new(),
+            first: FIRST,
+            has_forgotten: false,
+            n_bytes: 0,
+            cleaners: BTreeMap::new(),
+            thinking: Folding::default(),
+            scroll: Scroll::default(),
+        }
+    }
+}
+
 /// What an event says beside texts and tools, for the log; drawable.
 pub fn facts(event: &Event) -> Vec<String> {
+    if let Event::Agent {
+        news: News::Text { .. } | News::Thinking { .. } | News::ToolEnded { .. },
+        ..
+    } = event
+    {
+        return Vec::new();
+    }
     retell::event(event)
         .into_iter()
         .filter_map(|block| match block.content {
@@ -85,7 +111,7 @@ impl Transcript {
             Delta::Text { role, item, text } => {
                 let cleaner = self.cleaners.entry((role, item.clone())).or_default();
                 let text = cleaner.push(&text);
-                self.grow(role, &item, &text);
+                self.grow(role, &item, text);
             }
             Delta::Withdrawn { role, item } => {
                 self.cleaners.remove(&(role, item.clone()));
@@ -99,7 +125,7 @@ impl Transcript {
         self.push_all(vec![Block::new(Who::System, Content::notice(text))]);
     }
 
-    fn grow(&mut self, role: Role, item: &str, text: &str) {
+    fn grow(&mut self, role: Role, item: &str, text: String) {
         if text.is_empty() {
             return;
         }
@@ -147,7 +173,7 @@ impl Transcript {
 
     fn drop_provisional(&mut self) {
         self.cleaners.clear();
-        self.remove(|block| matches!(block.content, Content::Provisional { .. }));
+        self.remove(Block::is_provisional);
     }
 
     fn remove(&mut self, is_void: impl Fn(&Block) -> bool) {
@@ -168,12 +194,32 @@ impl Transcript {
         self.forget_old();
     }
 
+    /// Puts what came earlier in front, as far as there is room; what is looked at stays where it is.
+    pub fn put_before(&mut self, earlier: Self) {
+        self.has_forgotten |= earlier.has_forgotten;
+        for block in earlier.blocks.into_iter().rev() {
+            let n_bytes = self.n_bytes + block.n_bytes();
+            // A piece that is still being written in the past was never finished.
+            if block.is_provisional() {
+                continue;
+            }
+            if self.blocks.len() >= MAX_BLOCKS || n_bytes > MAX_BYTES {
+                self.has_forgotten = true;
+                break;
+            }
+            self.n_bytes = n_bytes;
+            self.first -= 1;
+            self.blocks.push_front(block);
+        }
+    }
+
     fn forget_old(&mut self) {
         while self.blocks.len() > MAX_BLOCKS || (self.n_bytes > MAX_BYTES && self.blocks.len() > 1)
         {
             if let Some(old) = self.blocks.pop_front() {
                 self.n_bytes = self.n_bytes.saturating_sub(old.n_bytes());
                 self.first += 1;
+                self.has_forgotten = true;
             }
         }
     }
@@ -194,7 +240,7 @@ impl Transcript {
 
     /// Tells whether older blocks were forgotten.
     pub fn has_forgotten(&self) -> bool {
-        self.first > 0
+        self.has_forgotten
     }
 
     /// The last finished text of an agent.

@@ -11,7 +11,11 @@ use crate::text::clean;
 
 /// Makes a text fit to be drawn: cleaned, tabs as spaces, no control characters but line ends.
 pub fn shown(text: &str) -> String {
-    let cleaned = clean(text);
+    drawable(clean(text))
+}
+
+/// As [`shown`] for a text that is cleaned already.
+pub fn drawable(cleaned: String) -> String {
     if !cleaned.contains(|c: char| c.is_control() && c != '\n') {
         return cleaned;
     }
@@ -153,8 +157,17 @@ fn line_of(cells: &[Cell<'_>], lead: usize) -> Line<'static> {
 
 /// Breaks a plain text, its own line ends kept, in one style.
 pub fn wrap_text(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
-    shown(text)
-        .lines()
+    wrap_lines(&shown(text), columns, style)
+}
+
+/// As [`wrap_text`] for a text of the program itself, which needs no cleaning: the first frame would wait
+/// for all that cleaning sets up.
+pub fn wrap_own(text: &'static str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    wrap_lines(text, columns, style)
+}
+
+fn wrap_lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    text.lines()
         .flat_map(|line| wrap(&[Span::styled(line, style)], columns, 0))
         .collect()
 }

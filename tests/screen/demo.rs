@@ -178,6 +178,28 @@ fn an_unfinished_run_goes_on_where_it_was() {
 }
 
 #[test]
+fn an_unfinished_run_is_taken_up_at_once_where_that_is_asked_for() {
+    let world = World::new();
+    let mut terminal = open_demo(&world);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("writes the plan: release?");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    let config = world.repository().join("demo/config.toml");
+    let flags = ["--resume", "--config", &config.to_string_lossy()];
+    let mut terminal = world.open_in("demo/wordstat", &flags);
+    terminal.wait_for("goal confirmed");
+    terminal.wait_for("writes the plan: release?");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+    let mut terminal = world.open(&["--resume"]);
+    terminal.wait_for("no unfinished run is here");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+}
+
+#[test]
 fn a_signal_in_a_turn_gives_the_terminal_back_and_ends_the_agents() {
     let world = World::new();
     let folder = world.repository().join("demo");

@@ -8,8 +8,7 @@ use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
-use crate::engine::git::{Head, Repository};
-use crate::store::Record;
+use crate::engine::git::Repository;
 use crate::text::clean;
 use crate::tui::ScreenSettings;
 
@@ -52,13 +51,7 @@ pub enum What {
 /// A run that was tried to begin.
 pub struct Attempt {
     occupied: Occupied,
-    standing: Result<Standing, Refusal>,
-}
-
-/// A run that stands, with all that was recorded of it before.
-struct Standing {
-    begun: Begun,
-    past: Vec<Record<Event>>,
+    begun: Result<Begun, Refusal>,
 }
 
 impl Shell {
@@ -103,8 +96,13 @@ impl Shell {
             let goal = goal.clone();
             return self.begin(What::Goal(goal));
         }
-        if let Some(run) = unfinished.filter(|_| self.wishes.unfinished == Unfinished::Refuse) {
-            self.screen.on_unfinished(&run);
+        match (&self.first, unfinished) {
+            (First::TakeUp, Some(_)) => return self.begin(What::Unfinished),
+            (First::TakeUp, None) => self.screen.on_notice("no unfinished run is here"),
+            (_, Some(run)) if self.wishes.unfinished == Unfinished::Refuse => {
+                self.screen.on_unfinished(&run);
+            }
+            (_, Some(_) | None) => {}
         }
         match self.beginning.is_some() {
             true => self.try_to_begin(),
@@ -115,6 +113,7 @@ impl Shell {
     /// Lets the unfinished run go to the history as soon as another one begins.
     pub(super) fn archive(&mut self) -> Result<Option<End>, End> {
         self.wishes.unfinished = Unfinished::Archive;
+        self.forget_past();
         self.screen
             .on_notice("the unfinished run goes to history/ when the new one begins");
         Ok(None)
@@ -144,28 +143,36 @@ impl Shell {
             .on_notice("looking whether the agents are there …");
         self.engine = None;
         let (wishes, what) = (self.wishes.clone(), begin.what.clone());
+        let was_read = match what {
+            What::Goal(_) => {
+                self.past_is_shown = false;
+                None
+            }
+            What::Unfinished => Some(self.show_past(&occupied.layout)),
+        };
         self.tasks.spawn(async move {
-            let standing = stand(&mut occupied, &wishes, &what).await;
-            Done::Begun(Box::new(Attempt { occupied, standing }))
+            // A user sees where they were before the work of taking it up begins.
+            if let Some(was_read) = was_read {
+                let _it_ends_without_a_word = was_read.await;
+            }
+            let begun = stand(&mut occupied, &wishes, &what).await;
+            Done::Begun(Box::new(Attempt { occupied, begun }))
         });
         Ok(None)
     }
 
     pub(super) fn on_begun(&mut self, attempt: Attempt) -> Result<Option<End>, End> {
-        let Attempt { occupied, standing } = attempt;
+        let Attempt { occupied, begun } = attempt;
         self.occupied = Some(occupied);
         let Some(Begin { what, since }) = self.beginning.take() else {
             return Ok(None);
         };
-        let Standing { begun, past } = match standing {
-            Ok(standing) => standing,
+        let begun = match begun {
+            Ok(begun) => begun,
             Err(refusal) => return self.on_refused(&refusal, &what),
         };
         for notice in begun.notices {
             self.screen.on_notice(&notice);
-        }
-        for record in past {
-            self.screen.on_event(record.at, &record.event);
         }
         self.engine = Some(begun.engine);
         self.previewed = None;
@@ -269,25 +276,15 @@ async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
     })
 }
 
-async fn stand(occupied: &mut Occupied, wishes: &Wishes, what: &What) -> Result<Standing, Refusal> {
+async fn stand(occupied: &mut Occupied, wishes: &Wishes, what: &What) -> Result<Begun, Refusal> {
     let checked = start::check(&occupied.found).await?;
     match what {
-        What::Goal(_) => Ok(Standing {
-            begun: start::begin(occupied, checked, wishes).await?,
-            past: Vec::new(),
-        }),
-        What::Unfinished => {
-            let begun = start::take_up(occupied, checked, wishes).await?;
-            let past = begun.engine.journal().past()?;
-            Ok(Standing { begun, past })
-        }
+        What::Goal(_) => start::begin(occupied, checked, wishes).await,
+        What::Unfinished => start::take_up(occupied, checked, wishes).await,
     }
 }
 
 /// The branch that is checked out; what cannot be told is not shown.
 async fn branch(repository: &Repository) -> Option<String> {
-    match repository.head().await.ok()? {
-        Head::Branch { name, .. } => Some(name),
-        _ => None,
-    }
+    repository.current_branch().await.ok()?
 }

@@ -182,7 +182,7 @@ pub fn sight(
         (First::Read { name }, _) => What::Past(name.clone()),
         // Who wants the run archived is told who works on it.
         (_, Some(_)) if wishes.unfinished == Unfinished::Archive => return Ok(None),
-        (First::View | First::AskForGoal, Some(held)) => What::Held(held),
+        (First::View | First::AskForGoal | First::TakeUp, Some(held)) => What::Held(held),
         (First::View, None) if !layout.workdir().is_dir() => {
             return Err(Refusal::error(
                 format!("there is no run to look at in {}", found.root.display()),
@@ -190,7 +190,7 @@ pub fn sight(
             ));
         }
         (First::View, None) => What::Resting,
-        (First::AskForGoal, None) => return Ok(None),
+        (First::AskForGoal | First::TakeUp, None) => return Ok(None),
     };
     Ok(Some(Sight {
         layout,

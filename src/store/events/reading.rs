@@ -76,9 +76,30 @@ impl<E: DeserializeOwned> Events<E> {
         self.before = Some(seq);
         match seq == 0 || seq < self.from {
             true => Ok(None),
-            false => self.lines.read_event(line).map(Some),
+            false => self.lines.read_event(line),
         }
     }
+}
+
+/// Reads the event of a line; `None` for the first line of a log.
+pub(super) fn parse_event<E: DeserializeOwned>(
+    line: &[u8],
+) -> Result<Option<Record<E>>, serde_json::Error> {
+    let envelope: Envelope = serde_json::from_slice(line)?;
+    if envelope.seq == 0 {
+        return Ok(None);
+    }
+    let event = join_event(envelope.kind, envelope.data);
+    Ok(Some(Record {
+        seq: envelope.seq,
+        at: envelope.at,
+        run: envelope.run,
+        origin: Origin {
+            session: envelope.session,
+            turn: envelope.turn,
+        },
+        event: serde_json::from_value(event)?,
+    }))
 }
 
 pub(super) enum Line {
@@ -145,20 +166,8 @@ impl Lines {
     pub(super) fn read_event<E: DeserializeOwned>(
         &self,
         line: &[u8],
-    ) -> Result<Record<E>, StoreError> {
-        let malformed = |e: serde_json::Error| self.damaged(e.to_string());
-        let envelope: Envelope = serde_json::from_slice(line).map_err(malformed)?;
-        let event = join_event(envelope.kind, envelope.data);
-        Ok(Record {
-            seq: envelope.seq,
-            at: envelope.at,
-            run: envelope.run,
-            origin: Origin {
-                session: envelope.session,
-                turn: envelope.turn,
-            },
-            event: serde_json::from_value(event).map_err(malformed)?,
-        })
+    ) -> Result<Option<Record<E>>, StoreError> {
+        parse_event(line).map_err(|e| self.damaged(e.to_string()))
     }
 
     /// Checks the form of a line and that its number is above the one `before` it.

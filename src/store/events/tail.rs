@@ -88,7 +88,7 @@ impl<E: DeserializeOwned> Tail<E> {
         let seq = lines.check_line(&line, self.before)?;
         let record = match seq {
             0 => None,
-            _ => Some(lines.read_event(&line)?),
+            _ => lines.read_event(&line)?,
         };
         self.before = Some(seq);
         self.offset += line.len() as u64 + 1;

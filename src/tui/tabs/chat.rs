@@ -7,7 +7,7 @@ use ratatui::widgets::Paragraph;
 
 use crate::tui::theme;
 use crate::tui::transcript::Transcript;
-use crate::tui::wrap::{cut, wrap_text};
+use crate::tui::wrap::{cut, wrap_own};
 
 /// What a user sees who has not started yet.
 pub const WELCOME: &str = "Two agents, one goal: a planner writes plan.md, a reviewer of the other vendor \
@@ -16,10 +16,10 @@ writes comments.md, they go on until the review is settled, you approve, and the
 Nothing is sent, changed or committed before you say so. Write the goal below; /help lists every key.";
 
 /// Draws the end of the stream, or where the user scrolled to; `empty` stands where there is none yet.
-pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, empty: &str) {
+pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, empty: &'static str) {
     let columns = usize::from(area.width);
     if transcript.is_empty() {
-        let lines = wrap_text(empty, columns, theme::QUIET);
+        let lines = wrap_own(empty, columns, theme::QUIET);
         frame.render_widget(Paragraph::new(lines), area);
         return;
     }

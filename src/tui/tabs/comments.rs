@@ -15,7 +15,7 @@ use crate::tui::documents::Text;
 use crate::tui::markdown;
 use crate::tui::page::Page;
 use crate::tui::theme;
-use crate::tui::wrap::{one_line, wrap, wrap_text};
+use crate::tui::wrap::{one_line, wrap, wrap_own};
 
 /// Draws the review.
 pub fn draw(page: &mut Page, text: &Text, frame: &mut Frame, area: Rect, state: Option<&State>) {
@@ -46,7 +46,7 @@ fn document(text: &Text, has_ledger: bool, columns: usize) -> Vec<Line<'static>>
         return if has_ledger {
             Vec::new()
         } else {
-            wrap_text("There is no review yet.", columns, theme::QUIET)
+            wrap_own("There is no review yet.", columns, theme::QUIET)
         };
     };
     let mut lines = Vec::new();

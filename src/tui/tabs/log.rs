@@ -15,7 +15,7 @@ use crate::tui::page::Page;
 use crate::tui::theme;
 use crate::tui::transcript::facts;
 use crate::tui::words::time_of_day;
-use crate::tui::wrap::{one_line, wrap, wrap_text};
+use crate::tui::wrap::{one_line, wrap, wrap_own};
 
 /// How many events are kept.
 const MAX_EVENTS: usize = 1_000;
@@ -56,6 +56,19 @@ impl Record {
     }
 }
 
+impl Record {
+    /// Puts what came earlier in front, as far as there is room.
+    pub fn put_before(&mut self, earlier: Self) {
+        self.n_seen += earlier.n_seen;
+        for line in earlier.lines.into_iter().rev() {
+            if self.lines.len() >= MAX_EVENTS {
+                break;
+            }
+            self.lines.push_front(line);
+        }
+    }
+}
+
 /// Draws both; follows the end until the user scrolls.
 pub fn draw(page: &mut Page, log: &Text, record: &Record, frame: &mut Frame, area: Rect) {
     let columns = usize::from(area.width);
@@ -76,7 +89,7 @@ fn lay_out(log: &Text, record: &Record, columns: usize) -> Vec<Line<'static>> {
                 .collect();
             lines.extend(markdown::lay_out(&tail.join("\n"), columns, theme::PLAIN));
         }
-        None => lines.extend(wrap_text("It is empty.", columns, theme::QUIET)),
+        None => lines.extend(wrap_own("It is empty.", columns, theme::QUIET)),
     }
     lines.push(Line::default());
     lines.push(Line::styled("── events ", theme::QUIET));

@@ -18,7 +18,7 @@ use crate::tui::markdown::Markdown;
 use crate::tui::page::Page;
 use crate::tui::theme;
 use crate::tui::words::short_commit;
-use crate::tui::wrap::{one_line, width, wrap, wrap_text};
+use crate::tui::wrap::{one_line, width, wrap, wrap_own};
 
 /// Draws the plan.
 pub fn draw(page: &mut Page, text: &Text, frame: &mut Frame, area: Rect, state: Option<&State>) {
@@ -28,7 +28,7 @@ pub fn draw(page: &mut Page, text: &Text, frame: &mut Frame, area: Rect, state: 
     (columns, text.revision, &marks).hash(&mut hasher);
     page.lay_out(hasher.finish(), || match &text.text {
         Some(text) => lay_out(text, &marks, columns),
-        None => wrap_text("There is no plan yet.", columns, theme::QUIET),
+        None => wrap_own("There is no plan yet.", columns, theme::QUIET),
     });
     page.draw(frame, area);
 }

@@ -13,14 +13,14 @@ use crate::domain::turn::Role;
 use crate::tui::page::Page;
 use crate::tui::theme;
 use crate::tui::words::{elapsed, gate, limit, tokens};
-use crate::tui::wrap::{one_line, wrap, wrap_text};
+use crate::tui::wrap::{one_line, wrap, wrap_own};
 
 /// Draws the run's facts.
 pub fn draw(page: &mut Page, frame: &mut Frame, area: Rect, state: Option<&State>, now: At) {
     let columns = usize::from(area.width);
     page.set_lines(match state {
         Some(state) => lay_out(state, now, columns),
-        None => wrap_text("There is no run yet.", columns, theme::QUIET),
+        None => wrap_own("There is no run yet.", columns, theme::QUIET),
     });
     page.draw(frame, area);
 }

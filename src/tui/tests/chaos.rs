@@ -12,14 +12,14 @@ use super::world::{
     story,
 };
 use crate::domain::effect::Effect;
-use crate::domain::event::{Event, News};
+use crate::domain::event::{Event, News, Recorded};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan;
 use crate::domain::run::{Run, State};
 use crate::domain::turn::{Purpose, Role, TurnResult};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Action, Delta, Documents, Screen};
+use crate::tui::{Action, Delta, Documents, Past, Screen};
 
 /// Texts as agents and users write them at their worst.
 fn text() -> impl Strategy<Value = String> {
@@ -325,6 +325,57 @@ fn a_long_stream_lays_out_only_what_is_seen() {
     draw(&mut screen, (80, 24), None).unwrap();
     let laid = screen.transcript.n_laid_out();
     assert!(laid < 24, "{laid} blocks are laid out");
+}
+
+#[test]
+fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
+    let said = |n: u32| event(0, &format!("block {n}\nmore\nlines"));
+    let mut saw_all = Screen::new(settings());
+    let mut came_later = Screen::new(settings());
+    for n in 0..50 {
+        saw_all.on_event(NOW, &said(n));
+    }
+    for n in 30..50 {
+        came_later.on_event(NOW, &said(n));
+    }
+    for piece in [20..30, 0..20] {
+        let recorded: Vec<Recorded> = piece
+            .map(|n| Recorded {
+                at: NOW,
+                event: said(n),
+            })
+            .collect();
+        came_later.on_past(Past::of(&recorded));
+    }
+    for _ in 0..12 {
+        let pictures = [&mut saw_all, &mut came_later]
+            .map(|screen| super::world::drawn(screen, (60, 20), None));
+        assert_eq!(pictures[0], pictures[1]);
+        for screen in [&mut saw_all, &mut came_later] {
+            screen.writing = IsWriting::No;
+            screen.scroll(crate::tui::command::Move::PageUp);
+        }
+    }
+}
+
+#[test]
+fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
+    let mut screen = Screen::new(settings());
+    screen.writing = IsWriting::No;
+    for n in 0..50u32 {
+        screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
+    }
+    screen.scroll(crate::tui::command::Move::Top);
+    let before = super::world::drawn(&mut screen, (60, 20), None);
+    let earlier = Recorded {
+        at: NOW,
+        event: event(0, "earlier"),
+    };
+    screen.on_past(Past::of([&earlier]));
+    assert_eq!(super::world::drawn(&mut screen, (60, 20), None), before);
+    screen.scroll(crate::tui::command::Move::Up);
+    screen.scroll(crate::tui::command::Move::Up);
+    assert!(super::world::drawn(&mut screen, (60, 20), None).contains("earlier"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use super::lines::{self, Laid};
 use crate::domain::turn::Role;
 use crate::text::truncate;
-use crate::tui::wrap::shown;
+use crate::tui::wrap::{drawable, shown};
 
 /// How many bytes of one block are shown; the session's file holds the rest.
 const MAX_TEXT: usize = 256 << 10;
@@ -123,11 +123,11 @@ impl Content {
         }
     }
 
-    /// The beginning of a text.
-    pub fn provisional(item: &str, text: &str) -> Self {
+    /// The beginning of a cleaned text.
+    pub fn provisional(item: &str, text: String) -> Self {
         Self::Provisional {
             item: item.to_owned(),
-            text: shown(text),
+            text: drawable(text),
         }
     }
 
@@ -166,6 +166,11 @@ impl Block {
         }
     }
 
+    /// Tells whether it is being written.
+    pub fn is_provisional(&self) -> bool {
+        matches!(self.content, Content::Provisional { .. })
+    }
+
     /// Tells whether it is being written by `role`, as `wanted` where that is given.
     pub fn is_provisional_of(&self, role: Role, wanted: Option<&str>) -> bool {
         match &self.content {
@@ -177,11 +182,11 @@ impl Block {
     }
 
     /// Adds cleaned text to a provisional block; gives the bytes that came to it.
-    pub fn grow(&mut self, more: &str) -> usize {
+    pub fn grow(&mut self, more: String) -> usize {
         match &mut self.content {
             Content::Provisional { text, .. } if text.len() < MAX_TEXT => {
                 let before = text.len();
-                text.push_str(&shown(more));
+                text.push_str(&drawable(more));
                 text.len() - before
             }
             _ => 0,

@@ -1,0 +1,52 @@
+//! What was recorded before this screen was there, made ready to be shown in front of what it has.
+//!
+//! Made beside the loop, where cleaning and retelling a long past delays no key. Refuses to know where
+//! the events were kept.
+
+use super::tabs::log::Record;
+use super::transcript::Transcript;
+use super::{Screen, ScreenSettings};
+use crate::domain::event::Recorded;
+
+/// A piece of the past as a screen shows it that has seen nothing else.
+#[derive(Debug)]
+pub struct Past {
+    transcript: Transcript,
+    record: Record,
+    proposed_goal: Option<String>,
+}
+
+impl Past {
+    /// Retells events in the order in which they happened.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Self {
+        let mut screen = Screen::new(ScreenSettings::default());
+        for recorded in events {
+            screen.on_event(recorded.at, &recorded.event);
+        }
+        Self {
+            transcript: screen.transcript,
+            record: screen.record,
+            proposed_goal: screen.proposed_goal,
+        }
+    }
+}
+
+impl Screen {
+    /// Takes a piece of the past that lies right before everything that is shown.
+    pub fn on_past(&mut self, past: Past) {
+        self.dirty = true;
+        self.transcript.put_before(past.transcript);
+        self.record.put_before(past.record);
+        if self.proposed_goal.is_none() {
+            self.proposed_goal = past.proposed_goal;
+        }
+    }
+
+    /// Forgets everything that was said and done: it belongs to a run that is not gone on with.
+    pub fn forget(&mut self) {
+        self.dirty = true;
+        self.transcript = Transcript::default();
+        self.record = Record::default();
+        self.proposed_goal = None;
+    }
+}
