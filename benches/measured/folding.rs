@@ -1,0 +1,63 @@
+//! A log of 100,000 events folded into a run, beside reading the same bytes into trees.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use agent_collab::domain::event::Event;
+use agent_collab::domain::run::Run;
+use agent_collab::store::events;
+use serde_json::Value;
+
+use crate::{long_run, side_by_side, timed};
+
+const ROUNDS: usize = 3;
+
+pub fn run() -> anyhow::Result<()> {
+    let (root, side) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let journal = long_run::make(root.path(), side.path(), 100_000, 1_000)?;
+    let (log, state) = (journal.layout().events(), journal.state().clone());
+    let mut ours = || {
+        let (took, folded) = timed(|| fold(&log));
+        anyhow::ensure!(
+            folded?.as_ref().map(Run::state) == Some(&state),
+            "the fold is another run"
+        );
+        Ok(took)
+    };
+    let mut beside = || {
+        let (took, parsed) = timed(|| parse(&log));
+        parsed?;
+        Ok(took)
+    };
+    side_by_side(
+        "fold 100,000 events (100 MB)",
+        "-",
+        ROUNDS,
+        &mut ours,
+        &mut beside,
+    )
+}
+
+fn fold(log: &Path) -> anyhow::Result<Option<Run>> {
+    let mut run: Option<Run> = None;
+    for record in events::read::<Event>(log, 1)? {
+        let record = record?;
+        match (&mut run, &record.event) {
+            (None, Event::Created(created)) => run = Some(Run::new(record.at, created)),
+            (None, _) => {}
+            (Some(run), event) => {
+                black_box(run.step(record.at, event));
+            }
+        }
+    }
+    Ok(run)
+}
+
+fn parse(log: &Path) -> anyhow::Result<()> {
+    for line in BufReader::new(File::open(log)?).lines() {
+        black_box(serde_json::from_str::<Value>(&line?)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! What the program's own parts cost, each beside the plainest way to do the same: `cargo bench [WORD]`.
+//!
+//! Absolute figures hold for one machine and one moment, ratios do not depend on them. So both sides take
+//! turns, round by round, and the medians are compared; the usual benchmark harnesses measure one thing
+//! after the other. Refuses to judge: the goals stand beside the figures, and nothing here is a test.
+
+mod folding;
+mod frames;
+mod long_run;
+mod resuming;
+mod saving;
+mod streams;
+mod translating;
+
+use std::fmt::Display;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// One of two things that are compared, and how long it took by its own count.
+type Side<'a> = &'a mut dyn FnMut() -> anyhow::Result<Duration>;
+
+/// What is measured under one word.
+type Part = fn() -> anyhow::Result<()>;
+
+fn main() -> anyhow::Result<()> {
+    // Cargo says `--bench`; what is left is a part of a name.
+    let wanted = std::env::args()
+        .skip(1)
+        .find(|word| !word.starts_with("--"));
+    let parts: [(&str, Part); 5] = [
+        ("fold", folding::run),
+        ("translate", translating::run),
+        ("save", saving::run),
+        ("resume", resuming::run),
+        ("frame", frames::run),
+    ];
+    say(format_args!(
+        "{:<46} {:>10} {:>10} {:>7}  goal",
+        "", "ours", "beside", "ratio"
+    ))?;
+    for (name, part) in parts {
+        if wanted
+            .as_ref()
+            .is_none_or(|wanted| name.contains(wanted.as_str()))
+        {
+            part()?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets both sides take turns and says the medians and their ratio.
+fn side_by_side(
+    name: &str,
+    goal: &str,
+    rounds: usize,
+    ours: Side,
+    beside: Side,
+) -> anyhow::Result<()> {
+    let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        mine.push(ours()?);
+        theirs.push(beside()?);
+    }
+    let (mine, theirs) = (median(mine), median(theirs));
+    let ratio = mine.as_secs_f64() / theirs.as_secs_f64();
+    say(format_args!(
+        "{name:<46} {:>10} {:>10} {ratio:>7.2}  {goal}",
+        format!("{mine:.1?}"),
+        format!("{theirs:.1?}")
+    ))
+}
+
+fn median(mut all: Vec<Duration>) -> Duration {
+    all.sort();
+    all.get(all.len() / 2).copied().unwrap_or_default()
+}
+
+/// Does something and tells how long that took.
+fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let since = Instant::now();
+    let done = work();
+    (since.elapsed(), done)
+}
+
+fn say(line: impl Display) -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{line}")?;
+    Ok(())
+}

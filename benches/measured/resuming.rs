@@ -1,0 +1,103 @@
+//! A run of 100,000 events taken up again, and the last page of what was said in it; beside a program that
+//! reads all of it, parses it and keeps it. And the memory that each takes.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::time::Duration;
+
+use agent_collab::domain::event::{Event, Recorded};
+use agent_collab::engine::journal::Journal;
+use agent_collab::store::events::Backwards;
+use agent_collab::store::{Guard, Layout, Names};
+use agent_collab::tui::Past;
+use serde_json::Value;
+
+use crate::{long_run, say, side_by_side, timed};
+
+const ROUNDS: usize = 3;
+/// As much of the log as the screen reads before it shows anything of it.
+const PAGE: u64 = 96 * 1024;
+
+pub fn run() -> anyhow::Result<()> {
+    let (root, side) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let layout = Layout::new(root.path(), Names::default())?;
+    let state = long_run::make(root.path(), side.path(), 100_000, 1_000)?
+        .state()
+        .clone();
+    let size = std::fs::metadata(layout.state())?.len();
+    say(format_args!(
+        "the snapshot has {size} bytes after 100,000 events (goal: at most 16 KiB)"
+    ))?;
+    let before = anonymous();
+    let mut ours = || {
+        let (took, reopened) = timed(|| Journal::reopen(Guard::open(&layout, side.path())?));
+        let same = reopened?.is_some_and(|journal| journal.state() == &state);
+        anyhow::ensure!(same, "another run was taken up");
+        Ok(took)
+    };
+    let mut page = || {
+        let (took, shown) = timed(|| last_page(&layout));
+        shown?;
+        Ok(took)
+    };
+    let mut beside = || keep_all(&layout);
+    // What is kept by the plain way stays with the allocator: memory is looked at before it runs.
+    ours()?;
+    page()?;
+    say(format_args!(
+        "memory taken by both of ours: {} KiB (goal: the program at most 32 MiB)",
+        anonymous().saturating_sub(before)
+    ))?;
+    side_by_side(
+        "take up a run of 100,000 events",
+        "<= 1.5",
+        ROUNDS,
+        &mut ours,
+        &mut beside,
+    )?;
+    side_by_side(
+        "the last page of it, ready to be drawn",
+        "20 ms",
+        ROUNDS,
+        &mut page,
+        &mut beside,
+    )
+}
+
+fn last_page(layout: &Layout) -> anyhow::Result<Past> {
+    let mut log = Backwards::<Event>::new(&layout.events());
+    let records = log.read_before(PAGE)?;
+    let recorded: Vec<Recorded> = records
+        .into_iter()
+        .map(|record| Recorded {
+            at: record.at,
+            event: record.event,
+        })
+        .collect();
+    Ok(Past::of(&recorded))
+}
+
+fn keep_all(layout: &Layout) -> anyhow::Result<Duration> {
+    let (took, kept) = timed(|| -> anyhow::Result<Vec<(String, Value)>> {
+        let lines = BufReader::new(File::open(layout.events())?).lines();
+        lines
+            .map(|line| {
+                let line = line?;
+                let value = serde_json::from_str(&line)?;
+                Ok((line, value))
+            })
+            .collect()
+    });
+    kept?;
+    Ok(took)
+}
+
+/// How much memory this process has of its own, in KiB; 0 where the system does not tell.
+fn anonymous() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok())
+        .unwrap_or(0)
+}

@@ -1,0 +1,87 @@
+//! One change of state on disk: an event, the log synced, the snapshot replaced; beside a plain file of the
+//! snapshot's size that is written, synced and renamed.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use agent_collab::domain::event::Event;
+use agent_collab::domain::ids::{At, RunId};
+use agent_collab::store::{EventLog, Guard, Layout, Names, Origin, snapshot};
+
+use crate::{long_run, say, side_by_side, timed};
+
+const ROUNDS: usize = 200;
+
+pub fn run() -> anyhow::Result<()> {
+    let (root, side) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let journal = long_run::make(root.path(), side.path(), 2_000, 1_000)?;
+    let state = journal.state().clone();
+    let size = std::fs::metadata(journal.layout().state())?.len();
+    say(format_args!(
+        "the snapshot has {size} bytes after 2,000 events (goal: at most 16 KiB, however many)"
+    ))?;
+
+    let place = tempfile::tempdir()?;
+    let layout = Layout::new(place.path(), Names::default())?;
+    let _privacy = layout.create()?;
+    let guard = Guard::open(&layout, side.path())?;
+    let mut log = EventLog::<Event>::create(&guard, &RunId::new("run_1"), At(0))?;
+    let mut ours = || save(&mut log, &state);
+    let bytes = vec![b' '; usize::try_from(size)?];
+    let dir = tempfile::tempdir()?;
+    let mut beside = || replace(dir.path(), &bytes);
+    side_by_side(
+        "save the state, nothing new in the log",
+        "<= 1.2 (+20 us)",
+        ROUNDS,
+        &mut ours,
+        &mut beside,
+    )?;
+
+    let mut log_and_save = || {
+        let (took, appended) = timed(|| log.append(At(1), &Origin::default(), &Event::Released));
+        appended?;
+        Ok(took + save(&mut log, &state)?)
+    };
+    let mut file = File::create(dir.path().join("log"))?;
+    let mut both = || {
+        let (took, done) = timed(|| {
+            file.write_all(&[b'x'; 200])?;
+            file.sync_data()
+        });
+        done?;
+        Ok(took + replace(dir.path(), &bytes)?)
+    };
+    side_by_side(
+        "an event and its snapshot",
+        "-",
+        ROUNDS,
+        &mut log_and_save,
+        &mut both,
+    )
+}
+
+fn save(
+    log: &mut EventLog<Event>,
+    state: &agent_collab::domain::run::State,
+) -> anyhow::Result<Duration> {
+    let (took, saved) = timed(|| snapshot::commit(log, state));
+    saved?;
+    Ok(took)
+}
+
+/// What every atomic replacement needs: written, synced, renamed, the directory synced.
+fn replace(dir: &Path, bytes: &[u8]) -> anyhow::Result<Duration> {
+    let (took, done) = timed(|| {
+        let (new, name) = (dir.join("new"), dir.join("state"));
+        let mut file = File::create(&new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(new, name)?;
+        File::open(dir)?.sync_all()
+    });
+    done?;
+    Ok(took)
+}

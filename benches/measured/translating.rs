@@ -1,0 +1,150 @@
+//! What the CLIs say becomes events: 100 MB of it through the adapters, beside reading the same lines into
+//! trees and doing nothing with them.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::path::PathBuf;
+
+use agent_collab::adapter::claude::Claude;
+use agent_collab::adapter::codex::Codex;
+use agent_collab::adapter::{
+    Access, Adapter, CliSpec, Order, Output, SessionSpec, Trust, TurnSpec,
+};
+use agent_collab::domain::ids::{SessionId, TurnId};
+use serde_json::{Value, json};
+
+use crate::streams::{self, THREAD, TURN};
+use crate::{side_by_side, timed};
+
+const N_BYTES: usize = 100_000_000;
+const ROUNDS: usize = 3;
+const GOAL: &str = "<= 2.5 (0.4 of the speed)";
+
+type Begin = fn() -> anyhow::Result<Box<dyn Adapter>>;
+type Lines = fn(usize) -> Vec<String>;
+
+pub fn run() -> anyhow::Result<()> {
+    let cases: [(&str, Begin, Lines); 4] = [
+        ("translate 100 MB of codex's items", codex, streams::codex),
+        (
+            "translate 100 MB of codex's pieces of text",
+            codex,
+            streams::codex_pieces,
+        ),
+        (
+            "translate 100 MB of claude's blocks",
+            claude,
+            streams::claude,
+        ),
+        (
+            "translate 100 MB of claude's pieces of text",
+            claude,
+            streams::claude_pieces,
+        ),
+    ];
+    for (name, begin, lines) in cases {
+        let lines = lines(N_BYTES);
+        let mut ours = || {
+            let mut adapter = begin()?;
+            let (took, n_told) = timed(|| translate(adapter.as_mut(), &lines));
+            anyhow::ensure!(
+                n_told + 10 >= lines.len(),
+                "{name}: {n_told} of {} lines told something",
+                lines.len()
+            );
+            Ok(took)
+        };
+        let mut beside = || {
+            let (took, parsed) = timed(|| parse(&lines));
+            parsed?;
+            Ok(took)
+        };
+        side_by_side(name, GOAL, ROUNDS, &mut ours, &mut beside)?;
+    }
+    Ok(())
+}
+
+/// How many lines told something.
+fn translate(adapter: &mut dyn Adapter, lines: &[String]) -> usize {
+    let told = lines
+        .iter()
+        .filter(|line| !black_box(adapter.on_line(line)).is_empty());
+    told.count()
+}
+
+fn parse(lines: &[String]) -> serde_json::Result<()> {
+    for line in lines {
+        black_box(serde_json::from_str::<Value>(line)?);
+    }
+    Ok(())
+}
+
+fn session() -> SessionSpec {
+    SessionSpec {
+        session: SessionId::new("ses_1"),
+        fresh_id: "11111111-1111-4111-8111-111111111111".to_owned(),
+        external_id: None,
+        cwd: PathBuf::from("/repo"),
+        staging: PathBuf::from("/repo/.agent-collab/turns/ses_1"),
+        cli: CliSpec {
+            program: "cli".to_owned(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            model: None,
+        },
+        trust: Trust::Untrusted,
+    }
+}
+
+fn turn() -> TurnSpec {
+    TurnSpec {
+        turn: TurnId::new("trn_1"),
+        prompt: "go".to_owned(),
+        access: Access::Workspace,
+    }
+}
+
+fn claude() -> anyhow::Result<Box<dyn Adapter>> {
+    let mut claude = Claude::new();
+    claude.launch(&session(), &turn());
+    claude.on_order(Order::Turn(turn()));
+    let answer = json!({"subtype": "success", "request_id": "initialize", "response": {}});
+    claude.on_line(&json!({"type": "control_response", "response": answer}).to_string());
+    Ok(Box::new(claude))
+}
+
+/// Brings codex to where its turn runs, by answering whatever it asks.
+fn codex() -> anyhow::Result<Box<dyn Adapter>> {
+    let mut codex = Codex::new();
+    codex.launch(&session(), &turn());
+    let mut outputs = codex.on_order(Order::Turn(turn()));
+    while !outputs.is_empty() {
+        let mut next = Vec::new();
+        for output in outputs {
+            if let Output::Send(line) = output {
+                let asked: Value = serde_json::from_str(&line)?;
+                if let Some(answer) = answer(&asked) {
+                    next.extend(codex.on_line(&answer.to_string()));
+                }
+            }
+        }
+        outputs = next;
+    }
+    let begun =
+        json!({"threadId": THREAD, "turn": {"id": TURN, "status": "inProgress", "error": null}});
+    codex.on_line(&json!({"method": "turn/started", "params": begun}).to_string());
+    Ok(Box::new(codex))
+}
+
+fn answer(asked: &Value) -> Option<Value> {
+    let result = match asked["method"].as_str()? {
+        "initialize" => json!({"userAgent": "bench/0.169.0 (Debian)"}),
+        "thread/start" => {
+            json!({"thread": {"id": THREAD}, "approvalPolicy": "on-request", "approvalsReviewer": "user",
+            "sandbox": {"type": "readOnly", "networkAccess": false}})
+        }
+        "turn/start" => json!({"turn": {"id": TURN}}),
+        _ => return None,
+    };
+    Some(json!({"id": asked["id"], "result": result}))
+}
