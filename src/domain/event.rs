@@ -244,6 +244,12 @@ pub enum Event {
         /// The hash of the file.
         file_sha256: Sha256,
     },
+    /// What the user asked for at the approval stands in `comments.md`.
+    #[serde(rename = "remarks.appended")]
+    RemarksAppended {
+        /// The hash of the file.
+        file_sha256: Sha256,
+    },
     /// The phase changed; follows from the event before it.
     #[serde(rename = "run.phase")]
     PhaseChanged {

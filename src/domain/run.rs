@@ -100,6 +100,9 @@ pub struct State {
     /// Usage limits in a row that nobody told the end of.
     #[serde(default)]
     pub blind_waits: u32,
+    /// What the user asked for at the approval and `comments.md` does not hold yet.
+    #[serde(default)]
+    pub remarks: Option<String>,
     /// The number of the next turn.
     next_turn: u32,
     /// The number of the next question.
@@ -258,6 +261,7 @@ impl Run {
                 approvals: Vec::new(),
                 failures: 0,
                 blind_waits: 0,
+                remarks: None,
                 next_turn: 1,
                 next_question: 1,
             },
@@ -330,6 +334,9 @@ impl Run {
                 approval_sha256,
                 file_sha256,
             } => approving::on_plan_edited(state, plan.as_ref(), (approval_sha256, file_sha256)),
+            Event::RemarksAppended { file_sha256 } => {
+                reviewing::on_remarks_appended(state, file_sha256)
+            }
             Event::CommentsEdited { file_sha256 } => {
                 reviewing::on_comments_edited(state, file_sha256)
             }

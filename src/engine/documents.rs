@@ -228,19 +228,36 @@ pub fn commit_responses(
     })
 }
 
-/// Appends remarks of the user to `comments.md`.
+/// What came before something is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Nothing that matters.
+    Nothing,
+    /// An end of the program, perhaps just after the same was written.
+    ACrash,
+}
+
+/// Appends remarks of the user to `comments.md`; where a crash may have come after it, only if they are
+/// not there yet.
 ///
 /// # Errors
 /// The disk; an edit in between is taken over, not overwritten.
 pub fn append_remarks(
     guard: &Guard,
-    text: &str,
+    (text, after): (&str, After),
     ledger: &Findings,
     facts: &Facts,
 ) -> Result<Sha256, Refused> {
-    let base = documents::read(&guard.layout().comments())?.map(|document| document.sha256);
+    let found = documents::read(&guard.layout().comments())?;
+    let section = format!("## Remarks of the user\n\n{}", text.trim());
+    if let (Some(found), After::ACrash) = (&found, after)
+        && String::from_utf8_lossy(&found.bytes).contains(&section)
+    {
+        return Ok(found.sha256.clone());
+    }
+    let base = found.map(|document| document.sha256);
     append_to_comments(guard, base.as_ref(), facts, |written| {
-        let remarks = format!("{written}\n\n## Remarks of the user\n\n{}", text.trim());
+        let remarks = format!("{written}\n\n{section}");
         with_responses(&remarks, &review::responses_section(ledger))
     })
 }

@@ -5,22 +5,21 @@
 use crate::domain::event::Event;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::review::Verdict;
-use crate::domain::run::State;
 use crate::domain::undo::named;
-use crate::store::instant;
+use crate::store::{Record, instant};
 
 use super::news;
 
-/// The entry that an event makes, before the run takes its step.
-pub(super) fn entry(event: &Event, before: &State) -> Option<String> {
-    let now = instant::to_text(instant::now());
-    let said = match event {
+/// The entry that a recorded event makes, the same whenever it is asked for.
+pub(super) fn entry(record: &Record<Event>, iteration: u32) -> Option<String> {
+    let now = instant::to_text(record.at);
+    let said = match &record.event {
         Event::GoalConfirmed { title, text } => {
             let goal = news::block(text).replace('\n', "\n> ");
             return Some(format!(
                 "\n# {}\n\n- {now} {}, goal confirmed:\n\n> {goal}\n",
                 news::line(title),
-                before.run
+                record.run
             ));
         }
         Event::PlanCommitted { plan, .. } => format!("plan written, {} step(s)", plan.steps.len()),
@@ -30,8 +29,7 @@ pub(super) fn entry(event: &Event, before: &State) -> Option<String> {
                 Verdict::ChangesRequired => "changes required",
             };
             format!(
-                "review {}: {verdict}, {} finding(s)",
-                before.iteration,
+                "review {iteration}: {verdict}, {} finding(s)",
                 review.remarks.len()
             )
         }
@@ -58,7 +56,7 @@ pub(super) fn entry(event: &Event, before: &State) -> Option<String> {
         }
         Event::Resumed { .. } => "taken up again".to_owned(),
         Event::TreeRestored { step } => format!("the tree was put back to before step {step}"),
-        Event::Undone { .. } => undone_in_words(event)?,
+        Event::Undone { .. } => undone_in_words(&record.event)?,
         Event::UndoFailed { reason } => format!("nothing was undone: {}", news::line(reason)),
         Event::Left { reason } => format!("left: {}", news::line(reason)),
         _ => return None,

@@ -124,6 +124,14 @@ impl Journal {
         self.log.read_from(1)?.collect()
     }
 
+    /// Reads the event that was recorded last. Blocks.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn last(&self) -> Result<Option<Record<Event>>, StoreError> {
+        self.log.read_from(self.log.last_seq())?.last().transpose()
+    }
+
     /// What is known of the run.
     pub fn state(&self) -> &State {
         self.run.state()

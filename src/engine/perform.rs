@@ -214,9 +214,13 @@ impl Engine {
             iteration: self.state().iteration.max(1),
             keep_in: self.state().findings.reviews().max(1),
         };
-        match documents::append_remarks(self.journal.guard(), text, &self.state().findings, &facts)
-        {
-            Ok(file_sha256) => vec![Event::CommentsEdited { file_sha256 }],
+        let after = match self.resumed {
+            true => documents::After::ACrash,
+            false => documents::After::Nothing,
+        };
+        let findings = &self.state().findings;
+        match documents::append_remarks(self.journal.guard(), (text, after), findings, &facts) {
+            Ok(file_sha256) => vec![Event::RemarksAppended { file_sha256 }],
             Err(documents::Refused::Conflict) => vec![failed(
                 "append your remarks",
                 "comments.md changed meanwhile; try again",

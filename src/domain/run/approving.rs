@@ -69,6 +69,7 @@ pub(super) fn on_execute_answered(
         Answer::RequestChanges { text } => {
             reviewing::make_room(state);
             state.approved_sha256 = None;
+            state.remarks = Some(text.clone());
             flow::go(state, Cause::ChangesRequested);
             let mut effects = vec![Effect::AppendRemarks(text.clone())];
             effects.extend(flow::propose(state, at, Purpose::Respond, None));

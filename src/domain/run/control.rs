@@ -59,6 +59,7 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
     }
     state.awaiting = None;
     state.busy = None;
+    state.remarks = None;
     state.approvals.clear();
     if let Some(execution) = &mut state.execution {
         execution.current = None;

@@ -15,6 +15,9 @@ pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
         return Vec::new();
     }
     let mut effects = switch_that_is_missing(state);
+    // A remark whose writing was cut off is written before an agent is asked to answer it.
+    let remarks = state.remarks.clone().map(Effect::AppendRemarks);
+    effects.extend(remarks);
     effects.extend(go_on(state, at, gate));
     effects
 }

@@ -176,6 +176,11 @@ pub(super) fn on_comments_edited(state: &mut State, file_sha256: &Sha256) -> Vec
     Vec::new()
 }
 
+pub(super) fn on_remarks_appended(state: &mut State, file_sha256: &Sha256) -> Vec<Effect> {
+    state.remarks = None;
+    on_comments_edited(state, file_sha256)
+}
+
 /// A finding that the user settles is progress.
 pub(super) fn on_finding_settled(state: &mut State, n: u32) -> Vec<Effect> {
     if state.phase.is_final() || !state.findings.settle_by_user(n) {

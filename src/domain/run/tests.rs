@@ -1243,3 +1243,35 @@ fn a_role_that_cannot_move_is_asked_about_again() {
         "WRITE_PLAN | ask usage_limit\nWRITE_PLAN | MoveRole\nWRITE_PLAN | ask adapter_failed",
     );
 }
+
+#[test]
+fn changes_asked_for_before_a_crash_are_written_after_it() {
+    let mut world = World::new(Gate::Auto, true, settings(1));
+    for event in goal() {
+        world.feed(event);
+    }
+    for event in [
+        ended(1),
+        planned(1, 1),
+        ended(2),
+        reviewed(2, Verdict::Approved, Vec::new()),
+    ] {
+        world.feed(event);
+    }
+    let terms = world.terms();
+    let changes = Event::Answered {
+        id: 1,
+        answer: Answer::RequestChanges {
+            text: "say more".into(),
+        },
+    };
+    let mut run = world.run.clone();
+    run.step(AT, &Event::Surveyed { terms });
+    run.step(AT, &changes);
+    let resumed = Event::Resumed { gate: Gate::Auto };
+    let remarks = Effect::AppendRemarks("say more".into());
+    assert_eq!(run.step(AT, &resumed).first(), Some(&remarks));
+    let file_sha256 = sha("c");
+    run.step(AT, &Event::RemarksAppended { file_sha256 });
+    assert!(!run.step(AT, &resumed).contains(&remarks));
+}

@@ -82,6 +82,7 @@ pub fn event(event: &Event) -> Vec<Block> {
             None => fact(Tone::Bad, "plan.md was edited and is no plan any more"),
         },
         Event::CommentsEdited { .. } => you("edited comments.md"),
+        Event::RemarksAppended { .. } => you("asked for changes in comments.md"),
         Event::PhaseChanged { to, .. } => vec![Block::new(
             Who::System,
             Content::Divider {
