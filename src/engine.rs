@@ -40,7 +40,7 @@ use crate::domain::phase::Gate;
 use crate::domain::run::State;
 use crate::domain::turn::{Role, TurnOrder};
 use crate::process::SpawnError;
-use crate::store::{Record, StoreError, Tampered};
+use crate::store::{Record, StoreError, Tampered, documents as documents_on_disk};
 
 use git::{Repository, Runnable};
 use journal::Journal;
@@ -290,12 +290,11 @@ impl Engine {
         let mut queue = VecDeque::from([event]);
         while let Some(event) = queue.pop_front() {
             let before = self.state().phase;
-            let entry = history::entry(&event, self.state());
             let (record, effects) = self.journal.record(event)?;
-            self.recorded.push(record);
-            if let Some(entry) = entry {
+            if let Some(entry) = history::entry(&record, self.state().iteration) {
                 self.journal.log_entry(&entry)?;
             }
+            self.recorded.push(record);
             let after = self.state().phase;
             if before != after {
                 queue.push_back(Event::PhaseChanged {
@@ -320,10 +319,26 @@ impl Engine {
     /// The record of the run cannot be kept.
     pub fn resume(&mut self, gate: Gate) -> Result<(), EngineError> {
         self.resumed = true;
+        self.complete_log()?;
         for edit in self.notice_edits() {
             self.feed(edit)?;
         }
         self.feed(Event::Resumed { gate })
+    }
+
+    /// Writes the last event's entry into log.md where the end of the program came between the two.
+    fn complete_log(&self) -> Result<(), EngineError> {
+        let last = self.journal.last()?;
+        let iteration = self.state().iteration;
+        let Some(entry) = last.and_then(|record| history::entry(&record, iteration)) else {
+            return Ok(());
+        };
+        let log = documents_on_disk::read(&self.journal.layout().log())?;
+        let log = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
+        if !log.unwrap_or_default().contains(&entry) {
+            self.journal.log_entry(&entry)?;
+        }
+        Ok(())
     }
 
     /// Lets the conversations end by themselves: the run is over and nobody says anything more.

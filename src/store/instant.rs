@@ -2,13 +2,27 @@
 //!
 //! Refuses to know time zones: what is kept on disk is UTC.
 
+use std::sync::OnceLock;
+
 use jiff::Timestamp;
 
 use crate::domain::ids::At;
 
+/// The clock of this process, where another than the system's was handed in.
+static CLOCK: OnceLock<fn() -> At> = OnceLock::new();
+
 /// Reads the clock.
 pub fn now() -> At {
-    At(Timestamp::now().as_millisecond())
+    match CLOCK.get() {
+        Some(clock) => clock(),
+        None => At(Timestamp::now().as_millisecond()),
+    }
+}
+
+/// Follows another clock than the system's from here on; the first one that is handed in stays. The
+/// program itself hands none in.
+pub fn follow(clock: fn() -> At) {
+    let _the_first_stays = CLOCK.set(clock);
 }
 
 /// Writes an instant as RFC 3339 in UTC, such as `2026-11-21T22:58:28.123Z`.

@@ -1,6 +1,6 @@
 //! What must be true at the end of every seed, whatever went wrong on the way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agent_collab::domain::event::Event;
 use agent_collab::domain::run::Run;
@@ -21,8 +21,53 @@ pub struct End {
     /// What is not committed.
     pub status: String,
     pub plan: String,
-    /// The headings and verdicts of log.md.
+    /// The headings of log.md.
     pub log: Vec<String>,
+    /// What else log.md tells, without the time.
+    pub told: BTreeSet<String>,
+    /// What the user asked for, as it stands in the review file.
+    pub remarks: Vec<String>,
+}
+
+/// The headings; the torn beginning of one stands before it, since nothing there is ever taken away.
+fn headings(log: &str) -> Vec<String> {
+    let mut headings: Vec<String> = Vec::new();
+    for line in log.lines().filter(|line| line.starts_with('#')) {
+        if headings
+            .last()
+            .is_some_and(|torn| line != torn && line.starts_with(torn.as_str()))
+        {
+            headings.pop();
+        }
+        headings.push(line.to_owned());
+    }
+    headings
+}
+
+/// What a line of log.md tells, where it is the same each time.
+fn told(line: &str) -> Option<String> {
+    let (_, said) = line.strip_prefix("- 20")?.split_once(' ')?;
+    let stays = [
+        "plan written",
+        "review ",
+        "execution approved",
+        "commits go to",
+    ];
+    stays
+        .iter()
+        .any(|start| said.starts_with(start))
+        .then(|| said.to_owned())
+}
+
+fn remarks(comments: &str) -> Vec<String> {
+    let mut lines = comments.lines();
+    let mut remarks = Vec::new();
+    while let Some(line) = lines.next() {
+        if line == "## Remarks of the user" {
+            remarks.extend(lines.by_ref().take(2).map(str::to_owned));
+        }
+    }
+    remarks
 }
 
 /// What was asked and answered, by kind.
@@ -44,11 +89,9 @@ pub fn end_of(world: &World) -> End {
             .filter(|line| !line.starts_with("updated: "))
             .collect::<Vec<_>>()
             .join("\n"),
-        log: log
-            .lines()
-            .filter(|line| line.starts_with("## "))
-            .map(str::to_owned)
-            .collect(),
+        log: headings(&log),
+        told: log.lines().filter_map(told).collect(),
+        remarks: remarks(&world.read("comments.md")),
     }
 }
 

@@ -4,6 +4,7 @@
 //! scenario says and knows only what a person would know after a crash: what the run has recorded.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,14 +12,17 @@ use serde::{Deserialize, Serialize};
 use agent_collab::app::start::{Asks, Refusal, Started, Unfinished, Wishes, resume, start};
 use agent_collab::config::Choices;
 use agent_collab::domain::event::Event;
+use agent_collab::domain::ids::At;
 use agent_collab::domain::phase::Phase;
 use agent_collab::domain::question::{Answer, Question, QuestionKind};
+use agent_collab::domain::turn::Purpose;
 use agent_collab::engine::setup::BranchPolicy;
 use agent_collab::engine::{Engine, EngineError, Outcome};
 use agent_collab::process::Children;
+use agent_collab::store::instant;
 
 use crate::fault::{self, Fault, tell};
-use crate::scenarios::{self, Scenario};
+use crate::scenarios::{self, Scenario, Whim};
 use crate::stand_ins::Cast;
 
 /// What a launch is told.
@@ -34,6 +38,8 @@ pub const OVER: i32 = 0;
 /// The program ended by itself and the run is not over.
 pub const NOT_OVER: i32 = 10;
 
+/// What the user writes into the plan.
+const BY_HAND: &str = "A remark by hand.";
 /// How much virtual time a run may take before it counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(48 * 3600);
 /// How often the user answers in one launch before the run counts as going in a circle.
@@ -48,6 +54,8 @@ pub fn play(launch: &Launch) -> i32 {
         .build()
         .expect("a runtime");
     let code = runtime.block_on(async {
+        virtual_now();
+        instant::follow(virtual_now);
         match tokio::time::timeout(PATIENCE, live(launch)).await {
             Ok(code) => code,
             Err(_) => {
@@ -59,6 +67,14 @@ pub fn play(launch: &Launch) -> i32 {
     // An agent's thread that waits for its turn ends with the process.
     runtime.shutdown_background();
     code
+}
+
+/// The wall clock: as late as it was at the start, and all virtual time since.
+fn virtual_now() -> At {
+    static START: OnceLock<(At, tokio::time::Instant)> = OnceLock::new();
+    let (at, since) = START.get_or_init(|| (instant::now(), tokio::time::Instant::now()));
+    let passed = i64::try_from(since.elapsed().as_millis()).expect("less than an age");
+    At(at.0 + passed)
 }
 
 async fn live(launch: &Launch) -> i32 {
@@ -202,8 +218,38 @@ impl User {
                 }
                 continue;
             }
+            if let Some(event) = self.whim(engine) {
+                engine.feed(event)?;
+                continue;
+            }
             let inward = engine.next().await;
             engine.take(inward)?;
+        }
+    }
+
+    /// What the user does while the findings are answered, once in a run.
+    fn whim(&self, engine: &Engine) -> Option<Event> {
+        let running = engine.state().running.as_ref()?;
+        let is_new = matches!(self.seen.last(), Some(Event::TurnStarted { .. }));
+        let did = |event: &Event| matches!(event, Event::Interrupted | Event::PlanEdited { .. });
+        if running.order.purpose != Purpose::Respond || !is_new || self.seen.iter().any(did) {
+            return None;
+        }
+        match self.scenario.whim {
+            Whim::None => None,
+            Whim::Interrupts => Some(Event::Interrupted),
+            Whim::EditsThePlan => {
+                let plan = engine.journal().layout().plan();
+                let text = std::fs::read_to_string(&plan).ok()?;
+                if !text.contains(BY_HAND) {
+                    tell("types", BY_HAND);
+                    // A full disk refuses the user's editor, too.
+                    if std::fs::write(&plan, format!("{text}\n{BY_HAND}\n")).is_ok() {
+                        tell("typed", BY_HAND);
+                    }
+                }
+                None
+            }
         }
     }
 
@@ -211,7 +257,9 @@ impl User {
     fn deed(&self, engine: &Engine) -> Option<Deed> {
         let state = engine.state();
         if let Some(question) = state.awaiting.clone() {
-            return Some(self.answer(question));
+            // A usage limit passes by itself.
+            let waits = matches!(question.kind, QuestionKind::UsageLimit { .. });
+            return (!waits).then(|| self.answer(question));
         }
         if state.running.is_some() || state.busy.is_some() {
             return None;

@@ -19,8 +19,20 @@ pub struct Scenario {
     pub config: &'static str,
     /// A hook of the repository, `pre-commit`; empty for none.
     pub hook: &'static str,
+    /// What the user does in the midst of a turn.
+    pub whim: Whim,
     /// What the planner and the reviewer play.
     pub agents: fn() -> [Agent; 2],
+}
+
+/// What the user does in the midst of the turn that answers the findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whim {
+    None,
+    /// Interrupts it.
+    Interrupts,
+    /// Edits the plan in an editor.
+    EditsThePlan,
 }
 
 const PLAIN: Scenario = Scenario {
@@ -31,11 +43,12 @@ const PLAIN: Scenario = Scenario {
     reply: "",
     config: "",
     hook: "",
+    whim: Whim::None,
     agents: plain,
 };
 
 /// All of them.
-pub const SCENARIOS: [Scenario; 7] = [
+pub const SCENARIOS: [Scenario; 10] = [
     PLAIN,
     Scenario {
         name: "manual",
@@ -74,11 +87,28 @@ pub const SCENARIOS: [Scenario; 7] = [
         agents: asking,
         ..PLAIN
     },
+    Scenario {
+        name: "usage limit",
+        agents: limited,
+        ..PLAIN
+    },
+    Scenario {
+        name: "interrupt",
+        whim: Whim::Interrupts,
+        agents: short,
+        ..PLAIN
+    },
+    Scenario {
+        name: "edit by hand",
+        whim: Whim::EditsThePlan,
+        agents: short,
+        ..PLAIN
+    },
 ];
 
 /// The scenario of a name.
 pub fn find(name: &str) -> &'static Scenario {
-    static ALL: [Scenario; 7] = SCENARIOS;
+    static ALL: [Scenario; 10] = SCENARIOS;
     ALL.iter()
         .find(|scenario| scenario.name == name)
         .expect("a scenario of this name")
@@ -95,13 +125,13 @@ impl Scenario {
             QuestionKind::EntryPoints { .. } => Answer::Allow,
             QuestionKind::Conflict { .. } => Answer::Overwrite,
             QuestionKind::AdapterFailed { .. }
-            | QuestionKind::UsageLimit { .. }
             | QuestionKind::NoDocument { .. }
             | QuestionKind::CommitFailed { .. }
             | QuestionKind::TestsFailed { .. }
             | QuestionKind::CannotExecute { .. } => Answer::Retry,
             QuestionKind::Gate { .. }
             | QuestionKind::ManualEdit
+            | QuestionKind::UsageLimit { .. }
             | QuestionKind::Execute { .. }
             | QuestionKind::Agent { .. } => return None,
         })
@@ -155,6 +185,20 @@ fn plain() -> [Agent; 2] {
 fn short() -> [Agent; 2] {
     let [_, reviewer] = plain();
     [writes_one(planner(SHORT)), reviewer]
+}
+
+/// Both are turned away once and again in each conversation; the limits end in an hour.
+fn limited() -> [Agent; 2] {
+    let limit = json!({ "do": "error", "kind": "usage_limit", "resets_in": 3600 });
+    let planner = Agent::new().on("[agent-collab WRITE_PLAN]", vec![limit.clone()]);
+    let reviewer = Agent::new()
+        .on("[agent-collab REVIEW", vec![limit])
+        .always("[agent-collab REVIEW", review("[APPROVED]\n"));
+    let planner = planner.always(
+        "[agent-collab WRITE_PLAN]",
+        vec![say("I think."), write("${plan_path}", SHORT)],
+    );
+    [writes_one(planner), reviewer]
 }
 
 fn stubborn() -> [Agent; 2] {

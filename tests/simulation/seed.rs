@@ -173,14 +173,22 @@ fn differences(expected: &End, found: &End) -> Vec<String> {
             &expected.commits.join("\n"),
             &found.commits.join("\n"),
         ),
+        (
+            "the remarks in comments.md",
+            &expected.remarks.join("\n"),
+            &found.remarks.join("\n"),
+        ),
         ("log.md", &expected.log.join("\n"), &found.log.join("\n")),
     ];
+    let untold = expected.told.difference(&found.told);
+    let untold = untold.map(|said| format!("log.md does not tell: {said}"));
     pairs
         .into_iter()
         .filter(|(_, expected, found)| expected != found)
         .map(|(what, expected, found)| {
             format!("{what} differs\n--- without faults\n{expected}\n--- found\n{found}")
         })
+        .chain(untold)
         .collect()
 }
 
