@@ -6,6 +6,7 @@
 mod answering;
 pub mod changes;
 mod collect;
+mod conflict;
 pub mod documents;
 mod execution;
 pub mod git;
@@ -47,6 +48,8 @@ use journal::Journal;
 use live::{Ask, Told};
 use setup::Setup;
 use staging::Staging;
+
+pub use conflict::Versions;
 
 /// How many messages of live conversations and of tasks may wait.
 const INBOX: usize = 256;
@@ -172,6 +175,8 @@ struct Held {
     order: TurnOrder,
     final_text: String,
     staging: Staging,
+    /// What the user's text and the turn's were merged into, in the turn's place.
+    merged: Option<String>,
 }
 
 impl Engine {

@@ -23,6 +23,7 @@ pub mod instant;
 pub mod iterations;
 mod layout;
 mod lock;
+pub mod merges;
 #[cfg(test)]
 mod place;
 mod plain;

@@ -9,6 +9,7 @@ pub mod sanitise;
 
 pub mod fence;
 pub mod front_matter;
+pub mod merge;
 pub mod patch;
 pub mod question;
 pub mod slug;

@@ -27,6 +27,7 @@ mod sheet;
 mod tabs;
 mod theme;
 mod transcript;
+mod versions;
 mod words;
 mod wrap;
 mod writing;
@@ -55,6 +56,7 @@ use sheet::{Draft, Sheet};
 use tabs::Tab;
 use tabs::log::Record;
 use transcript::Transcript;
+pub use versions::Versions;
 
 use crate::domain::changes::Scope;
 use crate::domain::event::{Event, News};
@@ -137,6 +139,7 @@ pub struct Screen {
     pager: Option<Pager>,
     diff: Option<DiffView>,
     preview: Option<String>,
+    versions: Vec<Versions>,
     proposed_goal: Option<String>,
     picked: BTreeMap<String, String>,
     /// A word to the user that goes away with the next key.
@@ -183,6 +186,7 @@ impl Screen {
             pager: None,
             diff: None,
             preview: None,
+            versions: Vec::new(),
             proposed_goal: None,
             picked: BTreeMap::new(),
             toast: None,
@@ -220,6 +224,7 @@ impl Screen {
             Event::PhaseChanged { .. } | Event::UndoAsked { .. } => self.own = None,
             Event::QuestionAsked { .. } => {
                 self.preview = None;
+                self.versions.clear();
                 self.picked.clear();
             }
             Event::Answered { .. } | Event::AgentQuestionWithdrawn { .. } => self.picked.clear(),
@@ -263,6 +268,12 @@ impl Screen {
     pub fn on_preview(&mut self, prompt: &str) {
         self.dirty = true;
         self.preview = Some(wrap::shown(prompt));
+    }
+
+    /// Takes the texts that the open question is about; comes after the event that asks it.
+    pub fn on_versions(&mut self, versions: Vec<Versions>) {
+        self.dirty = true;
+        self.versions = versions;
     }
 
     /// Takes what came of a look at changes, and what else can be looked at. Whoever closed the view
@@ -356,6 +367,7 @@ impl Screen {
     fn known(&self) -> Known<'_> {
         Known {
             preview: self.preview.as_deref(),
+            versions: &self.versions,
             proposed_goal: self.proposed_goal.as_deref(),
             picked: &self.picked,
             confirm_enter: self.settings.confirm_enter,

@@ -81,6 +81,11 @@ impl Answers {
                 | Answer::Dismiss
                 | Answer::Texts { .. }
         );
+        // A merge that is not whole needs a hand.
+        let needs_a_hand = matches!(kind, QuestionKind::Conflict { clash: Some(_), .. });
+        if needs_a_hand && answer == Answer::Merge {
+            return None;
+        }
         // The same changes asked for again would change nothing.
         let once = matches!(answer, Answer::RequestChanges { .. });
         let bound = match (once, repeats) {
@@ -175,6 +180,10 @@ pub fn flag_for(kind: &QuestionKind) -> String {
         QuestionKind::Arbitration { .. } => "--on-cap pass|more:N|cancel".to_owned(),
         QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
         QuestionKind::StepRecovery { .. } => "--on-step continue|done|redo|stop".to_owned(),
+        // A merge was tried; now it needs a hand.
+        QuestionKind::Conflict { clash: Some(_), .. } => {
+            "--answer conflict=overwrite|discard|cancel".to_owned()
+        }
         other => format!("--answer {}={}", other.name(), other.choices().join("|")),
     }
 }

@@ -13,6 +13,7 @@ mod frames;
 mod hands;
 mod input;
 mod past;
+mod previews;
 mod reading;
 mod signals;
 mod viewing;
@@ -35,7 +36,7 @@ use crate::domain::undo::Offer;
 use crate::engine::{self, Engine, EngineError, Inward, Outcome};
 use crate::process::become_subreaper;
 use crate::store::instant;
-use crate::tui::{Action, Delta, Screen, ScreenSettings};
+use crate::tui::{Action, Delta, DocumentKind, Screen, ScreenSettings};
 
 use super::changes::Looked;
 use super::history::Finished;
@@ -148,7 +149,7 @@ enum Done {
     /// The documents were read.
     Read(Result<Read, crate::store::StoreError>),
     /// The editor ended.
-    Edited(io::Result<std::process::ExitStatus>),
+    Edited(DocumentKind, io::Result<std::process::ExitStatus>),
     /// What undoing would do, or why it cannot be done.
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
@@ -379,7 +380,7 @@ impl Shell {
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
             Ok(Done::Past(page)) => self.on_past(page),
             Ok(Done::Read(read)) => self.on_read(read),
-            Ok(Done::Edited(ended)) => self.on_edited(ended),
+            Ok(Done::Edited(document, ended)) => self.on_edited(document, ended),
             Ok(Done::Offered(offers)) => {
                 self.on_offered(offers);
                 Ok(None)
@@ -443,25 +444,6 @@ impl Shell {
         let left =
             self.leave_at.is_some() && self.state().is_none_or(|state| state.running.is_none());
         Ok(left.then_some(End::Left))
-    }
-
-    /// Shows what the turn at the gate will send, once for each such question.
-    fn preview(&mut self) {
-        let Some(engine) = &self.engine else {
-            return;
-        };
-        let Some(question) = &engine.state().awaiting else {
-            return;
-        };
-        let QuestionKind::Gate { order } = &question.kind else {
-            return;
-        };
-        if self.previewed != Some(question.id) {
-            self.previewed = Some(question.id);
-            let prompt = engine.preview(order);
-            let prompt = prompt.unwrap_or_else(|problem| format!("no prompt: {problem}"));
-            self.screen.on_preview(&prompt);
-        }
     }
 }
 

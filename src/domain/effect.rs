@@ -23,11 +23,11 @@ pub enum Effect {
     },
     /// Take the document out of a completed turn and commit it.
     CollectDocument(TurnOrder),
-    /// Commit the held document of a turn in spite of the user's edit, or put it aside.
+    /// Commit the held document of a turn in spite of the user's edit, merge both, or put it aside.
     SettleConflict {
         /// The turn.
         order: TurnOrder,
-        /// Overwrite or Discard.
+        /// Overwrite, Merge or Discard.
         answer: Answer,
     },
     /// Append remarks of the user to comments.md.

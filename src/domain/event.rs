@@ -10,7 +10,7 @@ use super::findings::Response;
 use super::ids::{At, RequestId, RunId, SessionId, Sha256, TurnId};
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
-use super::question::{Answer, EntryPoint, Question, Terms};
+use super::question::{Answer, Clash, EntryPoint, Question, Terms};
 use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, Usage};
@@ -227,6 +227,9 @@ pub enum Event {
         turn: TurnId,
         /// The file's name.
         document: String,
+        /// What keeps a merge from being whole, once the user asked for one.
+        #[serde(default)]
+        clash: Option<Clash>,
     },
     /// The user edited `plan.md`.
     #[serde(rename = "plan.edited")]

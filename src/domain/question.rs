@@ -102,6 +102,9 @@ pub enum QuestionKind {
         document: String,
         /// What the turn was for.
         purpose: Purpose,
+        /// What keeps a merge from being whole, once one was tried.
+        #[serde(default)]
+        clash: Option<Clash>,
     },
     /// A step edited files that held uncommitted changes of the user.
     DirtyFiles {
@@ -143,6 +146,15 @@ pub enum QuestionKind {
         /// Why.
         reason: String,
     },
+}
+
+/// A merge of the user's text and the agent's that is not whole yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clash {
+    /// The file in which it is made whole by hand, below the repository.
+    pub file: String,
+    /// What is wrong with it, in words.
+    pub why: String,
 }
 
 /// Why the review loop was stopped.
@@ -285,6 +297,8 @@ pub enum Answer {
     Dismiss,
     /// The agent's text replaces the user's.
     Overwrite,
+    /// Both texts are merged; where they clash, the user's hand in the merge counts.
+    Merge,
     /// The agent's text is put aside.
     Discard,
     /// The user's uncommitted changes go into the step's commit.
@@ -330,7 +344,7 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         "usage_limit",
         &["wait", "retry", "switch", "stop", "cancel"],
     ),
-    ("conflict", &["overwrite", "discard", "cancel"]),
+    ("conflict", &["overwrite", "merge", "discard", "cancel"]),
     ("dirty_files", &["include", "leave-out", "cancel"]),
     ("entry_points", &["allow", "stop", "cancel"]),
     (
@@ -416,7 +430,9 @@ impl QuestionKind {
                 Answer::SwitchAdapter => other.is_some(),
                 _ => false,
             },
-            Self::Conflict { .. } => matches!(answer, Answer::Overwrite | Answer::Discard),
+            Self::Conflict { .. } => {
+                matches!(answer, Answer::Overwrite | Answer::Merge | Answer::Discard)
+            }
             Self::DirtyFiles { .. } => matches!(answer, Answer::Include | Answer::LeaveOut),
             Self::EntryPoints { .. } => matches!(answer, Answer::Allow | Answer::Stop),
             Self::TestsFailed { .. } => matches!(
@@ -457,6 +473,7 @@ impl QuestionKind {
             (_, "switch") => Answer::SwitchAdapter,
             (_, "stop") => Answer::Stop,
             (_, "overwrite") => Answer::Overwrite,
+            (_, "merge") => Answer::Merge,
             (_, "discard") => Answer::Discard,
             (_, "include") => Answer::Include,
             (_, "leave-out") => Answer::LeaveOut,
@@ -520,9 +537,9 @@ impl QuestionKind {
                 purpose.role().name(),
                 until.hour_and_minute()
             ),
-            Self::Conflict { document, .. } => {
-                format!("{document} was edited while a turn wrote it")
-            }
+            Self::Conflict {
+                document, clash, ..
+            } => conflict_in_words(document, clash.as_ref()),
             Self::DirtyFiles { step, paths } => {
                 format!(
                     "step {step} edited files with uncommitted changes of yours: {}",
@@ -555,6 +572,16 @@ impl QuestionKind {
                 )
             }
         }
+    }
+}
+
+fn conflict_in_words(document: &str, clash: Option<&Clash>) -> String {
+    match clash {
+        None => format!("{document} was edited while a turn wrote it"),
+        Some(Clash { file, why }) => format!(
+            "{document} was edited while a turn wrote it, and the merge is not whole: {why}; \
+             put it right in {file} and merge again"
+        ),
     }
 }
 

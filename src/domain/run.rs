@@ -75,8 +75,14 @@ pub struct State {
     pub reviewer: Option<Session>,
     /// The plan that lies on disk.
     pub plan: Option<PlanFile>,
+    /// Whether the user's words are in it that an agent's next version would take away.
+    #[serde(default)]
+    pub plan_by: Author,
     /// The hash of the `comments.md` that lies on disk.
     pub comments_sha256: Option<Sha256>,
+    /// The same as for the plan.
+    #[serde(default)]
+    pub comments_by: Author,
     /// The approval hash of the plan that the review at hand is about.
     pub reviewing: Option<Sha256>,
     /// The last verdict.
@@ -131,6 +137,17 @@ pub struct PlanFile {
     pub version: u32,
     /// Whether the file that lies there is a plan at all.
     pub reading: Reading,
+}
+
+/// Whose words a document holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// Those of agents and of the program alone.
+    Agent,
+    /// The user's among them; also where nobody knows.
+    #[default]
+    User,
 }
 
 /// Whether a plan's file is a plan.
@@ -249,7 +266,9 @@ impl Run {
                     .as_ref()
                     .map(|reviewer| session(reviewer, super::turn::Profile::Review)),
                 plan: None,
+                plan_by: Author::Agent,
                 comments_sha256: None,
+                comments_by: Author::Agent,
                 reviewing: None,
                 verdict: None,
                 approved_sha256: None,
@@ -328,7 +347,11 @@ impl Run {
             Event::ReviewCommitted { .. } => reviewing::on_review_committed(state, at, event),
             Event::ResponseCommitted { .. } => reviewing::on_response_committed(state, at, event),
             Event::NoDocument { turn, reason } => planning::on_no_document(state, at, turn, reason),
-            Event::Conflict { turn, document } => planning::on_conflict(state, turn, document),
+            Event::Conflict {
+                turn,
+                document,
+                clash,
+            } => planning::on_conflict(state, turn, document, clash.as_ref()),
             Event::PlanEdited {
                 plan,
                 approval_sha256,
@@ -444,7 +467,8 @@ impl State {
     }
 
     /// Takes a committed or edited plan in as the next version.
-    fn take_plan(&mut self, plan: PlanFile) {
+    fn take_plan(&mut self, plan: PlanFile, by: Author) {
+        self.plan_by = by;
         let version = self.plan.as_ref().map_or(0, |plan| plan.version) + 1;
         self.plan = Some(PlanFile { version, ..plan });
     }

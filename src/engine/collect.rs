@@ -5,58 +5,58 @@ use crate::domain::findings::{Remark, Response};
 use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, Step};
-use crate::domain::question::Answer;
 use crate::domain::review::{self, Review};
 use crate::domain::turn::{Purpose, TurnOrder};
+use crate::store::documents::Document;
 use crate::store::{StoreError, documents as files, iterations};
 use crate::text::{clean, one_line};
 
+use super::conflict::Kind;
 use super::documents::{self, CommittedPlan, Facts, Refused, Returned, Whole};
 use super::staging::{self, Staging};
 use super::{Engine, EngineError, Held, failed};
 
 /// Which base a commit is made against.
-#[derive(Clone, Copy)]
-enum Base {
+pub(super) enum Base {
     /// What the turn began with: an edit in between is a conflict.
     TurnStart,
-    /// What lies there now: the user said that the agent's text counts.
-    Now,
+    /// What lay there when the user said whose text counts: an edit since then is a conflict again.
+    Seen(Seen),
+}
+
+/// The documents as they lay on disk at one moment.
+pub(super) struct Seen {
+    pub plan: Option<Document>,
+    pub comments: Option<Document>,
+}
+
+impl Base {
+    fn plan<'a>(&'a self, staging: &'a Staging) -> Option<&'a Sha256> {
+        hash_of(match self {
+            Self::TurnStart => &staging.plan_before,
+            Self::Seen(seen) => &seen.plan,
+        })
+    }
+
+    fn comments<'a>(&'a self, staging: &'a Staging) -> Option<&'a Sha256> {
+        hash_of(match self {
+            Self::TurnStart => &staging.comments_before,
+            Self::Seen(seen) => &seen.comments,
+        })
+    }
+}
+
+pub(super) fn hash_of(document: &Option<Document>) -> Option<&Sha256> {
+    document.as_ref().map(|document| &document.sha256)
 }
 
 impl Engine {
     /// Takes the document out of the completed turn and commits it.
     pub(super) fn collect(&mut self, order: &TurnOrder) -> Vec<Event> {
-        self.commit_document(order, Base::TurnStart)
+        self.commit_document(order, &Base::TurnStart)
     }
 
-    /// Goes on after the user said whose text counts.
-    pub(super) fn settle_conflict(&mut self, order: &TurnOrder, answer: &Answer) -> Vec<Event> {
-        if *answer == Answer::Overwrite {
-            let failures = self.keep_users_text();
-            // Nothing is overwritten that could not be kept.
-            return match failures.is_empty() {
-                true => self.commit_document(order, Base::Now),
-                false => failures,
-            };
-        }
-        let kept = self.keep_agents_text(order);
-        self.drop_held();
-        let reason =
-            "the user kept their own text; read the file again and go on from it".to_owned();
-        let mut events: Vec<Event> = kept
-            .err()
-            .map(|error| failed("keep the agent's text", error))
-            .into_iter()
-            .collect();
-        events.push(Event::NoDocument {
-            turn: order.turn.clone(),
-            reason,
-        });
-        events
-    }
-
-    fn commit_document(&mut self, order: &TurnOrder, base: Base) -> Vec<Event> {
+    pub(super) fn commit_document(&mut self, order: &TurnOrder, base: &Base) -> Vec<Event> {
         let Some(held) = self.held.take_if(|held| held.order.turn == order.turn) else {
             return vec![failed("collect a document", "the turn's text is gone")];
         };
@@ -75,27 +75,15 @@ impl Engine {
                 self.held = Some(held);
                 self.drop_held();
                 events.push(event);
+                events.extend(self.put_merges_aside());
             }
             Err(Refused::Conflict) => {
-                let document = self.conflicting(&order.purpose);
+                events.push(self.conflict(&held, None));
                 self.held = Some(held);
-                events.push(Event::Conflict {
-                    turn: order.turn.clone(),
-                    document,
-                });
             }
             Err(Refused::Store(error)) => events.push(failed("commit a document", error)),
         }
         events
-    }
-
-    fn conflicting(&self, purpose: &Purpose) -> String {
-        let names = self.journal.layout().names();
-        match purpose {
-            Purpose::WritePlan => names.plan.clone(),
-            Purpose::Respond => format!("{} or {}", names.plan, names.comments),
-            _ => names.comments.clone(),
-        }
     }
 
     /// Forgets the held document and removes its staging folder.
@@ -107,14 +95,22 @@ impl Engine {
         }
     }
 
-    fn returned(&self, held: &Held, whole: Whole) -> Returned {
+    /// What a turn returned; where it was merged with the user's text, the merge.
+    pub(super) fn returned(&self, held: &Held) -> Returned {
         let names = self.journal.layout().names();
-        documents::returned(
-            &held.staging,
-            &held.final_text,
-            (&names.plan, &names.comments),
-            whole,
-        )
+        let (whole, merges_plan) = match held.order.purpose {
+            Purpose::WritePlan => (Whole::Plan, true),
+            Purpose::Review => (Whole::Review, false),
+            _ => (Whole::Neither, true),
+        };
+        let names = (names.plan.as_str(), names.comments.as_str());
+        let mut found = documents::returned(&held.staging, &held.final_text, names, whole);
+        match (&held.merged, merges_plan) {
+            (Some(merged), true) => found.plan = Some(merged.clone()),
+            (Some(merged), false) => found.comments = Some(merged.clone()),
+            (None, _) => {}
+        }
+        found
     }
 
     fn facts(&self, keep_in: u32) -> Facts {
@@ -130,22 +126,8 @@ impl Engine {
         self.state().findings.reviews() + 1
     }
 
-    fn plan_base(&self, staging: &Staging, base: Base) -> Result<Option<Sha256>, StoreError> {
-        match base {
-            Base::TurnStart => Ok(staging.plan_base.clone()),
-            Base::Now => Ok(files::read(&self.journal.layout().plan())?.map(|now| now.sha256)),
-        }
-    }
-
-    fn comments_base(&self, staging: &Staging, base: Base) -> Result<Option<Sha256>, StoreError> {
-        match base {
-            Base::TurnStart => Ok(staging.comments_base.clone()),
-            Base::Now => Ok(files::read(&self.journal.layout().comments())?.map(|now| now.sha256)),
-        }
-    }
-
-    fn commit_written_plan(&self, held: &Held, base: Base) -> Result<Event, Refused> {
-        let found = self.returned(held, Whole::Plan);
+    fn commit_written_plan(&self, held: &Held, base: &Base) -> Result<Event, Refused> {
+        let found = self.returned(held);
         let Some(text) = found.plan else {
             return Ok(missing(held, "no plan.md was returned", &found.refused));
         };
@@ -153,8 +135,8 @@ impl Engine {
             Ok(plan) => cleaned_plan(plan),
             Err(problem) => return Ok(no_document(&held.order, problem.to_string())),
         };
-        let base = self.plan_base(&held.staging, base)?;
-        let CommittedPlan { plan, file_sha256 } = self.commit_plan(&text, plan, base.as_ref())?;
+        let CommittedPlan { plan, file_sha256 } =
+            self.commit_plan(&text, plan, base.plan(&held.staging))?;
         Ok(Event::PlanCommitted {
             turn: held.order.turn.clone(),
             plan,
@@ -168,13 +150,14 @@ impl Engine {
         plan: Plan,
         base: Option<&Sha256>,
     ) -> Result<CommittedPlan, Refused> {
+        self.keep_what_goes(Kind::Plan, base)?;
         let version = self.state().plan.as_ref().map_or(0, |plan| plan.version) + 1;
         let facts = self.facts(self.next_iteration());
         documents::commit_plan(self.journal.guard(), (text, plan), base, version, &facts)
     }
 
-    fn commit_review(&self, held: &Held, base: Base) -> Result<Event, Refused> {
-        let found = self.returned(held, Whole::Review);
+    fn commit_review(&self, held: &Held, base: &Base) -> Result<Event, Refused> {
+        let found = self.returned(held);
         let Some(text) = found.comments else {
             return Ok(missing(held, "no comments.md was returned", &found.refused));
         };
@@ -191,12 +174,13 @@ impl Engine {
             .reviewing
             .clone()
             .unwrap_or_else(|| Sha256::new(""));
-        let base = self.comments_base(&held.staging, base)?;
+        let base = base.comments(&held.staging);
+        self.keep_what_goes(Kind::Comments, base)?;
         let facts = self.facts(self.next_iteration());
         let file_sha256 = documents::commit_review(
             self.journal.guard(),
             (&text, &review),
-            base.as_ref(),
+            base,
             &ledger,
             (&reviewed, &facts),
         )?;
@@ -211,8 +195,8 @@ impl Engine {
         })
     }
 
-    fn commit_response(&self, held: &Held, base: Base) -> Result<Event, Refused> {
-        let found = self.returned(held, Whole::Neither);
+    fn commit_response(&self, held: &Held, base: &Base) -> Result<Event, Refused> {
+        let found = self.returned(held);
         let responses = review::read_responses(found.comments.as_deref().unwrap_or_default());
         let responses: Vec<Response> = responses.into_iter().map(cleaned_response).collect();
         let plan = match found
@@ -231,20 +215,21 @@ impl Engine {
                 "neither answers (N. accepted|rejected: …) nor a changed plan were returned";
             return Ok(missing(held, reason, &found.refused));
         }
-        let comments_base = self.comments_base(&held.staging, base)?;
-        let plan_base = self.plan_base(&held.staging, base)?;
-        if self.comments_base(&held.staging, Base::Now)? != comments_base {
+        let comments_base = base.comments(&held.staging);
+        let now = files::read(&self.journal.layout().comments())?.map(|now| now.sha256);
+        if now.as_ref() != comments_base {
             return Err(Refused::Conflict);
         }
         let plan = match plan {
-            Some((text, plan)) => Some(self.commit_plan(text, plan, plan_base.as_ref())?),
+            Some((text, plan)) => Some(self.commit_plan(text, plan, base.plan(&held.staging))?),
             None => None,
         };
+        self.keep_what_goes(Kind::Comments, comments_base)?;
         let facts = self.facts(self.state().findings.reviews().max(1));
         let ledger = &self.state().findings;
         let guard = self.journal.guard();
         let comments_sha256 =
-            documents::commit_responses(guard, &responses, comments_base.as_ref(), ledger, &facts)?;
+            documents::commit_responses(guard, &responses, comments_base, ledger, &facts)?;
         let plan = plan.map(|committed| (committed.plan, committed.file_sha256));
         let mut answered = ledger.clone();
         answered.take_responses(&responses);
@@ -343,44 +328,6 @@ impl Engine {
             plan,
         })
     }
-
-    fn keep_users_text(&self) -> Vec<Event> {
-        let layout = self.journal.layout();
-        let names = layout.names();
-        [
-            (layout.plan(), &names.plan),
-            (layout.comments(), &names.comments),
-        ]
-        .iter()
-        .filter_map(|(path, name)| match files::read(path) {
-            Ok(Some(document)) => {
-                files::keep_conflict(layout, name, &document.bytes, self.journal.now()).err()
-            }
-            Ok(None) => None,
-            Err(error) => Some(error),
-        })
-        .map(|error| failed("keep your text", error))
-        .collect()
-    }
-
-    fn keep_agents_text(&self, order: &TurnOrder) -> Result<(), StoreError> {
-        let Some(held) = self
-            .held
-            .as_ref()
-            .filter(|held| held.order.turn == order.turn)
-        else {
-            return Ok(());
-        };
-        let found = self.returned(held, Whole::Neither);
-        let layout = self.journal.layout();
-        let names = layout.names();
-        for (name, text) in [(&names.plan, found.plan), (&names.comments, found.comments)] {
-            if let Some(text) = text {
-                files::keep_conflict(layout, name, text.as_bytes(), self.journal.now())?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Cleans what a plan says before it becomes an event; its hash stays that of the bytes.
@@ -418,7 +365,7 @@ fn cleaned_response(response: Response) -> Response {
     }
 }
 
-fn no_document(order: &TurnOrder, reason: String) -> Event {
+pub(super) fn no_document(order: &TurnOrder, reason: String) -> Event {
     Event::NoDocument {
         turn: order.turn.clone(),
         reason,

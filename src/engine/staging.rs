@@ -8,9 +8,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::domain::ids::Sha256;
 use crate::domain::plan::file_hash;
-use crate::store::{Layout, StoreError, documents};
+use crate::store::documents::{self, Document};
+use crate::store::{Layout, StoreError};
 
 /// The largest document that is taken from an agent, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -24,10 +24,10 @@ pub struct Staging {
     pub plan: PathBuf,
     /// Where it may write comments or answers.
     pub comments: PathBuf,
-    /// The hash of `plan.md` when the turn began; also that of its copy in the folder.
-    pub plan_base: Option<Sha256>,
-    /// The hash of `comments.md` when the turn began.
-    pub comments_base: Option<Sha256>,
+    /// `plan.md` when the turn began; its copy is put into the folder.
+    pub plan_before: Option<Document>,
+    /// `comments.md` when the turn began.
+    pub comments_before: Option<Document>,
 }
 
 /// Empties the session's folder and puts a copy of `plan.md` in it, where there is one.
@@ -45,14 +45,12 @@ pub fn prepare(layout: &Layout, dir: PathBuf) -> Result<Staging, StoreError> {
         .mode(0o700)
         .create(&dir)
         .map_err(failed("create"))?;
-    let plan = documents::read(&layout.plan())?;
-    let comments = documents::read(&layout.comments())?;
     let staging = Staging {
-        plan_base: plan.as_ref().map(|document| document.sha256.clone()),
-        comments_base: comments.map(|document| document.sha256),
+        plan_before: documents::read(&layout.plan())?,
+        comments_before: documents::read(&layout.comments())?,
         ..planned(layout, dir.clone())
     };
-    if let Some(document) = plan {
+    if let Some(document) = &staging.plan_before {
         fs::write(&staging.plan, &document.bytes).map_err(failed("fill"))?;
     }
     Ok(staging)
@@ -63,8 +61,8 @@ pub fn planned(layout: &Layout, dir: PathBuf) -> Staging {
     Staging {
         plan: dir.join(&layout.names().plan),
         comments: dir.join(&layout.names().comments),
-        plan_base: None,
-        comments_base: None,
+        plan_before: None,
+        comments_before: None,
         dir,
     }
 }
@@ -107,8 +105,9 @@ pub fn read(staging: &Staging) -> Left {
         return left;
     }
     let plan = take(&staging.plan, &mut left.refused);
+    let before = staging.plan_before.as_ref().map(|before| &before.sha256);
     left.plan = plan
-        .filter(|bytes| Some(file_hash(bytes)) != staging.plan_base)
+        .filter(|bytes| Some(&file_hash(bytes)) != before)
         .map(to_text);
     left.comments = take(&staging.comments, &mut left.refused).map(to_text);
     left

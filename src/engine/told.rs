@@ -248,6 +248,7 @@ impl Engine {
             order: at_work.order,
             final_text,
             staging: at_work.staging,
+            merged: None,
         });
         for edit in self.notice_edits() {
             self.feed(edit)?;

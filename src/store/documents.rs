@@ -2,6 +2,7 @@
 //!
 //! Refuses to overwrite a version that the caller has not seen, and to know what a document says.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::Digest;
@@ -9,7 +10,8 @@ use thiserror::Error;
 
 use crate::domain::ids::{At, Sha256};
 
-use super::{DocumentLock, Layout, StoreError, atomic, instant, plain};
+use super::plain::{self, Found};
+use super::{DocumentLock, Layout, StoreError, atomic, instant};
 
 /// The largest document that is read, in bytes.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -75,7 +77,11 @@ pub fn replace(
     Ok(hash(bytes))
 }
 
-/// Keeps a version that lost a conflict under `history/conflicts/` and returns where.
+/// Keeps a version that lost a conflict under `history/conflicts/` and returns where; once, however
+/// often it is kept.
+///
+/// # Errors
+/// The directory cannot be read or written.
 pub fn keep_conflict(
     layout: &Layout,
     name: &str,
@@ -84,6 +90,15 @@ pub fn keep_conflict(
 ) -> Result<PathBuf, StoreError> {
     let dir = layout.conflicts();
     plain::ensure_dirs(layout.workdir(), &dir)?;
+    let entries = fs::read_dir(&dir).map_err(|e| StoreError::io("list", &dir, e))?;
+    for entry in entries {
+        let path = entry.map_err(|e| StoreError::io("list", &dir, e))?.path();
+        if plain::look(&path)? == Found::File
+            && plain::read(&path, MAX_BYTES)?.as_deref() == Some(bytes)
+        {
+            return Ok(path);
+        }
+    }
     let place = plain::free_place(&dir.join(format!("{}-{name}", instant::to_name(at))))?;
     atomic::replace(&place, bytes)?;
     Ok(place)
@@ -92,7 +107,6 @@ pub fn keep_conflict(
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::fs;
 
     use proptest::prelude::*;
 

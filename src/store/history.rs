@@ -56,11 +56,12 @@ impl Guard {
 }
 
 /// What belongs to one run, the snapshot last: while it is here, so is the run.
-fn files(layout: &Layout) -> [PathBuf; 8] {
+fn files(layout: &Layout) -> [PathBuf; 9] {
     [
         layout.iterations(),
         layout.sessions(),
         layout.turns(),
+        layout.merges(),
         layout.comments(),
         layout.plan(),
         layout.log(),

@@ -15,7 +15,7 @@ use super::{StoreError, atomic};
 const GITIGNORE: &str = "*\n!.gitignore\n!config.toml\n!prompts/\n!prompts/**\n";
 
 /// Names in the work directory that no document may take.
-const RESERVED: [&str; 11] = [
+const RESERVED: [&str; 12] = [
     ".gitignore",
     "archive.json",
     "config.toml",
@@ -23,6 +23,7 @@ const RESERVED: [&str; 11] = [
     "history",
     "iterations",
     "lock",
+    "merges",
     "prompts",
     "sessions",
     "state.json",
@@ -255,6 +256,11 @@ impl Layout {
     /// The directory in which one session's agent writes its staging copies.
     pub fn staging(&self, id: &SessionId) -> PathBuf {
         self.turns().join(file_name(id.as_str()))
+    }
+
+    /// The directory of merges that wait for the user's hand.
+    pub fn merges(&self) -> PathBuf {
+        self.workdir.join("merges")
     }
 
     /// The directory of archived runs and of everything set aside.

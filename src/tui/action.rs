@@ -81,14 +81,17 @@ pub enum DocumentKind {
     Plan,
     /// `comments.md`
     Comments,
+    /// What the two texts of the open conflict are merged into.
+    Merge,
 }
 
 impl DocumentKind {
-    /// The file's name.
+    /// The file's name, as far as it is known here.
     pub fn file_name(self) -> &'static str {
         match self {
             Self::Plan => "plan.md",
             Self::Comments => "comments.md",
+            Self::Merge => "merge",
         }
     }
 }

@@ -177,7 +177,8 @@ fn document(argument: &str) -> Result<Command, String> {
     match argument {
         "" | "plan" | "plan.md" => Ok(Command::Edit(DocumentKind::Plan)),
         "comments" | "comments.md" => Ok(Command::Edit(DocumentKind::Comments)),
-        _ => Err("/edit takes `plan` or `comments`".to_owned()),
+        "merge" => Ok(Command::Edit(DocumentKind::Merge)),
+        _ => Err("/edit takes `plan`, `comments` or `merge`".to_owned()),
     }
 }
 
@@ -280,7 +281,7 @@ mod tests {
                     .replace("[N]", "")
                     .replace("TEXT", "x")
                     .replace("CHOICE", "x");
-                let typed = typed.replace("plan|comments", "plan");
+                let typed = typed.replace("plan|comments|merge", "plan");
                 let command = read(&typed);
                 assert!(command.is_ok(), "{slash}: {command:?}");
             }

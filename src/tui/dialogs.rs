@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 
 use super::action::Action;
 use super::sheet::{Sheet, Then};
+use super::versions::Versions;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, Question, QuestionKind};
@@ -41,6 +42,8 @@ use crate::domain::turn::Role;
 pub struct Known<'a> {
     /// What the turn at the gate will send, drawable.
     pub preview: Option<&'a str>,
+    /// The texts that the open question is about.
+    pub versions: &'a [Versions],
     /// The goal as the agent last put it.
     pub proposed_goal: Option<&'a str>,
     /// Answers to the first of several questions.
@@ -80,7 +83,11 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             other,
         } => adapter_failed::sheet(id, purpose, (kind, message, other.as_deref()), state),
         QuestionKind::UsageLimit { .. } => usage_limit::sheet(id, &question.kind, state),
-        QuestionKind::Conflict { document, purpose } => conflict::sheet(id, document, purpose),
+        QuestionKind::Conflict {
+            document,
+            purpose,
+            clash,
+        } => conflict::sheet(id, (document, clash.as_ref()), purpose, known),
         QuestionKind::DirtyFiles { step, paths } => dirty_files::sheet(id, *step, paths),
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),

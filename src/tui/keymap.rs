@@ -161,8 +161,8 @@ pub const BINDINGS: &[Binding] = &[
         Outside,
         || Command::Edit(DocumentKind::Plan),
         [
-            "/edit plan|comments",
-            "edit the document in your editor",
+            "/edit plan|comments|merge",
+            "edit the document, or the merge of the open conflict, in your editor",
             "edit",
         ],
     ),

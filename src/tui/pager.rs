@@ -10,6 +10,7 @@ use super::command::Move;
 use super::markdown;
 use super::page::Page;
 use super::theme;
+use super::versions::{self, Versions};
 use super::wrap::{cut, shown, wrap};
 
 /// How a text is styled.
@@ -30,6 +31,8 @@ pub struct Pager {
     title: String,
     text: String,
     form: Form,
+    /// Texts to compare, in the place of the one.
+    both: Option<(Vec<Versions>, versions::Form)>,
     laid_at: Option<usize>,
     page: Page,
 }
@@ -47,9 +50,33 @@ impl Pager {
             title: super::wrap::one_line(title),
             text,
             form,
+            both: None,
             laid_at: None,
             page: Page::default(),
         }
+    }
+
+    /// Opens the user's text and the agent's.
+    pub fn both(versions: Vec<Versions>) -> Self {
+        Self {
+            both: Some((versions, versions::Form::Diff)),
+            ..Self::new("both texts, V: side by side", "", Form::Markdown)
+        }
+    }
+
+    /// Shows two texts the other way; says whether there are two.
+    pub fn turn(&mut self) -> bool {
+        let Some((_, form)) = &mut self.both else {
+            return false;
+        };
+        let title;
+        (*form, title) = match form {
+            versions::Form::Diff => (versions::Form::Sides, "both texts, V: as a diff"),
+            versions::Form::Sides => (versions::Form::Diff, "both texts, V: side by side"),
+        };
+        self.title = title.to_owned();
+        self.laid_at = None;
+        true
     }
 
     /// Moves the view.
@@ -62,7 +89,13 @@ impl Pager {
         let columns = usize::from(area.width);
         if self.laid_at != Some(columns) {
             self.laid_at = Some(columns);
-            self.page.set_lines(lay_out(&self.text, self.form, columns));
+            self.page.set_lines(match &self.both {
+                Some((versions, form)) => versions
+                    .iter()
+                    .flat_map(|versions| versions.lay_out(*form, columns))
+                    .collect(),
+                None => lay_out(&self.text, self.form, columns),
+            });
         }
         let title = format!("▤ {}  (Esc closes)", self.title);
         frame.render_widget(Line::styled(cut(&title, columns), theme::STRONG), area);

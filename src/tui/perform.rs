@@ -214,6 +214,15 @@ impl Screen {
     }
 
     fn view(&mut self, state: Option<&State>) -> Vec<Action> {
+        if let Some(pager) = &mut self.pager
+            && pager.turn()
+        {
+            return Vec::new();
+        }
+        if !self.versions.is_empty() && state.is_some_and(is_about_versions) {
+            let pager = Pager::both(self.versions.clone());
+            return self.open(pager);
+        }
         match self.waiting(state).and_then(|sheet| sheet.whole) {
             Some((title, text)) => self.open(Pager::new(&title, &text, Form::Markdown)),
             None => self.refuse("nothing waits that has more to show"),
@@ -411,6 +420,12 @@ impl Screen {
             Err(why) => Submitted::Kept(why),
         }
     }
+}
+
+/// Tells whether the dialog that waits is about two texts.
+fn is_about_versions(state: &State) -> bool {
+    let kind = state.awaiting.as_ref().map(|question| &question.kind);
+    state.approvals.is_empty() && matches!(kind, Some(QuestionKind::Conflict { .. }))
 }
 
 /// What the user decides about a call.

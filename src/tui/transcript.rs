@@ -35,6 +35,8 @@ pub struct Transcript {
     has_forgotten: bool,
     n_bytes: usize,
     cleaners: BTreeMap<(Role, String), Cleaner>,
+    /// The goal that was given last, until something else is said.
+    given: Option<String>,
     thinking: Folding,
     scroll: Scroll,
 }
@@ -83,6 +85,12 @@ impl Transcript {
     /// Takes an event in.
     pub fn on_event(&mut self, event: &Event) {
         match event {
+            // A goal that is given is also the first thing that is said about it.
+            Event::Said { text } if self.given.take_if(|given| given == text).is_some() => {}
+            Event::GoalGiven { text } => {
+                self.given = Some(text.clone());
+                self.push_all(retell::event(event));
+            }
             Event::Agent { role, news, .. } => self.on_news(*role, news),
             Event::TurnStarted { .. } | Event::TurnEnded { .. } => {
                 self.drop_provisional();

@@ -38,6 +38,7 @@ pub enum Std {
 }
 
 const PURE: Crates = Crates::Only(&[
+    "diffy",
     "regex",
     "serde",
     "serde_json",

@@ -1,6 +1,6 @@
 //! What turns return becomes plan.md and comments.md, by the program alone.
 
-use crate::script::{Agent, plan, say, shell, turn, write};
+use crate::script::{Agent, edit, plan, say, shell, turn, write};
 use crate::world::World;
 
 const PLAN: &str = "# Task: A\n\n## Steps\n1. [ ] Write\n";
@@ -190,7 +190,7 @@ fn a_plan_that_the_user_edits_under_a_turn_is_a_conflict_and_nothing_is_lost() {
     run_with_edit(&world, &[])
         .ends(3)
         .complains("plan.md")
-        .complains("--answer conflict=overwrite|discard");
+        .complains("--answer conflict=overwrite|merge|discard");
     assert_eq!(world.read(".agent-collab/plan.md"), MINE);
     let everything: Vec<u8> = world
         .files(".agent-collab")
@@ -231,6 +231,66 @@ fn the_agents_text_is_kept_aside_where_the_users_counts() {
             .any(|text| text.contains("Write by the agent")),
         "{:?}",
         conflicts(&world)
+    );
+}
+
+#[test]
+fn both_texts_are_merged_where_they_do_not_clash() {
+    let world = World::new();
+    let wait = world.fifo("wait");
+    let planner = finish(Agent::new().plan(PLAN))
+        .on(
+            "[agent-collab RESPOND",
+            vec![
+                shell(&format!("cat {wait}")),
+                write("${comments_path}", "1. accepted: yes\n"),
+                edit("${plan_path}", "Write", "Write by the agent"),
+            ],
+        )
+        .respond("1. accepted: yes\n");
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n")
+        .review("[APPROVED]\n");
+    world.cast(&planner, &reviewer);
+    let goal = ["run", "--goal", "A test", "--auto", "--yes-execute"];
+    let mut running = world.start(&[&goal[..], &["--answer", "conflict=merge"]].concat());
+    running.until("command: cat");
+    let mine = world
+        .read(".agent-collab/plan.md")
+        .replace("# Task: A\n", "# Task: A\n\nMind the gap.\n");
+    world.put(".agent-collab/plan.md", &mine);
+    world.release("wait");
+    running.wait().ends(0);
+    let text = world.read(".agent-collab/plan.md");
+    assert!(
+        text.contains("1. [x] Write by the agent") && text.contains("Mind the gap."),
+        "{text}"
+    );
+    let kept = conflicts(&world);
+    assert!(kept.contains(&mine), "{kept:?}");
+    assert!(
+        kept.iter()
+            .any(|text| text.contains("by the agent") && !text.contains("Mind the gap.")),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn a_merge_that_clashes_names_the_file_in_which_it_is_put_right() {
+    let world = World::new();
+    run_with_edit(&world, &["--answer", "conflict=merge"])
+        .ends(3)
+        .complains("both changed the same lines")
+        .complains("put it right in .agent-collab/merges/");
+    assert_eq!(world.read(".agent-collab/plan.md"), MINE);
+    let merges = world.files(".agent-collab/merges");
+    let [(_, merge)] = merges.as_slice() else {
+        panic!("one merge: {merges:?}");
+    };
+    let merge = String::from_utf8_lossy(merge).into_owned();
+    assert!(
+        merge.contains("<<<<<<< your text") && merge.contains(">>>>>>> the agent's text"),
+        "{merge}"
     );
 }
 

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use crate::app::start::{self, Begun, Occupied, Refusal, Unfinished, Wishes};
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
-use crate::domain::question::QuestionKind;
+use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
 use crate::engine::git::Repository;
@@ -233,6 +233,10 @@ impl Shell {
         }
         match event {
             Event::Said { text } => self.say(text),
+            Event::Answered {
+                id,
+                answer: Answer::Merge,
+            } => self.merge(id),
             other => self.feed(other),
         }
     }

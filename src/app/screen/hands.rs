@@ -1,12 +1,14 @@
 //! What the user asked for, done: each action calls one function.
 
+use std::path::PathBuf;
+
 use crossterm::event::EventStream;
 use tokio::time::Instant;
 
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::plan;
-use crate::domain::question::{AfterEdit, Answer};
+use crate::domain::question::{AfterEdit, Answer, QuestionKind};
 use crate::store::{Layout, documents};
 use crate::tui::{Action, DocumentKind};
 
@@ -59,19 +61,24 @@ impl Shell {
             return Ok(None);
         };
         let file = match document {
-            DocumentKind::Plan => occupied.layout.plan(),
-            DocumentKind::Comments => occupied.layout.comments(),
+            DocumentKind::Plan => Ok(occupied.layout.plan()),
+            DocumentKind::Comments => Ok(occupied.layout.comments()),
+            DocumentKind::Merge => self.merge_to_edit(),
         };
-        if !file.is_file() {
-            let name = document.file_name();
-            self.screen.on_notice(&format!("there is no {name} yet"));
-            return Ok(None);
-        }
+        let there = |file: &PathBuf| file.is_file();
+        let missing = || format!("there is no {} yet", document.file_name());
+        let file = match file.and_then(|file| Some(file).filter(there).ok_or_else(missing)) {
+            Ok(file) => file,
+            Err(problem) => {
+                self.screen.on_notice(&problem);
+                return Ok(None);
+            }
+        };
         self.input = None;
         self.terminal.give_back().map_err(End::TerminalGone)?;
         self.tasks.spawn(async move {
             let editor = editor::command_line();
-            Done::Edited(editor::edit(&editor, &file).await)
+            Done::Edited(document, editor::edit(&editor, &file).await)
         });
         Ok(None)
     }
@@ -79,6 +86,7 @@ impl Shell {
     /// Takes the terminal back from the editor. What it wrote is noticed like any other edit.
     pub(super) fn on_edited(
         &mut self,
+        document: DocumentKind,
         ended: std::io::Result<std::process::ExitStatus>,
     ) -> Result<Option<End>, End> {
         self.terminal.take_again().map_err(End::TerminalGone)?;
@@ -87,6 +95,9 @@ impl Shell {
         self.wanted = Wanted::ForUser;
         self.documents.on_changed(Instant::now());
         match ended {
+            Ok(status) if status.success() && document == DocumentKind::Merge => {
+                return self.take_merge();
+            }
             Ok(status) if status.success() => {}
             Ok(status) => {
                 let editor = editor::command_line();
@@ -99,6 +110,44 @@ impl Shell {
                 .on_notice(&format!("cannot start an editor: {error}")),
         }
         Ok(None)
+    }
+
+    fn merge_to_edit(&self) -> Result<PathBuf, String> {
+        let engine = self.engine.as_ref();
+        let engine = engine.ok_or("there is no run whose texts could be merged")?;
+        engine.prepare_merge()
+    }
+
+    /// Merges by the file that was edited; what is not whole is asked again.
+    fn take_merge(&mut self) -> Result<Option<End>, End> {
+        match self.open_conflict() {
+            Some((id, _)) => self.feed(Event::Answered {
+                id,
+                answer: Answer::Merge,
+            }),
+            None => Ok(None),
+        }
+    }
+
+    /// Merges both texts; where they clash, the user's editor opens on the merge.
+    pub(super) fn merge(&mut self, id: u32) -> Result<Option<End>, End> {
+        let answer = Answer::Merge;
+        if let Some(end) = self.feed(Event::Answered { id, answer })? {
+            return Ok(Some(end));
+        }
+        match self.open_conflict() {
+            Some((_, true)) => self.edit(DocumentKind::Merge),
+            Some((_, false)) | None => Ok(None),
+        }
+    }
+
+    /// The number of the open conflict and whether a merge of it needs a hand.
+    fn open_conflict(&self) -> Option<(u32, bool)> {
+        let question = self.state()?.awaiting.as_ref()?;
+        match &question.kind {
+            QuestionKind::Conflict { clash, .. } => Some((question.id, clash.is_some())),
+            _ => None,
+        }
     }
 
     /// Answers the question that waits for the end of an edit by hand with the plan as it is now.

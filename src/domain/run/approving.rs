@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Busy, PlanFile, Reading, State, executing, flow, reviewing};
+use super::{Author, Busy, PlanFile, Reading, State, executing, flow, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::execution::Execution;
 use crate::domain::ids::{At, Sha256};
@@ -139,8 +139,9 @@ pub(super) fn on_plan_edited(
         return Vec::new();
     }
     match (plan, &mut state.plan) {
-        (Some(plan), _) => state.take_plan(PlanFile::of(plan, file)),
+        (Some(plan), _) => state.take_plan(PlanFile::of(plan, file), Author::User),
         (None, Some(known)) => {
+            state.plan_by = Author::User;
             known.reading = Reading::Broken;
             known.file_sha256 = file.clone();
             known.plan.approval_sha256 = approval.clone();

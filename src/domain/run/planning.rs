@@ -1,10 +1,10 @@
 //! From a goal to a written plan, and what happens when a turn brings no document.
 
-use super::{Busy, Goal, PlanFile, State, approving, flow, reviewing};
+use super::{Author, Busy, Goal, PlanFile, State, approving, flow, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::{Cause, Phase};
-use crate::domain::question::QuestionKind;
+use crate::domain::question::{Clash, QuestionKind};
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 
 pub(super) fn on_goal_given(state: &mut State, text: &str) -> Vec<Effect> {
@@ -87,7 +87,7 @@ pub(super) fn on_plan_committed(
         return Vec::new();
     }
     let hash = plan.plan.approval_sha256.clone();
-    state.take_plan(plan);
+    state.take_plan(plan, Author::Agent);
     if state.reviewer.is_some() {
         flow::go(state, Cause::PlanWritten);
         return reviewing::enter_review(state, at);
@@ -132,7 +132,12 @@ pub(super) fn on_no_document(
 }
 
 /// The turn's document is kept aside until the user says whose text counts.
-pub(super) fn on_conflict(state: &mut State, turn: &TurnId, document: &str) -> Vec<Effect> {
+pub(super) fn on_conflict(
+    state: &mut State,
+    turn: &TurnId,
+    document: &str,
+    clash: Option<&Clash>,
+) -> Vec<Effect> {
     let collecting = match &state.busy {
         Some(Busy::Collecting { order, .. }) if order.turn == *turn => order.purpose.clone(),
         _ => return Vec::new(),
@@ -142,6 +147,7 @@ pub(super) fn on_conflict(state: &mut State, turn: &TurnId, document: &str) -> V
         QuestionKind::Conflict {
             document: document.to_owned(),
             purpose: collecting,
+            clash: clash.cloned(),
         },
     )
 }

@@ -1,6 +1,6 @@
 //! The review loop: verdicts, progress, the cap, arbitration, and the planner's answers.
 
-use super::{PlanFile, State, VerdictRecord, approving, flow, planning};
+use super::{Author, PlanFile, State, VerdictRecord, approving, flow, planning};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::{At, Sha256};
@@ -37,6 +37,7 @@ pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> V
     }
     let reviewed = state.reviewing.clone().unwrap_or_else(|| plan_now.clone());
     state.comments_sha256 = Some(file_sha256.clone());
+    state.comments_by = Author::Agent;
     take_review(state, review, &reviewed);
     match review.verdict {
         Verdict::Approved if *plan_now == reviewed => {
@@ -133,7 +134,7 @@ pub(super) fn on_edited_by_hand(state: &mut State, at: At, answer: &Answer) -> V
     else {
         return Vec::new();
     };
-    state.take_plan(PlanFile::of(plan, file_sha256));
+    state.take_plan(PlanFile::of(plan, file_sha256), Author::User);
     match then {
         AfterEdit::Review => {
             state.extra += 1;
@@ -165,7 +166,7 @@ pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) ->
     state.findings.take_responses(responses);
     state.comments_sha256 = Some(comments_sha256.clone());
     if let Some((plan, file_sha256)) = plan {
-        state.take_plan(PlanFile::of(plan, file_sha256));
+        state.take_plan(PlanFile::of(plan, file_sha256), Author::Agent);
     }
     flow::go(state, Cause::Responded);
     enter_review(state, at)
@@ -173,6 +174,7 @@ pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) ->
 
 pub(super) fn on_comments_edited(state: &mut State, file_sha256: &Sha256) -> Vec<Effect> {
     state.comments_sha256 = Some(file_sha256.clone());
+    state.comments_by = Author::User;
     Vec::new()
 }
 

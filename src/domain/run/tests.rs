@@ -151,6 +151,7 @@ impl World {
             Effect::CollectDocument(order) if dice % 17 == 16 => Event::Conflict {
                 turn: order.turn.clone(),
                 document: "plan.md".to_owned(),
+                clash: None,
             },
             Effect::CollectDocument(order) | Effect::SettleConflict { order, .. } => {
                 self.document(order, dice)

@@ -1,33 +1,59 @@
 //! Dialog: a workflow file was edited while a turn wrote it too.
 //!
-//! Enter keeps the user's text until the user chooses otherwise.
+//! Enter merges, which loses nothing: what clashes comes back here.
 
-use super::{answer, cancel, identity};
-use crate::domain::question::Answer;
+use super::{Known, answer, cancel, identity};
+use crate::domain::question::{Answer, Clash};
 use crate::domain::turn::Purpose;
-use crate::tui::sheet::Sheet;
+use crate::tui::action::{Action, DocumentKind};
+use crate::tui::command::Command;
+use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
 
-pub(super) fn sheet(id: u32, document: &str, purpose: &Purpose) -> Sheet {
+pub(super) fn sheet(
+    id: u32,
+    (document, clash): (&str, Option<&Clash>),
+    purpose: &Purpose,
+    known: &Known<'_>,
+) -> Sheet {
     let title = format!(
         "{document} was edited while the {} wrote it",
         purpose.role().name()
     );
-    Sheet::new(identity(id), &title)
+    let mut sheet = Sheet::new(identity(id), &title);
+    for versions in known.versions {
+        sheet = sheet.says(&versions.in_words(), theme::PLAIN);
+    }
+    if let Some(Clash { file, why }) = clash {
+        let text = format!("the merge is not whole: {why}\nE puts it right in {file}");
+        sheet = sheet.says(&text, theme::BAD);
+    }
+    let merge = match clash {
+        None => "merge: take both; where they clash, your editor opens",
+        Some(_) => "merge again, as the file is now",
+    };
+    sheet
         .says(
-            "Nothing was overwritten. The text that loses is kept below history/conflicts/.",
-            theme::PLAIN,
+            "Nothing was overwritten. Both texts are kept below history/conflicts/.",
+            theme::QUIET,
         )
+        .offers('m', merge, answer(id, Answer::Merge))
+        .offers(
+            'e',
+            "edit the merge by hand, then take it",
+            Then::Act(vec![Action::Edit(DocumentKind::Merge)]),
+        )
+        .offers('v', "look at both texts", Then::Do(Command::View))
         .offers(
             'o',
             "overwrite: take the agent's text",
             answer(id, Answer::Overwrite),
         )
         .offers(
-            'm',
-            "discard: keep mine, what lies on disk",
+            'n',
+            "no, keep mine: discard the agent's text",
             answer(id, Answer::Discard),
         )
         .offers('c', "cancel the run", cancel())
-        .first(1)
+        .first(if clash.is_some() { 1 } else { 0 })
 }

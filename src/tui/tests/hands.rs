@@ -236,6 +236,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
         let picked = std::collections::BTreeMap::new();
         let known = dialogs::Known {
             preview: Some("prompt"),
+            versions: &[],
             proposed_goal: None,
             picked: &picked,
             confirm_enter: false,

@@ -1,11 +1,14 @@
 //! Pictures of every tab and dialog at three sizes.
 
-use super::world::{approving, asking, drawn, press, questions, running, screen, settings, state};
+use super::world::{
+    PLAN, approving, asking, drawn, press, questions, running, screen, settings, state,
+};
 use crate::domain::phase::Phase;
+use crate::domain::question::{Clash, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Delta, Elsewhere, PastRun, ReadOnly, Screen};
+use crate::tui::{Delta, Elsewhere, PastRun, ReadOnly, Screen, Versions};
 
 pub fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
     let mut pictures = Vec::new();
@@ -76,6 +79,7 @@ fn dialogs_say_what_waits_and_what_enter_does() {
             .map(|n| format!("line {n} of the prompt, 第{n}行"))
             .collect();
         screen.on_preview(&prompt.join("\n"));
+        screen.on_versions(vec![versions()]);
         check(&name, &mut screen, Some(&state));
     }
     let state = approving(&[
@@ -137,6 +141,48 @@ fn finished_runs_are_there_to_choose_from() {
     let mut none = not_writing();
     none.on_history(&[]);
     insta::assert_snapshot!("history_none", drawn(&mut none, (80, 24), None));
+}
+
+/// A plan in the user's words and in the agent's.
+fn versions() -> Versions {
+    Versions {
+        name: "plan.md".to_owned(),
+        yours: PLAN.replace("3. [ ] 在", "3. [ ] 先问用户, then 在"),
+        agents: PLAN.replace("a very long list", "a list of a million"),
+    }
+}
+
+#[test]
+fn two_texts_are_seen_one_below_the_other_and_side_by_side() {
+    let conflict = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "conflict");
+    let (phase, kind) = conflict.unwrap();
+    let state = asking(phase, kind);
+    let mut screen = not_writing();
+    screen.on_versions(vec![versions()]);
+    drawn(&mut screen, (80, 24), Some(&state));
+    press(&mut screen, Some(&state), &["v"]);
+    check("versions_diff", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["v"]);
+    check("versions_sides", &mut screen, Some(&state));
+}
+
+#[test]
+fn a_merge_that_is_not_whole_says_what_is_left_to_do() {
+    let clash = Clash {
+        file: ".agent-collab/merges/0a1b2c3d-4e5f6071-plan.md".to_owned(),
+        why: "in 2 place(s) both changed the same lines".to_owned(),
+    };
+    let kind = QuestionKind::Conflict {
+        document: "plan.md".to_owned(),
+        purpose: Purpose::Respond,
+        clash: Some(clash),
+    };
+    let state = asking(Phase::Respond, kind);
+    let mut screen = not_writing();
+    screen.on_versions(vec![versions()]);
+    check("dialog_conflict_clash", &mut screen, Some(&state));
 }
 
 #[test]

@@ -311,6 +311,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::Conflict {
                 document: text("plan.md"),
                 purpose,
+                clash: None,
             },
         ),
         (

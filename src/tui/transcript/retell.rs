@@ -73,10 +73,16 @@ pub fn event(event: &Event) -> Vec<Block> {
             Tone::Bad,
             &format!("the turn brought no document: {reason}"),
         ),
-        Event::Conflict { document, .. } => fact(
+        // A second one of the same turn is told by its question.
+        Event::Conflict {
+            document,
+            clash: None,
+            ..
+        } => fact(
             Tone::Bad,
             &format!("{document} was edited while a turn wrote it; nothing was overwritten"),
         ),
+        Event::Conflict { clash: Some(_), .. } => Vec::new(),
         Event::PlanEdited { plan, .. } => match plan {
             Some(_) => you("edited plan.md"),
             None => fact(Tone::Bad, "plan.md was edited and is no plan any more"),
@@ -310,6 +316,7 @@ fn answer_in_words(answer: &Answer) -> String {
         }
         Answer::Dismiss => "decide yourself".to_owned(),
         Answer::Overwrite => "take the agent's text".to_owned(),
+        Answer::Merge => "merge both texts".to_owned(),
         Answer::Discard => "keep my text".to_owned(),
         Answer::Include => "commit my changes with the step".to_owned(),
         Answer::LeaveOut => "leave these files uncommitted".to_owned(),

@@ -1,0 +1,57 @@
+//! What the open question is about, where the run's state does not hold it: read once for each question.
+//!
+//! Refuses to draw any of it.
+
+use crate::domain::question::QuestionKind;
+use crate::engine;
+use crate::tui::Versions;
+
+use super::Shell;
+
+impl Shell {
+    /// Shows what the open question is about where the state does not hold it: what the turn at the gate
+    /// will send, the texts in conflict. Once for each such question, and after each edit.
+    pub(super) fn preview(&mut self) {
+        let Some(engine) = &self.engine else {
+            return;
+        };
+        let Some(question) = &engine.state().awaiting else {
+            return;
+        };
+        if self.previewed == Some(question.id) {
+            return;
+        }
+        match &question.kind {
+            QuestionKind::Gate { order } => {
+                self.previewed = Some(question.id);
+                let prompt = engine.preview(order);
+                let prompt = prompt.unwrap_or_else(|problem| format!("no prompt: {problem}"));
+                self.screen.on_preview(&prompt);
+            }
+            QuestionKind::Conflict { .. } => {
+                self.previewed = Some(question.id);
+                match engine.versions() {
+                    Ok(versions) => {
+                        let versions = versions.into_iter().map(told).collect();
+                        self.screen.on_versions(versions);
+                    }
+                    Err(error) => self.screen.on_notice(&error.to_string()),
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn told(versions: engine::Versions) -> Versions {
+    let engine::Versions {
+        name,
+        yours,
+        agents,
+    } = versions;
+    Versions {
+        name,
+        yours,
+        agents,
+    }
+}

@@ -1,0 +1,405 @@
+//! Whatever the user types, whenever: it stays in the document or is kept.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::Trust;
+use crate::config::{self, Choices, Places};
+use crate::domain::event::{Created, Event, Settings};
+use crate::domain::ids::{RunId, SessionId};
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::run::SCHEMA;
+use crate::domain::turn::{Purpose, TurnResult};
+use crate::engine::journal::Journal;
+use crate::engine::setup::{BranchPolicy, OnAsk, Setup};
+use crate::engine::{Engine, Held, staging};
+use crate::prompts::Prompts;
+use crate::store::{Guard, Layout, Names};
+
+/// A run whose agents are played by the test: it writes what they leave in their folders.
+struct World {
+    folder: tempfile::TempDir,
+    engine: Engine,
+    n: u32,
+    /// What the user typed and did not take away.
+    typed: BTreeSet<String>,
+}
+
+/// What happens next; what does not fit is left out.
+#[derive(Debug, Clone, Copy)]
+enum Deed {
+    /// The user changes a document: at its end, or all of it.
+    Edit(Name, How),
+    /// The turn that waits begins.
+    Begin,
+    /// It ends with a document.
+    End,
+    /// The open conflict is answered.
+    Settle(Whose),
+    /// The user puts the merge right by hand.
+    MendMerge,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Name {
+    Plan,
+    Comments,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum How {
+    Append,
+    Rewrite,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Whose {
+    Yours,
+    Agents,
+    Both,
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let name = prop_oneof![Just(Name::Plan), Just(Name::Comments)];
+    let how = prop_oneof![3 => Just(How::Append), 1 => Just(How::Rewrite)];
+    prop_oneof![
+        3 => (name, how).prop_map(|(name, how)| Deed::Edit(name, how)),
+        3 => Just(Deed::Begin),
+        3 => Just(Deed::End),
+        1 => Just(Deed::Settle(Whose::Yours)),
+        1 => Just(Deed::Settle(Whose::Agents)),
+        3 => Just(Deed::Settle(Whose::Both)),
+        1 => Just(Deed::MendMerge),
+    ]
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let layout = Layout::new(&root, Names::default()).unwrap();
+        let _ = layout.create().unwrap();
+        let places = Places {
+            home: root.join("home"),
+            config_dir: root.join("home/config"),
+            state_dir: root.join("home/state"),
+        };
+        let loaded = config::load(&places, &root, &Choices::default()).unwrap();
+        let guard = Guard::open(&layout, &root.join("side")).unwrap();
+        let (journal, _) = Journal::begin(guard, created()).unwrap();
+        let setup = Setup {
+            root,
+            config: loaded.config,
+            prompts: Prompts::load(&[]).unwrap(),
+            trust: Trust::Untrusted,
+            instructions: Vec::new(),
+            adapters: Default::default(),
+            branch: BranchPolicy::Unless,
+            commits_off: None,
+            on_ask: OnAsk::Deny,
+            children: Default::default(),
+        };
+        let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
+        let text = "a goal".to_owned();
+        engine
+            .feed(Event::GoalGiven { text: text.clone() })
+            .unwrap();
+        let title = text.clone();
+        engine.feed(Event::GoalConfirmed { title, text }).unwrap();
+        Self {
+            folder,
+            engine,
+            n: 0,
+            typed: BTreeSet::new(),
+        }
+    }
+
+    fn layout(&self) -> &Layout {
+        self.engine.journal().layout()
+    }
+
+    fn next(&mut self, word: &str) -> String {
+        self.n += 1;
+        format!("{word}-{}.", self.n)
+    }
+
+    fn is_asked(&self, fits: impl Fn(&QuestionKind) -> bool) -> Option<u32> {
+        let question = self.engine.state().awaiting.as_ref()?;
+        fits(&question.kind).then_some(question.id)
+    }
+
+    fn answer(&mut self, id: u32, answer: Answer) {
+        self.engine.feed(Event::Answered { id, answer }).unwrap();
+    }
+
+    fn perform(&mut self, deed: Deed) {
+        match deed {
+            Deed::Edit(name, how) => self.edit(name, how),
+            Deed::Begin => self.begin(),
+            Deed::End => self.end(),
+            Deed::Settle(whose) => self.settle(whose),
+            Deed::MendMerge => self.mend(),
+        }
+    }
+
+    fn edit(&mut self, name: Name, how: How) {
+        let path = match name {
+            Name::Plan => self.layout().plan(),
+            Name::Comments => self.layout().comments(),
+        };
+        let typed = self.next("typed");
+        let before = read(&path);
+        let text = match how {
+            How::Append => format!("{before}{typed}\n"),
+            How::Rewrite => format!("# Mine\n\n1. [ ] {typed}\n"),
+        };
+        // What the user takes away is not missed.
+        self.typed
+            .retain(|word| !before.contains(word) || text.contains(word));
+        self.typed.insert(typed);
+        fs::write(path, text).unwrap();
+    }
+
+    fn begin(&mut self) {
+        if let Some(id) = self.is_asked(|kind| matches!(kind, QuestionKind::NoDocument { .. })) {
+            self.answer(id, Answer::Retry);
+        }
+        if self
+            .is_asked(|kind| matches!(kind, QuestionKind::Gate { .. }))
+            .is_none()
+        {
+            return;
+        }
+        self.engine.look_at_documents().unwrap();
+        // The effect is not performed: this test is the agent.
+        self.engine.journal.record(Event::Released).unwrap();
+        let order = self.engine.state().running.clone().unwrap().order;
+        let session = self.engine.state().session(order.purpose.role()).unwrap();
+        let dir = self.layout().staging(&session.id);
+        let staging = staging::prepare(self.layout(), dir).unwrap();
+        self.engine.held = Some(Held {
+            order,
+            final_text: String::new(),
+            staging,
+            merged: None,
+        });
+    }
+
+    fn end(&mut self) {
+        let Some(running) = self.engine.state().running.clone() else {
+            return;
+        };
+        let word = self.next("agent");
+        let staging = self.engine.held.as_ref().unwrap().staging.clone();
+        match running.order.purpose {
+            Purpose::WritePlan | Purpose::Respond => {
+                let before = read(&staging.plan);
+                let text = match before.contains("1. [ ]") {
+                    true => before.replacen("1. [ ]", &format!("1. [ ] {word}"), 1),
+                    false => format!("# Task\n\n1. [ ] {word}\n"),
+                };
+                fs::write(&staging.plan, text).unwrap();
+                fs::write(&staging.comments, format!("1. accepted: {word}\n")).unwrap();
+            }
+            _ => {
+                let text = format!("[CHANGES_REQUIRED]\n\n1. [major] {word}\n");
+                fs::write(&staging.comments, text).unwrap();
+            }
+        }
+        let result = TurnResult::Completed {
+            question: None,
+            summary: String::new(),
+        };
+        self.engine.look_at_documents().unwrap();
+        let turn = running.order.turn;
+        self.engine.feed(Event::TurnEnded { turn, result }).unwrap();
+    }
+
+    fn settle(&mut self, whose: Whose) {
+        let answer = match whose {
+            Whose::Yours => Answer::Discard,
+            Whose::Agents => Answer::Overwrite,
+            Whose::Both => Answer::Merge,
+        };
+        if let Some(id) = self.is_asked(|kind| matches!(kind, QuestionKind::Conflict { .. })) {
+            self.answer(id, answer);
+        }
+    }
+
+    fn mend(&mut self) {
+        let Ok(path) = self.engine.prepare_merge() else {
+            return;
+        };
+        let typed = self.next("typed");
+        let is_text = |line: &&str| {
+            !["<<<<<<<", "=======", ">>>>>>>"]
+                .iter()
+                .any(|mark| line.starts_with(mark))
+        };
+        let mut n = 0;
+        let numbered = |line: &str| match line.split_once(". [ ]") {
+            Some((_, text)) => {
+                n += 1;
+                format!("{n}. [ ]{text}\n")
+            }
+            None => format!("{line}\n"),
+        };
+        let text: String = read(&path).lines().filter(is_text).map(numbered).collect();
+        fs::write(path, format!("{text}{typed}\n")).unwrap();
+        self.typed.insert(typed);
+    }
+
+    /// What of the user's words is nowhere.
+    fn lost(&self) -> Vec<&String> {
+        let layout = self.layout();
+        let mut texts = vec![read(&layout.plan()), read(&layout.comments())];
+        for folder in [layout.conflicts(), layout.merges()] {
+            let files = fs::read_dir(folder).into_iter().flatten().flatten();
+            texts.extend(files.map(|entry| read(&entry.path())));
+        }
+        let kept = |word: &&String| texts.iter().any(|text| text.contains(*word));
+        self.typed.iter().filter(|word| !kept(word)).collect()
+    }
+
+    fn kept(&self) -> Vec<String> {
+        let files = fs::read_dir(self.layout().conflicts())
+            .into_iter()
+            .flatten();
+        let mut kept: Vec<String> = files.flatten().map(|entry| read(&entry.path())).collect();
+        kept.sort();
+        kept
+    }
+}
+
+fn created() -> Created {
+    Created {
+        schema: SCHEMA,
+        run: RunId::new("run_1"),
+        gate: Gate::Manual,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: 1_000,
+            stall_limit: 1_000,
+            auto_approve: false,
+            max_fix_turns: 0,
+        },
+        planner: (SessionId::new("ses_a"), "a".to_owned()),
+        reviewer: Some((SessionId::new("ses_b"), "b".to_owned())),
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Plays until the planner answers a review, and the user and the planner change the plan.
+fn in_conflict(yours: (&str, &str)) -> (World, PathBuf) {
+    let mut world = World::new();
+    for deed in [Deed::Begin, Deed::End, Deed::Begin, Deed::End, Deed::Begin] {
+        world.perform(deed);
+    }
+    let plan = world.layout().plan();
+    let text = read(&plan).replace(yours.0, yours.1);
+    fs::write(&plan, text).unwrap();
+    world.perform(Deed::End);
+    assert!(
+        world
+            .is_asked(|kind| matches!(kind, QuestionKind::Conflict { clash: None, .. }))
+            .is_some()
+    );
+    (world, plan)
+}
+
+#[test]
+fn changes_in_different_places_are_merged_and_both_texts_are_kept() {
+    let (mut world, plan) = in_conflict(("# Task", "# Task of mine"));
+    let mine = read(&plan);
+    world.perform(Deed::Settle(Whose::Both));
+    let text = read(&plan);
+    assert!(
+        text.contains("# Task of mine") && text.contains("1. [ ] agent-3. agent-1."),
+        "{text}"
+    );
+    let kept = world.kept();
+    assert!(kept.contains(&mine), "{kept:?}");
+    assert!(
+        kept.iter()
+            .any(|text| text.contains("# Task\n") && text.contains("agent-3."))
+    );
+    assert!(
+        world.engine.state().awaiting.is_some(),
+        "the next turn waits"
+    );
+}
+
+#[test]
+fn a_clash_is_put_right_by_hand_in_a_file_of_its_own() {
+    let (mut world, plan) = in_conflict(("1. [ ]", "1. [ ] mine"));
+    let mine = read(&plan);
+    world.perform(Deed::Settle(Whose::Both));
+    let clashes = |world: &World| {
+        world.is_asked(|kind| matches!(kind, QuestionKind::Conflict { clash: Some(_), .. }))
+    };
+    assert!(clashes(&world).is_some());
+    assert_eq!(read(&plan), mine, "nothing is written to the plan");
+    world.perform(Deed::Settle(Whose::Both));
+    assert!(clashes(&world).is_some(), "the markers are still there");
+    let merge = world.engine.prepare_merge().unwrap();
+    fs::write(&merge, "# Task\n\n1. [ ] by hand\n").unwrap();
+    world.perform(Deed::Settle(Whose::Both));
+    assert!(clashes(&world).is_none());
+    assert!(read(&plan).contains("1. [ ] by hand"));
+    assert!(!merge.exists());
+    assert!(
+        world
+            .kept()
+            .iter()
+            .any(|text| text == "# Task\n\n1. [ ] by hand\n")
+    );
+}
+
+#[test]
+fn an_edit_while_the_conflict_is_open_is_looked_at_again() {
+    let (mut world, plan) = in_conflict(("# Task", "# Task of mine"));
+    fs::write(&plan, format!("{}\nlater\n", read(&plan))).unwrap();
+    world.perform(Deed::Settle(Whose::Agents));
+    assert!(!read(&plan).contains("later"));
+    assert!(world.kept().iter().any(|text| text.contains("later")));
+}
+
+#[test]
+fn what_was_taken_in_before_a_turn_is_kept_when_its_review_takes_it_away() {
+    let mut world = World::new();
+    for deed in [
+        Deed::Begin,
+        Deed::End,
+        Deed::Edit(Name::Comments, How::Append),
+    ] {
+        world.perform(deed);
+    }
+    for deed in [Deed::Begin, Deed::End] {
+        world.perform(deed);
+    }
+    let comments = read(&world.layout().comments());
+    assert!(!comments.contains("typed"), "{comments}");
+    assert_eq!(world.lost(), [""; 0]);
+    drop(world.folder);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn nothing_that_the_user_typed_is_lost(deeds in proptest::collection::vec(deed(), 1..40)) {
+        let mut world = World::new();
+        for deed in deeds {
+            world.perform(deed);
+            prop_assert_eq!(world.lost(), [""; 0], "after {:?}", deed);
+            prop_assert!(world.engine.outcome().is_none(), "{:?}", world.engine.outcome());
+        }
+    }
+}
