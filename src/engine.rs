@@ -8,6 +8,7 @@ pub mod changes;
 mod collect;
 mod conflict;
 pub mod documents;
+mod draft;
 mod execution;
 pub mod git;
 mod history;
@@ -170,7 +171,7 @@ struct AtWork {
 }
 
 /// The document of a completed turn, until it is committed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Held {
     order: TurnOrder,
     final_text: String,
@@ -310,7 +311,12 @@ impl Engine {
             for effect in effects {
                 // Once halted, nothing is done any more; what happened is still recorded.
                 let halted = matches!(self.outcome, Some(Outcome::Halted(_)));
-                if !halted || matches!(effect, Effect::InterruptTurn(_) | Effect::ExpireApprovals) {
+                if !halted
+                    || matches!(
+                        effect,
+                        Effect::InterruptTurn(_) | Effect::ExpireApprovals { .. }
+                    )
+                {
                     queue.extend(self.perform(effect)?);
                 }
             }
@@ -327,6 +333,9 @@ impl Engine {
         self.complete_log()?;
         for edit in self.notice_edits() {
             self.feed(edit)?;
+        }
+        if let Some(found) = self.find_draft()? {
+            self.feed(found)?;
         }
         self.feed(Event::Resumed { gate })
     }

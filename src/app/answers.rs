@@ -64,9 +64,14 @@ impl Answers {
     /// Answers a question where a flag does.
     pub fn answer(&mut self, kind: &QuestionKind) -> Option<Answer> {
         let answer = self.by_own_flag(kind).or_else(|| {
-            let word = self.by_kind.get(kind.name())?;
-            kind.read_answer(word)
-                .filter(|answer| !is_waiting(kind, answer))
+            match (self.by_kind.get(kind.name()), kind) {
+                (Some(word), _) => kind
+                    .read_answer(word)
+                    .filter(|answer| !is_waiting(kind, answer)),
+                // A turn that was cut off is done again; half a document needs the user's word.
+                (None, QuestionKind::Draft { .. }) => Some(Answer::Discard),
+                (None, _) => None,
+            }
         })?;
         let used = self.used.entry(kind.name().to_owned()).or_default();
         *used += 1;

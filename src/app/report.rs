@@ -189,6 +189,9 @@ fn in_words(event: &Event) -> Option<String> {
             reason,
             ..
         } => format!("  declined: {reason}"),
+        Event::ApprovalExpired { approval, reason } => {
+            format!("  expired, not answered: {}; {reason}", approval.in_words())
+        }
         Event::ExecutionEntered { terms, .. } => match &terms.commits {
             CommitTerms::Off { reason } => format!("commits are off: {reason}"),
             CommitTerms::Current { branch } | CommitTerms::New { branch } => {

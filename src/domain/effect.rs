@@ -1,9 +1,32 @@
 //! What the shell is asked to do. Plain data; the result of each comes back as an event.
 
+use super::event::Approval;
 use super::ids::{RequestId, TurnId};
 use super::question::{Answer, Question, Terms, TestCommand};
 use super::turn::{Role, TurnOrder};
 use super::undo::Reversal;
+
+/// Why calls that waited are not answered any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    /// The user stopped or cancelled the run.
+    Stopped,
+    /// Their turn ended.
+    TurnEnded,
+    /// The program ended.
+    ProgramEnded,
+}
+
+impl Expiry {
+    /// The reason, in words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Stopped => "the turn was stopped",
+            Self::TurnEnded => "the turn ended before it was answered",
+            Self::ProgramEnded => "the program ended before it was answered",
+        }
+    }
+}
 
 /// One thing the shell is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +53,10 @@ pub enum Effect {
         /// Overwrite, Merge or Discard.
         answer: Answer,
     },
+    /// Commit the document that a cut-off turn left in its folder.
+    TakeDraft(TurnOrder),
+    /// Put that document aside.
+    DropDraft(TurnOrder),
     /// Append remarks of the user to comments.md.
     AppendRemarks(String),
     /// Append a synthetic message that puts the build profile on the planner's session.
@@ -106,8 +133,13 @@ pub enum Effect {
         /// Texts or Dismiss.
         answer: Answer,
     },
-    /// Decline every pending approval.
-    ExpireApprovals,
+    /// Decline calls that waited; nobody answers them any more.
+    ExpireApprovals {
+        /// The calls.
+        approvals: Vec<Approval>,
+        /// Why.
+        why: Expiry,
+    },
     /// Write a line of the run's history into log.md.
     Log(String),
     /// The run is over.

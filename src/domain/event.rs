@@ -10,7 +10,7 @@ use super::findings::Response;
 use super::ids::{At, RequestId, RunId, SessionId, Sha256, TurnId};
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
-use super::question::{Answer, Clash, EntryPoint, Question, Terms};
+use super::question::{Answer, Clash, DraftFile, EntryPoint, Question, Terms};
 use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, Usage};
@@ -35,6 +35,14 @@ pub enum Event {
     Said {
         /// What.
         text: String,
+    },
+    /// The user chose who talks about the goal.
+    #[serde(rename = "goal.refiner")]
+    RefinerChosen {
+        /// Who.
+        role: Role,
+        /// The goal as it was last put, which the other agent has not heard.
+        goal: Option<String>,
     },
     /// The user confirmed the goal.
     #[serde(rename = "goal.confirmed")]
@@ -298,6 +306,22 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// A call that waited will not be answered any more.
+    #[serde(rename = "approval.expired")]
+    ApprovalExpired {
+        /// The call.
+        approval: Approval,
+        /// Why.
+        reason: String,
+    },
+    /// A turn that was cut off left a changed document in its folder.
+    #[serde(rename = "draft.found")]
+    DraftFound {
+        /// The turn.
+        turn: TurnId,
+        /// What it left.
+        files: Vec<DraftFile>,
+    },
     /// The repository was looked at before the approval of an execution.
     #[serde(rename = "execution.surveyed")]
     Surveyed {
@@ -502,6 +526,17 @@ pub struct Approval {
     pub targets: Vec<String>,
     /// The agent's or CLI's reason, cleaned.
     pub reason: Option<String>,
+}
+
+impl Approval {
+    /// The call in one line.
+    pub fn in_words(&self) -> String {
+        let call = format!("{} {}", self.permission, self.targets.join(", "));
+        match &self.reason {
+            Some(reason) => format!("{call} ({reason})"),
+            None => call,
+        }
+    }
 }
 
 /// What a step's turn changed.

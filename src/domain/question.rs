@@ -106,6 +106,13 @@ pub enum QuestionKind {
         #[serde(default)]
         clash: Option<Clash>,
     },
+    /// A turn that the program's end cut off left a changed document in its folder.
+    Draft {
+        /// The turn.
+        order: TurnOrder,
+        /// What it left.
+        files: Vec<DraftFile>,
+    },
     /// A step edited files that held uncommitted changes of the user.
     DirtyFiles {
         /// The step.
@@ -155,6 +162,19 @@ pub struct Clash {
     pub file: String,
     /// What is wrong with it, in words.
     pub why: String,
+}
+
+/// A document that a cut-off turn left, in numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftFile {
+    /// The document's name.
+    pub name: String,
+    /// How many lines it has.
+    pub n_lines: usize,
+    /// How many of them are not in the document that the turn began with.
+    pub n_added: usize,
+    /// How many lines of that document it lacks.
+    pub n_removed: usize,
 }
 
 /// Why the review loop was stopped.
@@ -301,6 +321,8 @@ pub enum Answer {
     Merge,
     /// The agent's text is put aside.
     Discard,
+    /// What the cut-off turn left counts as its document.
+    UseDraft,
     /// The user's uncommitted changes go into the step's commit.
     Include,
     /// The files are left out of the step's commit.
@@ -345,6 +367,7 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         &["wait", "retry", "switch", "stop", "cancel"],
     ),
     ("conflict", &["overwrite", "merge", "discard", "cancel"]),
+    ("draft", &["use", "discard", "cancel"]),
     ("dirty_files", &["include", "leave-out", "cancel"]),
     ("entry_points", &["allow", "stop", "cancel"]),
     (
@@ -373,6 +396,7 @@ impl QuestionKind {
             Self::AdapterFailed { .. } => "adapter_failed",
             Self::UsageLimit { .. } => "usage_limit",
             Self::Conflict { .. } => "conflict",
+            Self::Draft { .. } => "draft",
             Self::DirtyFiles { .. } => "dirty_files",
             Self::EntryPoints { .. } => "entry_points",
             Self::TestsFailed { .. } => "tests_failed",
@@ -433,6 +457,7 @@ impl QuestionKind {
             Self::Conflict { .. } => {
                 matches!(answer, Answer::Overwrite | Answer::Merge | Answer::Discard)
             }
+            Self::Draft { .. } => matches!(answer, Answer::UseDraft | Answer::Discard),
             Self::DirtyFiles { .. } => matches!(answer, Answer::Include | Answer::LeaveOut),
             Self::EntryPoints { .. } => matches!(answer, Answer::Allow | Answer::Stop),
             Self::TestsFailed { .. } => matches!(
@@ -475,6 +500,7 @@ impl QuestionKind {
             (_, "overwrite") => Answer::Overwrite,
             (_, "merge") => Answer::Merge,
             (_, "discard") => Answer::Discard,
+            (_, "use") => Answer::UseDraft,
             (_, "include") => Answer::Include,
             (_, "leave-out") => Answer::LeaveOut,
             (_, "allow") => Answer::Allow,
@@ -540,6 +566,13 @@ impl QuestionKind {
             Self::Conflict {
                 document, clash, ..
             } => conflict_in_words(document, clash.as_ref()),
+            Self::Draft { files, .. } => {
+                let files: Vec<String> = files.iter().map(DraftFile::in_words).collect();
+                format!(
+                    "the interrupted turn left a draft of {}",
+                    files.join(" and of ")
+                )
+            }
             Self::DirtyFiles { step, paths } => {
                 format!(
                     "step {step} edited files with uncommitted changes of yours: {}",
@@ -572,6 +605,16 @@ impl QuestionKind {
                 )
             }
         }
+    }
+}
+
+impl DraftFile {
+    /// The document and how much of it is new.
+    pub fn in_words(&self) -> String {
+        format!(
+            "{}, {} line(s), differs by +{} −{}",
+            self.name, self.n_lines, self.n_added, self.n_removed
+        )
     }
 }
 

@@ -22,10 +22,10 @@ use super::effect::Effect;
 use super::event::{Approval, Created, Event, Process, Settings};
 use super::execution::Execution;
 use super::findings::Findings;
-use super::ids::{At, RunId, Sha256};
+use super::ids::{At, RunId, Sha256, TurnId};
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
-use super::question::Question;
+use super::question::{DraftFile, Question};
 use super::review::Verdict;
 use super::session::Session;
 use super::turn::{Purpose, Role, TurnOrder};
@@ -53,6 +53,9 @@ pub struct State {
     pub created: At,
     /// Its goal, once given.
     pub goal: Option<Goal>,
+    /// Who talks with the user about it.
+    #[serde(default)]
+    pub refiner: Role,
     /// Where in the workflow it is.
     pub phase: Phase,
     /// Who releases turns.
@@ -101,6 +104,12 @@ pub struct State {
     pub awaiting: Option<Question>,
     /// Calls of agents that wait for a decision.
     pub approvals: Vec<Approval>,
+    /// What agents asked for and nobody answered before the program ended; each is told with its next turn.
+    #[serde(default)]
+    pub unanswered: Vec<Unanswered>,
+    /// What a cut-off turn left in its folder, until the run is taken up.
+    #[serde(default)]
+    draft: Option<(TurnId, Vec<DraftFile>)>,
     /// Failures in a row of the turn at hand.
     pub failures: u32,
     /// Usage limits in a row that nobody told the end of.
@@ -137,6 +146,15 @@ pub struct PlanFile {
     pub version: u32,
     /// Whether the file that lies there is a plan at all.
     pub reading: Reading,
+}
+
+/// What an agent asked for and nobody answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unanswered {
+    /// Who asked.
+    pub role: Role,
+    /// For what, cleaned.
+    pub what: String,
 }
 
 /// Whose words a document holds.
@@ -252,6 +270,7 @@ impl Run {
                 run: created.run.clone(),
                 created: at,
                 goal: None,
+                refiner: Role::default(),
                 phase: Phase::Init,
                 gate: created.gate,
                 mode: created.mode,
@@ -278,6 +297,8 @@ impl Run {
                 busy: None,
                 awaiting: None,
                 approvals: Vec::new(),
+                unanswered: Vec::new(),
+                draft: None,
                 failures: 0,
                 blind_waits: 0,
                 remarks: None,
@@ -306,6 +327,9 @@ impl Run {
             | Event::Agent { .. } => Vec::new(),
             Event::GoalGiven { text } => planning::on_goal_given(state, text),
             Event::Said { text } => planning::on_said(state, at, text),
+            Event::RefinerChosen { role, goal } => {
+                planning::on_refiner_chosen(state, *role, goal.as_deref())
+            }
             Event::GoalConfirmed { title, text } => {
                 planning::on_goal_confirmed(state, at, title, text)
             }
@@ -375,6 +399,10 @@ impl Run {
             Event::ApprovalAnswered { request, .. } => {
                 control::on_approval_answered(state, request)
             }
+            Event::ApprovalExpired { approval, .. } => {
+                control::on_approval_answered(state, &approval.request)
+            }
+            Event::DraftFound { turn, files } => recovering::on_draft_found(state, turn, files),
             Event::Surveyed { terms } => approving::on_surveyed(state, terms),
             Event::ExecutionEntered { base, terms } => {
                 approving::on_execution_entered(state, at, base.as_deref(), terms)

@@ -8,16 +8,27 @@ use super::ids::{At, TurnId};
 use super::phase::Phase;
 
 /// Which of the two agents of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Plans, answers the review, executes.
+    #[default]
     Planner,
     /// Reviews the plan.
     Reviewer,
 }
 
 impl Role {
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Planner => Self::Reviewer,
+            Self::Reviewer => Self::Planner,
+        }
+    }
+
     /// The role's name as in configuration and screens.
     pub fn name(self) -> &'static str {
         match self {
@@ -58,6 +69,9 @@ pub enum Purpose {
     RefineGoal {
         /// What the user said.
         said: String,
+        /// Who talks.
+        #[serde(default)]
+        by: Role,
     },
     /// Writes the plan.
     WritePlan,
@@ -97,8 +111,8 @@ impl Purpose {
     pub fn role(&self) -> Role {
         match self {
             Self::Review => Role::Reviewer,
-            Self::RefineGoal { .. }
-            | Self::WritePlan
+            Self::RefineGoal { by, .. } => *by,
+            Self::WritePlan
             | Self::Respond
             | Self::Step { .. }
             | Self::Fix { .. }

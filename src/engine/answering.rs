@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{Decision as Answer, Order};
+use crate::domain::effect::Expiry;
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::Counts;
@@ -199,27 +200,19 @@ impl Engine {
         }
     }
 
-    /// Declines every call that still waits.
-    pub(super) fn expire_approvals(&mut self) -> Vec<Event> {
-        let pending: Vec<RequestId> = self
-            .state()
-            .approvals
-            .iter()
-            .map(|a| a.request.clone())
-            .collect();
-        pending
-            .into_iter()
-            .map(|request| {
-                self.order(Order::Answer(request.clone(), deny("the turn was stopped")));
-                let reason = "expired: the turn was stopped".to_owned();
-                Event::ApprovalAnswered {
-                    request,
-                    allowed: false,
-                    by: "policy".to_owned(),
-                    reason,
-                }
-            })
-            .collect()
+    /// Declines calls that waited; who asked may be gone already.
+    pub(super) fn expire_approvals(&mut self, approvals: Vec<Approval>, why: Expiry) -> Vec<Event> {
+        let reason = why.in_words().to_owned();
+        if self.at_work.is_some() {
+            for approval in &approvals {
+                self.order(Order::Answer(approval.request.clone(), deny(&reason)));
+            }
+        }
+        let expired = |approval| Event::ApprovalExpired {
+            approval,
+            reason: reason.clone(),
+        };
+        approvals.into_iter().map(expired).collect()
     }
 
     fn context(&self, call: &Call, at_work: &AtWork) -> Context {

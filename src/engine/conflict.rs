@@ -226,10 +226,10 @@ impl Engine {
     /// # Errors
     /// A document cannot be read.
     pub fn versions(&self) -> Result<Vec<Versions>, StoreError> {
-        let Some(held) = self.held.as_ref().filter(|_| self.is_in_conflict()) else {
+        let Some(held) = self.at_issue()? else {
             return Ok(Vec::new());
         };
-        let (seen, found) = (self.see()?, self.returned(held));
+        let (seen, found) = (self.see()?, self.returned(&held));
         let names = self.journal.layout().names();
         let pairs = [
             (&names.plan, seen.plan, found.plan),
@@ -343,7 +343,7 @@ impl Engine {
         Ok(())
     }
 
-    fn keep_agents(&self) -> Result<(), StoreError> {
+    pub(super) fn keep_agents(&self) -> Result<(), StoreError> {
         let Some(held) = &self.held else {
             return Ok(());
         };

@@ -200,8 +200,11 @@ impl Journal {
             | Event::ResponseCommitted { turn, .. }
             | Event::NoDocument { turn, .. }
             | Event::Conflict { turn, .. }
+            | Event::DraftFound { turn, .. }
             | Event::AgentAsked { turn, .. } => (self.running_role(), Some(turn.clone())),
-            Event::ApprovalAsked(approval) => (self.running_role(), Some(approval.turn.clone())),
+            Event::ApprovalAsked(approval) | Event::ApprovalExpired { approval, .. } => {
+                (self.running_role(), Some(approval.turn.clone()))
+            }
             _ => (None, None),
         };
         let session = role.and_then(|role| self.session(role));

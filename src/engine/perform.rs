@@ -32,6 +32,8 @@ impl Engine {
             Effect::SettleConflict { order, answer } => {
                 return Ok(self.settle_conflict(&order, &answer));
             }
+            Effect::TakeDraft(order) => return Ok(self.take_draft(&order)),
+            Effect::DropDraft(order) => return Ok(self.drop_draft(&order)),
             Effect::AppendRemarks(text) => return Ok(self.append_remarks(&text)),
             Effect::SwitchToBuild => return self.switch_to_build(),
             Effect::Survey => return Ok(self.survey()),
@@ -55,7 +57,9 @@ impl Engine {
             } => return Ok(self.record_reversal(&reversal, kept, commit)),
             Effect::Ask(question) => return Ok(vec![Event::QuestionAsked { question }]),
             Effect::AnswerAgent { request, answer } => self.answer_agent(&request, &answer),
-            Effect::ExpireApprovals => return Ok(self.expire_approvals()),
+            Effect::ExpireApprovals { approvals, why } => {
+                return Ok(self.expire_approvals(approvals, why));
+            }
             Effect::Log(text) => return Ok(self.log(&text)),
             Effect::Finish => self.finish(Outcome::Finished),
             Effect::Halt(reason) => self.finish(Outcome::Halted(reason)),

@@ -7,8 +7,9 @@ use crate::domain::execution::Current;
 use crate::domain::findings::{Finding, Stand};
 use crate::domain::phase::Phase;
 use crate::domain::plan::approval_hash;
+use crate::domain::run::Unanswered;
 use crate::domain::session::Session;
-use crate::domain::turn::{Again, Purpose, TurnOrder};
+use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
 use crate::prompts::RenderError;
 use crate::prompts::variables::{
     CommitLine, Common, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
@@ -81,7 +82,7 @@ impl Engine {
     /// Writes the prompt of a turn.
     fn prompt(&self, order: &TurnOrder, staging: &Staging) -> Result<String, String> {
         let body = match &order.purpose {
-            Purpose::RefineGoal { said } => self.refine_goal(order, said),
+            Purpose::RefineGoal { said, .. } => self.refine_goal(order, said),
             Purpose::WritePlan => self.write_plan(order, staging)?,
             Purpose::Review => self.review(order, staging)?,
             Purpose::Respond => self.respond(order, staging)?,
@@ -95,8 +96,9 @@ impl Engine {
             _ => None,
         };
         let said = said.map_or(String::new(), |said| format!("{said}\n\n"));
+        let unanswered = unanswered_in_words(&self.state().unanswered, order.purpose.role());
         Ok(format!(
-            "{}\n\n{said}{body}",
+            "{}\n\n{unanswered}{said}{body}",
             header(order, self.state().iteration)
         ))
     }
@@ -134,7 +136,9 @@ impl Engine {
     fn common(&self, order: &TurnOrder) -> Common {
         let goal = self.state().goal.as_ref();
         let session = self.state().session(order.purpose.role());
-        let goes_on = session.is_some_and(|session| session.external_id.is_some());
+        let is_fresh = order.purpose == Purpose::Review
+            && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh;
+        let goes_on = !is_fresh && session.is_some_and(|session| session.external_id.is_some());
         Common {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
@@ -163,7 +167,9 @@ impl Engine {
     fn refine_goal(&self, order: &TurnOrder, said: &str) -> Result<String, RenderError> {
         let vars = RefineGoalVars {
             common: self.common(order),
-            message: Some(said.to_owned()),
+            role: order.purpose.role().name().to_owned(),
+            // A goal that was just given is no second message.
+            message: Some(said.to_owned()).filter(|said| *said != self.common(order).goal),
         };
         self.setup.prompts.render_refine_goal(&vars)
     }
@@ -347,6 +353,23 @@ fn open_finding(finding: &Finding) -> OpenFinding {
             };
             format!("{stand}: {}", response.reason)
         }),
+    }
+}
+
+/// Tells an agent what it asked for before the program ended; empty where that is nothing.
+fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> String {
+    let own = unanswered
+        .iter()
+        .filter(|unanswered| unanswered.role == role);
+    let list: String = own
+        .map(|unanswered| format!("- {}\n", unanswered.what))
+        .collect();
+    match list.is_empty() {
+        true => list,
+        false => format!(
+            "The program ended while you waited for an answer to this, and nobody answered; none of it was \
+             allowed. Ask again for what you still need:\n{list}\n"
+        ),
     }
 }
 

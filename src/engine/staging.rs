@@ -39,12 +39,14 @@ pub fn prepare(layout: &Layout, dir: PathBuf) -> Result<Staging, StoreError> {
         let dir = dir.clone();
         move |error: io::Error| StoreError::io(what, &dir, error)
     };
-    clear(&dir).map_err(failed("empty"))?;
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&dir)
-        .map_err(failed("create"))?;
+    for dir in [&dir, &before(&dir)] {
+        clear(dir).map_err(failed("empty"))?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)
+            .map_err(failed("create"))?;
+    }
     let staging = Staging {
         plan_before: documents::read(&layout.plan())?,
         comments_before: documents::read(&layout.comments())?,
@@ -53,7 +55,44 @@ pub fn prepare(layout: &Layout, dir: PathBuf) -> Result<Staging, StoreError> {
     if let Some(document) = &staging.plan_before {
         fs::write(&staging.plan, &document.bytes).map_err(failed("fill"))?;
     }
+    let [plan, comments] = before_files(layout, &dir);
+    for (file, document) in [
+        (plan, &staging.plan_before),
+        (comments, &staging.comments_before),
+    ] {
+        if let Some(document) = document {
+            fs::write(&file, &document.bytes).map_err(failed("note the documents beside"))?;
+        }
+    }
     Ok(staging)
+}
+
+/// Where the documents lie as they were when the turn began, beside what the agent may write to.
+fn before(dir: &Path) -> PathBuf {
+    let mut name = dir.file_name().unwrap_or_default().to_owned();
+    name.push(".before");
+    dir.with_file_name(name)
+}
+
+fn before_files(layout: &Layout, dir: &Path) -> [PathBuf; 2] {
+    let names = layout.names();
+    [&names.plan, &names.comments].map(|name| before(dir).join(name))
+}
+
+/// The folder of a turn that the program ended in; `None` where there is none.
+///
+/// # Errors
+/// What the turn began with cannot be read.
+pub fn left_behind(layout: &Layout, dir: PathBuf) -> Result<Option<Staging>, StoreError> {
+    if !dir.is_dir() || !before(&dir).is_dir() {
+        return Ok(None);
+    }
+    let [plan, comments] = before_files(layout, &dir);
+    Ok(Some(Staging {
+        plan_before: documents::read(&plan)?,
+        comments_before: documents::read(&comments)?,
+        ..planned(layout, dir)
+    }))
 }
 
 /// Names the folder and its files without touching the disk.
@@ -82,7 +121,8 @@ fn clear(dir: &Path) -> io::Result<()> {
 /// # Errors
 /// The folder cannot be removed.
 pub fn remove(staging: &Staging) -> io::Result<()> {
-    clear(&staging.dir)
+    clear(&staging.dir)?;
+    clear(&before(&staging.dir))
 }
 
 /// What an agent left in its folder.

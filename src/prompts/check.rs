@@ -180,6 +180,7 @@ fn samples(template: Template) -> Vec<serde_json::Value> {
         Template::RefineGoal => vec![
             json(&RefineGoalVars {
                 common: common(),
+                role: "planner".to_owned(),
                 message: text(),
             }),
             json(&RefineGoalVars::default()),

@@ -50,6 +50,7 @@ fn some(text: &str) -> Option<String> {
 fn the_goal_is_talked_about() {
     let vars = RefineGoalVars {
         common: common(),
+        role: "planner".to_owned(),
         message: some("Only for `list`."),
     };
     insta::assert_snapshot!(shipped().render_refine_goal(&vars).expect("rendered"));
@@ -223,6 +224,7 @@ fn a_later_override_takes_the_place_of_an_earlier_one_and_of_the_shipped_one() {
     let prompts = Prompts::load(&overrides).expect("sound");
     let vars = RefineGoalVars {
         common: common(),
+        role: "planner".to_owned(),
         message: None,
     };
     assert_eq!(
@@ -243,6 +245,7 @@ fn a_failure_on_other_values_names_the_file() {
             goal: "odd".to_owned(),
             ..Common::default()
         },
+        role: "planner".to_owned(),
         message: None,
     };
     let error = prompts

@@ -45,6 +45,8 @@ pub struct RefineGoalVars {
     /// What every template may say.
     #[serde(flatten)]
     pub common: Common,
+    /// Who talks: `planner` or `reviewer`.
+    pub role: String,
     /// What the user said last.
     pub message: Option<String>,
 }

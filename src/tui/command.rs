@@ -6,6 +6,7 @@ use super::action::DocumentKind;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
 use crate::domain::changes::Scope;
+use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
 
 /// One thing that can be asked of the screen.
@@ -45,8 +46,8 @@ pub enum Command {
     Resume,
     /// Show finished runs.
     History,
-    /// Choose who talks about the goal.
-    Refiner,
+    /// Choose who talks about the goal; without a role, the other one.
+    Refiner(Option<Role>),
     /// Show the whole of what waits.
     View,
     /// Fold or unfold thinking.
@@ -141,7 +142,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "diff" => return Some(diff(argument)),
         "resume" => Command::Resume,
         "history" => Command::History,
-        "refiner" => Command::Refiner,
+        "refiner" => return Some(refiner(argument)),
         "view" => Command::View,
         "thinking" => Command::Thinking,
         "copy" => Command::Copy,
@@ -200,6 +201,15 @@ fn undo(argument: &str) -> Result<Command, String> {
     let n = argument.parse().ok().filter(|n| *n > 0);
     n.map(|n| Command::Undo(Wish::BackTo(n)))
         .ok_or_else(|| "/undo takes the number of a step".to_owned())
+}
+
+fn refiner(argument: &str) -> Result<Command, String> {
+    match argument {
+        "" => Ok(Command::Refiner(None)),
+        "planner" => Ok(Command::Refiner(Some(Role::Planner))),
+        "reviewer" => Ok(Command::Refiner(Some(Role::Reviewer))),
+        _ => Err("/refiner takes `planner` or `reviewer`".to_owned()),
+    }
 }
 
 fn tab(argument: &str) -> Result<Command, String> {
@@ -281,7 +291,9 @@ mod tests {
                     .replace("[N]", "")
                     .replace("TEXT", "x")
                     .replace("CHOICE", "x");
-                let typed = typed.replace("plan|comments|merge", "plan");
+                let typed = typed
+                    .replace("plan|comments|merge", "plan")
+                    .replace("[planner|reviewer]", "reviewer");
                 let command = read(&typed);
                 assert!(command.is_ok(), "{slash}: {command:?}");
             }

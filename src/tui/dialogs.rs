@@ -9,6 +9,7 @@ mod cannot_execute;
 mod commit_failed;
 mod conflict;
 mod dirty_files;
+mod draft;
 mod entry_points;
 mod execution;
 mod goal;
@@ -88,6 +89,7 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             purpose,
             clash,
         } => conflict::sheet(id, (document, clash.as_ref()), purpose, known),
+        QuestionKind::Draft { order, files } => draft::sheet(id, order, files),
         QuestionKind::DirtyFiles { step, paths } => dirty_files::sheet(id, *step, paths),
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),

@@ -141,8 +141,15 @@ fn how_far(state: &State) -> Option<(String, String)> {
                 format!("{n_done}/{n_steps}"),
             ))
         }
+        Phase::RefineGoal => {
+            let role = state.refiner;
+            let adapter = state.session(role).map_or("", |session| &session.adapter);
+            Some((
+                format!("with the {} ({})", role.name(), one_line(adapter)),
+                role.name().to_owned(),
+            ))
+        }
         Phase::Init
-        | Phase::RefineGoal
         | Phase::WritePlan
         | Phase::Review
         | Phase::Respond

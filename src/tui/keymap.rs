@@ -189,9 +189,9 @@ pub const BINDINGS: &[Binding] = &[
     bind(
         &[plain(KeyCode::F(2))],
         Anywhere,
-        || Command::Refiner,
+        || Command::Refiner(None),
         [
-            "/refiner",
+            "/refiner [planner|reviewer]",
             "choose which agent talks with you about the goal",
             "",
         ],

@@ -47,7 +47,7 @@ impl Screen {
             Command::Diff(scope) => self.open_diff(scope),
             Command::Resume => vec![Action::Resume],
             Command::History => vec![Action::ShowHistory],
-            Command::Refiner => self.toggle_refiner(state),
+            Command::Refiner(role) => self.choose_refiner(role, state),
             Command::View => self.view(state),
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
             Command::Copy => self.copy(),
@@ -202,15 +202,28 @@ impl Screen {
         }
     }
 
-    fn toggle_refiner(&mut self, state: Option<&State>) -> Vec<Action> {
-        if state.is_some_and(|state| !state.phase.is_final()) {
-            return self.refuse("who talks about the goal is chosen with a new goal");
-        }
-        self.refiner = match self.refiner {
-            Role::Planner => Role::Reviewer,
-            Role::Reviewer => Role::Planner,
+    /// Chooses who talks about the goal, now or with the next one; without a role, the other one.
+    fn choose_refiner(&mut self, role: Option<Role>, state: Option<&State>) -> Vec<Action> {
+        let Some(state) = state.filter(|state| !state.phase.is_final()) else {
+            self.refiner = role.unwrap_or(self.refiner.other());
+            return Vec::new();
         };
-        Vec::new()
+        let role = role.unwrap_or(state.refiner.other());
+        let is_idle = state.running.is_none() && state.busy.is_none() && state.awaiting.is_none();
+        match state.phase {
+            Phase::RefineGoal if state.session(role).is_none() => {
+                self.refuse("this run has no reviewer")
+            }
+            Phase::RefineGoal if is_idle => {
+                self.refiner = role;
+                let goal = self.proposed_goal.clone();
+                vec![Action::Event(Event::RefinerChosen { role, goal })]
+            }
+            Phase::RefineGoal => {
+                self.refuse("a turn about the goal is under way; interrupt it first (Ctrl+X)")
+            }
+            _ => self.refuse("nobody talks about the goal now; /stop goes back to it"),
+        }
     }
 
     fn view(&mut self, state: Option<&State>) -> Vec<Action> {
@@ -425,7 +438,11 @@ impl Screen {
 /// Tells whether the dialog that waits is about two texts.
 fn is_about_versions(state: &State) -> bool {
     let kind = state.awaiting.as_ref().map(|question| &question.kind);
-    state.approvals.is_empty() && matches!(kind, Some(QuestionKind::Conflict { .. }))
+    state.approvals.is_empty()
+        && matches!(
+            kind,
+            Some(QuestionKind::Conflict { .. } | QuestionKind::Draft { .. })
+        )
 }
 
 /// What the user decides about a call.

@@ -63,7 +63,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::Undo(_)
         | Command::Diff(_)
         | Command::Resume
-        | Command::Refiner
+        | Command::Refiner(_)
         | Command::Focus => true,
         Command::Goal(text) => !text.is_empty(),
         Command::History

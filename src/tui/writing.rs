@@ -20,7 +20,7 @@ pub enum Target {
     /// The run, as its goal.
     Goal,
     /// The agent that talks about the goal.
-    Say,
+    Say(Role),
     /// The plan's author, as changes to the approved plan.
     Changes(u32),
     /// The review, as a number of iterations.
@@ -60,7 +60,7 @@ fn by_phase(state: &State) -> Target {
     match state.phase {
         Phase::Done | Phase::Cancelled => Target::NewRun,
         Phase::Init => Target::Goal,
-        Phase::RefineGoal if is_idle => Target::Say,
+        Phase::RefineGoal if is_idle => Target::Say(state.refiner),
         Phase::RefineGoal => Target::Nobody("the agent is still talking"),
         Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved | Phase::Execute => {
             Target::Nobody("agents take a text about the goal, in answers and as changes to a plan")
@@ -76,7 +76,10 @@ pub fn label(target: &Target, refiner: Role) -> String {
             refiner.name()
         ),
         Target::Goal => "Enter: this is the goal".to_owned(),
-        Target::Say => "Enter: say it about the goal · /go confirms the goal".to_owned(),
+        Target::Say(refiner) => format!(
+            "Enter: say it to the {} (F2: another) · /go confirms the goal",
+            refiner.name()
+        ),
         Target::Changes(_) => "Enter: have the plan changed like this".to_owned(),
         Target::More(_) => "How many more iterations? Enter: go on with so many".to_owned(),
         Target::Reply(..) => "Enter: answer the agent".to_owned(),
@@ -107,7 +110,7 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
             }]));
         }
         Target::Goal => Event::GoalGiven { text },
-        Target::Say => Event::Said { text },
+        Target::Say(_) => Event::Said { text },
         Target::Changes(id) => Event::Answered {
             id: *id,
             answer: Answer::RequestChanges { text },

@@ -7,8 +7,15 @@
 )]
 
 mod demo;
+mod editing;
 mod lifecycle;
 mod looking;
+#[path = "../whole/script.rs"]
+#[allow(
+    dead_code,
+    reason = "shared with another test crate, which uses more of it"
+)]
+mod script;
 mod terminal;
 
 use std::path::{Path, PathBuf};

@@ -23,9 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
 
-/// An editor that says which file it has and puts what is typed at its end.
-const EDITOR: &str =
-    r#"sh -c 'echo "THE EDITOR HAS $(basename "$1")"; read line; echo "$line" >> "$1"' sh"#;
+/// An editor that says which file it has and puts what is typed at its end; `both` takes the markers
+/// of a merge out.
+const EDITOR: &str = r#"sh -c 'echo "THE EDITOR HAS $(basename "$1")"; read line; if [ "$line" = both ]; then sed -i "/^[<=>]\{7\}/d; /^nothing done/d" "$1"; else echo "$line" >> "$1"; fi' sh"#;
 
 /// A program in a terminal.
 pub struct Terminal {

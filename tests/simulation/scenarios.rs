@@ -124,6 +124,7 @@ impl Scenario {
             QuestionKind::StalePlan { .. } => Answer::ReviewAgain,
             QuestionKind::EntryPoints { .. } => Answer::Allow,
             QuestionKind::Conflict { .. } => Answer::Overwrite,
+            QuestionKind::Draft { .. } => Answer::Discard,
             QuestionKind::AdapterFailed { .. }
             | QuestionKind::NoDocument { .. }
             | QuestionKind::CommitFailed { .. }

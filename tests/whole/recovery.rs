@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::script::{Agent, say, shell, write};
+use crate::script::{Agent, plan, say, shell, write};
 use crate::world::World;
 
 /// Agents that do their turns as often as they are asked to.
@@ -327,4 +327,85 @@ fn where_both_are_damaged_nothing_is_deleted() {
         has("state.json") && has("events.jsonl") && has("plan.md"),
         "{kept:?}"
     );
+}
+
+/// Kills the program in the middle of the plan's turn, when a draft of the plan lies there.
+fn cut_off_with_a_draft() -> World {
+    let world = World::new();
+    let draft = plan(&["Write the draft"]);
+    let planner = Agent::new().always(
+        "[agent-collab WRITE_PLAN]",
+        vec![
+            write("${plan_path}", &draft),
+            say("I begin."),
+            json!({ "do": "stall" }),
+        ],
+    );
+    world.cast(&planner, &Agent::approving());
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    running.until("planner │ I begin.");
+    running.signal("KILL");
+    running.wait();
+    let planner = Agent::new()
+        .always(
+            "[agent-collab WRITE_PLAN]",
+            vec![write("${plan_path}", &plan(&["Write anew"]))],
+        )
+        .always(
+            "[agent-collab EXECUTE step 1]",
+            vec![write("one.txt", "one\n"), say("Wrote.")],
+        );
+    world.cast(&planner, &Agent::approving());
+    world
+}
+
+#[test]
+fn a_draft_that_a_cut_off_turn_left_is_used_where_the_user_says_so() {
+    let world = cut_off_with_a_draft();
+    world
+        .program(&["resume", "--auto", "--yes-execute", "--answer", "draft=use"])
+        .ends(0)
+        .says("left a draft of plan.md, 7 line(s), differs by +7 −0");
+    assert_eq!(steps(&world), ["[Step 1] Write the draft"]);
+}
+
+#[test]
+fn a_draft_is_put_aside_and_its_turn_done_again_where_nobody_says_otherwise() {
+    let world = cut_off_with_a_draft();
+    world
+        .program(&["resume", "--auto", "--yes-execute"])
+        .ends(0);
+    assert_eq!(steps(&world), ["[Step 1] Write anew"]);
+    let kept = world.files(".agent-collab/history/conflicts");
+    let kept: Vec<_> = kept
+        .iter()
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes))
+        .collect();
+    assert!(
+        kept.iter().any(|text| text.contains("Write the draft")),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn a_draft_in_the_place_of_the_users_own_plan_is_a_conflict() {
+    let world = cut_off_with_a_draft();
+    world.put(".agent-collab/plan.md", "# Mine\n\n1. [ ] Mine\n");
+    world
+        .program(&["resume", "--auto", "--answer", "draft=use"])
+        .ends(3)
+        .complains("needs you (conflict)");
+    // Its turn was through: the same question, not the same turn, comes after another start.
+    let n_turns = world.events_of("turn.started").len();
+    world
+        .program(&["resume", "--auto", "--answer", "conflict=overwrite"])
+        .ends(3)
+        .complains("--yes-execute");
+    assert!(
+        world
+            .read(".agent-collab/plan.md")
+            .contains("Write the draft")
+    );
+    let n_reviews = world.events_of("review.committed").len();
+    assert_eq!(world.events_of("turn.started").len(), n_turns + n_reviews);
 }

@@ -7,7 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
-use crate::domain::turn::Purpose;
+use crate::domain::turn::{Purpose, Role};
 use crate::engine::git::Repository;
 use crate::text::clean;
 use crate::tui::ScreenSettings;
@@ -42,8 +42,8 @@ pub struct Begin {
 /// Which run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// A new one with this goal.
-    Goal(String),
+    /// A new one with this goal, about which this agent talks.
+    Goal(String, Role),
     /// The unfinished one.
     Unfinished,
 }
@@ -94,7 +94,7 @@ impl Shell {
         self.grant_wish()?;
         if let First::Demo { goal: Some(goal) } = &self.first {
             let goal = goal.clone();
-            return self.begin(What::Goal(goal));
+            return self.begin(What::Goal(goal, Role::default()));
         }
         match (&self.first, unfinished) {
             (First::TakeUp, Some(_)) => return self.begin(What::Unfinished),
@@ -178,7 +178,7 @@ impl Shell {
         self.previewed = None;
         self.documents.on_changed(Instant::now());
         let ended = match what {
-            What::Goal(goal) => self.give_goal(goal, &since),
+            What::Goal(goal, refiner) => self.give_goal(goal, refiner, &since),
             What::Unfinished => self.go_on(),
         };
         if let Some(end) = ended? {
@@ -197,19 +197,37 @@ impl Shell {
         let text = format!("{}\n{}", refusal.problem, refusal.hint);
         self.screen.on_notice(text.trim_end());
         match what {
-            What::Goal(goal) => self.screen.on_paste(goal),
+            What::Goal(goal, _) => self.screen.on_paste(goal),
             What::Unfinished => self.screen.on_unfinished(text.trim_end()),
         }
         Ok(None)
     }
 
     /// Gives the run its goal, and talks about it unless the user has confirmed it already.
-    fn give_goal(&mut self, goal: String, since: &[Event]) -> Result<Option<End>, End> {
+    fn give_goal(
+        &mut self,
+        goal: String,
+        refiner: Role,
+        since: &[Event],
+    ) -> Result<Option<End>, End> {
         let is_confirmed = |event: &Event| matches!(event, Event::GoalConfirmed { .. });
         let talk = !since.iter().any(is_confirmed);
         let text = clean(&goal);
         if let Some(end) = self.feed(Event::GoalGiven { text: text.clone() })? {
             return Ok(Some(end));
+        }
+        if self.state().is_some_and(|state| state.refiner != refiner) {
+            let chosen = Event::RefinerChosen {
+                role: refiner,
+                goal: None,
+            };
+            if let Some(end) = self.feed(chosen)? {
+                return Ok(Some(end));
+            }
+            if self.state().is_some_and(|state| state.refiner != refiner) {
+                self.screen
+                    .on_notice("this run has no reviewer: the planner talks about the goal");
+            }
         }
         match talk {
             true => self.say(text),
@@ -283,7 +301,7 @@ async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
 async fn stand(occupied: &mut Occupied, wishes: &Wishes, what: &What) -> Result<Begun, Refusal> {
     let checked = start::check(&occupied.found).await?;
     match what {
-        What::Goal(_) => start::begin(occupied, checked, wishes).await,
+        What::Goal(..) => start::begin(occupied, checked, wishes).await,
         What::Unfinished => start::take_up(occupied, checked, wishes).await,
     }
 }

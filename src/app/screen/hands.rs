@@ -25,7 +25,7 @@ impl Shell {
             Action::Suspend => self.suspend(),
             Action::Edit(document) => self.edit(document),
             Action::EditingDone { id, then } => self.on_editing_done(id, then),
-            Action::NewRun { goal, refiner: _ } => self.begin(What::Goal(goal)),
+            Action::NewRun { goal, refiner } => self.begin(What::Goal(goal, refiner)),
             Action::Resume => self.begin(What::Unfinished),
             Action::Archive => self.archive(),
             Action::ShowHistory => self.show_history(),

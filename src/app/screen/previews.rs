@@ -28,7 +28,7 @@ impl Shell {
                 let prompt = prompt.unwrap_or_else(|problem| format!("no prompt: {problem}"));
                 self.screen.on_preview(&prompt);
             }
-            QuestionKind::Conflict { .. } => {
+            QuestionKind::Conflict { .. } | QuestionKind::Draft { .. } => {
                 self.previewed = Some(question.id);
                 match engine.versions() {
                     Ok(versions) => {

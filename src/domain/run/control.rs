@@ -3,7 +3,7 @@
 use super::{
     Busy, Counts, State, approving, executing, flow, limits, recovering, reviewing, undoing,
 };
-use crate::domain::effect::Effect;
+use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
 use crate::domain::ids::{At, RequestId, TurnId};
 use crate::domain::phase::{Cause, Gate, Phase};
@@ -52,7 +52,8 @@ pub(super) fn on_interrupted(state: &mut State) -> Vec<Effect> {
 
 /// Ends all that runs or waits; the results of what runs no longer count.
 fn drop_everything(state: &mut State) -> Vec<Effect> {
-    let mut effects = vec![Effect::ExpireApprovals];
+    let role = flow::running_role(state);
+    let mut effects = flow::expire(state, role, Expiry::Stopped);
     if let Some(running) = &mut state.running {
         running.result = Counts::No;
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
@@ -60,7 +61,6 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
     state.awaiting = None;
     state.busy = None;
     state.remarks = None;
-    state.approvals.clear();
     if let Some(execution) = &mut state.execution {
         execution.current = None;
     }
@@ -91,8 +91,8 @@ pub(super) fn on_cancelled(state: &mut State) -> Vec<Effect> {
 
 /// The program ends: the turn is interrupted, everything else stays for the next start.
 pub(super) fn on_left(state: &mut State) -> Vec<Effect> {
-    let mut effects = vec![Effect::ExpireApprovals];
-    state.approvals.clear();
+    let role = flow::running_role(state);
+    let mut effects = flow::expire(state, role, Expiry::ProgramEnded);
     if let Some(running) = &state.running {
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
     }
@@ -227,6 +227,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
         QuestionKind::CommitFailed { .. } => executing::on_commit_failed_answered(state, answer),
         QuestionKind::CannotExecute { .. } => approving::on_refusal_answered(state),
+        QuestionKind::Draft { order, .. } => {
+            recovering::on_draft_answered(state, at, order, answer)
+        }
         QuestionKind::StepRecovery { step, stage } => {
             recovering::on_step_answered(state, at, (step, stage), answer)
         }

@@ -1,7 +1,7 @@
 //! How turns start and end, whatever they are for.
 
-use super::{Busy, Counts, Running, State, approving, executing, limits};
-use crate::domain::effect::Effect;
+use super::{Busy, Counts, Running, State, Unanswered, approving, executing, limits};
+use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
 use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::{Cause, Gate, next_phase};
@@ -108,6 +108,11 @@ pub(super) fn on_turn_started(
         .filter(|running| running.order.turn == *turn)
     {
         running.process = process.cloned();
+        // Its prompt went out, and this with it.
+        let role = running.order.purpose.role();
+        state
+            .unanswered
+            .retain(|unanswered| unanswered.role != role);
     }
     Vec::new()
 }
@@ -121,13 +126,40 @@ pub(super) fn on_turn_ended(
     let Some(running) = state.running.take_if(|running| running.order.turn == *turn) else {
         return Vec::new();
     };
-    state.approvals.clear();
+    let mut effects = expire(state, running.order.purpose.role(), Expiry::TurnEnded);
     if running.result == Counts::No {
-        return Vec::new();
+        return effects;
     }
     if asks_from_its_cli(state) {
         state.awaiting = None;
     }
+    effects.extend(go_on_after(state, at, running, result));
+    effects
+}
+
+/// Whose turn runs; without one nobody waits for anything.
+pub(super) fn running_role(state: &State) -> Role {
+    let running = state.running.as_ref();
+    running.map_or(Role::Planner, |running| running.order.purpose.role())
+}
+
+/// Takes back every call that waits. What the program's end cut off is told to its agent.
+pub(super) fn expire(state: &mut State, role: Role, why: Expiry) -> Vec<Effect> {
+    let approvals = std::mem::take(&mut state.approvals);
+    if why == Expiry::ProgramEnded {
+        let unanswered = approvals.iter().map(|approval| Unanswered {
+            role,
+            what: approval.in_words(),
+        });
+        state.unanswered.extend(unanswered);
+    }
+    match approvals.is_empty() {
+        true => Vec::new(),
+        false => vec![Effect::ExpireApprovals { approvals, why }],
+    }
+}
+
+fn go_on_after(state: &mut State, at: At, running: Running, result: &TurnResult) -> Vec<Effect> {
     match result {
         TurnResult::Completed { question, summary } => {
             (state.failures, state.blind_waits) = (0, 0);

@@ -5,7 +5,7 @@ use crate::domain::effect::Effect;
 use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::{Cause, Phase};
 use crate::domain::question::{Clash, QuestionKind};
-use crate::domain::turn::{Again, Purpose, TurnOrder};
+use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
 
 pub(super) fn on_goal_given(state: &mut State, text: &str) -> Vec<Effect> {
     if flow::go(state, Cause::GoalGiven) {
@@ -28,9 +28,23 @@ pub(super) fn on_said(state: &mut State, at: At, text: &str) -> Vec<Effect> {
         at,
         Purpose::RefineGoal {
             said: text.to_owned(),
+            by: state.refiner,
         },
         None,
     )
+}
+
+/// Another agent talks about the goal from here on; it hears how the goal stands, not what was said.
+pub(super) fn on_refiner_chosen(state: &mut State, role: Role, goal: Option<&str>) -> Vec<Effect> {
+    if state.phase != Phase::RefineGoal || !flow::is_idle(state) || state.session(role).is_none() {
+        return Vec::new();
+    }
+    state.refiner = role;
+    let put = goal.filter(|goal| !goal.trim().is_empty());
+    if let (Some(known), Some(put)) = (&mut state.goal, put) {
+        put.clone_into(&mut known.text);
+    }
+    Vec::new()
 }
 
 pub(super) fn on_goal_confirmed(state: &mut State, at: At, title: &str, text: &str) -> Vec<Effect> {

@@ -2,13 +2,13 @@
 //!
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
-use super::{Busy, State, approving, executing, flow, limits, undoing};
-use crate::domain::effect::Effect;
+use super::{Busy, Counts, State, Unanswered, approving, executing, flow, limits, undoing};
+use crate::domain::effect::{Effect, Expiry};
 use crate::domain::execution::Stage;
-use crate::domain::ids::At;
+use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::{Answer, Question, QuestionKind};
-use crate::domain::turn::{Again, Profile, Purpose};
+use crate::domain::question::{Answer, DraftFile, Question, QuestionKind};
+use crate::domain::turn::{Again, Profile, Purpose, Role, TurnOrder};
 
 pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     if state.is_over() {
@@ -34,22 +34,85 @@ fn switch_that_is_missing(state: &State) -> Vec<Effect> {
 
 fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     state.gate = gate;
-    state.approvals.clear();
     state.failures = 0;
+    let role = flow::running_role(state);
+    let mut effects = flow::expire(state, role, Expiry::ProgramEnded);
+    let draft = state.draft.take();
     let (running, busy) = (state.running.take(), state.busy.take());
     let awaiting = state.awaiting.take();
-    if let Some(running) = running {
-        // A stopped run's turn no longer counts; a question of its CLI went with it.
-        return match running.result {
-            super::Counts::Yes => on_cut_off(state, at, running.order.purpose),
-            super::Counts::No => Vec::new(),
-        };
+    effects.extend(match (running, awaiting, busy) {
+        // A stopped run's turn no longer counts.
+        (Some(running), ..) if running.result == Counts::No => Vec::new(),
+        (Some(running), question, _) => {
+            note_unanswered(state, role, question);
+            on_turn_cut_off(state, at, running.order, draft)
+        }
+        // The turn was through: its document is taken in as if the program had not ended.
+        (
+            None,
+            None
+            | Some(Question {
+                kind: QuestionKind::Conflict { .. },
+                ..
+            }),
+            Some(Busy::Collecting { order, question }),
+        ) if draft.as_ref().is_some_and(|(turn, _)| *turn == order.turn) => {
+            state.busy = Some(Busy::Collecting {
+                order: order.clone(),
+                question,
+            });
+            vec![Effect::TakeDraft(order)]
+        }
+        (None, Some(question), _) => ask_again(state, at, question),
+        (None, None, Some(busy)) => on_busy(state, at, busy),
+        (None, None, None) => Vec::new(),
+    });
+    effects
+}
+
+/// A question of the running turn's CLI went with it; the agent is told so.
+fn note_unanswered(state: &mut State, role: Role, question: Option<Question>) {
+    if let Some(QuestionKind::Agent { questions, .. }) = question.map(|question| question.kind) {
+        let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+        let what = format!("question: {}", texts.join(" / "));
+        state.unanswered.push(Unanswered { role, what });
     }
-    match (awaiting, busy) {
-        (Some(question), _) => ask_again(state, at, question),
-        (None, Some(busy)) => on_busy(state, at, busy),
-        (None, None) => Vec::new(),
+}
+
+pub(super) fn on_draft_found(state: &mut State, turn: &TurnId, files: &[DraftFile]) -> Vec<Effect> {
+    state.draft = Some((turn.clone(), files.to_vec()));
+    Vec::new()
+}
+
+/// A draft that a turn before EXECUTE left is offered before the turn is done again.
+fn on_turn_cut_off(
+    state: &mut State,
+    at: At,
+    order: TurnOrder,
+    draft: Option<(TurnId, Vec<DraftFile>)>,
+) -> Vec<Effect> {
+    match draft.filter(|(turn, _)| *turn == order.turn) {
+        Some((_, files)) => flow::ask(state, QuestionKind::Draft { order, files }),
+        None => on_cut_off(state, at, order.purpose),
     }
+}
+
+pub(super) fn on_draft_answered(
+    state: &mut State,
+    at: At,
+    order: TurnOrder,
+    answer: &Answer,
+) -> Vec<Effect> {
+    if *answer == Answer::UseDraft {
+        state.busy = Some(Busy::Collecting {
+            order: order.clone(),
+            question: None,
+        });
+        return vec![Effect::TakeDraft(order)];
+    }
+    let mut effects = vec![Effect::DropDraft(order.clone())];
+    effects.extend(on_cut_off(state, at, order.purpose));
+    effects
 }
 
 /// A turn or the program's own work on it was cut off.

@@ -102,7 +102,7 @@ impl World {
         for effect in &effects {
             if !matches!(
                 effect,
-                Effect::Log(_) | Effect::ExpireApprovals | Effect::SwitchToBuild
+                Effect::Log(_) | Effect::ExpireApprovals { .. } | Effect::SwitchToBuild
             ) {
                 self.pending.push(effect.clone());
             }
@@ -153,9 +153,9 @@ impl World {
                 document: "plan.md".to_owned(),
                 clash: None,
             },
-            Effect::CollectDocument(order) | Effect::SettleConflict { order, .. } => {
-                self.document(order, dice)
-            }
+            Effect::CollectDocument(order)
+            | Effect::TakeDraft(order)
+            | Effect::SettleConflict { order, .. } => self.document(order, dice),
             Effect::Survey if dice % 13 == 12 => Event::ExecutionRefused {
                 reason: "no".to_owned(),
             },
@@ -239,7 +239,8 @@ impl World {
             | Effect::ForgetConversation(_)
             | Effect::AppendRemarks(_)
             | Effect::SwitchToBuild
-            | Effect::ExpireApprovals
+            | Effect::ExpireApprovals { .. }
+            | Effect::DropDraft(_)
             | Effect::Log(_)
             | Effect::Finish
             | Effect::Halt(_) => return None,
@@ -335,6 +336,8 @@ impl World {
             "new-session",
             "dismiss",
             "overwrite",
+            "merge",
+            "use",
             "discard",
             "include",
             "leave-out",

@@ -29,7 +29,10 @@ pub(super) fn sheet(state: &State, known: &Known<'_>) -> Sheet {
     sheet
         .offers(
             'i',
-            "talk about it with an agent: write",
+            &format!(
+                "talk about it with the {}: write (F2: with another)",
+                state.refiner.name()
+            ),
             Then::Do(Command::Focus),
         )
         .offers(

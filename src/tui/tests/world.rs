@@ -13,8 +13,8 @@ use crate::domain::ids::{At, RequestId, RunId, SessionId, TurnId};
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan;
 use crate::domain::question::{
-    ArbitrationReason, CommitTerms, EntryPoint, Question, QuestionKind, Terms, TestCommand,
-    TestSource, WaitFrom,
+    ArbitrationReason, CommitTerms, DraftFile, EntryPoint, Question, QuestionKind, Terms,
+    TestCommand, TestSource, WaitFrom,
 };
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
 use crate::domain::review::{Review, Verdict};
@@ -312,6 +312,18 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 document: text("plan.md"),
                 purpose,
                 clash: None,
+            },
+        ),
+        (
+            Phase::WritePlan,
+            QuestionKind::Draft {
+                order: order(Purpose::WritePlan),
+                files: vec![DraftFile {
+                    name: text("plan.md"),
+                    n_lines: 21,
+                    n_added: 4,
+                    n_removed: 1,
+                }],
             },
         ),
         (

@@ -105,6 +105,13 @@ pub fn event(event: &Event) -> Vec<Block> {
             reason,
             ..
         } => approval_answered(*allowed, by, reason),
+        Event::ApprovalExpired { approval, reason } => fact(
+            Tone::Bad,
+            &format!("expired, not answered: {}; {reason}", approval.in_words()),
+        ),
+        Event::RefinerChosen { role, .. } => {
+            notice(&format!("the {} talks about the goal now", role.name()))
+        }
         Event::ExecutionEntered { terms, .. } => match &terms.commits {
             CommitTerms::Off { reason } => notice(&format!("commits are off: {reason}")),
             CommitTerms::Current { branch } | CommitTerms::New { branch } => {
@@ -155,6 +162,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         | Event::MessageAppended { .. }
         | Event::TurnStarted { .. }
         | Event::AgentAsked { .. }
+        | Event::DraftFound { .. }
         | Event::AgentQuestionWithdrawn { .. }
         | Event::ApprovalAsked(_)
         | Event::Surveyed { .. }
@@ -317,7 +325,8 @@ fn answer_in_words(answer: &Answer) -> String {
         Answer::Dismiss => "decide yourself".to_owned(),
         Answer::Overwrite => "take the agent's text".to_owned(),
         Answer::Merge => "merge both texts".to_owned(),
-        Answer::Discard => "keep my text".to_owned(),
+        Answer::Discard => "put the agent's text aside".to_owned(),
+        Answer::UseDraft => "use the draft".to_owned(),
         Answer::Include => "commit my changes with the step".to_owned(),
         Answer::LeaveOut => "leave these files uncommitted".to_owned(),
         Answer::Allow => "allow the changes".to_owned(),

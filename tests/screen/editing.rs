@@ -1,0 +1,227 @@
+//! The user's own hands on plan and comments, on the screen: conflicts, edits by hand, who talks, what expired.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+
+use crate::World;
+use crate::script::{Agent, edit, say, shell, write};
+use crate::terminal::Terminal;
+
+const ESC: &str = "\x1b";
+const ENTER: &str = "\r";
+const F2: &str = "\x1bOQ";
+const CTRL_C: &str = "\x03";
+const PLAN: &str = "# Task: A test\n\nOne word.\n\n1. [ ] Write\n";
+
+/// Lets two scripted agents play; returns the configuration that names them.
+fn cast(world: &World, planner: &Agent, reviewer: &Agent, more: &str) -> PathBuf {
+    let folder = world.folder.path();
+    let mut config = format!("{more}\n");
+    for (name, agent) in [("codex", planner), ("claude", reviewer)] {
+        let script = folder.join(format!("{name}.json"));
+        std::fs::write(&script, agent.to_json()).unwrap();
+        let program = env!("CARGO_BIN_EXE_agent-collab");
+        config.push_str(&format!(
+            "[adapters.{name}]\nprogram = {program:?}\nargs = [\"scripted-agent\", \"--as\", \"{name}\", \
+             \"--fast\", \"--script\", {:?}]\n",
+            script.to_string_lossy()
+        ));
+    }
+    let path = folder.join("config.toml");
+    std::fs::write(&path, config).unwrap();
+    path
+}
+
+fn talking() -> Agent {
+    Agent::new().always("[agent-collab REFINE_GOAL]", vec![say("Understood.")])
+}
+
+fn open(world: &World, config: &Path) -> Terminal {
+    let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
+    terminal.wait_for("What is the goal?");
+    terminal
+}
+
+/// Gives the goal, confirms it, and lets turns follow each other.
+fn begin(world: &World, config: &Path) -> Terminal {
+    let mut terminal = open(world, config);
+    terminal.type_keys("A test\r");
+    terminal.wait_for("is this the goal");
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
+    terminal.type_keys(ENTER);
+    terminal
+}
+
+fn read(world: &World, name: &str) -> String {
+    let path = world.repository().join(".agent-collab").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn leave(mut terminal: Terminal) {
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+}
+
+#[test]
+fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
+    let world = World::new();
+    let fifo = world.folder.path().join("wait");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let planner = talking().plan(PLAN).on(
+        "[agent-collab RESPOND",
+        vec![
+            shell(&format!("cat {}", fifo.display())),
+            write("${comments_path}", "1. accepted: yes\n"),
+            edit("${plan_path}", "One word", "Its word"),
+        ],
+    );
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n")
+        .review("[APPROVED]\n");
+    let config = cast(&world, &planner, &reviewer, "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("answers the review");
+    let mine = read(&world, "plan.md").replace("One word", "My word");
+    std::fs::write(world.repository().join(".agent-collab/plan.md"), &mine).unwrap();
+    std::thread::spawn(move || std::fs::write(fifo, "go on\n"));
+    terminal.wait_for("plan.md was edited while the planner wrote it");
+    terminal.wait_for("differs from yours by +1 −1");
+    terminal.type_keys("v");
+    terminal.wait_for("+Its word.");
+    terminal.type_keys("v");
+    terminal.wait_for("│ plan.md, the agent's");
+    terminal.type_keys("m");
+    terminal.wait_for("THE EDITOR HAS");
+    terminal.type_keys("nothing done\r");
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait_for("there is a marker left in line");
+    assert_eq!(read(&world, "plan.md"), mine);
+    terminal.type_keys("e");
+    terminal.wait("the editor", |terminal| !terminal.is_taken());
+    terminal.type_keys("both\r");
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait_for("execute the approved plan");
+    let plan = read(&world, "plan.md");
+    assert!(plan.contains("My word.\nIts word.\n"), "{plan}");
+    let kept = world.repository().join(".agent-collab/history/conflicts");
+    let kept: Vec<String> = std::fs::read_dir(kept)
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(kept.contains(&mine), "{kept:?}");
+    let merged = |text: &String| text.contains("My word.\nIts word.\n");
+    assert!(kept.iter().any(merged), "{kept:?}");
+    leave(terminal);
+}
+
+/// At the cap the user edits by hand; the last key says how it goes on. Returns how many reviews there were.
+fn edited_by_hand(done: &str) -> usize {
+    let world = World::new();
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n")
+        .review("[APPROVED]\n");
+    let config = cast(
+        &world,
+        &talking().plan(PLAN),
+        &reviewer,
+        "[workflow]\nmax_iterations = 1\n",
+    );
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("edit by hand");
+    terminal.type_keys("e");
+    terminal.wait_for("THE EDITOR HAS plan.md");
+    terminal.type_keys("2. [ ] Sing\r");
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait_for("you edit the plan by hand");
+    terminal.type_keys(done);
+    terminal.wait_for("execute the approved plan");
+    assert!(read(&world, "plan.md").contains("2. [ ] Sing"));
+    let n_reviews = read(&world, "events.jsonl")
+        .matches("review.committed")
+        .count();
+    leave(terminal);
+    n_reviews
+}
+
+#[test]
+fn a_plan_edited_by_hand_at_the_cap_is_reviewed_once_more() {
+    assert_eq!(edited_by_hand("r"), 2);
+}
+
+#[test]
+fn a_plan_edited_by_hand_at_the_cap_is_accepted_without_a_review() {
+    assert_eq!(edited_by_hand("y"), 1);
+}
+
+#[test]
+fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
+    let world = World::new();
+    let config = cast(&world, &talking().plan(PLAN), &talking(), "");
+    let mut terminal = open(&world, &config);
+    terminal.type_keys(F2);
+    terminal.wait_for("talk about it with the reviewer");
+    terminal.type_keys("A test\r");
+    terminal.wait_for("with the reviewer (claude)");
+    terminal.wait_for("is this the goal");
+    terminal.type_keys(F2);
+    terminal.wait_for("with the planner (codex)");
+    terminal.type_keys("And more.\r");
+    terminal.wait("both have talked", |terminal| {
+        terminal.text().matches("Understood.").count() == 2
+    });
+    terminal.wait_for("is this the goal");
+    assert_eq!(
+        terminal.text().matches("\nA test").count(),
+        1,
+        "{}",
+        terminal.text()
+    );
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("writes the plan: release?");
+    leave(terminal);
+}
+
+#[test]
+fn a_call_that_waited_at_a_kill_is_shown_as_expired_and_its_agent_is_told() {
+    let world = World::new();
+    let folder = world.repository().join("demo");
+    let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
+    terminal.wait_for("is this the goal");
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("p");
+    terminal.wait_for("gate manual");
+    terminal.type_keys("y");
+    terminal.wait_for("works on step 1: release?");
+    terminal.type_keys("a");
+    terminal.wait_for("asks: bash");
+    terminal.signal(Signal::SIGKILL);
+    assert!(!terminal.wait_for_end().success());
+    let config = folder.join("config.toml");
+    let mut terminal = world.open_in("demo/wordstat", &["--config", &config.to_string_lossy()]);
+    terminal.wait_for("continue the unfinished run?");
+    terminal.type_keys("y");
+    terminal.wait_for("expired, not answered: bash");
+    terminal.wait_for("was cut off: what now?");
+    terminal.type_keys("g");
+    terminal.wait_for("nobody answered");
+    leave(terminal);
+}
