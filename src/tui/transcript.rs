@@ -52,6 +52,7 @@ impl Default for Transcript {
             has_forgotten: false,
             n_bytes: 0,
             cleaners: BTreeMap::new(),
+            given: None,
             thinking: Folding::default(),
             scroll: Scroll::default(),
         }

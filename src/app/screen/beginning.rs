@@ -144,7 +144,7 @@ impl Shell {
         self.engine = None;
         let (wishes, what) = (self.wishes.clone(), begin.what.clone());
         let was_read = match what {
-            What::Goal(_) => {
+            What::Goal(..) => {
                 self.past_is_shown = false;
                 None
             }
