@@ -9,6 +9,7 @@
 
 mod capture;
 mod children;
+mod doing;
 mod drain;
 mod error;
 mod family;
@@ -25,6 +26,7 @@ mod table;
 
 pub use capture::Captured;
 pub use children::{Children, Played, StandIns};
+pub use doing::{Doing, Input, ProcessState, doing};
 pub use error::{InputClosed, SpawnError};
 pub use input::InputHandle;
 pub use leftover::{Leftover, end_everything, end_leftovers, find_leftovers};

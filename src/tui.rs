@@ -144,11 +144,19 @@ pub struct Screen {
     picked: BTreeMap<String, String>,
     /// A word to the user that goes away with the next key.
     toast: Option<String>,
-    /// For how many seconds the running turn has given no sign of life.
-    silent: Option<u64>,
+    /// That the running turn gives no sign of life.
+    silent: Option<Silent>,
     quitting: bool,
     places: Places,
     dirty: bool,
+}
+
+/// A running turn that gives no sign of life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Silent {
+    since: At,
+    /// Why, as far as it is known.
+    verdict: Option<String>,
 }
 
 /// What became of a text that was sent.
@@ -209,7 +217,7 @@ impl Screen {
         self.transcript.on_event(event);
         self.record.on_event(at, event);
         match event {
-            Event::Agent { news, .. } => self.on_news(news),
+            Event::Agent { news, .. } => self.on_news(at, news),
             Event::GoalGiven { .. } => {
                 self.proposed_goal = None;
                 self.toast = None;
@@ -232,9 +240,15 @@ impl Screen {
         }
     }
 
-    fn on_news(&mut self, news: &News) {
+    fn on_news(&mut self, at: At, news: &News) {
         self.silent = match news {
-            News::Silent { seconds } => Some(*seconds),
+            News::Silent { seconds, verdict } => {
+                let millis = i64::try_from(*seconds).unwrap_or(0).saturating_mul(1_000);
+                Some(Silent {
+                    since: At(at.0.saturating_sub(millis)),
+                    verdict: verdict.clone(),
+                })
+            }
             _ => None,
         };
         if let News::Text { text } = news {

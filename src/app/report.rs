@@ -259,7 +259,11 @@ fn news_in_words(role: Role, news: &News) -> Option<String> {
         News::ToolStarted { tool, title, .. } => format!("  {tool}: {title}"),
         News::CallDenied { tool, reason } => format!("  {tool} was refused by the CLI: {reason}"),
         News::Retrying { reason } => format!("  the CLI tries again: {reason}"),
-        News::Silent { seconds } => format!("  no sign of life from the {who} for {seconds} s"),
+        News::Silent { seconds, verdict } => {
+            let why = verdict.as_ref().map(|why| format!("; {why}"));
+            let why = why.unwrap_or_default();
+            format!("  no sign of life from the {who} for {seconds} s{why}")
+        }
         News::Malformed { problem } => format!("  a line that is no frame: {problem}"),
         News::Notice { text } => format!("  {text}"),
         News::Unknown { frame } => format!("  · a frame this version does not know: {frame}"),

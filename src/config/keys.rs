@@ -68,6 +68,7 @@ pub const KEYS: &[Key] = &[
     key("limits.per_adapter", Number(1, 64), Is("2"), Lower, "How many turns one adapter runs at a time"),
     key("limits.task_timeout", Time(1, DAY), Is("\"30m\""), Lower, "How long one task of a child session may take"),
     key("limits.turn_timeout", Time(1, DAY), Is("\"1h\""), Lower, "How long one turn may take"),
+    key("limits.silence", Time(1, 600), Is("\"30s\""), Ignored, "After how long without a word of an agent its processes are looked at"),
     key("limits.drain", Time(1, 600), Is("\"30s\""), Lower, "How long running children are waited for at the end"),
     key("limits.keep_sessions_days", Number(0, 3650), Is("14"), Ignored, "How many days finished child sessions are kept"),
 

@@ -120,6 +120,7 @@ impl<'a> Reader<'a> {
             per_adapter: self.count("limits.per_adapter"),
             task_timeout: self.time("limits.task_timeout"),
             turn_timeout: self.time("limits.turn_timeout"),
+            silence: self.time("limits.silence"),
             drain: self.time("limits.drain"),
             keep_sessions_days: self.count("limits.keep_sessions_days"),
         }

@@ -128,6 +128,8 @@ pub struct Limits {
     pub task_timeout: Duration,
     /// One turn.
     pub turn_timeout: Duration,
+    /// After how long without an event of a turn its processes are looked at, 1 s to 10 min.
+    pub silence: Duration,
     /// Waiting for running children at the end.
     pub drain: Duration,
     /// Days that finished child sessions are kept.

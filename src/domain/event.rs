@@ -617,6 +617,9 @@ pub enum News {
     Silent {
         /// For how many seconds.
         seconds: u64,
+        /// Why, in one line that begins with `slow`, `waits`, `stuck` or `stopped`; told anew when it changes.
+        #[serde(default)]
+        verdict: Option<String>,
     },
     /// A frame this program does not know.
     Unknown {

@@ -4,7 +4,10 @@
 //! the deadlines, and refuses to know the workflow: what comes out are [`Told`]s on a bounded channel,
 //! awaited, so that a flood slows the child and never the loop.
 
+mod adoption;
+mod silence;
 mod telling;
+mod verdict;
 
 use std::time::Duration;
 
@@ -20,12 +23,13 @@ use crate::domain::turn::Role;
 use crate::process::{self, Children, Ladder, Line, Marker, Running, Spec};
 use crate::store::RawStream;
 
+pub use adoption::Adoption;
+use silence::Silence;
+
 /// How long a CLI may take to answer its handshake.
 const HANDSHAKE: Duration = Duration::from_secs(60);
 /// How long a CLI may take to end a turn that it was asked to interrupt, before it is ended itself.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
-/// After how long without a sign of life the user is told.
-const SILENCE: Duration = Duration::from_secs(60);
 
 /// What the engine asks of a live conversation.
 #[derive(Debug)]
@@ -42,20 +46,6 @@ pub enum Ask {
     End,
 }
 
-/// What a conversation goes on with in a new session.
-pub struct Adoption {
-    /// The protocol.
-    pub adapter: Box<dyn Adapter>,
-    /// Where the raw stream goes.
-    pub raw: RawStream,
-}
-
-impl std::fmt::Debug for Adoption {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Adoption")
-    }
-}
-
 /// A turn with everything that a launch may need.
 #[derive(Debug)]
 pub struct TurnAsk {
@@ -69,6 +59,8 @@ pub struct TurnAsk {
     pub recovery: String,
     /// How long the turn may take.
     pub limit: Duration,
+    /// After how long without an event its processes are looked at.
+    pub patience: Duration,
 }
 
 /// Whether a turn goes on in the conversation that there is.
@@ -87,8 +79,8 @@ pub enum Told {
     Started(Process),
     /// What the CLI told.
     Event(AdapterEvent),
-    /// Nothing came for so long.
-    Silent(Duration),
+    /// Nothing came for so long, and this is why as far as it is known.
+    Silent(Duration, String),
     /// The raw stream could not be kept.
     RawFailed(String),
     /// The task is over.
@@ -112,6 +104,7 @@ pub struct Live {
     deadlines: Deadlines,
     /// A piece of text that is not told yet: its block and what came of it since.
     piece: Option<(String, String)>,
+    silence: Silence,
 }
 
 /// The instants at which something must have happened.
@@ -120,13 +113,11 @@ struct Deadlines {
     handshake: Option<Instant>,
     interrupt: Option<Instant>,
     turn: Option<Instant>,
-    silence: Option<Instant>,
-    last_sign: Option<Instant>,
 }
 
 impl Deadlines {
     fn next(&self) -> Option<Instant> {
-        [self.handshake, self.interrupt, self.turn, self.silence]
+        [self.handshake, self.interrupt, self.turn]
             .into_iter()
             .flatten()
             .min()
@@ -172,13 +163,15 @@ impl Live {
             forget: false,
             deadlines: Deadlines::default(),
             piece: None,
+            silence: Silence::default(),
         }
     }
 
     /// Serves asks until the end.
     pub async fn run(mut self) {
         loop {
-            let due = self.deadlines.next();
+            let due = self.deadlines.next().into_iter().chain(self.silence.due());
+            let due = due.min();
             let next = tokio::select! {
                 biased;
                 ask = self.asks.recv() => Next::Ask(ask),
@@ -229,8 +222,8 @@ impl Live {
             self.end_child(Ladder::patient()).await;
         }
         self.deadlines.turn = Some(Instant::now() + turn.limit);
+        self.silence = Silence::begin(turn.patience);
         self.turn = Some(turn);
-        self.sign_of_life();
         if self.child.is_none() && !self.launch().await {
             return;
         }
@@ -279,6 +272,9 @@ impl Live {
 
     async fn on_order(&mut self, order: Order) {
         let interrupts = order == Order::Interrupt;
+        if let Order::Answer(request, _) | Order::AnswerQuestions(request, _) = &order {
+            self.silence.on_answered(request);
+        }
         if interrupts && self.turn.is_none() {
             return;
         }
@@ -292,7 +288,6 @@ impl Live {
     async fn on_line(&mut self, line: Line) {
         match line {
             Line::Out(line) => {
-                self.sign_of_life();
                 self.keep_raw("cli", &line).await;
                 let outputs = self.adapter.on_line(&line);
                 self.perform(outputs).await;
@@ -399,8 +394,12 @@ impl Live {
                     return;
                 }
                 self.deadlines = Deadlines::default();
+                self.silence = Silence::default();
             }
             _ => {}
+        }
+        if self.turn.is_some() {
+            self.silence.on_event(&event);
         }
         self.tell(Told::Event(event)).await;
     }
@@ -425,10 +424,11 @@ impl Live {
                 "the turn took longer than limits.turn_timeout".to_owned(),
             )
             .await;
-        } else if due(self.deadlines.silence) {
-            let since = self.deadlines.last_sign.map_or(SILENCE, |at| now - at);
-            self.deadlines.silence = Some(now + SILENCE);
-            self.tell(Told::Silent(since)).await;
+        } else if due(self.silence.due()) {
+            let root = self.child.as_ref().map(Running::started);
+            if let Some((since, why)) = self.silence.look(root).await {
+                self.tell(Told::Silent(since, why)).await;
+            }
         }
     }
 
@@ -461,12 +461,6 @@ impl Live {
         }
         self.ready = false;
         self.deadlines.handshake = None;
-    }
-
-    fn sign_of_life(&mut self) {
-        let now = Instant::now();
-        self.deadlines.last_sign = Some(now);
-        self.deadlines.silence = self.turn.is_some().then(|| now + SILENCE);
     }
 }
 

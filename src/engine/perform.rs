@@ -130,7 +130,8 @@ impl Engine {
         } else {
             Conversation::Continued
         };
-        let limit = self.setup.config.limits.turn_timeout;
+        let limits = &self.setup.config.limits;
+        let (limit, patience) = (limits.turn_timeout, limits.silence);
         let at_work = AtWork {
             order: order.clone(),
             prompt_sha256,
@@ -143,6 +144,7 @@ impl Engine {
                 turn,
                 recovery,
                 limit,
+                patience,
             },
             at_work,
         ))

@@ -29,10 +29,11 @@ impl Engine {
                 })
             }
             Told::Event(event) => self.on_adapter_event(role, event),
-            Told::Silent(since) => self.feed_news(
+            Told::Silent(since, why) => self.feed_news(
                 role,
                 News::Silent {
                     seconds: since.as_secs(),
+                    verdict: Some(why),
                 },
             ),
             Told::RawFailed(error) => self.feed(failed("keep the raw stream", error)),

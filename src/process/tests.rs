@@ -1,5 +1,7 @@
 //! Real processes, mostly `sh`; conditions are polled with a deadline, never slept for.
 
+#[cfg(target_os = "linux")]
+mod doing;
 mod ending;
 mod leftovers;
 mod lines;

@@ -176,20 +176,19 @@ fn who_works(screen: &Screen, state: &State, now: At) -> (String, ratatui::style
     if let Some(running) = &state.running {
         let role = running.order.purpose.role();
         let adapter = state.session(role).map_or("", |session| &session.adapter);
-        let silent = match screen.silent {
-            Some(seconds) => format!(", silent for {seconds} s"),
-            None => String::new(),
+        let who = format!("{} ({})", role.name(), one_line(adapter));
+        let text = match (&screen.silent, running.result) {
+            (Some(silent), Counts::Yes) => format!("{who} {}", words::silent(silent, now)),
+            (None, Counts::Yes) => format!(
+                "{who} {} {}",
+                running.order.purpose.in_words(),
+                words::elapsed(running.started_at, now)
+            ),
+            (_, Counts::No) => format!(
+                "{who} is being interrupted {}",
+                words::elapsed(running.started_at, now)
+            ),
         };
-        let what = match running.result {
-            Counts::Yes => running.order.purpose.in_words(),
-            Counts::No => "is being interrupted".to_owned(),
-        };
-        let text = format!(
-            "{} ({}) {what} {}{silent}",
-            role.name(),
-            one_line(adapter),
-            words::elapsed(running.started_at, now)
-        );
         return (text, theme::role(role));
     }
     match &state.busy {

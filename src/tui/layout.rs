@@ -184,7 +184,9 @@ impl Screen {
                 tabs::comments::draw(page, &self.documents.comments, frame, area, state);
             }
             Tab::Log => tabs::log::draw(page, &self.documents.log, &self.record, frame, area),
-            Tab::Status => tabs::status::draw(page, frame, area, state, now),
+            Tab::Status => {
+                tabs::status::draw(page, frame, area, (state, self.silent.as_ref()), now)
+            }
         }
     }
 }

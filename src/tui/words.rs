@@ -5,6 +5,7 @@ use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 
+use super::Silent;
 use super::wrap::one_line;
 
 /// The gate's name.
@@ -76,6 +77,15 @@ pub fn limit(state: &State, now: At) -> Option<String> {
         end.hour_and_minute(),
         until(*end, now)
     ))
+}
+
+/// A silence: how long it lasts, and why as far as it is known.
+pub fn silent(silent: &Silent, now: At) -> String {
+    let since = elapsed(silent.since, now);
+    match &silent.verdict {
+        Some(verdict) => format!("silent {since}, {}", one_line(verdict)),
+        None => format!("silent {since}"),
+    }
 }
 
 /// A count of tokens, short.

@@ -74,6 +74,14 @@ impl Home {
         fs::write(&path, bounded).expect("codex's own configuration");
     }
 
+    /// Lets claude use a subscription instead of a key: only those have a plan that is used up.
+    pub fn subscribe_claude(&mut self) {
+        self.environment
+            .retain(|(name, _)| name != "ANTHROPIC_API_KEY");
+        self.environment
+            .push(("CLAUDE_CODE_OAUTH_TOKEN".to_owned(), "dummy".to_owned()));
+    }
+
     /// Prepares a program that sees this home and nothing else of the machine's environment.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);

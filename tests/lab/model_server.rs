@@ -202,6 +202,9 @@ fn stray(shared: &Shared, uri: &Uri, headers: &HeaderMap) -> Response {
 }
 
 fn answer(request: &Request, reply: &Reply) -> Response {
+    if let Reply::UsedUp { resets_in } = reply {
+        return used_up(request.vendor, *resets_in);
+    }
     if let Reply::Refuse {
         status,
         headers,
@@ -228,6 +231,22 @@ fn answer(request: &Request, reply: &Reply) -> Response {
         }
         Vendor::Anthropic => json_response(StatusCode::OK, &anthropic::whole(request, reply)),
     }
+}
+
+/// Turns a request away because the plan is used up for so many seconds more.
+fn used_up(vendor: Vendor, resets_in: u64) -> Response {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let resets_at = now.expect("a clock after 1970").as_secs() + resets_in;
+    let (headers, body) = match vendor {
+        Vendor::Openai => openai::used_up(resets_at),
+        Vendor::Anthropic => anthropic::used_up(resets_at),
+    };
+    let mut response = json_response(StatusCode::TOO_MANY_REQUESTS, &body);
+    for (name, value) in headers {
+        let value = value.parse().expect("an HTTP header");
+        response.headers_mut().insert(name, value);
+    }
+    response
 }
 
 fn json_response(status: StatusCode, body: &Value) -> Response {

@@ -10,6 +10,7 @@ mod instructions;
 mod killed;
 mod killed_cli;
 mod killed_talk;
+mod limits;
 mod lost_session;
 mod own_rules;
 mod permission;
@@ -186,6 +187,11 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "an_answer_of_1_mb_is_read_claude_planning",
         failures::long_swapped,
+    ),
+    scenario("used_up_plans_are_waited_out", limits::waited_out),
+    scenario(
+        "a_used_up_codex_leaves_its_role_to_claude",
+        limits::left_to_claude,
     ),
 ];
 

@@ -54,6 +54,7 @@ fn every_scene_leads_to_its_question_and_on_to_the_end() {
         ),
         ("no-document", "brought no document"),
         ("adapter-failed", "the turn failed (service)"),
+        ("usage-limit", "waits for codex's usage limit until"),
         (
             "dirty-files",
             "step 3 edited files with uncommitted changes of yours: README.md",

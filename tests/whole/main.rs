@@ -31,6 +31,7 @@ mod recovery;
 mod review;
 mod secrets;
 mod sessions;
+mod silence;
 mod step_tests;
 mod stopping;
 mod undo;

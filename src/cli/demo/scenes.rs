@@ -19,6 +19,8 @@ pub enum Scene {
     NoDocument,
     /// The planner's service fails
     AdapterFailed,
+    /// The planner's plan is used up for 90 seconds
+    UsageLimit,
     /// You have uncommitted changes in a file that a step edits
     DirtyFiles,
     /// A step changes what the tests run
@@ -52,6 +54,9 @@ impl Scene {
             )),
             (Self::AdapterFailed, "codex") => Some(include_str!(
                 "../../../assets/demo/scenes/adapter-failed.codex.toml"
+            )),
+            (Self::UsageLimit, "codex") => Some(include_str!(
+                "../../../assets/demo/scenes/usage-limit.codex.toml"
             )),
             (Self::EntryPoints, "codex") => Some(include_str!(
                 "../../../assets/demo/scenes/entry-points.codex.toml"
@@ -91,6 +96,7 @@ impl Scene {
             Self::Arbitration => Some(("arbitration", "more:3")),
             Self::NoDocument => Some(("no_document", "retry")),
             Self::AdapterFailed => Some(("adapter_failed", "retry")),
+            Self::UsageLimit => Some(("usage_limit", "retry")),
             Self::DirtyFiles => Some(("dirty_files", "leave-out")),
             Self::EntryPoints => Some(("entry_points", "allow")),
             Self::TestsFailed => Some(("tests_failed", "retry")),

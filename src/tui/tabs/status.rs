@@ -10,22 +10,33 @@ use crate::domain::phase::Mode;
 use crate::domain::run::State;
 use crate::domain::session::Session;
 use crate::domain::turn::Role;
+use crate::tui::Silent;
 use crate::tui::page::Page;
 use crate::tui::theme;
-use crate::tui::words::{elapsed, gate, limit, tokens};
+use crate::tui::words::{elapsed, gate, limit, silent as in_words, tokens};
 use crate::tui::wrap::{one_line, wrap, wrap_own};
 
 /// Draws the run's facts.
-pub fn draw(page: &mut Page, frame: &mut Frame, area: Rect, state: Option<&State>, now: At) {
+pub fn draw(
+    page: &mut Page,
+    frame: &mut Frame,
+    area: Rect,
+    (state, silent): (Option<&State>, Option<&Silent>),
+    now: At,
+) {
     let columns = usize::from(area.width);
     page.set_lines(match state {
-        Some(state) => lay_out(state, now, columns),
+        Some(state) => lay_out((state, silent), now, columns),
         None => wrap_own("There is no run yet.", columns, theme::QUIET),
     });
     page.draw(frame, area);
 }
 
-fn lay_out(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
+fn lay_out(
+    (state, silent): (&State, Option<&Silent>),
+    now: At,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let mut rows = vec![
         head("run"),
         row("id", state.run.as_str()),
@@ -56,6 +67,11 @@ fn lay_out(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
             elapsed(running.started_at, now)
         );
         rows.push(row("turn", &text));
+        rows.extend(
+            silent
+                .into_iter()
+                .flat_map(|silent| of_silence(silent, now)),
+        );
     }
     if let Some(text) = limit(state, now) {
         rows.push(Row::new("waits", &text, theme::NEEDS_YOU));
@@ -77,6 +93,17 @@ fn lay_out(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
         // The blank line before a heading is not wanted before the first.
         .skip(1)
         .collect()
+}
+
+fn of_silence(silent: &Silent, now: At) -> [Row; 2] {
+    let text = in_words(silent, now);
+    [
+        Row::new("silence", &text, theme::NEEDS_YOU),
+        row(
+            "you may",
+            "interrupt it with Ctrl+X; nothing is ended before limits.turn_timeout",
+        ),
+    ]
 }
 
 fn mode(mode: Mode) -> &'static str {

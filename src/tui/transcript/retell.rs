@@ -201,10 +201,14 @@ pub fn news(role: Role, news: &News) -> Vec<Block> {
         }
         News::Retrying { reason } => notice(&format!("{} tries again: {reason}", role.name())),
         News::Notice { text } => notice(&format!("{}: {text}", role.name())),
-        News::Silent { seconds } => notice(&format!(
-            "no sign of life from the {} for {seconds} s",
-            role.name()
-        )),
+        News::Silent { seconds, verdict } => {
+            let why = verdict.as_ref().map(|why| format!("; {why}"));
+            notice(&format!(
+                "no sign of life from the {} for {seconds} s{}",
+                role.name(),
+                why.unwrap_or_default()
+            ))
+        }
         News::Unknown { frame } => notice(&format!("unknown frame `{frame}` (kept)")),
         News::Malformed { problem } => {
             fact(Tone::Bad, &format!("a line that is no frame: {problem}"))

@@ -80,7 +80,7 @@ pub fn stream(request: &Request, reply: &Reply) -> Vec<Chunk> {
         Reply::Pause(text, pause) => {
             chunks.extend(text_block(0, text, Some(Chunk::Silence(*pause))))
         }
-        Reply::Refuse { .. } => {}
+        Reply::Refuse { .. } | Reply::UsedUp { .. } => {}
     }
     chunks.push(event(json!({"type": "message_delta", "delta": {"stop_reason": stop_reason(reply), "stop_sequence": null},
                              "usage": {"output_tokens": 20}})));
@@ -100,7 +100,7 @@ pub fn whole(request: &Request, reply: &Reply) -> Value {
             })
             .collect(),
         Reply::Cut(text) | Reply::Pause(text, _) => vec![json!({"type": "text", "text": text})],
-        Reply::Refuse { .. } => Vec::new(),
+        Reply::Refuse { .. } | Reply::UsedUp { .. } => Vec::new(),
     };
     json!({"id": format!("msg_{}", request.n), "type": "message", "role": "assistant", "model": request.body["model"],
            "content": content, "stop_reason": stop_reason(reply), "stop_sequence": null,
@@ -110,7 +110,11 @@ pub fn whole(request: &Request, reply: &Reply) -> Value {
 fn stop_reason(reply: &Reply) -> &'static str {
     match reply {
         Reply::Say(parts) if parts.iter().any(|part| matches!(part, Part::Call(_))) => "tool_use",
-        Reply::Say(_) | Reply::Refuse { .. } | Reply::Cut(_) | Reply::Pause(..) => "end_turn",
+        Reply::Say(_)
+        | Reply::Refuse { .. }
+        | Reply::UsedUp { .. }
+        | Reply::Cut(_)
+        | Reply::Pause(..) => "end_turn",
     }
 }
 
@@ -176,4 +180,17 @@ pub fn error_body(status: u16, message: &str) -> Value {
         _ => "api_error",
     };
     json!({"type": "error", "error": {"type": kind, "message": message}})
+}
+
+/// The headers and the body by which a used-up plan is told; it begins anew at this instant, in seconds since 1970.
+pub fn used_up(resets_at: u64) -> (Vec<(&'static str, String)>, Value) {
+    let headers = vec![
+        ("anthropic-ratelimit-unified-status", "rejected".to_owned()),
+        ("anthropic-ratelimit-unified-reset", resets_at.to_string()),
+        (
+            "anthropic-ratelimit-unified-representative-claim",
+            "five_hour".to_owned(),
+        ),
+    ];
+    (headers, error_body(429, "the plan is used up"))
 }

@@ -75,7 +75,7 @@ pub fn stream(request: &Request, reply: &Reply) -> Vec<Chunk> {
         Reply::Pause(text, pause) => {
             chunks.extend(message(request.n, 0, text, Some(Chunk::Silence(*pause))))
         }
-        Reply::Refuse { .. } => {}
+        Reply::Refuse { .. } | Reply::UsedUp { .. } => {}
     }
     chunks.push(event(json!({"type": "response.completed", "response": {
         "id": format!("resp_{}", request.n),
@@ -161,4 +161,17 @@ pub fn error_body(status: u16, message: &str) -> Value {
         _ => "server_error",
     };
     json!({"error": {"message": message, "type": kind, "param": null, "code": kind}})
+}
+
+/// The headers and the body by which a used-up plan is told; it begins anew at this instant, in seconds since 1970.
+pub fn used_up(resets_at: u64) -> (Vec<(&'static str, String)>, Value) {
+    let headers = vec![
+        ("x-codex-primary-used-percent", "100.0".to_owned()),
+        ("x-codex-primary-window-minutes", "300".to_owned()),
+        ("x-codex-primary-reset-at", resets_at.to_string()),
+    ];
+    let error = json!({
+        "type": "usage_limit_reached", "message": "the plan is used up", "plan_type": "plus", "resets_at": resets_at,
+    });
+    (headers, json!({ "error": error }))
 }

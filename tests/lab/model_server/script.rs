@@ -77,6 +77,11 @@ pub enum Reply {
         /// What went wrong, in words.
         message: String,
     },
+    /// Turns the request away: the plan is used up.
+    UsedUp {
+        /// For how many seconds more.
+        resets_in: u64,
+    },
     /// Says half of this text, then the connection breaks.
     Cut(String),
     /// Says half of this text, is silent for so long, and says the rest.

@@ -1,0 +1,241 @@
+//! Tells stuck from slow: what a silent turn's processes were at, twice, becomes a verdict in words.
+//!
+//! Pure. The words hold no spans of time, so that the same verdict has the same words.
+
+use std::time::Duration;
+
+use crate::domain::ids::At;
+use crate::process::{Doing, Input, ProcessIdentity, ProcessState};
+use crate::text::{clean, one_line, truncate};
+
+/// How much of a processor counts as using it, in hundredths.
+const BUSY: u128 = 5;
+/// How much earlier than its call was told a command's process may have begun.
+const EARLIER: Duration = Duration::from_secs(2);
+/// The longest command in a verdict, in characters.
+const COMMAND: usize = 60;
+
+/// A tool call that has begun and not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCall {
+    /// One line: the command, the path, the query.
+    pub title: String,
+    /// When it began.
+    pub since: At,
+    /// How long ago that is.
+    pub age: Duration,
+}
+
+/// What is known of a silent turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed<'a> {
+    /// The CLI's own process.
+    pub root: ProcessIdentity,
+    /// The oldest tool call that is open.
+    pub call: Option<&'a OpenCall>,
+    /// What the processes were at.
+    pub before: &'a [Doing],
+    /// What they are at now.
+    pub now: &'a [Doing],
+    /// The time between the two looks.
+    pub between: Duration,
+}
+
+/// Says in one line why nothing comes: `slow: …`, `waits: …`, `stuck: …`, or `stopped: …`.
+pub fn verdict(observed: &Observed<'_>) -> String {
+    if observed.now.is_empty() {
+        return "waits: nothing is known of its processes on this system".to_owned();
+    }
+    let is_root = |one: &&Doing| one.id == observed.root;
+    if let Some(root) = observed.now.iter().find(is_root).filter(is_stopped) {
+        return stopped("the CLI", root);
+    }
+    match observed.call {
+        Some(call) => of_call(observed, call),
+        None if is_busy(observed, |_| true) => "slow: the CLI itself uses CPU".to_owned(),
+        None => "waits: the model has not answered, no command runs, no CPU is used".to_owned(),
+    }
+}
+
+fn of_call(observed: &Observed<'_>, call: &OpenCall) -> String {
+    let is_of_call = |one: &Doing| one.id != observed.root && one.age <= call.age + EARLIER;
+    let commands: Vec<&Doing> = observed.now.iter().filter(|one| is_of_call(one)).collect();
+    let title = shown(&call.title);
+    let since = call.since.hour_and_minute();
+    if let Some(one) = commands.iter().find(|one| is_stopped(one)) {
+        return stopped(&format!("`{title}`"), one);
+    }
+    if let Some(one) = commands.iter().find(|one| one.input == Input::Waits) {
+        let command = shown(&one.command);
+        return format!("stuck: `{command}` waits for input on stdin, and nobody gives it any");
+    }
+    if is_busy(observed, is_of_call) {
+        return format!("slow: `{title}` runs since {since} and uses CPU");
+    }
+    if commands.iter().any(|one| one.state == ProcessState::Device) {
+        return format!("slow: `{title}` runs since {since} and waits for a device");
+    }
+    match commands.is_empty() {
+        true => {
+            format!("waits: `{title}` is under way since {since}, without a process of its own")
+        }
+        false => format!("waits: `{title}` runs since {since} and uses no CPU"),
+    }
+}
+
+fn is_stopped(one: &&Doing) -> bool {
+    one.state == ProcessState::Stopped
+}
+
+fn stopped(what: &str, one: &Doing) -> String {
+    let pid = one.id.pid;
+    format!("stopped: {what} was stopped by a signal; `kill -CONT {pid}` lets it go on")
+}
+
+/// Tells whether these processes used the processor between the two looks.
+fn is_busy(observed: &Observed<'_>, counts: impl Fn(&Doing) -> bool) -> bool {
+    let used = |list: &[Doing]| -> Duration {
+        let those = list.iter().filter(|one| counts(one));
+        those.map(|one| one.cpu).sum()
+    };
+    let used = used(observed.now).saturating_sub(used(observed.before));
+    used.as_millis() * 100 >= observed.between.as_millis() * BUSY && !used.is_zero()
+}
+
+fn shown(command: &str) -> String {
+    truncate::to_chars(&one_line(&clean(command)), COMMAND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: ProcessIdentity = ProcessIdentity {
+        pid: 10,
+        start_time: 100,
+    };
+
+    fn one(pid: u32, command: &str, cpu: u64) -> Doing {
+        Doing {
+            id: ProcessIdentity {
+                pid,
+                start_time: u64::from(pid) * 10,
+            },
+            command: command.to_owned(),
+            state: ProcessState::Normal,
+            cpu: Duration::from_millis(cpu),
+            age: Duration::from_secs(if pid == ROOT.pid { 900 } else { 60 }),
+            input: Input::Unknown,
+        }
+    }
+
+    fn check(call: Option<&str>, change: impl Fn(&mut [Doing]), expected: &str) {
+        let call = call.map(|title| OpenCall {
+            title: title.to_owned(),
+            since: At(0),
+            age: Duration::from_secs(60),
+        });
+        let server = Doing {
+            age: Duration::from_secs(800),
+            ..one(11, "an-mcp-server", 0)
+        };
+        let before = vec![one(10, "codex", 500), server, one(12, "sh -c x", 0)];
+        let mut now = before.clone();
+        change(&mut now);
+        let observed = Observed {
+            root: ROOT,
+            call: call.as_ref(),
+            before: &before,
+            now: &now,
+            between: Duration::from_secs(10),
+        };
+        assert_eq!(verdict(&observed), expected);
+    }
+
+    fn burn(list: &mut [Doing], n: usize, milliseconds: u64) {
+        list[n].cpu += Duration::from_millis(milliseconds);
+    }
+
+    #[test]
+    fn a_model_that_does_not_answer_is_waited_for() {
+        let waits = "waits: the model has not answered, no command runs, no CPU is used";
+        check(None, |_| {}, waits);
+        check(None, |list| burn(list, 0, 499), waits);
+        check(
+            None,
+            |list| burn(list, 0, 500),
+            "slow: the CLI itself uses CPU",
+        );
+    }
+
+    #[test]
+    fn a_command_is_slow_while_it_uses_the_processor_and_waits_when_it_does_not() {
+        let call = Some("cargo test\n--all");
+        check(
+            call,
+            |list| burn(list, 2, 600),
+            "slow: `cargo test --all` runs since 00:00Z and uses CPU",
+        );
+        check(
+            call,
+            |list| burn(list, 1, 9_000),
+            "waits: `cargo test --all` runs since 00:00Z and uses no CPU",
+        );
+        check(
+            call,
+            |list| list[2].state = ProcessState::Device,
+            "slow: `cargo test --all` runs since 00:00Z and waits for a device",
+        );
+        check(
+            call,
+            |list| list[2].age = Duration::from_secs(500),
+            "waits: `cargo test --all` is under way since 00:00Z, without a process of its own",
+        );
+    }
+
+    #[test]
+    fn a_command_that_waits_for_input_is_stuck_and_a_server_that_does_is_none() {
+        check(
+            Some("npm init"),
+            |list| list[2].input = Input::Waits,
+            "stuck: `sh -c x` waits for input on stdin, and nobody gives it any",
+        );
+        check(
+            Some("npm init"),
+            |list| (list[0].input, list[1].input) = (Input::Waits, Input::Waits),
+            "waits: `npm init` runs since 00:00Z and uses no CPU",
+        );
+    }
+
+    #[test]
+    fn what_a_signal_stopped_is_told_before_all_else() {
+        check(
+            Some("make"),
+            |list| {
+                list[2].state = ProcessState::Stopped;
+                list[2].input = Input::Waits;
+            },
+            "stopped: `make` was stopped by a signal; `kill -CONT 12` lets it go on",
+        );
+        check(
+            None,
+            |list| list[0].state = ProcessState::Stopped,
+            "stopped: the CLI was stopped by a signal; `kill -CONT 10` lets it go on",
+        );
+    }
+
+    #[test]
+    fn where_nothing_is_known_nothing_is_claimed() {
+        let observed = Observed {
+            root: ROOT,
+            call: None,
+            before: &[],
+            now: &[],
+            between: Duration::from_secs(10),
+        };
+        assert_eq!(
+            verdict(&observed),
+            "waits: nothing is known of its processes on this system"
+        );
+    }
+}

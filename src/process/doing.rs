@@ -1,0 +1,169 @@
+//! What a child and everything below it is at: processor time used, stopped or not, waiting for input or not.
+//!
+//! Refuses to judge and to signal. Off Linux the list is empty: nothing is known there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::family::extend_by_parent;
+use super::table::{Entry, ProcessIdentity, command_of, mark_of, scan};
+
+/// How many clock ticks a second has, as Linux counts them for programs.
+const TICKS: u64 = 100;
+/// The numbers of the calls that read: `read` and `readv`.
+#[cfg(target_arch = "x86_64")]
+const READS: [&str; 2] = ["0", "19"];
+#[cfg(not(target_arch = "x86_64"))]
+const READS: [&str; 2] = ["63", "65"];
+
+/// What one process is at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doing {
+    /// Which.
+    pub id: ProcessIdentity,
+    /// Its command line, its words parted by blanks, cleaned by nobody.
+    pub command: String,
+    /// What the system says of it.
+    pub state: ProcessState,
+    /// The processor time that it and its ended children have used.
+    pub cpu: Duration,
+    /// How long it has lived.
+    pub age: Duration,
+    /// Whether it waits for input.
+    pub input: Input,
+}
+
+/// What the system says of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessState {
+    /// It runs, or sleeps until something comes.
+    Normal,
+    /// It waits for a device and hears no signal meanwhile.
+    Device,
+    /// A signal has stopped it.
+    Stopped,
+    /// It has ended, and its parent has not taken note.
+    Ended,
+}
+
+/// Whether a process waits for input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// It is blocked in reading its standard input, a terminal or a pipe into which no process beside the
+    /// child itself writes.
+    Waits,
+    /// It is not, or nobody can tell.
+    Unknown,
+}
+
+/// Looks at a child and its family, the child first. Reads the process table: not for every moment.
+pub fn doing(root: ProcessIdentity) -> Vec<Doing> {
+    let table = scan();
+    let family = family_of(root, &table);
+    let up = uptime();
+    let mut doing: Vec<Doing> = family
+        .iter()
+        .filter_map(|id| doing_of(*id, up, &family, root))
+        .collect();
+    doing.sort_by_key(|one| (one.id != root, one.id.start_time, one.id.pid));
+    doing
+}
+
+fn family_of(root: ProcessIdentity, table: &[Entry]) -> BTreeSet<ProcessIdentity> {
+    let mark = mark_of(root.pid);
+    let belongs = |entry: &&Entry| {
+        let is_later = entry.id.start_time >= root.start_time;
+        let carries_mark = || mark.is_some() && mark_of(entry.id.pid) == mark;
+        entry.id == root || is_later && (entry.session == root.pid || carries_mark())
+    };
+    let mut family = table.iter().filter(belongs).map(|entry| entry.id).collect();
+    extend_by_parent(&mut family, table);
+    family
+}
+
+fn doing_of(
+    id: ProcessIdentity,
+    up: Duration,
+    family: &BTreeSet<ProcessIdentity>,
+    root: ProcessIdentity,
+) -> Option<Doing> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", id.pid)).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let ticks = |n: usize| fields.get(n).and_then(|text| text.parse::<u64>().ok());
+    // Its own time and that of the children that it has waited for, each in and out of the kernel.
+    let cpu: u64 = (11..=14).filter_map(ticks).sum();
+    let state = match *fields.first()? {
+        "D" => ProcessState::Device,
+        "T" | "t" => ProcessState::Stopped,
+        "Z" | "X" | "x" => ProcessState::Ended,
+        _ => ProcessState::Normal,
+    };
+    Some(Doing {
+        id,
+        command: command_of(id.pid),
+        state,
+        cpu: of_ticks(cpu),
+        age: up.saturating_sub(of_ticks(id.start_time)),
+        input: input_of(id.pid, family, root),
+    })
+}
+
+fn of_ticks(ticks: u64) -> Duration {
+    Duration::from_millis(ticks.saturating_mul(1_000 / TICKS))
+}
+
+/// How long the machine runs.
+fn uptime() -> Duration {
+    let text = fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let seconds = text.split_ascii_whitespace().next();
+    let seconds: Option<f64> = seconds.and_then(|seconds| seconds.parse().ok());
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .unwrap_or_default()
+}
+
+fn input_of(pid: u32, family: &BTreeSet<ProcessIdentity>, root: ProcessIdentity) -> Input {
+    if !reads_input(pid) {
+        return Input::Unknown;
+    }
+    let Ok(source) = fs::read_link(format!("/proc/{pid}/fd/0")) else {
+        return Input::Unknown;
+    };
+    let name = source.to_string_lossy();
+    let may_keep_waiting = ["pipe:", "socket:", "/dev/pts/", "/dev/tty"]
+        .iter()
+        .any(|kind| name.starts_with(kind));
+    let mut others = family.iter().filter(|id| id.pid != pid && **id != root);
+    // In `make | tail` it is `make` that tail waits for.
+    let is_fed = name.starts_with("pipe:") && others.any(|id| writes_to(id.pid, &source));
+    match may_keep_waiting && !is_fed {
+        true => Input::Waits,
+        false => Input::Unknown,
+    }
+}
+
+/// Tells whether a thread of the process is inside a call that reads descriptor 0.
+fn reads_input(pid: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+    tasks.into_iter().flatten().flatten().any(|task| {
+        let call = fs::read_to_string(task.path().join("syscall")).unwrap_or_default();
+        let mut words = call.split_ascii_whitespace();
+        words.next().is_some_and(|number| READS.contains(&number)) && words.next() == Some("0x0")
+    })
+}
+
+/// Tells whether a process holds the writing end of a pipe.
+fn writes_to(pid: u32, pipe: &PathBuf) -> bool {
+    let held = fs::read_dir(format!("/proc/{pid}/fd"));
+    held.into_iter().flatten().flatten().any(|held| {
+        let is_it = fs::read_link(held.path()).is_ok_and(|target| target == *pipe);
+        let mode = held
+            .path()
+            .symlink_metadata()
+            .map(|link| link.permissions().mode());
+        is_it && mode.is_ok_and(|mode| mode & 0o200 != 0)
+    })
+}

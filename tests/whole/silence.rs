@@ -1,0 +1,67 @@
+//! A turn of which nothing comes is told slow, waiting, stuck or stopped, by what its processes do.
+
+use serde_json::json;
+
+use crate::script::{Agent, shell};
+use crate::world::World;
+
+const RUN: [&str; 7] = [
+    "run",
+    "--goal",
+    "A test",
+    "--auto",
+    "--yes-execute",
+    "-s",
+    "limits.silence=1s",
+];
+
+/// Lets a step run a command in silence, and waits for the verdict.
+fn check(command: &str, verdict: &str) {
+    let world = World::new();
+    world.cast(
+        &Agent::planning(&["Write"]).step(1, vec![shell(command)]),
+        &Agent::approving(),
+    );
+    let mut run = world.start(&RUN);
+    run.until(verdict);
+    run.signal("TERM");
+    run.wait().ends(130);
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_command_that_computes_is_slow() {
+    check(
+        "while :; do :; done",
+        "slow: `while :; do :; done` runs since",
+    );
+}
+
+#[test]
+fn a_command_that_sleeps_is_waited_for() {
+    check("sleep 1000", "waits: `sleep 1000` runs since");
+}
+
+#[test]
+fn a_command_that_a_signal_stopped_is_told() {
+    check(
+        "kill -STOP $$",
+        "stopped: `kill -STOP $$` was stopped by a signal; `kill -CONT",
+    );
+}
+
+#[test]
+fn a_model_that_does_not_answer_is_waited_for_and_told_once() {
+    let world = World::new();
+    let planner = Agent::new().on("[agent-collab WRITE_PLAN]", vec![json!({ "do": "stall" })]);
+    world.cast(&planner, &Agent::approving());
+    let verdict = "waits: the model has not answered, no command runs, no CPU is used";
+    let more = ["-s", "limits.turn_timeout=6s"];
+    let ran = world.program(&[&RUN[..], &more].concat());
+    assert!(ran.out.contains(verdict), "{}", ran.out);
+    let told = world
+        .events_of("agent")
+        .into_iter()
+        .filter(|event| event["news"]["verdict"] == verdict && event["turn"] == "trn_1");
+    assert_eq!(told.count(), 1, "{}", ran.out);
+}
