@@ -2,8 +2,10 @@
 //!
 //! Refuses to overwrite a kept version: a second one in the same iteration gets a number.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::plain::Found;
 use super::{Guard, Layout, StoreError, plain};
 
 /// The largest document that is compared, in bytes.
@@ -47,13 +49,11 @@ pub struct Version {
 /// The folder or a version cannot be read.
 pub fn versions(layout: &Layout, name: &str) -> Result<Vec<Version>, StoreError> {
     let mut found = Vec::new();
-    let mut n = 1;
-    while layout.iteration(n).is_dir() {
+    for n in iterations(layout)? {
         let kept = (1..)
             .map(|n_version| version_name(name, n_version))
             .take_while(|kept| layout.iteration(n).join(kept).is_file());
         found.extend(kept.map(|kept| (n, kept)));
-        n += 1;
     }
     let last = found.split_off(found.len().saturating_sub(2));
     let mut versions = Vec::new();
@@ -64,6 +64,22 @@ pub fn versions(layout: &Layout, name: &str) -> Result<Vec<Version>, StoreError>
         }
     }
     Ok(versions)
+}
+
+/// The numbers of the iterations that are kept, in order.
+fn iterations(layout: &Layout) -> Result<Vec<u32>, StoreError> {
+    let folder = layout.iterations();
+    if plain::look(&folder)? != Found::Directory {
+        return Ok(Vec::new());
+    }
+    let failed = |error| StoreError::io("list", &folder, error);
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        numbers.extend(name.to_str().and_then(|name| name.parse::<u32>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 fn version_name(name: &str, n_version: u32) -> String {

@@ -13,6 +13,10 @@ const LONG_FILES: &[(&str, &str)] = &[
         "the one closed list of questions and answers, with their words",
     ),
     (
+        "src/domain/run.rs",
+        "what is known of a run, and the one match that says who takes each event",
+    ),
+    (
         "src/domain/run/executing.rs",
         "one sub-machine, its stages in their order",
     ),

@@ -1,5 +1,7 @@
 //! Whatever ends the program at whatever moment, `resume` goes on: same end, no commit twice, nothing lost.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::script::{Agent, plan, say, shell, write};
@@ -291,8 +293,12 @@ fn a_newer_schema_is_refused_and_nothing_is_touched() {
         }
         let run_files = || {
             let mut files = world.files(".agent-collab");
-            // Who came last, and what the program says of itself, is no part of the run.
-            files.retain(|(path, _)| !path.ends_with("lock") && !path.ends_with("debug.log"));
+            // Who came last, what the program says of itself and what the kill left half is no part of the run.
+            let is_aside = |path: &Path| {
+                let is_half = path.extension().is_some_and(|end| end == "tmp");
+                is_half || path.ends_with("lock") || path.ends_with("debug.log")
+            };
+            files.retain(|(path, _)| !is_aside(path));
             files.sort();
             files
         };
