@@ -8,5 +8,7 @@ pub mod headless;
 pub mod history;
 pub mod report;
 pub mod screen;
+pub mod sent;
+pub mod socket;
 pub mod start;
 pub mod terminal;

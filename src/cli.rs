@@ -9,6 +9,7 @@ pub mod resume;
 pub mod run;
 pub mod screen;
 pub mod scripted_agent;
+pub mod send;
 pub mod status;
 pub mod trust;
 pub mod undo;
@@ -60,6 +61,8 @@ enum Command {
     History(history::HistoryArgs),
     /// Takes steps of the run in this repository back, or brings them back
     Undo(undo::UndoArgs),
+    /// Tells the instance that runs here to pause, go on, stop, cancel and more
+    Send(send::SendArgs),
     /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
     Doctor(doctor::DoctorArgs),
     /// Shows, checks or finds the configuration
@@ -184,6 +187,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Diff(args) => block_on(diff::run(args)),
         Command::History(args) => block_on(history::run(args)),
         Command::Undo(args) => block_on(undo::run(args)),
+        Command::Send(args) => block_on(send::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),
         Command::Trust(args) => run_trust(&args),

@@ -19,6 +19,7 @@ use crate::text::{clean, truncate};
 
 use super::answers::{Answers, flag_for};
 use super::report::{Form, Teller};
+use super::sent::{Outside, Then};
 use super::start::{Refusal, Started, Wishes, resume, start};
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
@@ -84,7 +85,8 @@ fn complain(err: &mut dyn Write, problem: &str, hint: &str) {
 enum End {
     Over(Outcome),
     Unanswered(Question),
-    Signalled(&'static str),
+    /// By a signal, or by a command from outside.
+    Interrupted(&'static str),
     OutputClosed,
     /// The run was stopped and waits for a goal.
     AtRest,
@@ -102,26 +104,14 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
     })?;
     let mut signals = Signals::listen()
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
-    let starting = async {
-        match &task {
-            Task::Begin(_) => start(&wishes).await,
-            Task::Resume(_) => resume(&wishes).await,
-        }
-    };
-    let started = tokio::select! {
-        biased;
-        name = signals.next() => {
-            end_everything(Duration::from_millis(500)).await;
-            let refusal = Refusal::error(format!("interrupted by {name}"), "nothing was begun");
-            return Err(Refusal { code: 130, ..refusal });
-        }
-        started = starting => started?,
-    };
+    let started = stand(&wishes, &task, &mut signals).await?;
     let Started {
         mut engine,
-        notices,
-        occupied: _occupied,
+        mut notices,
+        occupied,
     } = started;
+    let mut outside = Outside::default();
+    notices.extend(outside.listen(&occupied.layout));
     for notice in notices {
         let _closed = writeln!(err, "note: {notice}");
     }
@@ -135,15 +125,38 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
         Task::Resume(goal) => goal,
     };
     let end = match begun {
-        Ok(()) => drive(&mut engine, (&mut answers, goal), &mut teller, &mut signals).await,
+        Ok(()) => {
+            let from_outside = (&mut signals, &mut outside);
+            drive(&mut engine, (&mut answers, goal), &mut teller, from_outside).await
+        }
         Err(error) => Err(error),
     };
+    outside.close().await;
     let code = match end {
         Ok(end) => leave(&mut engine, end, &mut teller, err, &mut signals).await,
         Err(error) => Err(error),
     };
     close(&mut engine, &mut signals).await;
     code.map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
+}
+
+/// Checks everything and opens the run, unless a signal comes first.
+async fn stand(wishes: &Wishes, task: &Task, signals: &mut Signals) -> Result<Started, Refusal> {
+    let starting = async {
+        match task {
+            Task::Begin(_) => start(wishes).await,
+            Task::Resume(_) => resume(wishes).await,
+        }
+    };
+    tokio::select! {
+        biased;
+        name = signals.next() => {
+            end_everything(Duration::from_millis(500)).await;
+            let refusal = Refusal::error(format!("interrupted by {name}"), "nothing was begun");
+            Err(Refusal { code: 130, ..refusal })
+        }
+        started = starting => started,
+    }
 }
 
 /// Gives the run its goal.
@@ -175,7 +188,7 @@ async fn drive(
     engine: &mut Engine,
     (answers, mut unconfirmed): (&mut Answers, Unconfirmed),
     teller: &mut Teller<'_>,
-    signals: &mut Signals,
+    (signals, outside): (&mut Signals, &mut Outside),
 ) -> Result<End, EngineError> {
     loop {
         if flush(engine, teller).is_err() {
@@ -190,8 +203,8 @@ async fn drive(
                     id: question.id,
                     answer,
                 })?,
-                None if answers.may_wait(&question.kind) => {
-                    if let Some(end) = wait_a_while(engine, signals).await? {
+                None if answers.may_wait(&question.kind) || outside.may_wait(&question.kind) => {
+                    if let Some(end) = wait_a_while(engine, signals, outside).await? {
                         return Ok(end);
                     }
                 }
@@ -208,20 +221,25 @@ async fn drive(
             confirm(engine, goal)?;
             continue;
         }
-        if let Some(end) = wait_a_while(engine, signals).await? {
+        if let Some(end) = wait_a_while(engine, signals, outside).await? {
             return Ok(end);
         }
     }
 }
 
-/// Takes in what comes back next, or the signal that ends the wait for it.
+/// Takes in what comes back next, or what comes from outside.
 async fn wait_a_while(
     engine: &mut Engine,
     signals: &mut Signals,
+    outside: &mut Outside,
 ) -> Result<Option<End>, EngineError> {
     tokio::select! {
         biased;
-        name = signals.next() => return Ok(Some(End::Signalled(name))),
+        name = signals.next() => return Ok(Some(End::Interrupted(name))),
+        asked = outside.next() => {
+            let then = outside.carry_out(asked, engine)?;
+            return Ok((then == Then::Leave).then_some(End::Interrupted("`agent-collab send quit`")));
+        }
         inward = engine.next() => engine.take(inward)?,
     }
     Ok(None)
@@ -270,7 +288,7 @@ async fn leave(
                 3,
             )
         }
-        End::Signalled(name) => {
+        End::Interrupted(name) => {
             complain(
                 err,
                 &format!("interrupted by {name}"),

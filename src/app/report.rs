@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use crate::domain::event::{Event, News};
 use crate::domain::ids::RequestId;
-use crate::domain::phase::Phase;
+use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::CommitTerms;
 use crate::domain::review::Verdict;
 use crate::domain::turn::{Role, TurnResult};
@@ -138,6 +138,10 @@ fn in_words(event: &Event) -> Option<String> {
         Event::SessionStayed { role, reason } => {
             format!("the {} stays where it is: {reason}", role.name())
         }
+        Event::GateChanged { gate } => match gate {
+            Gate::Auto => "the gate is auto: turns follow each other".to_owned(),
+            Gate::Manual => "the gate is manual: every turn waits for its release".to_owned(),
+        },
         Event::LimitPassed { .. } => "the wait for the usage limit is over".to_owned(),
         Event::Agent { role, news, .. } => return news_in_words(*role, news),
         Event::TurnEnded {

@@ -30,7 +30,6 @@ use tokio::time::Instant;
 
 use crate::domain::changes::Scope;
 use crate::domain::event::Event;
-use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::domain::undo::Offer;
 use crate::engine::{self, Engine, EngineError, Inward, Outcome};
@@ -40,6 +39,7 @@ use crate::tui::{Action, Delta, DocumentKind, Screen, ScreenSettings};
 
 use super::changes::Looked;
 use super::history::Finished;
+use super::socket::{Asked, Socket, next_asked};
 use super::start::{Occupied, Refusal, Wishes};
 use super::terminal::{self, Terminal};
 use beginning::{Begin, Opened};
@@ -49,15 +49,13 @@ use input::next_input;
 use reading::Read;
 use signals::{Signalled, Signals, stop_here};
 use viewing::{Glance, Viewing, Views};
-use waiting::{next_change, next_inward, sleep_to};
+use waiting::{next_change, next_inward, next_tick, sleep_to};
 use watch::Watch;
 
 /// How many keys are taken in before the next look at the rest.
 const BATCH: usize = 128;
 /// For how long what comes back is taken in before the next look at keys.
 const AT_A_TIME: Duration = Duration::from_millis(2);
-/// How often what shows the time is drawn while somebody works.
-const TICK: Duration = Duration::from_millis(500);
 
 /// What the screen is opened for.
 #[derive(Debug, Clone)]
@@ -120,6 +118,8 @@ struct Shell {
     frames: Frames,
     wanted: Wanted,
     tick_at: Option<Instant>,
+    /// Where commands from outside come in, while the directory is ours.
+    socket: Option<Socket>,
     /// `None` until the directory is ours, and while a run is being begun.
     occupied: Option<Occupied>,
     engine: Option<Engine>,
@@ -167,6 +167,7 @@ enum Next {
     Signalled(Signalled),
     Panicked,
     Input(Option<io::Result<Input>>),
+    Asked(Asked),
     Done(Result<Done, JoinError>),
     Inward(Inward),
     DocumentChanged,
@@ -192,6 +193,7 @@ impl Shell {
             frames: Frames::default(),
             wanted: Wanted::ForUser,
             tick_at: None,
+            socket: None,
             occupied: None,
             engine: None,
             beginning: None,
@@ -230,6 +232,7 @@ impl Shell {
         let Self {
             signals,
             input,
+            socket,
             engine,
             tasks,
             watch,
@@ -240,6 +243,7 @@ impl Shell {
             signalled = signals.next() => Next::Signalled(signalled),
             () = terminal::panicked() => Next::Panicked,
             input = next_input(input) => Next::Input(input),
+            asked = next_asked(socket) => Next::Asked(asked),
             () = sleep_to(due) => Next::Due,
             () = next_change(watch) => Next::DocumentChanged,
             Some(done) = tasks.join_next() => Next::Done(done),
@@ -252,6 +256,7 @@ impl Shell {
             Next::Signalled(signalled) => self.on_signal(signalled),
             Next::Panicked => Ok(Some(End::Panicked)),
             Next::Input(input) => self.on_inputs(input),
+            Next::Asked(asked) => self.on_asked(asked),
             Next::Done(done) => self.on_done(done),
             Next::Inward(inward) => self.on_inwards(inward),
             Next::DocumentChanged => {
@@ -450,22 +455,6 @@ impl Shell {
 impl From<EngineError> for End {
     fn from(error: EngineError) -> Self {
         Self::Failed(error)
-    }
-}
-
-/// After how long what shows the time shows another one: at once while somebody works, with the minute
-/// while a limit is waited for, else never.
-fn next_tick(state: &State) -> Option<Duration> {
-    if is_at_work(state) {
-        return Some(TICK);
-    }
-    match state.awaiting.as_ref()?.kind {
-        QuestionKind::UsageLimit { until, .. } => {
-            let left = until.0.saturating_sub(instant::now().0);
-            let into_minute = u64::try_from(left.rem_euclid(60_000)).unwrap_or(0);
-            Some(Duration::from_millis(into_minute + 1))
-        }
-        _ => None,
     }
 }
 

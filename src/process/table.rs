@@ -77,8 +77,17 @@ pub(super) fn is_alive(id: ProcessIdentity) -> bool {
 
 /// Reads the mark that a process was started with; `None` where there is none or it is not ours to read.
 pub(super) fn mark_of(pid: u32) -> Option<String> {
-    let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
-    environ.split(|byte| *byte == 0).find_map(|variable| {
+    mark_in(&environment_of(pid)?)
+}
+
+/// Reads the environment that a process was started with; `None` where it is gone or not ours to read.
+pub(super) fn environment_of(pid: u32) -> Option<Vec<u8>> {
+    fs::read(format!("/proc/{pid}/environ")).ok()
+}
+
+/// Finds the mark in an environment.
+pub(super) fn mark_in(environment: &[u8]) -> Option<String> {
+    environment.split(|byte| *byte == 0).find_map(|variable| {
         let value = variable
             .strip_prefix(MARK_VARIABLE.as_bytes())?
             .strip_prefix(b"=")?;

@@ -15,7 +15,7 @@ use super::{StoreError, atomic};
 const GITIGNORE: &str = "*\n!.gitignore\n!config.toml\n!prompts/\n!prompts/**\n";
 
 /// Names in the work directory that no document may take.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 13] = [
     ".gitignore",
     "archive.json",
     "config.toml",
@@ -26,6 +26,7 @@ const RESERVED: [&str; 12] = [
     "merges",
     "prompts",
     "sessions",
+    "socket",
     "state.json",
     "turns",
 ];
@@ -226,6 +227,11 @@ impl Layout {
     /// The lock of the program's instance.
     pub fn lock(&self) -> PathBuf {
         self.workdir.join("lock")
+    }
+
+    /// The socket at which the program's instance listens.
+    pub fn socket(&self) -> PathBuf {
+        self.workdir.join("socket")
     }
 
     /// The directory of all kept iterations.

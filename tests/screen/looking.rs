@@ -183,3 +183,22 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
 }
+
+#[test]
+fn a_command_from_another_terminal_is_carried_out_in_front_of_the_user() {
+    let world = World::new();
+    let mut first = open_demo(&world);
+    let config = world.repository().join("demo/config.toml");
+    let config = config.to_string_lossy().into_owned();
+    let send = |command: &str| {
+        let mut terminal = world.open_plain(ROOT, &["send", command, "--config", &config]);
+        terminal.wait_for_end().code()
+    };
+    assert_eq!(send("approve"), Some(1));
+    assert_eq!(send("go"), Some(0));
+    first.wait_for("`agent-collab send go` came");
+    first.wait_for("reviews the plan: release?");
+    assert_eq!(send("quit"), Some(0));
+    assert_eq!(first.wait_for_end().code(), Some(0));
+    first.assert_given_back();
+}

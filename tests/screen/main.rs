@@ -63,10 +63,14 @@ impl World {
 
     /// Starts the program in a folder of the repository and waits until it has the terminal.
     fn open_in(&self, folder: &str, arguments: &[&str]) -> Terminal {
-        let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
-        let cwd = self.repository().join(folder);
-        let mut terminal = Terminal::start(program, arguments, &self.home(), &cwd);
+        let mut terminal = self.open_plain(folder, arguments);
         terminal.wait("the terminal's modes", |terminal| terminal.is_taken());
         terminal
+    }
+    /// Starts the program in a folder of the repository.
+    fn open_plain(&self, folder: &str, arguments: &[&str]) -> Terminal {
+        let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
+        let cwd = self.repository().join(folder);
+        Terminal::start(program, arguments, &self.home(), &cwd)
     }
 }

@@ -30,6 +30,7 @@ mod record;
 mod recovery;
 mod review;
 mod secrets;
+mod sent;
 mod sessions;
 mod silence;
 mod step_tests;

@@ -2,6 +2,7 @@
 
 use tokio::time::Instant;
 
+use crate::app::socket::Socket;
 use crate::app::start::{self, Begun, Occupied, Refusal, Unfinished, Wishes};
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
@@ -88,6 +89,14 @@ impl Shell {
             Ok(watch) => self.watch = Some(watch),
             Err(error) => self.screen.on_notice(&format!(
                 "changes of plan.md and comments.md are seen only when a turn ends: {error}"
+            )),
+        }
+        // One that goes takes its file with it.
+        self.socket = None;
+        match Socket::listen(&occupied.layout) {
+            Ok(socket) => self.socket = Some(socket),
+            Err(error) => self.screen.on_notice(&format!(
+                "`agent-collab send` cannot reach this instance: {error}"
             )),
         }
         self.occupied = Some(occupied);

@@ -101,6 +101,9 @@ impl Shell {
         if patience != Patience::Shown {
             self.give_terminal_back();
         }
+        if let Some(socket) = self.socket.take() {
+            socket.close().await;
+        }
         self.record_leaving(&end);
         match patience {
             Patience::Shown => self.end_patiently().await,

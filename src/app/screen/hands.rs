@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use crossterm::event::EventStream;
 use tokio::time::Instant;
 
+use crate::app::socket::Asked;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::plan;
 use crate::domain::question::{AfterEdit, Answer, QuestionKind};
+use crate::engine::Engine;
 use crate::store::{Layout, documents};
 use crate::tui::{Action, DocumentKind};
 
@@ -37,6 +39,29 @@ impl Shell {
             Action::ShowDiff(scope) => self.show_diff(scope),
             Action::Undo(wish) => self.look_at_undo(wish),
         }
+    }
+
+    /// Carries a command from outside out, in front of the user.
+    pub(super) fn on_asked(&mut self, asked: Asked) -> Result<Option<End>, End> {
+        let state = self.engine.as_ref().map(Engine::state);
+        let request = &asked.request;
+        let sent = self
+            .screen
+            .on_sent((&request.command, &request.text), state);
+        let actions = match sent {
+            Ok(actions) => actions,
+            Err(why) => {
+                asked.answer(Err(why));
+                return Ok(None);
+            }
+        };
+        let text = format!("`agent-collab send {}` came", request.command);
+        self.screen.on_notice(&text);
+        let ended = self.act(actions);
+        if !matches!(ended, Err(End::Failed(_))) {
+            asked.answer(Ok(()));
+        }
+        ended
     }
 
     fn answer_approval(&mut self, request: &RequestId, allow: bool) -> Result<Option<End>, End> {

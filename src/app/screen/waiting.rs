@@ -1,12 +1,21 @@
 //! What the loop waits for, where it is there; what is not there never comes.
 //!
-//! All of it is cancel safe. Refuses to react.
+//! All that waits is cancel safe. Refuses to react.
+
+use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
 use crate::engine::{Engine, Inward};
+use crate::store::instant;
 
+use super::is_at_work;
 use super::watch::Watch;
+
+/// How often what shows the time is drawn while somebody works.
+const TICK: Duration = Duration::from_millis(500);
 
 pub(super) async fn next_inward(engine: &mut Option<Engine>) -> Inward {
     match engine {
@@ -26,5 +35,21 @@ pub(super) async fn sleep_to(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
+    }
+}
+
+/// After how long what shows the time shows another one: at once while somebody works, with the minute
+/// while a limit is waited for, else never.
+pub(super) fn next_tick(state: &State) -> Option<Duration> {
+    if is_at_work(state) {
+        return Some(TICK);
+    }
+    match state.awaiting.as_ref()?.kind {
+        QuestionKind::UsageLimit { until, .. } => {
+            let left = until.0.saturating_sub(instant::now().0);
+            let into_minute = u64::try_from(left.rem_euclid(60_000)).unwrap_or(0);
+            Some(Duration::from_millis(into_minute + 1))
+        }
+        _ => None,
     }
 }

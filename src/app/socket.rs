@@ -1,0 +1,285 @@
+//! The socket of a running instance: one line of JSON in, one line out, for its user's own commands.
+//!
+//! Refuses everybody who is not the same user, and every process that a run started: what an agent may
+//! do is decided by the run's rules, never by the agent. Refuses to know what a command means. The loop
+//! never waits for a client: each has its own task, a bounded line and bounded time.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::unistd::getuid;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::process::standing_of;
+use crate::store::Layout;
+
+/// How long a line may be, in bytes.
+const LINE_BYTES: u64 = 64 * 1024;
+/// How many clients are listened to at once.
+const CLIENTS: u32 = 4;
+/// How long a client may take to say its line, and to take the answer.
+const CLIENT_PATIENCE: Duration = Duration::from_secs(5);
+/// How long an answer is waited for; the loop gives one with its next look at what came.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+/// How long answers that were given may still be on their way when the program ends.
+const LAST_ANSWERS: Duration = Duration::from_millis(300);
+/// Longer paths do not fit into a socket's address everywhere, in bytes.
+const ADDRESS_BYTES: usize = 100;
+
+/// What is asked of the instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// A command's name, as after the slash.
+    pub command: String,
+    /// Its text; empty where it takes none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
+
+/// What the instance says to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Whether it was done.
+    pub accepted: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// A request that waits for its answer. Dropped, it says that the instance is ending.
+#[derive(Debug)]
+pub struct Asked {
+    /// What is asked.
+    pub request: Request,
+    answer: oneshot::Sender<Answer>,
+}
+
+impl Asked {
+    /// Says whether it was done, and why not.
+    pub fn answer(self, done: Result<(), String>) {
+        // Who asked may be gone; what was asked is done all the same.
+        let _gone = self.answer.send(Answer::from(done));
+    }
+}
+
+impl From<Result<(), String>> for Answer {
+    fn from(done: Result<(), String>) -> Self {
+        Self {
+            accepted: done.is_ok(),
+            why: done.err(),
+        }
+    }
+}
+
+/// The listening socket; its file goes with it.
+#[derive(Debug)]
+pub struct Socket {
+    path: PathBuf,
+    asked: mpsc::Receiver<Asked>,
+    clients: Arc<Semaphore>,
+    accepting: JoinHandle<()>,
+}
+
+impl Socket {
+    /// Begins to listen (mode 0600). To be called by the holder of the instance lock: a socket that lies
+    /// there is a dead instance's and goes.
+    ///
+    /// # Errors
+    /// The socket cannot be made, for example because the file system has none.
+    pub fn listen(layout: &Layout) -> io::Result<Self> {
+        let path = layout.socket();
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let address = Address::of(layout)?;
+        let listener = UnixListener::bind(&address.path)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        let (ask, asked) = mpsc::channel(CLIENTS as usize);
+        let clients = Arc::new(Semaphore::new(CLIENTS as usize));
+        let accepting = tokio::spawn(accept(listener, ask, Arc::clone(&clients)));
+        Ok(Self {
+            path,
+            asked,
+            clients,
+            accepting,
+        })
+    }
+
+    /// Waits for the next request. Cancel safe.
+    pub async fn next(&mut self) -> Asked {
+        match self.asked.recv().await {
+            Some(asked) => asked,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Listens no more; answers that were given reach who asked.
+    pub async fn close(mut self) {
+        self.accepting.abort();
+        self.asked.close();
+        while self.asked.try_recv().is_ok() {}
+        let _late = timeout(LAST_ANSWERS, self.clients.acquire_many(CLIENTS)).await;
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.accepting.abort();
+        // One that stays is removed by the next instance.
+        let _gone = fs::remove_file(&self.path);
+    }
+}
+
+/// Waits for the next request where there is a socket.
+pub async fn next_asked(socket: &mut Option<Socket>) -> Asked {
+    match socket {
+        Some(socket) => socket.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A path by which the socket can be reached, however deep the repository lies.
+struct Address {
+    path: PathBuf,
+    /// Kept open while the path is in use: it leads through this directory.
+    _workdir: Option<File>,
+}
+
+impl Address {
+    fn of(layout: &Layout) -> io::Result<Self> {
+        let path = layout.socket();
+        if path.as_os_str().len() <= ADDRESS_BYTES {
+            return Ok(Self {
+                path,
+                _workdir: None,
+            });
+        }
+        let workdir = File::open(layout.workdir())?;
+        let name = path.file_name().unwrap_or_default();
+        let open = format!("/proc/self/fd/{}", workdir.as_raw_fd());
+        Ok(Self {
+            path: PathBuf::from(open).join(name),
+            _workdir: Some(workdir),
+        })
+    }
+}
+
+async fn accept(listener: UnixListener, ask: mpsc::Sender<Asked>, clients: Arc<Semaphore>) {
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a client of the socket could not be accepted");
+                // Too many open files, most likely: at once it would fail again.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        match Arc::clone(&clients).try_acquire_owned() {
+            Ok(place) => drop(tokio::spawn(serve(stream, ask.clone(), place))),
+            // Without an answer it says so itself.
+            Err(_) => drop(stream),
+        }
+    }
+}
+
+async fn serve(mut stream: UnixStream, ask: mpsc::Sender<Asked>, _place: OwnedSemaphorePermit) {
+    let answer = match hear(&mut stream).await {
+        Ok(request) => pass_on(request, &ask).await,
+        Err(why) => Answer::from(Err(why)),
+    };
+    if let Some(why) = &answer.why {
+        tracing::info!(why, "a command that was sent is not carried out");
+    }
+    let said = timeout(CLIENT_PATIENCE, say(&mut stream, &answer)).await;
+    if !matches!(said, Ok(Ok(()))) {
+        tracing::info!("who sent a command did not wait for the answer");
+    }
+}
+
+/// Looks who it is, then reads what it asks.
+async fn hear(stream: &mut UnixStream) -> Result<Request, String> {
+    let refused = |why: &str| format!("this process may not send commands: {why}");
+    let peer = stream
+        .peer_cred()
+        .map_err(|error| refused(&error.to_string()))?;
+    if peer.uid() != getuid().as_raw() {
+        return Err(refused("it belongs to another user"));
+    }
+    let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+    let pid = pid.ok_or_else(|| refused("it cannot be seen which one it is"))?;
+    if let Some(why) = standing_of(pid).why_not() {
+        return Err(refused(&why));
+    }
+    let line = timeout(CLIENT_PATIENCE, read_line(stream)).await;
+    let line = line.map_err(|_| "nothing was asked in time".to_owned())?;
+    let line = line.map_err(|error| error.to_string())?;
+    serde_json::from_slice(&line).map_err(|error| format!("that is no request: {error}"))
+}
+
+async fn pass_on(request: Request, ask: &mpsc::Sender<Asked>) -> Answer {
+    let ending = || Answer::from(Err("the instance is ending".to_owned()));
+    let (answer, answered) = oneshot::channel();
+    if ask.send(Asked { request, answer }).await.is_err() {
+        return ending();
+    }
+    answered.await.unwrap_or_else(|_| ending())
+}
+
+/// Sends a request to the instance `pid` and gives its answer.
+///
+/// # Errors
+/// Nobody listens, or whoever does is not that instance, or does not answer.
+pub async fn send(layout: &Layout, pid: Option<u32>, request: &Request) -> io::Result<Answer> {
+    let address = Address::of(layout)?;
+    let mut stream = UnixStream::connect(&address.path).await?;
+    let peer = stream.peer_cred()?;
+    let listens = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+    if peer.uid() != getuid().as_raw() || listens.is_none() || listens != pid {
+        return Err(io::Error::other("another process listens there"));
+    }
+    let exchange = async {
+        let said = say(&mut stream, request).await;
+        // Who is not heard is told so before they speak.
+        let line = match read_line(&mut stream).await {
+            Ok(line) => line,
+            Err(error) => return Err(said.err().unwrap_or(error)),
+        };
+        serde_json::from_slice(&line).map_err(io::Error::other)
+    };
+    timeout(ANSWER_PATIENCE, exchange)
+        .await
+        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+async fn say(stream: &mut UnixStream, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    stream.write_all(&line).await
+}
+
+async fn read_line(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    BufReader::new(stream.take(LINE_BYTES))
+        .read_until(b'\n', &mut line)
+        .await?;
+    match line.pop() {
+        Some(b'\n') => Ok(line),
+        Some(_) if line.len() as u64 + 1 >= LINE_BYTES => Err(io::Error::other(
+            "the line is longer than 64 KiB; shorten the text",
+        )),
+        Some(_) | None => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}

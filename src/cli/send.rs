@@ -1,0 +1,67 @@
+//! `agent-collab send`: a command to the instance that runs here, from another terminal or a script.
+//!
+//! Where none runs, an unfinished run can still be stopped or cancelled.
+
+use std::io::{self, Write};
+
+use clap::Args;
+
+use crate::app::sent;
+use crate::app::socket::Request;
+use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
+use crate::domain::phase::Gate;
+use crate::engine::setup::BranchPolicy;
+use crate::process::Children;
+
+use super::ChoiceArgs;
+
+/// Arguments of `agent-collab send`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Commands, each as its slash command on the screen:\n  \
+                        go             releases the waiting turn, or confirms the goal\n  \
+                        auto, pause    turns follow each other; every turn waits\n  \
+                        interrupt      ends the running turn and nothing else\n  \
+                        stop           back to the goal\n  \
+                        cancel         gives the run up, without asking once more\n  \
+                        changes TEXT   asks for changes to an approved plan that waits for you\n  \
+                        goal TEXT      confirms this goal, or begins a run with it on the screen\n  \
+                        quit           ends the program; the run is kept\n\n\
+                        Where no instance runs, `cancel` and `stop` end the unfinished run that lies here.\n\
+                        Calls and questions of agents are answered on the screen only, and no process of a run can send.\n\
+                        A headless run that was paused so waits until `go` or `auto` is sent.\n\n\
+                        Exit codes: 0 done, 1 not done, and why.\n\n\
+                        Example:\n  agent-collab send pause")]
+pub struct SendArgs {
+    /// What to do: go, auto, pause, stop, interrupt, cancel, changes, goal or quit
+    #[arg(value_name = "COMMAND")]
+    pub command: String,
+    /// The text of `changes` and `goal`
+    #[arg(value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// It was not done.
+pub async fn run(args: SendArgs) -> Result<u8, Refusal> {
+    let wishes = Wishes {
+        cwd: super::cwd()?,
+        choices: args.choices.choices()?,
+        gate: Gate::Manual,
+        branch: BranchPolicy::Unless,
+        asks: Asks::Deny,
+        unfinished: Unfinished::Refuse,
+        children: Children::default(),
+    };
+    let request = Request {
+        command: args.command,
+        text: args.text.join(" "),
+    };
+    sent::send(&wishes, &request).await?;
+    let _closed = writeln!(io::stdout(), "{}: done", request.command);
+    Ok(0)
+}

@@ -1,0 +1,104 @@
+//! What a process that asks this program for something is to it: started by it, of some run, or apart.
+//!
+//! Refuses to guess: what the process table does not tell is unknown, and off Linux it tells nothing.
+
+use super::spec::MARK_VARIABLE;
+use super::table::{entry_of, environment_of, mark_in};
+
+/// More generations than any real line of processes has.
+const GENERATIONS: usize = 1024;
+
+/// What a process is to this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Neither this program nor, as far as its mark tells, any run started it.
+    Apart,
+    /// It is this program or descends from it.
+    Below,
+    /// It carries the mark of a run.
+    Marked,
+    /// It is gone, hidden, or not ours to look at.
+    Unknown,
+}
+
+impl Standing {
+    /// Says why such a process is not obeyed; `None` for one that is apart.
+    pub fn why_not(self) -> Option<String> {
+        match self {
+            Self::Apart => None,
+            Self::Below => Some("it was started by the run itself".to_owned()),
+            Self::Marked => Some(format!("it was started by a run (it has {MARK_VARIABLE})")),
+            Self::Unknown => Some("it cannot be seen who started it".to_owned()),
+        }
+    }
+}
+
+/// Looks what a process is to this program.
+pub fn standing_of(pid: u32) -> Standing {
+    let Some(environment) = environment_of(pid) else {
+        return Standing::Unknown;
+    };
+    match (line_of(pid), mark_in(&environment)) {
+        (Standing::Apart, Some(_)) => Standing::Marked,
+        (standing, _) => standing,
+    }
+}
+
+/// Follows the parents up to the first process of the machine.
+fn line_of(pid: u32) -> Standing {
+    let (own, mut at) = (std::process::id(), pid);
+    for _ in 0..GENERATIONS {
+        if at == own {
+            return Standing::Below;
+        }
+        match entry_of(at) {
+            Some(entry) if entry.parent == 0 => return Standing::Apart,
+            Some(entry) => at = entry.parent,
+            None => return Standing::Unknown,
+        }
+    }
+    Standing::Unknown
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn who_started_us_is_apart_and_we_are_not() {
+        let parent = nix::unistd::getppid().as_raw();
+        let own = std::process::id();
+        assert_eq!(standing_of(own), Standing::Below);
+        assert_eq!(line_of(u32::try_from(parent).unwrap()), Standing::Apart);
+    }
+
+    #[test]
+    fn a_child_is_below_with_and_without_a_mark_and_then_unknown() {
+        for name in [MARK_VARIABLE, "OTHER"] {
+            let mut child = Command::new("sh")
+                .args(["-c", "echo begun; read line"])
+                .env(name, "run_1:planner:x")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut begun = [0; 6];
+            child.stdout.take().unwrap().read_exact(&mut begun).unwrap();
+            assert_eq!(standing_of(child.id()), Standing::Below);
+            drop(child.stdin.take());
+            child.wait().unwrap();
+            assert_eq!(standing_of(child.id()), Standing::Unknown);
+        }
+    }
+
+    #[test]
+    fn only_who_is_apart_is_obeyed() {
+        assert_eq!(Standing::Apart.why_not(), None);
+        for standing in [Standing::Below, Standing::Marked, Standing::Unknown] {
+            assert!(standing.why_not().is_some(), "{standing:?}");
+        }
+    }
+}

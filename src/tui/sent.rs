@@ -1,0 +1,137 @@
+//! Commands that were sent from outside the screen: the same as typed, and fewer.
+//!
+//! Refuses what decides about an agent's call or answers a question: agents run as the same user, so
+//! that is done in front of the screen only. Refuses to know who sent it.
+
+use super::Screen;
+use super::action::Action;
+use super::command::{self, Command, NoCommand};
+use super::sheet::Then;
+use crate::domain::event::Event;
+use crate::domain::run::State;
+use crate::text::clean;
+
+/// What can be sent, as it is listed for people.
+pub const SENDABLE: &str =
+    "go, auto, pause, stop, interrupt, cancel, changes TEXT, goal TEXT, quit";
+
+impl Screen {
+    /// Makes actions of a command that was sent; nothing of what the user is at on the screen changes.
+    /// What a key would ask about once more was meant.
+    ///
+    /// # Errors
+    /// Why it is not done, in words.
+    pub fn on_sent(
+        &mut self,
+        (name, text): (&str, &str),
+        state: Option<&State>,
+    ) -> Result<Vec<Action>, String> {
+        let command = read(name, &clean(text))?;
+        let at_hand = (self.own.take(), self.toast.take(), self.writing);
+        let is_release = command == Command::Go;
+        let actions = self.perform(command, state);
+        let confirm = self.own.take();
+        let why = self.toast.take();
+        (self.own, self.toast, self.writing) = at_hand;
+        let actions = match confirm.and_then(|sheet| sheet.choices.into_iter().next()) {
+            Some(yes) => match yes.then {
+                Then::ActAndBack(actions) => actions,
+                _ => Vec::new(),
+            },
+            None => actions,
+        };
+        // Some dialogs name `g` what is an answer.
+        if is_release && !actions.iter().all(releases) {
+            return Err("not yet: a question waits for its answer on the screen".to_owned());
+        }
+        match actions.is_empty() {
+            true => Err(why.unwrap_or_else(|| "there is nothing to do".to_owned())),
+            false => Ok(actions),
+        }
+    }
+}
+
+fn releases(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Event(Event::Released | Event::GoalConfirmed { .. })
+    )
+}
+
+fn read(name: &str, text: &str) -> Result<Command, String> {
+    if !name.chars().all(|c| c.is_ascii_alphabetic()) {
+        return Err(format!("`{}` is no command", clean(name)));
+    }
+    let command = match command::read(&format!("/{name} {text}")) {
+        Ok(command) => command,
+        Err(NoCommand::Wrong(why)) => return Err(why),
+        Err(NoCommand::Text) => return Err(format!("`{name}` is no command")),
+    };
+    let takes_text = match &command {
+        Command::Go
+        | Command::Auto
+        | Command::Pause
+        | Command::Stop
+        | Command::Interrupt
+        | Command::Cancel
+        | Command::Quit => false,
+        Command::Changes(_) => true,
+        Command::Goal(goal) if !goal.is_empty() => true,
+        Command::Goal(_) => return Err("/goal needs a text after it".to_owned()),
+        _ => {
+            return Err(format!(
+                "`{name}` is done on the screen only; there can be sent: {SENDABLE}"
+            ));
+        }
+    };
+    match takes_text || text.trim().is_empty() {
+        true => Ok(command),
+        false => Err(format!("`{name}` takes no text")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::{QuitStep, ScreenSettings};
+
+    #[test]
+    fn only_what_is_listed_can_be_sent() {
+        let listed = SENDABLE.split(", ").map(|entry| entry.split_once(' '));
+        for (entry, with_text) in SENDABLE.split(", ").zip(listed) {
+            let (name, text) = with_text.unwrap_or((entry, ""));
+            assert!(read(name, text).is_ok(), "{entry}");
+        }
+        for (name, text) in [
+            ("approve", ""),
+            ("allow", ""),
+            ("reject", ""),
+            ("answer", "yes"),
+            ("undo", ""),
+            ("edit", "plan"),
+            ("resume", ""),
+            ("go", "on"),
+            ("changes", " "),
+            ("goal", ""),
+            ("", ""),
+            ("go\n/approve", ""),
+            ("answer yes", ""),
+        ] {
+            assert!(read(name, text).is_err(), "{name} {text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_why_and_what_the_user_is_at_stays() {
+        let mut screen = Screen::new(ScreenSettings::default());
+        screen.on_word("a word");
+        let refused = screen.on_sent(("cancel", ""), None);
+        assert_eq!(
+            refused,
+            Err("there is no run that could be cancelled".to_owned())
+        );
+        assert_eq!(screen.toast.as_deref(), Some("a word"));
+        let quit = screen.on_sent(("quit", ""), None);
+        assert_eq!(quit, Ok(vec![Action::Quit(QuitStep::Ask)]));
+    }
+}
