@@ -231,18 +231,28 @@ impl Engine {
         };
         let (seen, found) = (self.see()?, self.returned(&held));
         let names = self.journal.layout().names();
-        let pairs = [
-            (&names.plan, seen.plan, found.plan),
-            (&names.comments, seen.comments, found.comments),
+        // Answers to a review are appended: there is nothing of the user's that they could differ from.
+        let comments = match held.order.purpose {
+            Purpose::Review => text_of(seen.comments.as_ref()),
+            _ => String::new(),
+        };
+        let plan = text_of(seen.plan.as_ref());
+        let texts = [
+            (&names.plan, users_words(Kind::Plan, &plan), found.plan),
+            (
+                &names.comments,
+                users_words(Kind::Comments, &comments),
+                found.comments,
+            ),
         ];
-        let versions = |(name, yours, agents): (&String, Option<Document>, Option<String>)| {
+        let versions = |(name, yours, agents): (&String, String, Option<String>)| {
             Some(Versions {
                 name: name.clone(),
-                yours: text_of(yours.as_ref()),
+                yours,
                 agents: agents?,
             })
         };
-        Ok(pairs.into_iter().filter_map(versions).collect())
+        Ok(texts.into_iter().filter_map(versions).collect())
     }
 
     /// The document of the held turn that has to be merged; `None` where the user did not change it, or

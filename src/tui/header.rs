@@ -12,6 +12,7 @@ use super::words;
 use super::wrap::{cut, one_line, width};
 use crate::domain::ids::At;
 use crate::domain::phase::Phase;
+use crate::domain::question::CommitTerms;
 use crate::domain::run::{Busy, Counts, State};
 
 /// Draws as many of its three lines as there is room for; gives the places of the tabs.
@@ -47,9 +48,18 @@ pub fn draw(
     }
 }
 
+/// The branch that commits go to, else the one that was checked out when the screen opened.
+fn branch<'a>(screen: &'a Screen, state: Option<&'a State>) -> Option<&'a str> {
+    let execution = state.and_then(|state| state.execution.as_ref());
+    match execution.map(|execution| &execution.commits) {
+        Some(CommitTerms::Current { branch } | CommitTerms::New { branch }) => Some(branch),
+        Some(CommitTerms::Off { .. }) | None => screen.settings.branch.as_deref(),
+    }
+}
+
 /// The goal at the left, the repository at the right.
 fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'static> {
-    let place = match &screen.settings.branch {
+    let place = match branch(screen, state) {
         Some(branch) => format!(
             "{} · {}",
             one_line(&screen.settings.repository),
