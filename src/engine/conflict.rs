@@ -238,18 +238,14 @@ impl Engine {
         };
         let plan = text_of(seen.plan.as_ref());
         let texts = [
-            (&names.plan, users_words(Kind::Plan, &plan), found.plan),
-            (
-                &names.comments,
-                users_words(Kind::Comments, &comments),
-                found.comments,
-            ),
+            (Kind::Plan, &names.plan, plan, found.plan),
+            (Kind::Comments, &names.comments, comments, found.comments),
         ];
-        let versions = |(name, yours, agents): (&String, String, Option<String>)| {
+        let versions = |(kind, name, yours, agents): (Kind, &String, String, Option<String>)| {
             Some(Versions {
                 name: name.clone(),
-                yours,
-                agents: agents?,
+                yours: users_words(kind, &yours),
+                agents: users_words(kind, &agents?),
             })
         };
         Ok(texts.into_iter().filter_map(versions).collect())

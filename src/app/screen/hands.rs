@@ -99,7 +99,7 @@ impl Shell {
                 return Ok(None);
             }
         };
-        self.input = None;
+        self.leave_input();
         self.terminal.give_back().map_err(End::TerminalGone)?;
         self.tasks.spawn(async move {
             let editor = editor::command_line();

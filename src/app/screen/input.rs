@@ -15,6 +15,16 @@ use super::frames::Wanted;
 use super::{BATCH, Shell};
 
 impl Shell {
+    /// Reads no more keys, so that somebody else can.
+    ///
+    /// A stream that goes leaves a call to wake up behind. It is answered here: met together with the next
+    /// stream's first key it would make that key wait for the one after.
+    pub(super) fn leave_input(&mut self) {
+        self.input = None;
+        // What is there already stays for the next stream.
+        let _there = poll(Duration::ZERO);
+    }
+
     /// Takes in all input that is there, so that many keys make one frame.
     ///
     /// What is there already is not asked of the stream: it would remember a waker that wakes nobody.
