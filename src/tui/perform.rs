@@ -378,6 +378,10 @@ impl Screen {
                 if self.own.take().is_none() {
                     self.unfinished = None;
                 }
+                if actions.contains(&Action::Archive) {
+                    // The next word is the goal of the run that begins anew.
+                    self.writing = IsWriting::Yes;
+                }
                 actions
             }
         }

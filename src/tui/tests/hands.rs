@@ -358,3 +358,16 @@ fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
     check_on(&mut screen, None, &["2"], "OpenRun(\"two\")");
     assert!(screen.unfinished.is_some());
 }
+
+#[test]
+fn whoever_starts_anew_writes_the_goal_next() {
+    let mut screen = Screen::new(settings());
+    screen.on_unfinished("a run");
+    check_on(&mut screen, None, &["n"], "Archive");
+    check_on(
+        &mut screen,
+        None,
+        &["a", "e", "<enter>"],
+        "NewRun { goal: \"ae\", refiner: Planner }",
+    );
+}
