@@ -58,6 +58,21 @@ pub struct Wishes {
     pub children: Children,
 }
 
+impl Wishes {
+    /// For a command that starts no turn: nothing is released, and nobody is there to be asked.
+    pub fn at_rest(cwd: PathBuf, choices: Choices) -> Self {
+        Self {
+            cwd,
+            choices,
+            gate: Gate::Manual,
+            branch: BranchPolicy::Unless,
+            asks: Asks::Deny,
+            unfinished: Unfinished::Refuse,
+            children: Children::default(),
+        }
+    }
+}
+
 /// What happens to calls that need a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {

@@ -8,10 +8,7 @@ use clap::Args;
 
 use crate::app::sent;
 use crate::app::socket::Request;
-use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
-use crate::domain::phase::Gate;
-use crate::engine::setup::BranchPolicy;
-use crate::process::Children;
+use crate::app::start::{Refusal, Wishes};
 
 use super::ChoiceArgs;
 
@@ -48,15 +45,7 @@ pub struct SendArgs {
 /// # Errors
 /// It was not done.
 pub async fn run(args: SendArgs) -> Result<u8, Refusal> {
-    let wishes = Wishes {
-        cwd: super::cwd()?,
-        choices: args.choices.choices()?,
-        gate: Gate::Manual,
-        branch: BranchPolicy::Unless,
-        asks: Asks::Deny,
-        unfinished: Unfinished::Refuse,
-        children: Children::default(),
-    };
+    let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
     let request = Request {
         command: args.command,
         text: args.text.join(" "),

@@ -6,14 +6,11 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use crate::app::start::{self, Asks, Refusal, Unfinished, Wishes};
+use crate::app::start::{self, Refusal, Wishes};
 use crate::domain::event::Event;
-use crate::domain::phase::Gate;
 use crate::domain::undo::{Fate, Offer, Wish, named};
-use crate::engine::setup::BranchPolicy;
 use crate::engine::undo::offers;
 use crate::engine::{Engine, EngineError};
-use crate::process::Children;
 
 use super::ChoiceArgs;
 
@@ -44,15 +41,7 @@ pub struct UndoArgs {
 /// # Errors
 /// There is no run, another instance holds it, or it cannot be undone.
 pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
-    let wishes = Wishes {
-        cwd: super::cwd()?,
-        choices: args.choices.choices()?,
-        gate: Gate::Manual,
-        branch: BranchPolicy::Unless,
-        asks: Asks::Deny,
-        unfinished: Unfinished::Refuse,
-        children: Children::default(),
-    };
+    let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
     let wish = match (args.step, args.redo) {
         (_, true) => Wish::Redo,
         (Some(step), false) => Wish::BackTo(step),
