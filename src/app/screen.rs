@@ -351,6 +351,11 @@ impl Shell {
             Signalled::End(name) => Ok(Some(End::Signalled(name))),
             Signalled::Stop => self.suspend(),
             Signalled::Continued => self.come_back(),
+            Signalled::Resized => {
+                self.touch();
+                self.wanted = Wanted::ForUser;
+                Ok(None)
+            }
         }
     }
 

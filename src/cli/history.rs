@@ -87,7 +87,10 @@ fn listed_as_json(runs: &[Finished]) -> Value {
 
 fn listed(runs: &[Finished], root: &str) -> String {
     if runs.is_empty() {
-        return format!("no finished run in {root}\n");
+        return format!(
+            "no finished run in {root}\n\
+             a run comes here when the next one begins; until then `agent-collab --view` shows it\n"
+        );
     }
     let mut text = String::new();
     for (at, run) in runs.iter().enumerate() {

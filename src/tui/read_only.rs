@@ -86,7 +86,7 @@ impl Screen {
     pub fn on_history(&mut self, runs: &[PastRun]) {
         self.dirty = true;
         if runs.is_empty() {
-            self.refuse("no run is in the history yet");
+            self.refuse("no run is in the history yet: one comes there when the next begins");
             return;
         }
         self.own = Some(dialogs::history::sheet(runs));

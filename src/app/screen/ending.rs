@@ -168,7 +168,7 @@ impl Shell {
                 biased;
                 signalled = signals.next() => match signalled {
                     Signalled::End(_) => return,
-                    Signalled::Stop | Signalled::Continued => {}
+                    Signalled::Stop | Signalled::Continued | Signalled::Resized => {}
                 },
                 event = input.next() => match event {
                     Some(Ok(Input::Key(key))) => {

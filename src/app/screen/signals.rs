@@ -14,6 +14,8 @@ pub enum Signalled {
     Stop,
     /// The program was continued; others may have used the terminal meanwhile.
     Continued,
+    /// The window has another size. Told here too: the reader of keys can miss the last of many.
+    Resized,
 }
 
 /// The signals that are listened to.
@@ -23,6 +25,7 @@ pub struct Signals {
     hangup: Signal,
     stop: Signal,
     continued: Signal,
+    resized: Signal,
 }
 
 impl Signals {
@@ -37,6 +40,7 @@ impl Signals {
             hangup: signal(SignalKind::hangup())?,
             stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
             continued: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
+            resized: signal(SignalKind::window_change())?,
         })
     }
 
@@ -49,6 +53,7 @@ impl Signals {
             _ = self.interrupt.recv() => Signalled::End("SIGINT"),
             _ = self.stop.recv() => Signalled::Stop,
             _ = self.continued.recv() => Signalled::Continued,
+            _ = self.resized.recv() => Signalled::Resized,
         }
     }
 }
