@@ -53,7 +53,7 @@ use page::Pages;
 use pager::{Form, Pager};
 pub use past::Past;
 pub use read_only::{Elsewhere, PastRun, ReadOnly};
-pub use sent::SENDABLE;
+pub use sent::{SENDABLE, check_sent};
 use sheet::{Draft, Sheet};
 use tabs::Tab;
 use tabs::log::Record;

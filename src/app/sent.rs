@@ -13,7 +13,7 @@ use crate::domain::run::State;
 use crate::engine::{Engine, EngineError};
 use crate::process::{end_leftovers, find_leftovers};
 use crate::store::{Held, InstanceLock, Layout};
-use crate::tui::{Action, Screen, ScreenSettings};
+use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
 use super::socket::{self, Asked, Request, Socket};
 use super::start::{self, Refusal, Wishes};
@@ -116,6 +116,8 @@ fn actions(request: &Request, state: Option<&State>) -> Result<Vec<Action>, Stri
 /// # Errors
 /// It was not done; the text says why and what to do.
 pub async fn send(wishes: &Wishes, request: &Request) -> Result<(), Refusal> {
+    let sent = (request.command.as_str(), request.text.as_str());
+    check_sent(sent).map_err(|why| Refusal::error(why, "`agent-collab send --help` lists them"))?;
     let found = start::find(wishes).await?;
     let layout = start::layout(&found.root, &found.loaded.config)?;
     match InstanceLock::holder(&layout)? {

@@ -366,19 +366,21 @@ pub async fn take_up(
 /// There is none, or git or the disk refuses.
 pub async fn reopen(occupied: &mut Occupied, wishes: &Wishes) -> Result<Begun, Refusal> {
     tidy(&occupied.layout, &occupied.lock)?;
-    let nothing = || {
-        Refusal::error(
-            "there is no run here",
-            "`agent-collab run --goal …` begins one",
-        )
-    };
-    let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing)?;
+    let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(no_run)?;
     let git = git(occupied, &journal.state().run).await?;
     let checked = Checked {
         prompts: load_prompts(&occupied.found.loaded)?,
         adapters: adapters(&occupied.found.loaded.config)?,
     };
     Ok(ready(occupied, checked, (git, wishes), journal))
+}
+
+/// That no run lies here.
+pub fn no_run() -> Refusal {
+    Refusal::error(
+        "there is no run here",
+        "`agent-collab run --goal …` begins one",
+    )
 }
 
 fn guard(occupied: &Occupied) -> Result<Guard, Refusal> {

@@ -47,7 +47,15 @@ pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
         (Some(step), false) => Wish::BackTo(step),
         (None, false) => Wish::Last,
     };
-    let mut occupied = start::occupy(start::find(&wishes).await?)?;
+    let found = start::find(&wishes).await?;
+    // Where no run ever was, nothing is made just to say so.
+    if !start::layout(&found.root, &found.loaded.config)?
+        .workdir()
+        .is_dir()
+    {
+        return Err(start::no_run());
+    }
+    let mut occupied = start::occupy(found)?;
     let mut engine = start::reopen(&mut occupied, &wishes).await?.engine;
     let offer = match first_offer(&engine, wish).await {
         Ok(offer) => offer,

@@ -51,6 +51,14 @@ impl Screen {
     }
 }
 
+/// Tells whether there is such a command and it may be sent, whatever the run is at.
+///
+/// # Errors
+/// Why not, in words.
+pub fn check_sent((name, text): (&str, &str)) -> Result<(), String> {
+    read(name, &clean(text)).map(drop)
+}
+
 fn releases(action: &Action) -> bool {
     matches!(
         action,

@@ -287,3 +287,17 @@ fn a_run_that_somebody_holds_is_not_undone_behind_their_back() {
     running.signal("TERM");
     running.wait();
 }
+
+#[test]
+fn where_no_run_is_nothing_is_made_to_say_so() {
+    let world = World::new();
+    world
+        .program(&["undo"])
+        .ends(1)
+        .complains("there is no run here");
+    world
+        .program(&["send", "fly"])
+        .ends(1)
+        .complains("fly is no command");
+    assert!(!world.root.join(".agent-collab").exists());
+}
