@@ -109,7 +109,10 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     terminal.wait_for("there is a marker left in line");
     assert_eq!(read(&world, "plan.md"), mine);
     terminal.type_keys("e");
-    terminal.wait("the editor", |terminal| !terminal.is_taken());
+    // The first editor's words still stand below: only a second pair says that this one reads its keys.
+    terminal.wait("the editor again", |terminal| {
+        terminal.text().matches("THE EDITOR HAS").count() == 2
+    });
     terminal.type_keys("both\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
     terminal.wait_for("execute the approved plan");
