@@ -12,6 +12,7 @@ pub mod path;
 pub mod plain_words;
 pub mod read_only;
 pub mod rule;
+pub mod shell;
 pub mod wildcard;
 
 pub use decide::{Ask, Context, Decision, PhaseAccess, ResolvedPath, Target, decide};
