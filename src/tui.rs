@@ -58,6 +58,7 @@ use sheet::{Draft, Sheet};
 use tabs::Tab;
 use tabs::log::Record;
 use transcript::Transcript;
+pub use transcript::WantsEarlier;
 pub use versions::Versions;
 
 use crate::domain::changes::Scope;

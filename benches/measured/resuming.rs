@@ -74,7 +74,7 @@ fn last_page(layout: &Layout) -> anyhow::Result<Past> {
             event: record.event,
         })
         .collect();
-    Ok(Past::of(&recorded))
+    Ok(Past::of(0, &recorded))
 }
 
 fn keep_all(layout: &Layout) -> anyhow::Result<Duration> {

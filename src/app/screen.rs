@@ -132,6 +132,8 @@ struct Shell {
     views: Views,
     /// Whether what was recorded of the run before is on the screen, or on its way there.
     past_is_shown: bool,
+    /// What came before what the screen holds.
+    earlier: past::Earlier,
     /// The question whose preview the screen has.
     previewed: Option<u32>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
@@ -145,7 +147,10 @@ enum Done {
     /// A run was begun, or why not.
     Begun(Box<beginning::Attempt>),
     /// A page of what was recorded of the run before.
-    Past(Result<Box<past::Page>, crate::store::StoreError>),
+    Past(
+        past::Whose,
+        Result<Box<past::Page>, crate::store::StoreError>,
+    ),
     /// The documents were read.
     Read(Result<Read, crate::store::StoreError>),
     /// The editor ended.
@@ -202,6 +207,7 @@ impl Shell {
             documents: documents::Looking::default(),
             views: Views::default(),
             past_is_shown: false,
+            earlier: past::Earlier::default(),
             previewed: None,
             leave_at: None,
         }
@@ -341,6 +347,7 @@ impl Shell {
         self.frames.on_drawn(now);
         self.wanted = Wanted::ForNews;
         self.tick_at = tick.map(|after| now + after);
+        self.read_earlier();
         Ok(())
     }
 
@@ -385,10 +392,12 @@ impl Shell {
     }
 
     fn on_done(&mut self, done: Result<Done, JoinError>) -> Result<Option<End>, End> {
+        // Somebody waits for each of these.
+        self.wanted = Wanted::ForUser;
         match done {
             Ok(Done::Opened(opened)) => self.on_opened(*opened),
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
-            Ok(Done::Past(page)) => self.on_past(page),
+            Ok(Done::Past(whose, page)) => self.on_past(whose, page),
             Ok(Done::Read(read)) => self.on_read(read),
             Ok(Done::Edited(document, ended)) => self.on_edited(document, ended),
             Ok(Done::Offered(offers)) => {

@@ -4,7 +4,7 @@
 //! the events were kept.
 
 use super::tabs::log::Record;
-use super::transcript::Transcript;
+use super::transcript::{Transcript, WantsEarlier};
 use super::{Screen, ScreenSettings};
 use crate::domain::event::Recorded;
 
@@ -17,9 +17,10 @@ pub struct Past {
 }
 
 impl Past {
-    /// Retells events in the order in which they happened.
-    pub fn of<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Self {
+    /// Retells events in the order in which they happened; so many of their log came before them.
+    pub fn of<'a>(before: u64, events: impl IntoIterator<Item = &'a Recorded>) -> Self {
         let mut screen = Screen::new(ScreenSettings::default());
+        screen.transcript.begin_after(before);
         for recorded in events {
             screen.on_event(recorded.at, &recorded.event);
         }
@@ -40,6 +41,11 @@ impl Screen {
         if self.proposed_goal.is_none() {
             self.proposed_goal = past.proposed_goal;
         }
+    }
+
+    /// What of the log before everything that is shown somebody wants to see.
+    pub fn wants_earlier(&self) -> Option<WantsEarlier> {
+        self.transcript.wants_earlier()
     }
 
     /// Forgets everything that was said and done: it belongs to a run that is not gone on with.

@@ -1,16 +1,20 @@
 //! The one causal stream of what was said and done, as blocks that know their author.
 //!
 //! Events make finished blocks; pieces of text make provisional ones, which the finished block replaces.
-//! Refuses to know the run's state. Old blocks are forgotten: the sessions on disk hold everything.
+//! Refuses to know the run's state. Old blocks are forgotten and told again from the log when somebody
+//! scrolls up to them.
 
 mod block;
+mod earlier;
 mod lines;
 mod retell;
 mod scroll;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use block::{Block, Content, Folding, Who};
+use block::{Block, Content, Folding, ToolEnd, Who};
+use earlier::Earlier;
+pub use earlier::WantsEarlier;
 use scroll::Scroll;
 
 use ratatui::text::Line;
@@ -20,10 +24,27 @@ use crate::domain::event::{Event, News};
 use crate::domain::turn::Role;
 use crate::text::Cleaner;
 
-/// How many blocks are kept.
-const MAX_BLOCKS: usize = 2_000;
-/// How many bytes of text are kept, all blocks together.
-const MAX_BYTES: usize = 8 << 20;
+/// How much is kept while the end is followed.
+const AT_THE_END: Most = Most {
+    blocks: 2_000,
+    bytes: 8 << 20,
+};
+/// How much is kept while somebody reads what came before: nothing is taken from under their eyes.
+const SCROLLED: Most = Most {
+    blocks: 1_000_000,
+    bytes: 1 << 30,
+};
+
+/// How many ends are kept of tools whose beginning is not.
+const MAX_ENDS: usize = 10_000;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+struct Most {
+    blocks: usize,
+    /// Of text, all blocks together.
+    bytes: usize,
+}
 
 /// The blocks of a conversation and where the view stands in them.
 #[derive(Debug)]
@@ -31,9 +52,11 @@ pub struct Transcript {
     blocks: VecDeque<Block>,
     /// The number of the first block that is kept; numbers never change.
     first: usize,
-    /// Whether something came before it.
-    has_forgotten: bool,
+    /// Which part of the log the blocks tell.
+    earlier: Earlier,
     n_bytes: usize,
+    /// How tools ended that began before the first block.
+    ends: BTreeMap<String, ToolEnd>,
     cleaners: BTreeMap<(Role, String), Cleaner>,
     /// The goal that was given last, until something else is said.
     given: Option<String>,
@@ -49,8 +72,9 @@ impl Default for Transcript {
         Self {
             blocks: VecDeque::new(),
             first: FIRST,
-            has_forgotten: false,
+            earlier: Earlier::default(),
             n_bytes: 0,
+            ends: BTreeMap::new(),
             cleaners: BTreeMap::new(),
             given: None,
             thinking: Folding::default(),
@@ -85,6 +109,12 @@ pub fn facts(event: &Event) -> Vec<String> {
 impl Transcript {
     /// Takes an event in.
     pub fn on_event(&mut self, event: &Event) {
+        if let Event::Created(_) = event {
+            // Another log begins; nothing of the one before it can be told again.
+            self.blocks.iter_mut().for_each(|block| block.seq = 0);
+            self.earlier = Earlier::default();
+        }
+        self.earlier.on_event();
         match event {
             // A goal that is given is also the first thing that is said about it.
             Event::Said { text } if self.given.take_if(|given| given == text).is_some() => {}
@@ -172,11 +202,14 @@ impl Transcript {
     }
 
     fn end_tool(&mut self, wanted: &str, status: &str, exit_code: Option<i32>, output: &str) {
-        let found = self.blocks.iter_mut().rev().find(
-            |block| matches!(&block.content, Content::Tool { item, end: None, .. } if item == wanted),
-        );
-        if let Some(block) = found {
-            self.n_bytes += block.end_tool(status, exit_code, output);
+        let ended = ToolEnd::new(status, exit_code, output);
+        let mut blocks = self.blocks.iter_mut().rev();
+        match blocks.find(|block| block.running() == Some(wanted)) {
+            Some(block) => self.n_bytes += block.end_tool(ended),
+            None if self.ends.len() < MAX_ENDS => {
+                self.ends.insert(wanted.to_owned(), ended);
+            }
+            None => {}
         }
     }
 
@@ -196,40 +229,40 @@ impl Transcript {
     }
 
     fn push_all(&mut self, blocks: Vec<Block>) {
-        for block in blocks {
+        for mut block in blocks {
+            block.seq = self.earlier.last();
             self.n_bytes += block.n_bytes();
             self.blocks.push_back(block);
         }
         self.forget_old();
     }
 
-    /// Puts what came earlier in front, as far as there is room; what is looked at stays where it is.
-    pub fn put_before(&mut self, earlier: Self) {
-        self.has_forgotten |= earlier.has_forgotten;
-        for block in earlier.blocks.into_iter().rev() {
-            let n_bytes = self.n_bytes + block.n_bytes();
-            // A piece that is still being written in the past was never finished.
-            if block.is_provisional() {
-                continue;
+    fn forget_old(&mut self) {
+        let most = match self.follows() {
+            true => AT_THE_END,
+            false => SCROLLED,
+        };
+        while self.blocks.len() > most.blocks
+            || (self.n_bytes > most.bytes && self.blocks.len() > 1)
+        {
+            let Some(seq) = self.blocks.front().map(|block| block.seq) else {
+                break;
+            };
+            // What an event told is forgotten together: it is told again together.
+            while self.blocks.len() > 1 && self.blocks.front().is_some_and(|old| old.seq == seq) {
+                self.forget_first();
             }
-            if self.blocks.len() >= MAX_BLOCKS || n_bytes > MAX_BYTES {
-                self.has_forgotten = true;
+            self.earlier.on_forgotten(seq);
+            if self.blocks.len() <= 1 {
                 break;
             }
-            self.n_bytes = n_bytes;
-            self.first -= 1;
-            self.blocks.push_front(block);
         }
     }
 
-    fn forget_old(&mut self) {
-        while self.blocks.len() > MAX_BLOCKS || (self.n_bytes > MAX_BYTES && self.blocks.len() > 1)
-        {
-            if let Some(old) = self.blocks.pop_front() {
-                self.n_bytes = self.n_bytes.saturating_sub(old.n_bytes());
-                self.first += 1;
-                self.has_forgotten = true;
-            }
+    fn forget_first(&mut self) {
+        if let Some(old) = self.blocks.pop_front() {
+            self.n_bytes = self.n_bytes.saturating_sub(old.n_bytes());
+            self.first += 1;
         }
     }
 
@@ -245,11 +278,6 @@ impl Transcript {
     /// Tells whether nothing was said yet.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
-    }
-
-    /// Tells whether older blocks were forgotten.
-    pub fn has_forgotten(&self) -> bool {
-        self.has_forgotten
     }
 
     /// The last finished text of an agent.
@@ -272,6 +300,11 @@ impl Transcript {
     }
 
     #[cfg(test)]
+    pub(super) fn n_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    #[cfg(test)]
     pub(super) fn n_laid_out(&self) -> usize {
         self.blocks.iter().filter(|b| b.is_laid_out()).count()
     }
@@ -284,16 +317,20 @@ impl Transcript {
     /// Goes to the end and follows it.
     pub fn go_to_end(&mut self) {
         self.scroll = Scroll::default();
+        self.earlier.stay();
+        self.forget_old();
     }
 
-    /// Goes to the first line that is kept.
+    /// Goes to the first line of all, however much has to be read for it.
     pub fn go_to_top(&mut self) {
         self.scroll = Scroll::at(self.first, 0);
+        self.earlier.go_to_the_beginning();
     }
 
     /// Moves the view by lines; negative is up.
     pub fn scroll_by(&mut self, n_lines: isize) {
         self.scroll.wish(n_lines);
+        self.earlier.stay();
     }
 
     /// Gives the lines that are visible in a window, laying out nothing else.
@@ -307,6 +344,7 @@ impl Transcript {
             height: |at: usize| self.blocks[at].height(columns, folding),
         };
         let (from, skip) = scroll.settle(&mut window);
+        self.earlier.on_shown(from, !scroll.follows());
         self.scroll = scroll;
         let mut lines = Vec::with_capacity(rows);
         let mut skip = skip;

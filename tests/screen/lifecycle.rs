@@ -46,8 +46,9 @@ fn ctrl_z_stops_it_and_it_comes_back() {
         let flags = WaitPidFlag::WUNTRACED | WaitPidFlag::WNOHANG;
         matches!(waitpid(pid, Some(flags)), Ok(WaitStatus::Stopped(..)))
     });
-    terminal.wait("the terminal back", |terminal| !terminal.is_taken());
-    terminal.assert_given_back();
+    terminal.wait("the terminal back", |terminal| {
+        terminal.left_on().is_empty()
+    });
     terminal.signal(Signal::SIGCONT);
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
     terminal.type_keys(CTRL_C);

@@ -202,3 +202,25 @@ fn a_command_from_another_terminal_is_carried_out_in_front_of_the_user() {
     assert_eq!(first.wait_for_end().code(), Some(0));
     first.assert_given_back();
 }
+
+#[test]
+fn a_long_run_is_read_back_to_its_beginning_and_forgotten_again() {
+    let world = World::new();
+    let side = tempfile::tempdir().unwrap();
+    crate::long_run::make(&world.repository(), side.path(), 6_000, 600).unwrap();
+    let mut terminal = world.open(&["--view"]);
+    terminal.wait_for("the last of 6000 events");
+    for _ in 0..2 {
+        terminal.type_keys("\x1b[5~");
+        terminal.wait_for("Home goes to the beginning");
+        terminal.type_keys("\x1b[H");
+        // The goal is the first that was said.
+        terminal.wait_for("Make it fast");
+        terminal.wait_for("Go on");
+        terminal.wait_gone("reading what came before");
+        terminal.type_keys("\x1b[F");
+        terminal.wait_for("the last of 6000 events");
+    }
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+}

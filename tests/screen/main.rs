@@ -9,6 +9,8 @@
 mod demo;
 mod editing;
 mod lifecycle;
+#[path = "../../benches/measured/long_run.rs"]
+mod long_run;
 mod looking;
 #[path = "../whole/script.rs"]
 #[allow(

@@ -164,27 +164,29 @@ impl Terminal {
 
     /// Fails unless the terminal is as the program found it.
     pub fn assert_given_back(&self) {
+        assert_eq!(self.left_on(), [""; 0], "left on");
+    }
+
+    /// What is not as the program found it.
+    pub fn left_on(&self) -> Vec<&'static str> {
         let screen = self.parser.screen();
-        assert!(
-            !screen.alternate_screen(),
-            "the alternate screen is left on"
-        );
-        assert!(!screen.bracketed_paste(), "bracketed paste is left on");
-        assert!(!screen.hide_cursor(), "the cursor is left hidden");
-        assert_eq!(
-            screen.mouse_protocol_mode(),
-            vt100::MouseProtocolMode::None,
-            "the mouse is left on"
-        );
-        assert_eq!(
-            tcgetattr(&self.pts).unwrap(),
-            self.settings_before,
-            "the terminal's settings differ"
-        );
-        for (on, off) in [("\x1b[>1u", "\x1b[<1u"), ("\x1b[?1004h", "\x1b[?1004l")] {
-            let count = |what: &str| count(&self.raw, what.as_bytes());
-            assert_eq!(count(on), count(off), "{on:?} is left on");
-        }
+        let differs = |on: &str, off: &str| {
+            count(&self.raw, on.as_bytes()) != count(&self.raw, off.as_bytes())
+        };
+        let mouse = screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None;
+        let settings = tcgetattr(&self.pts).unwrap() != self.settings_before;
+        [
+            (screen.alternate_screen(), "the alternate screen"),
+            (screen.bracketed_paste(), "bracketed paste"),
+            (screen.hide_cursor(), "the hidden cursor"),
+            (mouse, "the mouse"),
+            (settings, "the terminal's settings"),
+            (differs("\x1b[>1u", "\x1b[<1u"), "the keyboard's extensions"),
+            (differs("\x1b[?1004h", "\x1b[?1004l"), "the focus events"),
+        ]
+        .into_iter()
+        .filter_map(|(is_on, what)| is_on.then_some(what))
+        .collect()
     }
 }
 

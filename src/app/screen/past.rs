@@ -1,28 +1,92 @@
-//! Shows what was said and done before this program took the run up, the latest first.
+//! Shows what was said and done before what a screen holds, the latest first.
 //!
-//! The log is read from its end, beside the loop: the last page is there at once however long the log is.
-//! Refuses to know what the events mean.
+//! The log is read from its end, beside the loop: the last page is there at once however long the log is,
+//! and what is older comes when somebody scrolls up to it. Refuses to know what the events mean.
+
+use std::path::Path;
 
 use tokio::sync::oneshot;
 
 use crate::domain::event::{Event, Recorded};
 use crate::store::events::Backwards;
 use crate::store::{Layout, StoreError};
-use crate::tui::Past;
+use crate::tui::{Past, WantsEarlier};
 
 use super::ending::End;
 use super::{Done, Shell};
 
 /// How much of the log is read before anything of it is shown, in bytes.
 const FIRST_PAGE: u64 = 32 * 1024;
-/// How much is read in all; a transcript keeps no more than its own share of it.
-const ALL_PAGES: u64 = 2 * 1024 * 1024;
+/// How much is read before anybody asks for more.
+const SECOND_PAGE: u64 = 2 * 1024 * 1024;
+/// How much is read when somebody scrolls up to what came before.
+const ONE_MORE: u64 = 1024 * 1024;
+/// How much is read at a time on the way to the beginning.
+const ON_THE_WAY: u64 = 8 * 1024 * 1024;
 
-/// A page of the past, and the log that it came from.
+/// What came before the events of one screen.
+#[derive(Debug, Default)]
+pub struct Earlier {
+    /// The log as far as it was read; `None` while it is being read and before the first time.
+    log: Option<Log>,
+    is_reading: bool,
+    /// Whether reading failed; it is not tried again by itself.
+    has_failed: bool,
+}
+
+/// A log that is read from its end.
+#[derive(Debug)]
+struct Log {
+    pages: Backwards<Event>,
+    /// The number of the first event that was read.
+    first: Option<u64>,
+}
+
+/// Whose past is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// The run that is worked on.
+    Ours,
+    /// A run that is only looked at, by its view.
+    View(u64),
+}
+
+/// A page of the past.
 pub struct Page {
+    whose: Whose,
     past: Past,
-    log: Backwards<Event>,
+    log: Log,
     n_bytes: u64,
+}
+
+impl Log {
+    fn of(path: &Path) -> Self {
+        Self {
+            pages: Backwards::new(path),
+            first: None,
+        }
+    }
+
+    /// Reads a page that ends with the event of that number; with the log's last where none is given.
+    fn read(mut self, last: Option<u64>, n_bytes: u64) -> Result<(Past, Self), StoreError> {
+        loop {
+            let mut records = self.pages.read_before(n_bytes)?;
+            self.first = records.first().map(|record| record.seq).or(self.first);
+            records.retain(|record| last.is_none_or(|last| record.seq <= last));
+            if records.is_empty() && !self.pages.is_at_the_beginning() {
+                continue;
+            }
+            let before = records.first().map_or(0, |record| record.seq - 1);
+            let recorded: Vec<Recorded> = records
+                .into_iter()
+                .map(|record| Recorded {
+                    at: record.at,
+                    event: record.event,
+                })
+                .collect();
+            return Ok((Past::of(before, &recorded), self));
+        }
+    }
 }
 
 impl Shell {
@@ -30,67 +94,117 @@ impl Shell {
     pub(super) fn show_past(&mut self, layout: &Layout) -> oneshot::Receiver<()> {
         let (read, was_read) = oneshot::channel();
         if !std::mem::replace(&mut self.past_is_shown, true) {
-            self.read_past(Backwards::new(&layout.events()), FIRST_PAGE, Some(read));
+            self.earlier = Earlier {
+                is_reading: true,
+                ..Earlier::default()
+            };
+            let log = Log::of(&layout.events());
+            self.read_page(Whose::Ours, log, (None, FIRST_PAGE), Some(read));
         }
         was_read
     }
 
-    fn read_past(
+    fn read_page(
         &mut self,
-        log: Backwards<Event>,
-        n_bytes: u64,
+        whose: Whose,
+        log: Log,
+        (last, n_bytes): (Option<u64>, u64),
         read: Option<oneshot::Sender<()>>,
     ) {
         self.tasks.spawn_blocking(move || {
-            let page = read_page(log, n_bytes).map(Box::new);
+            let page = log.read(last, n_bytes).map(|(past, log)| {
+                Box::new(Page {
+                    whose,
+                    past,
+                    log,
+                    n_bytes,
+                })
+            });
             drop(read);
-            Done::Past(page)
+            Done::Past(whose, page)
         });
     }
 
     pub(super) fn on_past(
         &mut self,
+        whose: Whose,
         page: Result<Box<Page>, StoreError>,
     ) -> Result<Option<End>, End> {
         // The run that the page tells of may have been put aside meanwhile.
-        if !self.past_is_shown {
+        if whose == Whose::Ours && !self.past_is_shown && self.engine.is_none() {
             return Ok(None);
         }
+        let Some((screen, earlier)) = self.past_of(whose) else {
+            return Ok(None);
+        };
+        earlier.is_reading = false;
         match page {
             Ok(page) => {
-                let Page { past, log, n_bytes } = *page;
-                self.screen.on_past(past);
-                if !log.is_at_the_beginning() && n_bytes < ALL_PAGES {
-                    self.read_past(log, ALL_PAGES, None);
+                let Page {
+                    whose,
+                    past,
+                    log,
+                    n_bytes,
+                } = *page;
+                screen.on_past(past);
+                if n_bytes == FIRST_PAGE && !log.pages.is_at_the_beginning() {
+                    earlier.is_reading = true;
+                    let last = log.first.map(|first| first - 1);
+                    self.read_page(whose, log, (last, SECOND_PAGE), None);
+                } else {
+                    earlier.log = Some(log);
                 }
             }
-            Err(error) => self
-                .screen
-                .on_notice(&format!("what was said before cannot be shown: {error}")),
+            Err(error) => {
+                earlier.has_failed = true;
+                screen.on_notice(&format!("what was said before cannot be shown: {error}"));
+            }
         }
         Ok(None)
+    }
+
+    fn past_of(&mut self, whose: Whose) -> Option<(&mut crate::tui::Screen, &mut Earlier)> {
+        match whose {
+            Whose::Ours => Some((&mut self.screen, &mut self.earlier)),
+            Whose::View(id) => self.views.past_of(id),
+        }
+    }
+
+    /// Reads what somebody wants to see who scrolled up, unless that is under way.
+    pub(super) fn read_earlier(&mut self) {
+        let ours = || {
+            let engine = self.engine.as_ref()?;
+            Some((Whose::Ours, engine.journal().layout().clone()))
+        };
+        let Some((whose, layout)) = self.views.whose_past().or_else(ours) else {
+            return;
+        };
+        let Some((screen, earlier)) = self.past_of(whose) else {
+            return;
+        };
+        let Some(wish) = screen.wants_earlier() else {
+            return;
+        };
+        if earlier.is_reading || earlier.has_failed {
+            return;
+        }
+        let (last, n_bytes) = match wish {
+            WantsEarlier::Piece { last } => (last, ONE_MORE),
+            WantsEarlier::All { last } => (last, ON_THE_WAY),
+        };
+        earlier.is_reading = true;
+        // What was read once and forgotten since is read again from the end on.
+        let goes_on = |log: &Log| log.first == Some(last + 1);
+        let log = earlier.log.take().filter(goes_on);
+        let log = log.unwrap_or_else(|| Log::of(&layout.events()));
+        self.read_page(whose, log, (Some(last), n_bytes), None);
     }
 
     /// Takes the past of a run off the screen that is not gone on with.
     pub(super) fn forget_past(&mut self) {
         if std::mem::take(&mut self.past_is_shown) {
             self.screen.forget();
+            self.earlier = Earlier::default();
         }
     }
-}
-
-fn read_page(mut log: Backwards<Event>, n_bytes: u64) -> Result<Page, StoreError> {
-    let records = log.read_before(n_bytes)?;
-    let recorded: Vec<Recorded> = records
-        .into_iter()
-        .map(|record| Recorded {
-            at: record.at,
-            event: record.event,
-        })
-        .collect();
-    Ok(Page {
-        past: Past::of(&recorded),
-        log,
-        n_bytes,
-    })
 }

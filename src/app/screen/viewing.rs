@@ -15,6 +15,7 @@ use crate::tui::{Elsewhere, PastRun, ReadOnly, Screen, ScreenSettings};
 
 use super::documents::SETTLE;
 use super::ending::End;
+use super::past::{Earlier, Whose};
 use super::reading::{Read, read_all};
 use super::watch::Watch;
 use super::{Done, First, Shell};
@@ -80,6 +81,8 @@ pub struct Viewing {
     due: Option<Instant>,
     /// The trouble that was told last.
     problem: Option<String>,
+    /// What came before what the screen holds.
+    earlier: Earlier,
 }
 
 impl Views {
@@ -111,6 +114,18 @@ impl Views {
         }
     }
 
+    /// Whose past is read when somebody scrolls up; where it lies.
+    pub fn whose_past(&self) -> Option<(Whose, Layout)> {
+        let top = self.top()?;
+        Some((Whose::View(top.id), top.layout.clone()))
+    }
+
+    /// A view's screen, and what came before what it holds.
+    pub fn past_of(&mut self, id: u64) -> Option<(&mut Screen, &mut Earlier)> {
+        let viewing = self.by_id(id)?;
+        Some((&mut viewing.screen, &mut viewing.earlier))
+    }
+
     fn by_id(&mut self, id: u64) -> Option<&mut Viewing> {
         let mut all = self.base.iter_mut().chain(self.opened.as_mut());
         all.find(|viewing| viewing.id == id)
@@ -127,6 +142,7 @@ impl Views {
             layout,
             due: None,
             problem: None,
+            earlier: Earlier::default(),
         }
     }
 }
@@ -145,6 +161,7 @@ impl Viewing {
     fn take(&mut self, seen: Seen, documents: Option<Result<Read, StoreError>>) {
         if seen.anew {
             self.screen = Screen::new(self.settings.clone());
+            self.earlier = Earlier::default();
         }
         for record in &seen.records {
             self.screen.on_event(record.at, &record.event);

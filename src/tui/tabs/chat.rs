@@ -29,12 +29,12 @@ pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, empty: &
     frame.render_widget(Paragraph::new(lines), area);
     // Laying out may have found that the end is reached.
     if has_line && !transcript.follows() {
-        let forgotten = if transcript.has_forgotten() {
-            "; what is older lies in the sessions on disk"
-        } else {
-            ""
+        let earlier = match (transcript.wants_earlier(), transcript.has_earlier()) {
+            (Some(_), _) => "; reading what came before …",
+            (None, true) => "; Home goes to the beginning",
+            (None, false) => "",
         };
-        let text = format!("── scrolled: End follows again{forgotten} ");
+        let text = format!("── scrolled: End follows again{earlier} ");
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,

@@ -19,7 +19,7 @@ use crate::domain::plan;
 use crate::domain::run::{Run, State};
 use crate::domain::turn::{Purpose, Role, TurnResult};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Action, Delta, Documents, Past, Screen};
+use crate::tui::{Action, Delta, Documents, Past, Screen, WantsEarlier};
 
 /// Texts as agents and users write them at their worst.
 fn text() -> impl Strategy<Value = String> {
@@ -339,13 +339,14 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
         came_later.on_event(NOW, &said(n));
     }
     for piece in [20..30, 0..20] {
+        let before = u64::from(piece.start);
         let recorded: Vec<Recorded> = piece
             .map(|n| Recorded {
                 at: NOW,
                 event: said(n),
             })
             .collect();
-        came_later.on_past(Past::of(&recorded));
+        came_later.on_past(Past::of(before, &recorded));
     }
     for _ in 0..12 {
         let pictures = [&mut saw_all, &mut came_later]
@@ -371,11 +372,105 @@ fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
         at: NOW,
         event: event(0, "earlier"),
     };
-    screen.on_past(Past::of([&earlier]));
+    screen.on_past(Past::of(0, [&earlier]));
     assert_eq!(super::world::drawn(&mut screen, (60, 20), None), before);
     screen.scroll(crate::tui::command::Move::Up);
     screen.scroll(crate::tui::command::Move::Up);
     assert!(super::world::drawn(&mut screen, (60, 20), None).contains("earlier"));
+}
+
+/// The events of a log of this length that somebody wants, as many as a page holds.
+fn page(log: &[Recorded], wish: WantsEarlier) -> Past {
+    let (WantsEarlier::Piece { last } | WantsEarlier::All { last }) = wish;
+    let last = usize::try_from(last).unwrap();
+    let first = last.saturating_sub(700);
+    Past::of(first as u64, &log[first..last])
+}
+
+#[test]
+fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
+    let log: Vec<Recorded> = (0..5_000)
+        .map(|n| Recorded {
+            at: NOW,
+            event: event(0, &format!("block {n}\nmore")),
+        })
+        .collect();
+    let mut screen = Screen::new(settings());
+    screen.writing = IsWriting::No;
+    for recorded in &log {
+        screen.on_event(recorded.at, &recorded.event);
+    }
+    let draw = |screen: &mut Screen| super::world::drawn(screen, (60, 20), None);
+    assert!(draw(&mut screen).contains("block 4999"));
+    assert_eq!(screen.wants_earlier(), None, "nobody scrolled");
+    for _ in 0..2 {
+        screen.scroll(crate::tui::command::Move::Top);
+        assert!(draw(&mut screen).contains("reading what came before"));
+        let mut n_pages = 0;
+        while let Some(wish) = screen.wants_earlier() {
+            screen.on_past(page(&log, wish));
+            draw(&mut screen);
+            n_pages += 1;
+        }
+        assert_eq!(n_pages, 5, "3,000 events in pages of 700");
+        let picture = draw(&mut screen);
+        assert!(picture.contains("block 0\n") || picture.contains("block 0 "));
+        assert_eq!(
+            screen.transcript.n_blocks(),
+            log.len(),
+            "each is there once"
+        );
+        screen.scroll(crate::tui::command::Move::End);
+        assert!(draw(&mut screen).contains("block 4999"));
+        assert_eq!(screen.transcript.n_blocks(), 2_000);
+    }
+}
+
+#[test]
+fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
+    let tool = |n: u8| Recorded {
+        at: NOW,
+        event: event(n, "0"),
+    };
+    let started = tool(2);
+    let mut ended = tool(3);
+    if let Event::Agent {
+        news: News::ToolEnded { item, .. },
+        ..
+    } = &mut ended.event
+        && let Event::Agent {
+            news: News::ToolStarted { item: begun, .. },
+            ..
+        } = &started.event
+    {
+        item.clone_from(begun);
+    }
+    let mut screen = Screen::new(settings());
+    screen.writing = IsWriting::No;
+    screen.on_event(NOW, &ended.event);
+    for n in 0..40 {
+        screen.on_event(NOW, &event(0, &format!("block {n}")));
+    }
+    screen.on_past(Past::of(6, [&tool(0)]));
+    screen.scroll(crate::tui::command::Move::PageUp);
+    let draw = |screen: &mut Screen| super::world::drawn(screen, (60, 20), None);
+    draw(&mut screen);
+    while screen.wants_earlier().is_none() {
+        screen.scroll(crate::tui::command::Move::PageUp);
+        draw(&mut screen);
+    }
+    assert_eq!(
+        screen.wants_earlier(),
+        Some(WantsEarlier::Piece { last: 6 })
+    );
+    screen.on_past(Past::of(
+        0,
+        std::iter::repeat_n(&tool(0), 5).chain([&started]),
+    ));
+    screen.scroll(crate::tui::command::Move::Top);
+    let picture = draw(&mut screen);
+    assert!(!picture.contains("running"), "{picture}");
+    assert_eq!(screen.wants_earlier(), None);
 }
 
 #[test]

@@ -105,6 +105,26 @@ pub struct ToolEnd {
     pub detail: Option<String>,
 }
 
+impl ToolEnd {
+    /// Says how a tool ended, by the CLI's word, its exit code and its output.
+    pub fn new(word: &str, exit_code: Option<i32>, output: &str) -> Self {
+        let went_badly = exit_code.is_some_and(|code| code != 0)
+            || matches!(word, "failed" | "error" | "declined" | "denied");
+        let last = output.lines().rev().find(|line| !line.trim().is_empty());
+        let status = match exit_code {
+            Some(code) if code != 0 => format!("{word}, exit {code}"),
+            Some(_) | None => word.to_owned(),
+        };
+        Self {
+            status: shown(&status),
+            tone: if went_badly { Tone::Bad } else { Tone::Good },
+            detail: last
+                .filter(|_| went_badly)
+                .map(|line| crate::tui::wrap::one_line(&truncate::to_bytes(line, 400))),
+        }
+    }
+}
+
 /// A block and its lines.
 #[derive(Debug)]
 pub struct Block {
@@ -112,6 +132,9 @@ pub struct Block {
     pub who: Who,
     /// What it holds.
     pub content: Content,
+    /// The number in the log of the event that it tells of, or of the last one before it; 0 where that
+    /// log is gone.
+    pub seq: u64,
     laid: Laid,
 }
 
@@ -162,6 +185,7 @@ impl Block {
         Self {
             who,
             content,
+            seq: 0,
             laid: Laid::default(),
         }
     }
@@ -193,27 +217,23 @@ impl Block {
         }
     }
 
+    /// The tool's call that it shows and that has not ended.
+    pub fn running(&self) -> Option<&str> {
+        match &self.content {
+            Content::Tool {
+                item, end: None, ..
+            } => Some(item),
+            _ => None,
+        }
+    }
+
     /// Ends a tool's call; gives the bytes that came to it.
-    pub fn end_tool(&mut self, word: &str, exit_code: Option<i32>, output: &str) -> usize {
+    pub fn end_tool(&mut self, ended: ToolEnd) -> usize {
         let Content::Tool { end, .. } = &mut self.content else {
             return 0;
         };
-        let went_badly = exit_code.is_some_and(|code| code != 0)
-            || matches!(word, "failed" | "error" | "declined" | "denied");
-        let last = output.lines().rev().find(|line| !line.trim().is_empty());
-        let status = match exit_code {
-            Some(code) if code != 0 => format!("{word}, exit {code}"),
-            Some(_) | None => word.to_owned(),
-        };
-        let made = ToolEnd {
-            status: shown(&status),
-            tone: if went_badly { Tone::Bad } else { Tone::Good },
-            detail: last
-                .filter(|_| went_badly)
-                .map(|line| crate::tui::wrap::one_line(&truncate::to_bytes(line, 400))),
-        };
-        let n_bytes = made.status.len() + made.detail.as_ref().map_or(0, String::len);
-        *end = Some(made);
+        let n_bytes = ended.status.len() + ended.detail.as_ref().map_or(0, String::len);
+        *end = Some(ended);
         self.laid = Laid::default();
         n_bytes
     }
