@@ -1,5 +1,5 @@
-//! A run of 100,000 events taken up again, and the last page of what was said in it; beside a program that
-//! reads all of it, parses it and keeps it. And the memory that each takes.
+//! A run of 100,000 events taken up again, the last page of what was said in it, and all of its pages back to
+//! the beginning; beside a program that reads all of it, parses it and keeps it. And the memory that each takes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,8 @@ use agent_collab::domain::event::{Event, Recorded};
 use agent_collab::engine::journal::Journal;
 use agent_collab::store::events::Backwards;
 use agent_collab::store::{Guard, Layout, Names};
-use agent_collab::tui::Past;
+use agent_collab::tui::{Past, Screen, ScreenSettings};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::Value;
 
 use crate::{long_run, say, side_by_side, timed};
@@ -17,6 +18,8 @@ use crate::{long_run, say, side_by_side, timed};
 const ROUNDS: usize = 3;
 /// As much of the log as the screen reads before it shows anything of it.
 const PAGE: u64 = 96 * 1024;
+/// As much as it reads at a time on the way to the beginning.
+const ON_THE_WAY: u64 = 8 * 1024 * 1024;
 
 pub fn run() -> anyhow::Result<()> {
     let (root, side) = (tempfile::tempdir()?, tempfile::tempdir()?);
@@ -61,12 +64,44 @@ pub fn run() -> anyhow::Result<()> {
         ROUNDS,
         &mut page,
         &mut beside,
+    )?;
+    let mut all = || {
+        let (took, shown) = timed(|| all_pages(&layout));
+        anyhow::ensure!(shown?.wants_earlier().is_none(), "something is missing");
+        Ok(took)
+    };
+    side_by_side(
+        "its whole transcript, on the screen",
+        "<= 1.5",
+        ROUNDS,
+        &mut all,
+        &mut beside,
     )
 }
 
-fn last_page(layout: &Layout) -> anyhow::Result<Past> {
+/// Goes back to the beginning as a user does who presses Home.
+fn all_pages(layout: &Layout) -> anyhow::Result<Screen> {
+    let mut screen = Screen::new(ScreenSettings::default());
     let mut log = Backwards::<Event>::new(&layout.events());
-    let records = log.read_before(PAGE)?;
+    screen.on_past(page(&mut log, PAGE)?);
+    let home = KeyEvent::new(KeyCode::Home, KeyModifiers::NONE);
+    let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
+    for key in [escape, home] {
+        let _no_action = screen.on_key(key, None);
+    }
+    while screen.wants_earlier().is_some() {
+        screen.on_past(page(&mut log, ON_THE_WAY)?);
+    }
+    Ok(screen)
+}
+
+fn last_page(layout: &Layout) -> anyhow::Result<Past> {
+    page(&mut Backwards::new(&layout.events()), PAGE)
+}
+
+fn page(log: &mut Backwards<Event>, n_bytes: u64) -> anyhow::Result<Past> {
+    let records = log.read_before(n_bytes)?;
+    let before = records.first().map_or(0, |record| record.seq - 1);
     let recorded: Vec<Recorded> = records
         .into_iter()
         .map(|record| Recorded {
@@ -74,7 +109,7 @@ fn last_page(layout: &Layout) -> anyhow::Result<Past> {
             event: record.event,
         })
         .collect();
-    Ok(Past::of(0, &recorded))
+    Ok(Past::of(before, &recorded))
 }
 
 fn keep_all(layout: &Layout) -> anyhow::Result<Duration> {
