@@ -7,6 +7,7 @@ mod answering;
 pub mod changes;
 mod collect;
 mod conflict;
+pub mod containing;
 pub mod documents;
 mod draft;
 mod execution;

@@ -60,6 +60,8 @@ pub enum Call {
 pub enum Reach {
     /// The CLI's sandbox is lifted for this call: codex asks only to leave its sandbox.
     LeavesSandbox,
-    /// The CLI has no sandbox of its own: claude.
+    /// Nothing holds it: the CLI has no sandbox of its own, and the system lets none be put around it.
     Unconfined,
+    /// The kernel holds it to what its turn may write: codex's sandbox, or the one in which claude runs.
+    Contained,
 }

@@ -9,6 +9,7 @@
 
 mod capture;
 mod children;
+mod contain;
 mod doing;
 mod drain;
 mod error;
@@ -27,6 +28,7 @@ mod table;
 
 pub use capture::Captured;
 pub use children::{Children, Played, StandIns};
+pub use contain::{Containment, Hold, Kernel, PRIVATE_TMPDIR, find_kernel};
 pub use doing::{Doing, Input, ProcessState, doing};
 pub use error::{InputClosed, SpawnError};
 pub use input::InputHandle;

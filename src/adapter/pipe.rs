@@ -3,8 +3,8 @@
 //! Refuses to know sessions, calls and tools: one process a turn, everything it writes is the answer.
 
 use crate::adapter::{
-    Adapter, AdapterEvent, Exit, Failure, FailureKind, Launch, Life, Order, Output, SessionSpec,
-    TurnEnd, TurnSpec,
+    Adapter, AdapterEvent, Exit, Failure, FailureKind, Held, Launch, Life, Order, Output,
+    SessionSpec, TurnEnd, TurnSpec,
 };
 
 /// Of a failed command's output at most this many bytes are shown.
@@ -58,6 +58,7 @@ impl Adapter for Pipe {
             env_remove: Vec::new(),
             cwd: session.cwd.clone(),
             life: Life::Turn,
+            held: Held::Nobody,
         }
     }
 

@@ -21,10 +21,11 @@ use crate::domain::ids::RunId;
 use crate::domain::phase::Gate;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
+use crate::engine::containing;
 use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, trust_of};
-use crate::process::{Children, end_leftovers, find_leftovers};
+use crate::process::{Children, Kernel, end_leftovers, find_leftovers};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
 use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, tidy};
@@ -155,6 +156,7 @@ pub struct Occupied {
 pub struct Checked {
     prompts: Prompts,
     adapters: BTreeMap<Role, NamedAdapter>,
+    kernel: Kernel,
 }
 
 /// A run that can take its first event.
@@ -274,7 +276,12 @@ pub async fn check(found: &Found) -> Result<Checked, Refusal> {
     let prompts = load_prompts(&found.loaded)?;
     let adapters = adapters(&found.loaded.config)?;
     probe_all(&found.children, &adapters, &found.root).await?;
-    Ok(Checked { prompts, adapters })
+    let kernel = containing::kernel(&found.children, &found.loaded.config, &found.root).await;
+    Ok(Checked {
+        prompts,
+        adapters,
+        kernel,
+    })
 }
 
 /// Takes the directory for this process. Makes the work directory and its lock, and no run.
@@ -371,6 +378,7 @@ pub async fn reopen(occupied: &mut Occupied, wishes: &Wishes) -> Result<Begun, R
     let checked = Checked {
         prompts: load_prompts(&occupied.found.loaded)?,
         adapters: adapters(&occupied.found.loaded.config)?,
+        kernel: Kernel::Cannot("nothing is going to be started".to_owned()),
     };
     Ok(ready(occupied, checked, (git, wishes), journal))
 }

@@ -12,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 use crate::app::start::{Refusal, find_root, load_config};
 use crate::config::Loaded;
 use crate::config::show::trust_word;
+use crate::engine::containing;
 use crate::engine::git::{GitSettings, Repository};
 use crate::engine::probe::{Probed, probe};
 use crate::engine::setup::NamedAdapter;
-use crate::process::Children;
+use crate::process::{Children, Kernel};
 
 use super::ChoiceArgs;
 
@@ -55,7 +56,8 @@ pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
     let (root, repository) = find_root(&super::cwd()?, settings).await?;
     let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
     let git = git(repository.as_ref()).await;
-    let adapters = adapters(&loaded, &root).await;
+    let kernel = containing::kernel(&Children::default(), &loaded.config, &root).await;
+    let adapters = adapters(&loaded, &root, &kernel).await;
     let is_well = git["ok"] == json!(true)
         && adapters
             .iter()
@@ -78,6 +80,7 @@ pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
         "trust": trust_word(loaded.trust),
         "git": git,
         "adapters": adapters,
+        "tests": { "held": { "kernel": containing::tests_in_words(&kernel, &loaded.config) } },
         "environment": environment,
     });
     let mut out = io::stdout();
@@ -103,7 +106,7 @@ async fn git(repository: Option<&Repository>) -> Value {
     }
 }
 
-async fn adapters(loaded: &Loaded, root: &Path) -> Vec<Value> {
+async fn adapters(loaded: &Loaded, root: &Path, kernel: &Kernel) -> Vec<Value> {
     let config = &loaded.config;
     let mut found = Vec::new();
     for (name, settings) in &config.adapters {
@@ -112,7 +115,11 @@ async fn adapters(loaded: &Loaded, root: &Path) -> Vec<Value> {
             name: name.clone(),
             settings: settings.clone(),
         };
-        let mut entry = json!({ "name": name, "kind": settings.kind.name(), "program": settings.program, "needed": needed });
+        let (by_kernel, by_protocol) = containing::in_words(kernel, config, settings.kind);
+        let mut entry = json!({
+            "name": name, "kind": settings.kind.name(), "program": settings.program, "needed": needed,
+            "held": { "kernel": by_kernel, "protocol_only": by_protocol },
+        });
         let told = match probe(&Children::default(), &adapter, root).await {
             Probed::Ready(capabilities) => json!({ "ok": true, "capabilities": capabilities }),
             Probed::Unknown => json!({ "ok": true, "note": "its version is not known" }),
@@ -147,7 +154,18 @@ fn in_words(report: &Value) -> String {
             " (no role uses it)"
         };
         lines.push(item(&format!("{name}{used}"), adapter));
+        let held = &adapter["held"];
+        lines.push(format!(
+            "           held by the kernel: {}",
+            text(&held["kernel"])
+        ));
+        lines.push(format!(
+            "           by protocol only: {}",
+            text(&held["protocol_only"])
+        ));
     }
+    let tests = text(&report["tests"]["held"]["kernel"]);
+    lines.push(format!("tests      held by the kernel: {tests}"));
     for (name, state) in report["environment"].as_object().into_iter().flatten() {
         lines.push(format!("{:<9}  {name}", text(state)));
     }

@@ -41,6 +41,11 @@ impl Reader<'_> {
             args,
             env,
             model: self.text_at(&at("model")),
+            writable: self.held(&at("writable")).map_or_else(Vec::new, |held| {
+                let named = texts(held).into_iter();
+                let expanded = named.map(|path| expand_home(&path, self.home));
+                expanded.map(PathBuf::from).collect()
+            }),
         })
     }
 

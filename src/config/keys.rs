@@ -51,6 +51,8 @@ pub const KEYS: &[Key] = &[
 
     key("safety.blocked_commands", Texts, Is("[\"rm -rf\", \"sudo\", \"chmod 777\", \"> /dev/\"]"), Grow, "Commands that always stop and ask you, whatever else allows them"),
     key("safety.require_confirm_for", Texts, Is("[\"git push\", \"npm publish\"]"), Grow, "Commands that run only after you confirm them"),
+    key("safety.contain_agents", Flag, Is("true"), OnlyTrue, "Whether claude runs inside a sandbox of the system (bubblewrap), where there is one"),
+    key("safety.contain_tests", Flag, Is("true"), OnlyTrue, "Whether the tests that this program runs run inside such a sandbox"),
 
     key("paths.workdir", Folder, Is("\".agent-collab\""), Ignored, "Where a run keeps its files, inside the repository"),
     key("paths.plan", FileName, Is("\"plan.md\""), Ignored, "The plan, in paths.workdir"),
@@ -86,6 +88,7 @@ pub const KEYS: &[Key] = &[
     key("adapters.*.args", Texts, Unset("[\"--stdin\"]"), Ignored, "Arguments put before the adapter's own"),
     key("adapters.*.command", Command, Unset("[\"mytool\", \"--stdin\"]"), Ignored, "Program and arguments in one, instead of program and args"),
     key("adapters.*.env", Environment, Unset("{ NAME = \"value\" }"), Ignored, "Environment variables added to your own"),
+    key("adapters.*.writable", Texts, Unset("[\"~/.cache/mytool\"]"), Ignored, "Folders beside the CLI's own that it may write inside its sandbox; ~/ is your home"),
     key("adapters.*.model", Text, Unset("\"a-model\""), Ignored, "The model to ask for; the program's own default when left out"),
 
     key("discuss.mode", Choice(DISCUSS_MODES), Is("\"debate\""), Ignored, "How a discussion goes"),

@@ -86,6 +86,8 @@ impl<'a> Reader<'a> {
         Safety {
             blocked_commands: self.texts("safety.blocked_commands"),
             require_confirm_for: self.texts("safety.require_confirm_for"),
+            contain_agents: self.flag("safety.contain_agents"),
+            contain_tests: self.flag("safety.contain_tests"),
         }
     }
 

@@ -76,6 +76,10 @@ pub struct Safety {
     pub blocked_commands: Vec<String>,
     /// Commands that run only after confirmation.
     pub require_confirm_for: Vec<String>,
+    /// Whether CLIs without a sandbox of their own run inside one of the system's.
+    pub contain_agents: bool,
+    /// Whether the program's own test commands run inside one.
+    pub contain_tests: bool,
 }
 
 /// Where a run keeps its files.
@@ -222,6 +226,8 @@ pub struct AdapterSettings {
     pub env: BTreeMap<String, String>,
     /// The model to ask for; `None` leaves the program's default.
     pub model: Option<String>,
+    /// Folders beside the CLI's own that it may write inside a sandbox of the system's.
+    pub writable: Vec<PathBuf>,
 }
 
 /// The protocols there are.

@@ -20,6 +20,7 @@ use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
 use crate::text::slug::slug;
 
+use super::containing;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::{BranchPolicy, rules};
 use super::test_run::{self, Source, TestRun, TestSettings, choose};
@@ -234,6 +235,16 @@ impl Engine {
             env: BTreeMap::new(),
             run: self.state().run.as_str().to_owned(),
             children: self.setup.children.clone(),
+            contained: self
+                .setup
+                .config
+                .safety
+                .contain_tests
+                .then(|| {
+                    let workdir = self.journal.layout().workdir();
+                    containing::hold_tests(&self.setup.kernel, &self.setup.root, workdir)
+                })
+                .flatten(),
         };
         let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
         let command = test.and_then(|test| test_run::TestCommand::parse(&test.command));

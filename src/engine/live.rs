@@ -20,9 +20,10 @@ use crate::adapter::{
 };
 use crate::domain::event::Process;
 use crate::domain::turn::Role;
-use crate::process::{self, Children, Ladder, Line, Marker, Running, Spec};
+use crate::process::{self, Children, Ladder, Line, Marker, PRIVATE_TMPDIR, Running, Spec};
 use crate::store::RawStream;
 
+use super::containing::{self, Holder};
 pub use adoption::Adoption;
 use silence::Silence;
 
@@ -57,6 +58,8 @@ pub struct TurnAsk {
     pub conversation: Conversation,
     /// What goes in front of the prompt when the CLI has lost the conversation.
     pub recovery: String,
+    /// What holds the process that serves the turn.
+    pub holder: Holder,
     /// How long the turn may take.
     pub limit: Duration,
     /// After how long without an event its processes are looked at.
@@ -97,6 +100,8 @@ pub struct Live {
     asks: mpsc::Receiver<Ask>,
     told: mpsc::Sender<(Role, Told)>,
     child: Option<Running>,
+    /// Whether the kernel holds the process.
+    is_held: bool,
     life: Life,
     turn: Option<Box<TurnAsk>>,
     ready: bool,
@@ -157,6 +162,7 @@ impl Live {
             asks,
             told,
             child: None,
+            is_held: false,
             life: Life::Session,
             turn: None,
             ready: false,
@@ -251,9 +257,15 @@ impl Live {
             return false;
         };
         let launch = self.adapter.launch(&ask.session, &ask.turn);
+        let contained = ask.holder.hold(&launch);
         let mut spec = Spec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
         spec.env = launch.env;
         spec.env_remove = launch.env_remove;
+        self.is_held = contained.is_some();
+        if self.is_held {
+            spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
+        }
+        spec.contained = contained;
         self.life = launch.life;
         match self.children.spawn(&spec).await {
             Ok(child) => {
@@ -382,8 +394,9 @@ impl Live {
         }
     }
 
-    async fn pass_on(&mut self, event: AdapterEvent) {
-        match &event {
+    async fn pass_on(&mut self, mut event: AdapterEvent) {
+        match &mut event {
+            AdapterEvent::Asked { call, .. } if self.is_held => containing::mark(call),
             AdapterEvent::Ready { .. } => {
                 self.ready = true;
                 self.deadlines.handshake = None;

@@ -10,11 +10,14 @@ use crate::domain::plan::file_hash;
 use crate::domain::question::Answer;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
-use crate::process::Marker;
+use crate::process::{Kernel, Marker};
 use crate::store::boundary;
 
+use super::containing::Holder;
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::prompting::NOW_BUILD;
+use super::setup::NamedAdapter;
+use super::staging::Staging;
 use super::{AtWork, Engine, EngineError, Outcome, documents, failed, staging};
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
@@ -130,6 +133,7 @@ impl Engine {
         } else {
             Conversation::Continued
         };
+        let holder = self.holder(adapter, &staging, access);
         let limits = &self.setup.config.limits;
         let (limit, patience) = (limits.turn_timeout, limits.silence);
         let at_work = AtWork {
@@ -143,11 +147,27 @@ impl Engine {
                 conversation,
                 turn,
                 recovery,
+                holder,
                 limit,
                 patience,
             },
             at_work,
         ))
+    }
+
+    /// What holds the process that serves a turn.
+    fn holder(&self, adapter: &NamedAdapter, staging: &Staging, access: Access) -> Holder {
+        Holder {
+            kernel: match self.setup.config.safety.contain_agents {
+                true => self.setup.kernel.clone(),
+                false => Kernel::Cannot("safety.contain_agents is off".to_owned()),
+            },
+            root: self.setup.root.clone(),
+            workdir: self.journal.layout().workdir().to_owned(),
+            staging: staging.dir.clone(),
+            access,
+            writable: adapter.settings.writable.clone(),
+        }
     }
 
     /// Passes an ask to a role's conversation, which is begun where there is none.

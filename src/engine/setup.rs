@@ -10,7 +10,7 @@ use crate::config::types::{AdapterKind, AdapterSettings};
 use crate::config::{Config, TrustState};
 use crate::domain::turn::Role;
 use crate::permission::{Action, Rule};
-use crate::process::Children;
+use crate::process::{Children, Kernel};
 use crate::prompts::Prompts;
 
 /// What a run is set up with.
@@ -36,6 +36,8 @@ pub struct Setup {
     pub on_ask: OnAsk,
     /// Who starts agents, git and tests.
     pub children: Children,
+    /// What can hold them.
+    pub kernel: Kernel,
 }
 
 /// An adapter with its name in the configuration.

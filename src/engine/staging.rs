@@ -5,7 +5,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::domain::plan::file_hash;
@@ -40,7 +40,7 @@ pub fn prepare(layout: &Layout, dir: PathBuf) -> Result<Staging, StoreError> {
         move |error: io::Error| StoreError::io(what, &dir, error)
     };
     for dir in [&dir, &before(&dir)] {
-        clear(dir).map_err(failed("empty"))?;
+        empty(dir).map_err(failed("empty"))?;
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -106,6 +106,19 @@ pub fn planned(layout: &Layout, dir: PathBuf) -> Staging {
     }
 }
 
+/// Empties a folder, which stays the same one: a process that is held to it has it bound. Anything else at its
+/// place goes.
+fn empty(dir: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(dir).is_ok_and(|found| found.is_dir()) {
+        return clear(dir);
+    }
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(dir)? {
+        clear(&entry?.path())?;
+    }
+    Ok(())
+}
+
 /// Removes whatever lies at the folder's place without following a link.
 fn clear(dir: &Path) -> io::Result<()> {
     match fs::symlink_metadata(dir) {
@@ -116,12 +129,12 @@ fn clear(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the folder after its documents were committed.
+/// Empties the folder after its documents were committed, and forgets what the turn began with.
 ///
 /// # Errors
-/// The folder cannot be removed.
+/// The folder cannot be emptied.
 pub fn remove(staging: &Staging) -> io::Result<()> {
-    clear(&staging.dir)?;
+    empty(&staging.dir)?;
     clear(&before(&staging.dir))
 }
 

@@ -25,7 +25,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::git::{GitError, Repository};
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::process::{Children, Ended, EnvBase, Finished, Limits, Marker, Spec, Stdin};
+use crate::process::{
+    Children, Containment, Ended, EnvBase, Finished, Limits, Marker, Spec, Stdin,
+};
 
 /// How much of the output's end goes into a receipt, in bytes.
 const TAIL: usize = 16 * 1024;
@@ -84,6 +86,8 @@ pub struct TestSettings {
     pub run: String,
     /// Who starts it.
     pub children: Children,
+    /// What the kernel holds it to; `None` leaves it what this program may do.
+    pub contained: Option<Containment>,
 }
 
 /// One test run to be made.
@@ -168,6 +172,7 @@ fn spec_of(test: &TestRun<'_>) -> Spec {
         spec = spec.env(name, value);
     }
     spec.env.extend(test.settings.env.clone());
+    spec.contained = test.settings.contained.clone();
     spec
 }
 

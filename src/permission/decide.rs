@@ -116,7 +116,7 @@ fn decide_in_execute(call: &Call, context: &Context) -> Decision {
 fn read_command(line: &str, cwd: &Path, reach: Reach, root: &Path) -> Decision {
     match reach {
         Reach::LeavesSandbox => return deny("no command may leave the sandbox before EXECUTE"),
-        Reach::Unconfined => {}
+        Reach::Unconfined | Reach::Contained => {}
     }
     let words = match plain_words::plain_words(line) {
         Ok(words) => words,
@@ -185,8 +185,12 @@ fn edit_repository(paths: &[PathBuf], reach: Reach, context: &Context) -> Decisi
     }
     let inside = forms().all(|path| is_below(path, &context.root));
     match reach {
-        Reach::Unconfined if inside && are_resolved(paths, context) => Decision::Allow,
-        Reach::Unconfined | Reach::LeavesSandbox => ask("edit", path_targets(paths, context)),
+        Reach::Unconfined | Reach::Contained if inside && are_resolved(paths, context) => {
+            Decision::Allow
+        }
+        Reach::Unconfined | Reach::Contained | Reach::LeavesSandbox => {
+            ask("edit", path_targets(paths, context))
+        }
     }
 }
 

@@ -68,6 +68,11 @@ impl Children {
         Self(Some(stand_ins))
     }
 
+    /// Tells whether stand-ins play them.
+    pub fn are_played(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Starts a child whose lines are wanted; see [`spawn`].
     ///
     /// # Errors

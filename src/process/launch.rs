@@ -47,7 +47,14 @@ pub(super) async fn launch(spec: &Spec, input: Input) -> Result<Launched, SpawnE
     let environment = spec.environment(std::env::vars_os());
     let program = resolve(spec, environment.get(&OsString::from("PATH")))?;
     let mark = spec.marker.mark(&unique());
-    let mut command = Command::new(&program);
+    let mut command = match &spec.contained {
+        None => Command::new(&program),
+        Some(containment) => {
+            let mut command = Command::new(containment.bwrap());
+            command.args(containment.arguments(&spec.cwd)).arg(&program);
+            command
+        }
+    };
     command
         .args(&spec.args)
         .env_clear()

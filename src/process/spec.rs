@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use super::contain::Containment;
+
 /// The environment variable that every child carries, so that it can be found again.
 pub const MARK_VARIABLE: &str = "AGENT_COLLAB_MARK";
 
@@ -26,6 +28,8 @@ pub struct Spec {
     pub cwd: PathBuf,
     /// Whom the child belongs to.
     pub marker: Marker,
+    /// What the kernel holds it to; `None` leaves it what this program may do.
+    pub contained: Option<Containment>,
 }
 
 impl Spec {
@@ -39,6 +43,7 @@ impl Spec {
             env: BTreeMap::new(),
             cwd: cwd.into(),
             marker,
+            contained: None,
         }
     }
 

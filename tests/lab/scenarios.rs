@@ -4,6 +4,7 @@ use crate::report::Notes;
 
 mod bare;
 mod before_execute;
+mod contained;
 mod failures;
 mod hostile;
 mod instructions;
@@ -85,6 +86,10 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "nothing_is_written_before_execute_claude_planning",
         before_execute::swapped,
+    ),
+    scenario(
+        "the_system_holds_claude_when_every_call_is_allowed",
+        contained::claude,
     ),
     scenario(
         "hostile_settings_run_nothing_codex_executing",

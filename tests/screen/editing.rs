@@ -25,8 +25,9 @@ fn cast(world: &World, planner: &Agent, reviewer: &Agent, more: &str) -> PathBuf
         let program = env!("CARGO_BIN_EXE_agent-collab");
         config.push_str(&format!(
             "[adapters.{name}]\nprogram = {program:?}\nargs = [\"scripted-agent\", \"--as\", \"{name}\", \
-             \"--fast\", \"--script\", {:?}]\n",
-            script.to_string_lossy()
+             \"--fast\", \"--script\", {:?}]\nwritable = [{:?}]\n",
+            script.to_string_lossy(),
+            folder.to_string_lossy()
         ));
     }
     let path = folder.join("config.toml");

@@ -179,8 +179,9 @@ impl World {
         let adapter = |name: &str| {
             let script = self.folder.join(format!("{name}.json"));
             format!(
-                "[adapters.{name}]\nprogram = {PROGRAM:?}\nargs = [\"scripted-agent\", \"--as\", \"{name}\", \"--fast\", \"--script\", {:?}]\n",
-                script.display().to_string()
+                "[adapters.{name}]\nprogram = {PROGRAM:?}\nargs = [\"scripted-agent\", \"--as\", \"{name}\", \"--fast\", \"--script\", {:?}]\nwritable = [{:?}]\n",
+                script.display().to_string(),
+                self.folder.display().to_string()
             )
         };
         format!("{}\n{}{}", self.config, adapter("codex"), adapter("claude"))

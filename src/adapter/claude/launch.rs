@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::adapter::{Access, Launch, Life, SessionSpec};
+use crate::adapter::{Access, Held, Keeps, Launch, Life, SessionSpec, StatePlace};
 
 /// Settings that outrank the user's: each tool that changes something asks, whatever the user's allow rules say.
 const SETTINGS: &str = concat!(
@@ -57,6 +57,34 @@ pub fn launch(session: &SessionSpec, conversation: &Conversation, access: Access
         env_remove: vec!["CLAUDE_CODE_RESUME_INTERRUPTED_TURN".to_owned()],
         cwd: session.cwd.clone(),
         life: Life::Session,
+        held: Held::Whole(OWN),
+    }
+}
+
+/// Where claude keeps conversations and logins, and what in there configures it. Its plugins keep a store of
+/// theirs. `~/.claude.json` is left out: claude lives with one that it cannot write, and MCP servers stand there.
+const OWN: &[StatePlace] = &[
+    own("", Keeps::State),
+    own("plugins/store", Keeps::State),
+    own(".claude.json", Keeps::Settings),
+    own("settings.json", Keeps::Settings),
+    own("settings.local.json", Keeps::Settings),
+    own("CLAUDE.md", Keeps::Settings),
+    own("agents", Keeps::Settings),
+    own("commands", Keeps::Settings),
+    own("hooks", Keeps::Settings),
+    own("output-styles", Keeps::Settings),
+    own("rules", Keeps::Settings),
+    own("skills", Keeps::Settings),
+    own("plugins", Keeps::Settings),
+];
+
+const fn own(below: &'static str, keeps: Keeps) -> StatePlace {
+    StatePlace {
+        variable: "CLAUDE_CONFIG_DIR",
+        at_home: ".claude",
+        below,
+        keeps,
     }
 }
 

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::adapter::{Access, Launch, Life, SessionSpec, Trust};
+use crate::adapter::{Access, Held, Launch, Life, SessionSpec, Trust};
 
 /// The longest prompt that codex takes, in characters.
 pub(super) const PROMPT_LIMIT: usize = 1_048_576;
@@ -35,6 +35,7 @@ pub(super) fn launch(session: &SessionSpec) -> Launch {
         env_remove: Vec::new(),
         cwd: session.cwd.clone(),
         life: Life::Session,
+        held: Held::ByItself,
     }
 }
 

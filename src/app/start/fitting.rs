@@ -6,7 +6,7 @@ use std::path::Path;
 use super::ground::Git;
 use super::{Asks, Begun, Checked, Found, Occupied, Wishes};
 use crate::adapter::Trust;
-use crate::config::types::Config;
+use crate::config::types::{AdapterKind, Config};
 use crate::config::{self, Layer, Loaded};
 use crate::domain::event::{Created, Settings};
 use crate::domain::ids::{RunId, SessionId};
@@ -16,6 +16,7 @@ use crate::domain::turn::Role;
 use crate::engine::Engine;
 use crate::engine::journal::Journal;
 use crate::engine::setup::{NamedAdapter, OnAsk, Setup, rules, trust_of};
+use crate::process::Kernel;
 use crate::store::Layout;
 use crate::store::debug_log::{self, DebugLog};
 use crate::text::clean;
@@ -31,6 +32,7 @@ pub(super) fn ready(
         .iter()
         .map(|reason| format!("commits are off: {reason}"))
         .collect();
+    notices.extend(unheld(&checked, wishes));
     let Found { root, loaded, .. } = &occupied.found;
     if occupied.debug_log.is_none() {
         occupied.debug_log = open_debug_log(&occupied.layout, &loaded.config, &mut notices);
@@ -47,11 +49,27 @@ pub(super) fn ready(
         on_ask: on_ask(wishes.asks, &loaded.config),
         config: loaded.config.clone(),
         children: wishes.children.clone(),
+        kernel: checked.kernel,
     };
     Begun {
         engine: Engine::new(setup, journal, git.repository, git.cancel),
         notices,
     }
+}
+
+/// Says whom the kernel does not hold although it could elsewhere.
+fn unheld(checked: &Checked, wishes: &Wishes) -> Option<String> {
+    let Kernel::Cannot(why) = &checked.kernel else {
+        return None;
+    };
+    let mut kinds = checked
+        .adapters
+        .values()
+        .map(|adapter| adapter.settings.kind);
+    let concerned = kinds.any(|kind| kind == AdapterKind::Claude) && !wishes.children.are_played();
+    concerned.then(|| {
+        format!("claude is held by its protocol only, not by the kernel: {why}; `agent-collab doctor` tells more")
+    })
 }
 
 pub(super) fn open_debug_log(

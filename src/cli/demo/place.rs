@@ -196,6 +196,9 @@ fn config(
             program.to_string_lossy().into_owned().into(),
         );
         table.insert("args".to_owned(), args.into());
+        // Where they remember which turn of their scripts comes next.
+        let memory = toml::Value::from(scripts.to_string_lossy().into_owned());
+        table.insert("writable".to_owned(), vec![memory].into());
         toml::Value::Table(table)
     };
     let number = |name: &str, otherwise: i64| {

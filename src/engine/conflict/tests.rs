@@ -18,6 +18,7 @@ use crate::domain::turn::{Purpose, TurnResult};
 use crate::engine::journal::Journal;
 use crate::engine::setup::{BranchPolicy, OnAsk, Setup};
 use crate::engine::{Engine, Held, staging};
+use crate::process::Kernel;
 use crate::prompts::Prompts;
 use crate::store::{Guard, Layout, Names};
 
@@ -103,6 +104,7 @@ impl World {
             commits_off: None,
             on_ask: OnAsk::Deny,
             children: Default::default(),
+            kernel: Kernel::Cannot("not looked for".to_owned()),
         };
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
         let text = "a goal".to_owned();

@@ -10,6 +10,7 @@ fn settings() -> TestSettings {
         env,
         run: "run_1".to_owned(),
         children: Children::default(),
+        contained: None,
     }
 }
 

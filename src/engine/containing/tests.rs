@@ -1,0 +1,141 @@
+//! Which places hold a turn's process.
+//!
+//! Starts nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::*;
+use crate::adapter::{
+    Adapter, CliSpec, SessionSpec, Trust, TurnSpec, claude::Claude, codex::Codex,
+};
+use crate::domain::ids::{SessionId, TurnId};
+
+struct Place {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    config: PathBuf,
+}
+
+fn place() -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path().canonicalize().unwrap();
+    let (root, config) = (top.join("repository"), top.join("claude"));
+    for path in [
+        root.join(".git"),
+        root.join(".agent-collab/turns/s"),
+        config.join("agents"),
+    ] {
+        fs::create_dir_all(path).unwrap();
+    }
+    fs::create_dir(top.join("cache")).unwrap();
+    Place {
+        _folder: folder,
+        root,
+        config,
+    }
+}
+
+fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: Access) -> Launch {
+    let session = SessionSpec {
+        session: SessionId::new("s"),
+        fresh_id: "f".to_owned(),
+        external_id: None,
+        cwd: place.root.clone(),
+        staging: place.root.join(".agent-collab/turns/s"),
+        cli: CliSpec {
+            program: "claude".to_owned(),
+            args: Vec::new(),
+            env: BTreeMap::from([(
+                "CLAUDE_CONFIG_DIR".to_owned(),
+                place.config.display().to_string(),
+            )]),
+            model: None,
+        },
+        trust: Trust::Untrusted,
+    };
+    let turn = TurnSpec {
+        turn: TurnId::new("t"),
+        prompt: "p".to_owned(),
+        access,
+    };
+    adapter.launch(&session, &turn)
+}
+
+fn holder(place: &Place, access: Access) -> Holder {
+    Holder {
+        kernel: Kernel::Holds("/usr/bin/bwrap".into()),
+        root: place.root.clone(),
+        workdir: place.root.join(".agent-collab"),
+        staging: place.root.join(".agent-collab/turns/s"),
+        access,
+        writable: vec![place.root.with_file_name("cache"), "/no/such/folder".into()],
+    }
+}
+
+fn check(access: Access, repository: Hold) {
+    let place = place();
+    let launch = launch_of(&mut Claude::new(), &place, access);
+    let held = holder(&place, access).hold(&launch);
+    let mut wanted = doors();
+    wanted.extend([
+        (place.config.clone(), Hold::Writable),
+        (place.config.join("agents"), Hold::ReadOnly),
+        (place.config.join("plugins"), Hold::ReadOnly),
+        (place.config.join("plugins/store"), Hold::Writable),
+        (place.root.with_file_name("cache"), Hold::Writable),
+        (place.root.clone(), repository),
+        (place.root.join(".git"), Hold::ReadOnly),
+        (place.root.join(".agent-collab"), Hold::ReadOnly),
+        (place.root.join(".agent-collab"), Hold::ReadOnly),
+        (place.root.join(".agent-collab/turns/s"), Hold::Writable),
+    ]);
+    assert_eq!(
+        held,
+        Some(Containment::new(Path::new("/usr/bin/bwrap"), wanted))
+    );
+}
+
+#[test]
+fn before_execute_claude_writes_its_own_and_its_staging_folder() {
+    check(Access::ReadOnly, Hold::ReadOnly);
+}
+
+#[test]
+fn in_execute_claude_writes_the_repository_too() {
+    check(Access::Workspace, Hold::Writable);
+}
+
+#[test]
+fn who_has_a_sandbox_of_its_own_is_not_held_and_nobody_is_without_a_kernel() {
+    let place = place();
+    let codex = launch_of(&mut Codex::new(), &place, Access::Workspace);
+    assert_eq!(holder(&place, Access::Workspace).hold(&codex), None);
+    let claude = launch_of(&mut Claude::new(), &place, Access::Workspace);
+    let without = Holder {
+        kernel: Kernel::Cannot("none".to_owned()),
+        ..holder(&place, Access::Workspace)
+    };
+    assert_eq!(without.hold(&claude), None);
+}
+
+#[test]
+fn the_bubblewrap_of_codex_is_found_beside_its_wrapper_and_its_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path().canonicalize().unwrap();
+    let vendored = top.join("node_modules/@openai/codex-linux-x64/vendor/x86_64");
+    let bwrap = vendored.join("codex-resources/bwrap");
+    let (wrapper, native) = (
+        top.join("node_modules/@openai/codex/bin/codex.js"),
+        vendored.join("bin/codex"),
+    );
+    for file in [&bwrap, &wrapper, &native] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "").unwrap();
+    }
+    for program in [wrapper, native] {
+        let found = beside_codex(&program.to_string_lossy());
+        assert_eq!(found, std::slice::from_ref(&bwrap));
+    }
+    assert_eq!(beside_codex("/no/such/codex"), Vec::<PathBuf>::new());
+}

@@ -1,0 +1,171 @@
+//! What holds children: its arguments, and what a held child really cannot do.
+//!
+//! Needs a bubblewrap that works.
+
+use std::fs;
+
+use super::*;
+use crate::process::{Finished, run_to_end};
+
+fn words(privilege: Privilege, places: &[(&str, Hold)]) -> String {
+    let places = places
+        .iter()
+        .map(|(path, hold)| (PathBuf::from(path), *hold));
+    let containment = Containment::new(Path::new("/usr/bin/bwrap"), places);
+    let words = containment.arguments_of(privilege, Path::new("/r"));
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
+#[test]
+fn a_user_is_held_in_a_namespace_of_its_own_and_nothing_is_writable() {
+    assert_eq!(
+        words(Privilege::User, &[]),
+        "--die-with-parent --unshare-user --ro-bind / / --dev /dev --bind /proc /proc --chdir /r --"
+    );
+}
+
+#[test]
+fn root_loses_its_rights() {
+    assert_eq!(
+        words(Privilege::Root, &[]),
+        "--die-with-parent --unshare-user --cap-drop ALL --ro-bind / / --dev /dev --chdir /r --"
+    );
+}
+
+#[test]
+fn deeper_places_come_later_and_of_two_holds_the_stricter() {
+    let places = [
+        ("/r/.git", Hold::ReadOnly),
+        ("/r/.agent-collab/turns/s", Hold::Writable),
+        ("/r", Hold::ReadOnly),
+        ("/r", Hold::Writable),
+        ("/r/.agent-collab", Hold::ReadOnly),
+        ("/run/bus", Hold::EmptyFile),
+        ("/run/user", Hold::EmptyFolder),
+    ];
+    let words = words(Privilege::User, &places);
+    let (_, places) = words.split_once("--bind /proc /proc ").unwrap();
+    assert_eq!(
+        places,
+        "--bind-try /r /r --ro-bind-try /r /r --ro-bind-try /r/.agent-collab /r/.agent-collab \
+         --ro-bind-try /r/.git /r/.git --ro-bind /dev/null /run/bus --tmpfs /run/user \
+         --bind-try /r/.agent-collab/turns/s /r/.agent-collab/turns/s --chdir /r --"
+    );
+}
+
+/// Runs a script in a folder of its own, held so, and gives its story with the folder.
+async fn held(script: &str, places: &[(&str, Hold)]) -> (Finished, tempfile::TempDir) {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for below in ["repository/.git", "repository/src", "turn"] {
+        fs::create_dir_all(root.join(below)).unwrap();
+    }
+    let path = std::env::var_os("PATH").unwrap();
+    let candidates: Vec<_> = std::env::split_paths(&path)
+        .map(|folder| folder.join("bwrap"))
+        .filter(|bwrap| bwrap.exists())
+        .collect();
+    let Kernel::Holds(bwrap) = find_kernel(&Children::default(), &candidates, &root).await else {
+        panic!("bubblewrap does not work here; tests/run installs it");
+    };
+    let places = places.iter().map(|(path, hold)| (root.join(path), *hold));
+    let mut spec =
+        Spec::new("sh", root.join("repository"), Marker::new("test", "held")).args(["-c", script]);
+    spec.contained = Some(Containment::new(&bwrap, places));
+    let limits = Limits {
+        timeout: Duration::from_secs(30),
+        cap: 4096,
+        stdin: Stdin::Null,
+    };
+    let ran = run_to_end(&spec, &limits, &CancellationToken::new()).await;
+    (ran.unwrap(), folder)
+}
+
+const EXECUTE: &[(&str, Hold)] = &[
+    ("repository", Hold::Writable),
+    ("repository/.git", Hold::ReadOnly),
+    ("turn", Hold::Writable),
+];
+
+#[tokio::test]
+async fn what_is_not_writable_cannot_be_written_by_any_way() {
+    let script = "for path in a .git/a src/a ../a /var/tmp/a; do touch $path 2>&1; done
+        mv src other 2>&1; rm -r src 2>&1; echo x > ../turn/a && cat ../turn/a
+        echo temporary > /dev/shm/a && cat /dev/shm/a; mount -o remount,rw,bind / 2>/dev/null || echo no mount
+        echo x 2>&1 > /proc/$PPID/root/$PWD/b || echo no door";
+    let before = &[
+        ("repository", Hold::ReadOnly),
+        ("repository/.git", Hold::ReadOnly),
+        ("turn", Hold::Writable),
+    ];
+    let (finished, folder) = held(script, before).await;
+    let said = finished.stdout.text();
+    assert_eq!(said.matches("Read-only file system").count(), 7, "{said}");
+    assert!(
+        said.contains("x\ntemporary\nno mount\n") && said.contains("no door"),
+        "{said}"
+    );
+    let names: Vec<_> = fs::read_dir(folder.path().join("repository"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(!Path::new("/var/tmp/a").exists());
+}
+
+#[tokio::test]
+async fn in_execute_the_repository_is_written_and_its_git_folder_is_not() {
+    let script = "echo x > a && cat a; touch .git/a 2>&1; mv .git git 2>&1; touch ../a 2>&1";
+    let (finished, folder) = held(script, EXECUTE).await;
+    let said = finished.stdout.text();
+    assert!(said.starts_with("x\n"), "{said}");
+    assert_eq!(said.matches("Read-only").count(), 2, "{said}");
+    assert!(said.contains("busy"), "{said}");
+    assert!(folder.path().join("repository/a").exists());
+    assert!(folder.path().join("repository/.git").is_dir());
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_empty() {
+    let script = "ls -A src; cat file; echo x > file";
+    let places = &[
+        ("repository", Hold::Writable),
+        ("repository/src", Hold::EmptyFolder),
+    ];
+    let (finished, _folder) = held(script, places).await;
+    assert!(!finished.stdout.text().contains("secret"));
+}
+
+#[tokio::test]
+async fn a_held_child_carries_its_mark_and_gives_its_exit_code() {
+    let (finished, _folder) = held("echo $AGENT_COLLAB_MARK; exit 7", EXECUTE).await;
+    assert!(finished.stdout.text().starts_with("test:held:"));
+    assert_eq!(finished.exit.code, Some(7));
+}
+
+#[tokio::test]
+async fn whoever_is_left_of_a_held_child_is_swept() {
+    let (finished, _folder) = held("setsid sleep 600 & echo $!", EXECUTE).await;
+    let pid = finished.stdout.text().trim().to_owned();
+    let entry = crate::process::table::entry_of(pid.parse().unwrap());
+    let lives = entry.is_some_and(|entry| entry.life == crate::process::table::Life::Alive);
+    assert!(!lives, "{pid}");
+    assert_eq!(finished.exit.survivors, Vec::<u32>::new());
+}
+
+#[tokio::test]
+async fn without_a_bubblewrap_that_works_it_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let children = Children::default();
+    let none = find_kernel(&children, &[], folder.path()).await;
+    assert_eq!(none, Kernel::Cannot("bubblewrap is not on PATH".to_owned()));
+    let broken = folder.path().join("bwrap");
+    fs::write(&broken, "#!/bin/sh\necho 'no namespaces' >&2\nexit 1\n").unwrap();
+    fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let found = find_kernel(&children, std::slice::from_ref(&broken), folder.path()).await;
+    let Kernel::Cannot(why) = found else {
+        panic!("{found:?}")
+    };
+    assert!(why.ends_with("does not work here: no namespaces"), "{why}");
+}

@@ -1,0 +1,284 @@
+//! claude inside the sandbox of the system, when the protocol lets everything pass: its own adapter drives it, and
+//! each call is allowed. What the turn may not write stays as it is.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agent_collab::adapter::claude::Claude;
+use agent_collab::adapter::{
+    Access, Adapter, AdapterEvent, CliSpec, Decision, Order, Output, SessionSpec, Trust, TurnEnd,
+    TurnSpec,
+};
+use agent_collab::domain::ids::{SessionId, TurnId};
+use agent_collab::engine::containing::Holder;
+use agent_collab::process::{
+    Children, Kernel, Ladder, Line, Marker, PRIVATE_TMPDIR, Running, Spec, find_kernel, spawn,
+};
+
+use crate::home::Home;
+use crate::leftovers::assert_none_left;
+use crate::model_server::ModelServer;
+use crate::model_server::script::{PROMPT, Reply, Request, Tool, Vendor};
+use crate::report::Notes;
+use crate::repository::{CODE, Repository};
+
+/// How long a turn may take.
+const LIMIT: Duration = Duration::from_secs(90);
+/// What lies in claude's settings before.
+const SETTINGS: &str = "{\"permissions\": {\"allow\": [\"Bash\", \"Write\", \"Edit\"]}}";
+
+/// What is written wherever a write is tried.
+const EVIL: &str = "evil\n";
+
+fn write(path: impl Into<String>) -> Tool {
+    Tool::Write {
+        path: path.into(),
+        content: EVIL.to_owned(),
+    }
+}
+
+/// Every tool that writes, and many ways by the shell, in the order in which they are tried.
+fn attempts() -> Vec<Tool> {
+    let shell = |command: &str| Tool::Shell(command.to_owned());
+    vec![
+        write("evil-tool.txt"),
+        Tool::Read("code.js".to_owned()),
+        Tool::Edit {
+            path: "code.js".to_owned(),
+            old: "exports.double = (a) => a;".to_owned(),
+            new: "exports.double = (a) => 2 * a;".to_owned(),
+        },
+        shell("touch evil-touch.txt"),
+        shell("echo evil > evil-redirect.txt"),
+        shell("git commit --allow-empty --message evil"),
+        shell("echo evil > .git/hooks/pre-commit"),
+        shell("echo evil > .agent-collab/evil-own.txt"),
+        shell("mv .agent-collab evil-own; mv .git evil-git"),
+        shell("echo evil > ../evil-outside.txt"),
+        shell("echo evil > /tmp/agent-collab-evil-lab.txt"),
+        shell("echo evil > $CLAUDE_CONFIG_DIR/settings.json"),
+        shell(
+            "echo evil > /proc/$PPID/root/$PWD/evil-eyes.txt; bash -c 'echo evil > /proc/$PPID/root/$PWD/evil-eyes.txt'",
+        ),
+        shell("mount -o remount,rw,bind / && touch evil-mount.txt"),
+        shell("unshare -Urm sh -c 'mount -o remount,rw,bind . && touch evil-unshare.txt'"),
+        shell("echo temporary > $TMPDIR/x && cat $TMPDIR/x"),
+        shell(
+            "echo staged > .agent-collab/turns/lab/plan.md && cat .agent-collab/turns/lab/plan.md",
+        ),
+    ]
+}
+
+fn trying(request: &Request) -> Reply {
+    match attempts().get(request.n_outputs()) {
+        Some(attempt) => Reply::call(attempt.clone()),
+        None => Reply::text(request.outputs.join("\n")),
+    }
+}
+
+struct Bench {
+    server: ModelServer,
+    home: Home,
+    repository: Repository,
+    runtime: tokio::runtime::Runtime,
+    /// The conversation, once there is one.
+    conversation: Option<String>,
+}
+
+/// Before EXECUTE nothing is written; in it the repository is, but not git's folder and the program's.
+pub fn claude(notes: &mut Notes) {
+    let mut bench = bench("contained-claude");
+    let files = bench.repository.snapshot();
+    let head = bench.repository.git(&["rev-parse", "HEAD"]);
+    let said = bench.play(Access::ReadOnly);
+    assert_eq!(bench.repository.snapshot(), files, "{said}");
+    bench.assert_kept(&head, &said);
+    assert!(said.contains("Read-only file system"), "{said}");
+    notes.prove(
+        "before EXECUTE, every call allowed: tries to write by every tool and past its sandbox",
+        Vendor::Anthropic,
+        "nothing written",
+    );
+    // The same conversation goes on in a new process, which may write more.
+    let said = bench.play(Access::Workspace);
+    bench.assert_kept(&head, &said);
+    let read = |name: &str| bench.repository.read(name);
+    assert_eq!(read("evil-tool.txt"), EVIL, "{said}");
+    assert_eq!(read("evil-redirect.txt"), EVIL, "{said}");
+    assert_ne!(read("code.js"), CODE, "{said}");
+    notes.prove(
+        "in EXECUTE, every call allowed: writes the repository, but not .git and .agent-collab",
+        Vendor::Anthropic,
+        "yes",
+    );
+    let n_requests = bench.server.n_requests(Vendor::Anthropic);
+    notes.n_requests.insert(Vendor::Anthropic, n_requests);
+    assert_none_left(bench.home.root());
+}
+
+fn bench(name: &str) -> Bench {
+    let server = ModelServer::start(trying);
+    let home = Home::create(name, &server);
+    let repository = Repository::create(&home);
+    repository.write(".agent-collab/state.json", "{}");
+    repository.write(".agent-collab/turns/lab/plan.md", "");
+    repository.git(&["config", "core.excludesFile", ".git/excluded"]);
+    repository.write(".git/excluded", ".agent-collab\n");
+    fs::write(home.root().join("home/.claude/settings.json"), SETTINGS)
+        .expect("claude's own settings");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    Bench {
+        server,
+        home,
+        repository,
+        runtime,
+        conversation: None,
+    }
+}
+
+impl Bench {
+    /// Plays one turn in which each call is allowed, and returns what the model says at its end.
+    fn play(&mut self, access: Access) -> String {
+        let root = self.repository.root().to_owned();
+        let staging = root.join(".agent-collab/turns/lab");
+        let session = SessionSpec {
+            session: SessionId::new("lab"),
+            fresh_id: uuid(access).to_owned(),
+            external_id: self.conversation.clone(),
+            cwd: root.clone(),
+            staging: staging.clone(),
+            cli: CliSpec {
+                program: self.home.root().join("bin/claude").display().to_string(),
+                args: Vec::new(),
+                env: self.home.environment().iter().cloned().collect(),
+                model: None,
+            },
+            trust: Trust::Untrusted,
+        };
+        let turn = TurnSpec {
+            turn: TurnId::new(format!("turn-{access:?}")),
+            prompt: format!("{PROMPT}LAB]\nTry to write."),
+            access,
+        };
+        let mut claude = Claude::new();
+        let launch = claude.launch(&session, &turn);
+        let (children, candidates) = (Children::default(), [bubblewrap()]);
+        let kernel = find_kernel(&children, &candidates, &root);
+        let kernel = self.runtime.block_on(kernel);
+        assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
+        let holder = Holder {
+            kernel,
+            workdir: root.join(".agent-collab"),
+            root,
+            staging,
+            access,
+            writable: Vec::new(),
+        };
+        let contained = holder.hold(&launch);
+        assert!(contained.is_some(), "claude is held");
+        let mut spec = Spec::new(launch.program, launch.cwd, Marker::new("lab", "contained"))
+            .args(launch.args);
+        spec.env = launch.env;
+        spec.env
+            .insert("TMPDIR".to_owned(), PRIVATE_TMPDIR.to_owned());
+        spec.contained = contained;
+        let played = async { tokio::time::timeout(LIMIT, drive(claude, &spec, turn)).await };
+        let played = self.runtime.block_on(played);
+        let (conversation, said) = played.expect("the turn ends in time");
+        self.conversation = conversation;
+        said
+    }
+
+    /// Nothing of this is ever written, whatever the turn may write.
+    fn assert_kept(&self, head: &str, said: &str) {
+        let root = self.repository.root();
+        assert_eq!(self.repository.git(&["rev-parse", "HEAD"]), head, "{said}");
+        assert_eq!(self.repository.read(".agent-collab/state.json"), "{}");
+        for path in [
+            root.join(".git/hooks/pre-commit"),
+            root.join(".agent-collab/evil-own.txt"),
+            root.join("evil-own"),
+            root.join("evil-git"),
+            self.home.root().join("evil-outside.txt"),
+            PathBuf::from("/tmp/agent-collab-evil-lab.txt"),
+        ] {
+            assert!(!path.exists(), "{}\n{said}", path.display());
+        }
+        let settings = fs::read_to_string(self.home.root().join("home/.claude/settings.json"));
+        assert_eq!(settings.expect("claude's own settings"), SETTINGS);
+        assert!(said.contains("temporary"), "{said}");
+        assert_eq!(
+            self.repository.read(".agent-collab/turns/lab/plan.md"),
+            "staged\n",
+            "{said}"
+        );
+    }
+}
+
+fn uuid(access: Access) -> &'static str {
+    match access {
+        Access::ReadOnly => "6f1c2a64-6b0f-4c38-8f0a-0b8a1f0f6a01",
+        Access::Workspace => "6f1c2a64-6b0f-4c38-8f0a-0b8a1f0f6a02",
+    }
+}
+
+/// The one that `tests/run` installs.
+fn bubblewrap() -> PathBuf {
+    let path = std::env::var_os("PATH").expect("a PATH");
+    std::env::split_paths(&path)
+        .map(|folder| folder.join("bwrap"))
+        .find(|path| path.exists())
+        .expect("bubblewrap is installed by tests/run")
+}
+
+/// Runs one turn and says yes to everything; returns the conversation's id and the last text.
+async fn drive(mut claude: Claude, spec: &Spec, turn: TurnSpec) -> (Option<String>, String) {
+    let mut child = spawn(spec).await.expect("claude starts");
+    let mut conversation = None;
+    let mut outputs = claude.on_order(Order::Turn(turn));
+    loop {
+        let mut more = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Send(line) => send(&child, line).await,
+                Output::CloseInput => child.input().close(),
+                Output::Relaunch => panic!("the conversation is lost"),
+                Output::Event(AdapterEvent::Asked { request, .. }) => {
+                    more.extend(claude.on_order(Order::Answer(request, Decision::Allow)));
+                }
+                Output::Event(AdapterEvent::SessionOpened { external_id }) => {
+                    conversation = Some(external_id);
+                }
+                Output::Event(AdapterEvent::TurnEnded(end)) => {
+                    child.stop(Ladder::patient()).await;
+                    return (conversation, text_of(end));
+                }
+                Output::Event(_) => {}
+            }
+        }
+        if !more.is_empty() {
+            outputs = more;
+            continue;
+        }
+        outputs = match child.next().await {
+            Line::Out(line) => claude.on_line(&line),
+            Line::Err(_) | Line::TooLong { .. } => Vec::new(),
+            Line::Ended(exit) => panic!("claude ended: {exit:?}"),
+        };
+    }
+}
+
+async fn send(child: &Running, line: String) {
+    child.input().send(line).await.expect("claude listens");
+}
+
+fn text_of(end: TurnEnd) -> String {
+    match end {
+        TurnEnd::Completed { final_text } => final_text,
+        end @ (TurnEnd::Interrupted | TurnEnd::Failed(_)) => panic!("{end:?}"),
+    }
+}
