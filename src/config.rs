@@ -12,6 +12,7 @@ pub mod key;
 pub mod keys;
 pub mod layers;
 pub mod parse;
+pub mod permissions;
 pub mod places;
 pub mod problem;
 pub mod project;

@@ -7,18 +7,35 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub mod approved;
+pub mod check;
+pub mod context;
 pub mod decide;
+pub mod floors;
+pub mod given;
+mod judge;
+pub mod layers;
+pub mod mode;
+pub mod names;
+pub mod parts;
 pub mod path;
 pub mod plain_words;
+pub mod profile;
 pub mod read_only;
 pub mod rule;
+pub mod safety;
 pub mod shell;
 pub mod wildcard;
 
-pub use decide::{Ask, Context, Decision, PhaseAccess, ResolvedPath, Target, decide};
+pub use approved::{Approvable, Approved, Keeping, Scope};
+pub use context::{Context, Lineage, PhaseAccess, Repetition, ResolvedPath};
+pub use decide::{Ask, By, Decision, Link, Target, Why, decide};
+pub use layers::Rules;
+pub use mode::Mode;
 pub use plain_words::{Refused, plain_words};
+pub use profile::{AgentMode, Profile, Profiles};
 pub use read_only::reads_only;
-pub use rule::{Action, Rule, answer_by_rules, last_match};
+pub use rule::{Action, Layer, Origin, Rule};
 
 /// Something an agent wants to do and its CLI asks about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

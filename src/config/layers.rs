@@ -51,6 +51,18 @@ pub struct Held {
     pub layer: Layer,
     /// Where it stands.
     pub place: Place,
+    /// For rules: where each of them stands, in their order.
+    pub rule_places: Vec<Place>,
+}
+
+impl Held {
+    /// Reads the value as rules; one of another kind holds none.
+    pub fn rules(&self) -> Vec<Rule> {
+        match &self.value {
+            Value::Rules(rules) => to_rules(self.layer, rules, &self.rule_places),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// All values in force.
@@ -155,7 +167,7 @@ impl Settings {
             path,
             value,
             place,
-            ..
+            rule_places,
         } = setting;
         self.values.insert(
             path,
@@ -164,6 +176,7 @@ impl Settings {
                 value,
                 layer,
                 place,
+                rule_places,
             },
         );
     }
@@ -173,7 +186,8 @@ fn to_rules(layer: Layer, rules: &[RuleText], places: &[Place]) -> Vec<Rule> {
     let to_rule = |(rule, place): (&RuleText, &Place)| Rule {
         permission: rule.permission.clone(),
         pattern: rule.pattern.clone(),
-        action: Action::parse(&rule.action),
+        // What is no action denies.
+        action: Action::named(&rule.action).unwrap_or(Action::Deny),
         layer,
         place: place.clone(),
     };

@@ -10,7 +10,7 @@ use super::layers::{Held, Settings};
 use super::problem::{Place, Problem};
 use super::suggest::nearest;
 use super::types::{
-    Action, AgentProfile, Budget, Config, Discuss, DiscussPreset, Limits, Log, Paths, Permission,
+    AgentProfile, Budget, Config, Discuss, DiscussPreset, Limits, Log, Paths, Permission,
     ReviewerSession, Roles, Safety, Test, TestCommand, Workflow,
 };
 use super::value::Value;
@@ -138,26 +138,13 @@ impl<'a> Reader<'a> {
     fn agents(&self) -> BTreeMap<String, AgentProfile> {
         let profile = |name: &String| {
             let at = |key: &str| format!("agents.{name}.{key}");
-            let rules = match self.value(&at("rules")) {
-                Some(Value::Rules(rules)) => rules.as_slice(),
-                _ => &[],
-            };
             AgentProfile {
                 mode: self
                     .text_at(&at("mode"))
                     .unwrap_or_else(|| "all".to_owned()),
                 description: self.text_at(&at("description")),
                 prompt: self.text_at(&at("prompt")),
-                rules: rules
-                    .iter()
-                    .map(|rule| {
-                        (
-                            rule.permission.clone(),
-                            rule.pattern.clone(),
-                            Action::parse(&rule.action),
-                        )
-                    })
-                    .collect(),
+                rules: self.held(&at("rules")).map(Held::rules).unwrap_or_default(),
                 adapter: self.text_at(&at("adapter")),
                 model: self.text_at(&at("model")),
             }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::layers::Layer;
 use super::problem::Place;
+pub use crate::permission::Action;
 
 /// The whole configuration in force.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,37 +166,6 @@ pub struct Rule {
     pub place: Place,
 }
 
-/// What a rule says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
-    /// The call goes ahead.
-    Allow,
-    /// The user is asked.
-    Ask,
-    /// The call does not go ahead.
-    Deny,
-}
-
-impl Action {
-    /// Reads an action; what is no action denies.
-    pub(super) fn parse(text: &str) -> Self {
-        match text {
-            "allow" => Self::Allow,
-            "ask" => Self::Ask,
-            _ => Self::Deny,
-        }
-    }
-
-    /// Names the action as the configuration does.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
 /// One agent of the user's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentProfile {
@@ -205,8 +175,8 @@ pub struct AgentProfile {
     pub description: Option<String>,
     /// Its prompt's file, `prompts/<name>.md` beside the configuration file.
     pub prompt: Option<String>,
-    /// Its ordered rules: permission, pattern, action.
-    pub rules: Vec<(String, String, Action)>,
+    /// Its ordered rules, each of the layer that names them.
+    pub rules: Vec<Rule>,
     /// The adapter that plays it.
     pub adapter: Option<String>,
     /// The model to ask for.

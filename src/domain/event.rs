@@ -16,6 +16,7 @@ use super::review::Review;
 use super::session::{Message, Usage};
 use super::turn::{Role, TurnResult};
 use super::undo::Way;
+use crate::permission::Why;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -526,6 +527,9 @@ pub struct Approval {
     pub targets: Vec<String>,
     /// The agent's or CLI's reason, cleaned.
     pub reason: Option<String>,
+    /// What decided that it goes ahead, is asked about or does not, cleaned; `None` in events of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
 }
 
 impl Approval {

@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::permission::Mode;
+
 /// Where in the workflow a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -79,20 +81,6 @@ pub enum Gate {
     Manual,
     /// Turns follow each other until a question, an error or the user stops them.
     Auto,
-}
-
-/// How much runs without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// No edits at all.
-    Plan,
-    /// As the rules say.
-    Default,
-    /// Edits inside the repository need no question.
-    AutoEdit,
-    /// Nothing that rules ask about needs a question; floors hold.
-    Yolo,
 }
 
 /// Why a phase changes. Each cause with its phase of origin has exactly one target.

@@ -3,6 +3,7 @@
 //! The paths are resolved here, on the disk; the decision itself is made by `permission`, which is pure.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::adapter::{Decision as Answer, Order};
 use crate::domain::effect::Expiry;
@@ -11,8 +12,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::run::Counts;
 use crate::domain::turn::{Purpose, Role};
 use crate::permission::{
-    Action, Ask, Call, Context, Decision, PhaseAccess, ResolvedPath, Rule, Target, answer_by_rules,
-    decide, last_match, path,
+    Action, By, Call, Context, Decision, Keeping, PhaseAccess, ResolvedPath, Why, decide, path,
 };
 
 use super::setup::OnAsk;
@@ -63,85 +63,55 @@ impl Engine {
             permission,
             targets,
             reason,
+            why: Some(clean_why(&decision.why)),
         };
         self.feed(Event::ApprovalAsked(approval))?;
-        match self.say(decision) {
+        match self.say(&decision) {
             Some(said) => self.answer(request, said),
             None => Ok(()),
         }
     }
 
-    fn say(&self, decision: Decision) -> Option<Said> {
-        Some(match decision {
-            Decision::Allow => Said {
+    fn say(&self, decision: &Decision) -> Option<Said> {
+        let by = match decision.by {
+            By::Written => "rules",
+            By::Floor | By::Program | By::Approval | By::Mode => "permission",
+        };
+        Some(match decision.action {
+            Action::Allow => Said {
                 answer: Answer::Allow,
-                by: "permission",
-                reason: "allowed in this phase".to_owned(),
+                by,
+                reason: decision.why.reason.clone(),
             },
-            Decision::Deny { reason } => Said {
-                answer: deny(&reason),
-                by: "permission",
-                reason,
-            },
-            Decision::Ask(ask) => match &self.setup.on_ask {
-                OnAsk::Wait => return None,
-                OnAsk::Deny => {
-                    let reason = "nobody is there to ask (--on-ask deny)".to_owned();
-                    Said {
-                        answer: deny(&reason),
-                        by: "policy",
-                        reason,
-                    }
+            Action::Deny => {
+                let reason = denied(decision);
+                Said {
+                    answer: deny(&reason),
+                    by,
+                    reason,
                 }
-                OnAsk::Rules { .. } if self.is_stopped_by_safety(&ask) => {
-                    let reason = "the safety list stops it, and nobody is there to ask".to_owned();
-                    Said {
-                        answer: deny(&reason),
-                        by: "policy",
-                        reason,
-                    }
+            }
+            Action::Ask => {
+                let reason = self.nobody_allows(decision)?;
+                Said {
+                    answer: deny(reason),
+                    by: "policy",
+                    reason: reason.to_owned(),
                 }
-                OnAsk::Rules { own, restrictions } => match by_rules(&ask, own, restrictions) {
-                    Action::Allow => Said {
-                        answer: Answer::Allow,
-                        by: "rules",
-                        reason: "a rule allows it".to_owned(),
-                    },
-                    Action::Deny => {
-                        let reason = "a rule denies it".to_owned();
-                        Said {
-                            answer: deny(&reason),
-                            by: "rules",
-                            reason,
-                        }
-                    }
-                    Action::Ask => {
-                        let reason = "no rule allows it and nobody is there to ask".to_owned();
-                        Said {
-                            answer: deny(&reason),
-                            by: "policy",
-                            reason,
-                        }
-                    }
-                },
-            },
+            }
         })
     }
 
-    /// Tells whether a command holds words of `safety.blocked_commands` or `safety.require_confirm_for`:
-    /// no rule lets it run unseen.
-    fn is_stopped_by_safety(&self, ask: &Ask) -> bool {
-        let safety = &self.setup.config.safety;
-        let words: Vec<&String> = safety
-            .blocked_commands
-            .iter()
-            .chain(&safety.require_confirm_for)
-            .collect();
-        ask.permission == "bash"
-            && ask.targets.iter().any(|target| {
-                let line = target.text.split_whitespace().collect::<Vec<_>>().join(" ");
-                words.iter().any(|word| line.contains(word.trim()))
-            })
+    /// Why an ask is declined where nobody is there; `None` where it waits.
+    fn nobody_allows(&self, decision: &Decision) -> Option<&'static str> {
+        match self.setup.on_ask {
+            OnAsk::Wait => None,
+            OnAsk::Rules | OnAsk::Deny if decision.keeping != Keeping::Project => {
+                Some("the safety list stops it, and nobody is there to ask")
+            }
+            OnAsk::Deny => Some("nobody is there to ask (--on-ask deny)"),
+            OnAsk::Rules => Some("no rule allows it and nobody is there to ask"),
+        }
     }
 
     fn answer(&mut self, request: RequestId, said: Said) -> Result<(), EngineError> {
@@ -221,32 +191,24 @@ impl Engine {
             Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
             Call::Command { .. } | Call::Tool { .. } => &[],
         };
-        let staging = &at_work.staging;
+        let purpose = &at_work.order.purpose;
+        let phase_access = if purpose.writes() {
+            PhaseAccess::Execute
+        } else {
+            PhaseAccess::BeforeExecute
+        };
+        let profile = purpose.profile().name();
+        let permissions = &self.setup.permissions;
         Context {
-            phase_access: if at_work.order.purpose.writes() {
-                PhaseAccess::Execute
-            } else {
-                PhaseAccess::BeforeExecute
-            },
             paths: paths.iter().map(|named| resolve(root, named)).collect(),
-            root: root.clone(),
-            staging_files: writable(&at_work.order.purpose, staging),
+            staging_files: writable(purpose, &at_work.staging),
             own: vec![self.journal.layout().workdir().to_path_buf()],
+            profile: profile.to_owned(),
+            rules: Arc::new(permissions.rules(profile)),
+            mode: self.state().mode,
+            safety: permissions.safety.clone(),
+            ..Context::new(phase_access, root.clone())
         }
-    }
-}
-
-/// The user's own rules answer; those of a repository that is not trusted can only take away.
-fn by_rules(ask: &Ask, own: &[Rule], restrictions: &[Rule]) -> Action {
-    let restricted = ask
-        .targets
-        .iter()
-        .flat_map(Target::forms)
-        .filter_map(|target| last_match(restrictions, &ask.permission, target))
-        .any(|action| action != Action::Allow);
-    match restricted {
-        true => Action::Deny,
-        false => answer_by_rules(ask, own),
     }
 }
 
@@ -269,16 +231,36 @@ fn deny(reason: &str) -> Answer {
     }
 }
 
+/// What the agent is told of a call that does not go ahead.
+fn denied(decision: &Decision) -> String {
+    let Why {
+        rule,
+        origin,
+        reason,
+    } = &decision.why;
+    match decision.by {
+        By::Floor => reason.clone(),
+        By::Program | By::Written | By::Approval | By::Mode => {
+            format!("{reason}: {rule} ({origin})")
+        }
+    }
+}
+
+fn clean_why(why: &Why) -> Why {
+    Why {
+        rule: news::line(&why.rule),
+        origin: news::line(&why.origin),
+        reason: news::line(&why.reason),
+    }
+}
+
 /// What is shown of a call: its permission and targets, cleaned.
 fn shown(call: &Call, decision: &Decision) -> (String, Vec<String>) {
-    if let Decision::Ask(Ask {
-        permission,
-        targets,
-    }) = decision
-    {
+    if decision.action == Action::Ask {
+        let targets = decision.ask.targets.iter();
         return (
-            news::line(permission),
-            targets.iter().map(|t| news::line(&t.text)).collect(),
+            news::line(&decision.ask.permission),
+            targets.map(|target| news::line(&target.text)).collect(),
         );
     }
     let list = |paths: &[PathBuf]| {

@@ -15,14 +15,14 @@ use crate::config::types::TestCommand as Configured;
 use crate::domain::event::Event;
 use crate::domain::question::{Terms, TestCommand, TestSource};
 use crate::domain::run::Busy;
-use crate::permission::Rule;
+use crate::domain::turn::Profile;
 use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
 use crate::text::slug::slug;
 
 use super::containing;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
-use super::setup::{BranchPolicy, rules};
+use super::setup::BranchPolicy;
 use super::test_run::{self, Source, TestRun, TestSettings, choose};
 use super::{Engine, Inward, documents, failed, news};
 
@@ -206,7 +206,7 @@ impl Engine {
         let held = Held {
             dirty,
             command: command.and_then(|test| test_run::TestCommand::parse(&test.command)),
-            rules: self.edit_rules(),
+            rules: self.setup.permissions.rules(Profile::Build.name()),
             runnable: self.runnable.clone(),
         };
         self.spawn(async move {
@@ -215,12 +215,6 @@ impl Engine {
                 Err(error) => failed("look at what the step changed", in_words(&error)),
             }
         });
-    }
-
-    /// The rules about edits, in order; those that take away only come last.
-    fn edit_rules(&self) -> Vec<Rule> {
-        let permission = &self.setup.config.permission;
-        rules(permission.rules.iter().chain(&permission.restrictions))
     }
 
     pub(super) fn run_tests(&mut self, step: u32, test: Option<TestCommand>) {

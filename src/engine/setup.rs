@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::adapter::{Adapter, CliSpec, Trust, claude::Claude, codex::Codex, pipe::Pipe};
+use crate::config::permissions::{Allowing, Permissions};
 use crate::config::types::{AdapterKind, AdapterSettings};
 use crate::config::{Config, TrustState};
 use crate::domain::turn::Role;
-use crate::permission::{Action, Rule};
 use crate::process::{Children, Kernel};
 use crate::prompts::Prompts;
 
@@ -34,6 +34,8 @@ pub struct Setup {
     pub commits_off: Option<String>,
     /// What happens to a call that needs a person.
     pub on_ask: OnAsk,
+    /// What is written about permissions, as it counts here.
+    pub permissions: Permissions,
     /// Who starts agents, git and tests.
     pub children: Children,
     /// What can hold them.
@@ -82,19 +84,25 @@ pub enum BranchPolicy {
 }
 
 /// What happens to a call that needs a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnAsk {
     /// It waits for the user.
     Wait,
     /// It is declined, the turn goes on.
     Deny,
-    /// These rules allow it, or it is declined.
-    Rules {
-        /// The user's own, in order.
-        own: Vec<Rule>,
-        /// Those of a repository that is not trusted; they may only take away.
-        restrictions: Vec<Rule>,
-    },
+    /// What the user's own rules allow goes ahead; all else is declined.
+    Rules,
+}
+
+impl OnAsk {
+    /// Whose allows count: in the user's absence a repository's never do, and the user's where that was said.
+    pub fn allowing(self) -> Allowing {
+        match self {
+            Self::Wait => Allowing::Everybody,
+            Self::Rules => Allowing::User,
+            Self::Deny => Allowing::Nobody,
+        }
+    }
 }
 
 /// Trust in the adapters' words.
@@ -103,19 +111,4 @@ pub fn trust_of(state: TrustState) -> Trust {
         TrustState::Trusted => Trust::Trusted,
         TrustState::Untrusted | TrustState::Changed => Trust::Untrusted,
     }
-}
-
-/// The configuration's rules in the permission layer's words.
-pub fn rules<'a>(rules: impl Iterator<Item = &'a crate::config::types::Rule>) -> Vec<Rule> {
-    rules
-        .map(|rule| Rule {
-            permission: rule.permission.clone(),
-            pattern: rule.pattern.clone(),
-            action: match rule.action {
-                crate::config::types::Action::Allow => Action::Allow,
-                crate::config::types::Action::Ask => Action::Ask,
-                crate::config::types::Action::Deny => Action::Deny,
-            },
-        })
-        .collect()
 }

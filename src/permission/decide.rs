@@ -1,28 +1,73 @@
 //! The one decision about a call.
 //!
-//! Paths arrive resolved; nothing here looks at the disk. It refuses to know adapters, rules' origins
-//! and who answers an ask.
-
-use std::path::{Path, PathBuf};
+//! Floors, rules, approvals, mode, in this order; the strictest word counts, and only approvals and modes
+//! make anything milder: an ask becomes an allow, never a deny. Paths arrive resolved; nothing here looks
+//! at the disk. It refuses to know adapters and who answers an ask.
 
 use serde::{Deserialize, Serialize};
 
-use super::path::{is_below, is_inside, is_protected, shown};
-use super::{Call, Reach, plain_words, read_only};
+use super::approved::Keeping;
+use super::check::{self, Check, Checks, Place};
+use super::context::Context;
+use super::floors::{self, FLOORS, Floor, Held, Looked};
+use super::judge::{Asker, Judged, judge};
+use super::mode::Relaxable;
+use super::rule::{Action, Facts, Layer};
+use super::{Call, Reach};
 
-/// What happens to a call.
+/// What happens to a call, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Allow: it goes ahead, once. Ask: the user answers. Deny: it does not go ahead.
+    pub action: Action,
+    /// What is decided about; of an ask only what asks.
+    pub ask: Ask,
+    /// How far an answer to the ask may be kept.
+    pub keeping: Keeping,
+    /// Who decided.
+    pub by: By,
+    /// What decided.
+    pub why: Why,
+    /// Everything that was looked at, in its order.
+    pub chain: Vec<Link>,
+}
+
+/// Who decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// A floor.
+    Floor,
+    /// What is built into the program, a profile's rule too.
+    Program,
+    /// A rule that somebody wrote.
+    Written,
+    /// An approval of the user's.
+    Approval,
+    /// The mode.
+    Mode,
+}
+
+/// What decided about a call, for people, agents and the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Why {
+    /// The rule, floor, approval or mode, in words.
+    pub rule: String,
+    /// Where it stands: file and line, or what part of the program it is.
+    pub origin: String,
+    /// Why, in a sentence without its full stop.
+    pub reason: String,
+}
+
+/// One thing that was looked at on the way to a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "decision", rename_all = "snake_case")]
-pub enum Decision {
-    /// It goes ahead, once.
-    Allow,
-    /// The user or the user's rules answer.
-    Ask(Ask),
-    /// It does not go ahead.
-    Deny {
-        /// Why, and what to do instead; for the agent to read.
-        reason: String,
-    },
+pub struct Link {
+    /// What: a floor, the rules, approvals, the mode.
+    pub step: String,
+    /// What it says; `None` when it says nothing.
+    pub says: Option<Action>,
+    /// About what, by which rule, why.
+    pub told: String,
 }
 
 /// What is asked for.
@@ -44,191 +89,337 @@ pub struct Target {
 }
 
 impl Target {
-    /// Every form that a rule must hold for.
+    /// Every form of it.
     pub fn forms(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.text.as_str()).chain(self.real.as_deref())
     }
-}
 
-/// Which part of a run a call comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PhaseAccess {
-    /// Every phase but EXECUTE: agents write their staging files alone.
-    BeforeExecute,
-    /// EXECUTE: agents write the repository.
-    Execute,
-}
-
-/// A path of a call, resolved by who can look.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResolvedPath {
-    /// Absolute, `.` and `..` taken out by name; [`super::path::absolute`] makes it.
-    pub lexical: PathBuf,
-    /// Absolute, links resolved as far as the path exists.
-    pub real: PathBuf,
-}
-
-/// What a decision rests on besides the call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Context {
-    /// Where the run is.
-    pub phase_access: PhaseAccess,
-    /// The paths of the call, one for each, in its order; empty for commands and tools.
-    pub paths: Vec<ResolvedPath>,
-    /// The repository's real root, absolute.
-    pub root: PathBuf,
-    /// The files that the turn may write before EXECUTE, real and absolute.
-    pub staging_files: Vec<PathBuf>,
-    /// Folders of the program's own besides the root's `.agent-collab`, real and absolute; nothing in them may be written in EXECUTE.
-    pub own: Vec<PathBuf>,
+    fn in_words(&self) -> String {
+        match &self.real {
+            Some(real) => format!("`{}` (really `{real}`)", self.text),
+            None => format!("`{}`", self.text),
+        }
+    }
 }
 
 /// Decides about a call. Total; what is not known to be harmless is asked in EXECUTE and denied before.
 pub fn decide(call: &Call, context: &Context) -> Decision {
-    match context.phase_access {
-        PhaseAccess::BeforeExecute => decide_before_execute(call, context),
-        PhaseAccess::Execute => decide_in_execute(call, context),
-    }
-}
-
-fn decide_before_execute(call: &Call, context: &Context) -> Decision {
-    match call {
-        Call::Command { line, cwd, reach } => read_command(line, cwd, *reach, &context.root),
-        Call::Edit { paths, .. } => edit_staging(paths, context),
-        Call::Read { paths } => read_inside(paths, context),
-        Call::Tool { name, .. } => deny(format!("the tool {name} may not be used before EXECUTE")),
-    }
-}
-
-fn decide_in_execute(call: &Call, context: &Context) -> Decision {
-    match call {
-        Call::Command { line, .. } => ask("bash", vec![text_target(line)]),
-        Call::Edit { paths, reach } => edit_repository(paths, *reach, context),
-        Call::Read { paths } => match read_inside(paths, context) {
-            Decision::Allow => Decision::Allow,
-            Decision::Ask(_) | Decision::Deny { .. } => ask("read", path_targets(paths, context)),
-        },
-        Call::Tool { name, input } => ask(name, vec![text_target(input)]),
-    }
-}
-
-fn read_command(line: &str, cwd: &Path, reach: Reach, root: &Path) -> Decision {
-    match reach {
-        Reach::LeavesSandbox => return deny("no command may leave the sandbox before EXECUTE"),
-        Reach::Unconfined | Reach::Contained => {}
-    }
-    let words = match plain_words::plain_words(line) {
-        Ok(words) => words,
-        Err(refused) => return deny(format!("{refused}; before EXECUTE commands only read")),
+    let checks = check::of(call, context);
+    let facts = facts(call, context);
+    let looked = Looked {
+        call,
+        checks: &checks,
+        facts,
+        context,
     };
-    if let Some(reason) = read_only::refusal(&words) {
-        return deny(reason);
-    }
-    if !is_inside(cwd, root) {
-        return deny(format!(
-            "before EXECUTE commands run inside the repository, not in {}",
-            cwd.display()
-        ));
-    }
-    match read_only::escaping_argument(&words, cwd, root) {
-        Some(word) => deny(format!(
-            "`{word}` may name something outside the repository"
-        )),
-        None => Decision::Allow,
-    }
-}
-
-fn edit_staging(paths: &[PathBuf], context: &Context) -> Decision {
-    let is_staging = |path: &PathBuf| context.staging_files.contains(path);
-    let staged = context
-        .paths
-        .iter()
-        .all(|path| is_staging(&path.lexical) && is_staging(&path.real));
-    if are_resolved(paths, context) && staged {
-        return Decision::Allow;
-    }
-    let files: Vec<String> = context
-        .staging_files
-        .iter()
-        .map(|file| file.display().to_string())
+    let floors: Vec<(Floor, Option<Held>)> = FLOORS
+        .into_iter()
+        .map(|floor| (floor, floor.holds(&looked)))
         .collect();
-    deny(format!(
-        "before EXECUTE nothing may be written but {}",
-        files.join(", ")
-    ))
-}
-
-fn read_inside(paths: &[PathBuf], context: &Context) -> Decision {
-    let inside = context
-        .paths
-        .iter()
-        .all(|path| is_inside(&path.real, &context.root));
-    if are_resolved(paths, context) && inside {
-        return Decision::Allow;
-    }
-    deny("nothing may be read outside the repository before EXECUTE")
-}
-
-fn edit_repository(paths: &[PathBuf], reach: Reach, context: &Context) -> Decision {
-    let forms = || {
-        context
-            .paths
-            .iter()
-            .flat_map(|path| [&path.lexical, &path.real])
+    let mut weighing = Weighing {
+        call,
+        checks: &checks,
+        context,
+        chain: Vec::new(),
     };
-    if let Some(path) = forms().find(|path| is_protected(path, &context.root, &context.own)) {
-        return deny(format!(
-            "{} may not be written: .git and the folders of agent-collab are the program's",
-            path.display()
-        ));
+    weighing.note_call();
+    let forced = weighing.weigh_floors(&floors);
+    if let Some(denied) = forced.denied {
+        return weighing.end(Action::Deny, Keeping::Never, denied, &checks.checks);
     }
-    let inside = forms().all(|path| is_below(path, &context.root));
-    match reach {
-        Reach::Unconfined | Reach::Contained if inside && are_resolved(paths, context) => {
-            Decision::Allow
+    if floors::is_staging(&looked) {
+        return weighing.end_staging(forced.asked);
+    }
+    let judged = judge(&context.rules, &checks, facts);
+    if let Some(denied) = weighing.weigh_denies(&judged) {
+        return weighing.end(Action::Deny, Keeping::Never, denied, &checks.checks);
+    }
+    weighing.weigh_asks(forced.asked, &judged)
+}
+
+fn facts(call: &Call, context: &Context) -> Facts {
+    let reach = check::reach(call);
+    Facts {
+        is_contained: reach == Some(Reach::Contained),
+        leaves_sandbox: reach == Some(Reach::LeavesSandbox),
+        only_reads: match call {
+            Call::Command { line, cwd, reach } => {
+                floors::reading_refusal(line, cwd, *reach, context).is_none()
+            }
+            Call::Edit { .. } | Call::Read { .. } | Call::Tool { .. } => false,
+        },
+    }
+}
+
+/// A reason and who gives it.
+type Reason = (By, Why);
+
+/// What the floors say together.
+struct Forced {
+    denied: Option<Reason>,
+    asked: Option<(Keeping, Reason)>,
+}
+
+/// A decision in the making.
+struct Weighing<'a> {
+    call: &'a Call,
+    checks: &'a Checks,
+    context: &'a Context,
+    chain: Vec<Link>,
+}
+
+impl Weighing<'_> {
+    fn link(&mut self, step: &str, says: Option<Action>, told: String) {
+        self.chain.push(Link {
+            step: step.to_owned(),
+            says,
+            told,
+        });
+    }
+
+    fn note_call(&mut self) {
+        for check in &self.checks.checks {
+            let told = format!("needs {} for {}", check.permission, check.target.in_words());
+            self.link("call", None, told);
         }
-        Reach::Unconfined | Reach::Contained | Reach::LeavesSandbox => {
-            ask("edit", path_targets(paths, context))
+        if let Some(doubt) = &self.checks.doubt {
+            self.link("call", None, doubt.clone());
+        }
+    }
+
+    fn weigh_floors(&mut self, floors: &[(Floor, Option<Held>)]) -> Forced {
+        let mut forced = Forced {
+            denied: None,
+            asked: None,
+        };
+        for (floor, held) in floors {
+            let step = format!("floor: {}", floor.name());
+            let Some(held) = held else {
+                self.link(&step, None, "does not apply".to_owned());
+                continue;
+            };
+            self.link(&step, Some(held.action), held.reason.clone());
+            let why = Why {
+                rule: floor.name().to_owned(),
+                origin: step,
+                reason: held.reason.clone(),
+            };
+            let reason = (By::Floor, why);
+            match held.action {
+                Action::Deny => forced.denied = forced.denied.or(Some(reason)),
+                Action::Ask | Action::Allow => {
+                    forced.asked = match forced.asked {
+                        Some(asked) if asked.0 >= held.keeping => Some(asked),
+                        Some(_) | None => Some((held.keeping, reason)),
+                    };
+                }
+            }
+        }
+        forced
+    }
+
+    /// The staging files are the program's own: rules are about what is the user's.
+    fn end_staging(self, forced: Option<(Keeping, Reason)>) -> Decision {
+        let checks = self.checks;
+        match forced {
+            Some((keeping, why)) => self.end(Action::Ask, keeping, why, &checks.checks),
+            None => {
+                let why = built_in(
+                    "the turn's own staging files",
+                    "the turn returns its document in them",
+                );
+                self.end(Action::Allow, Keeping::Never, why, &checks.checks)
+            }
+        }
+    }
+
+    fn weigh_denies(&mut self, judged: &[Judged<'_>]) -> Option<Reason> {
+        let mut denied = None;
+        for (check, judged) in self.checks.checks.iter().zip(judged) {
+            let reason = reason_of(check, judged, self.checks.doubt.as_deref());
+            let (target, why) = (check.target.in_words(), &reason.1);
+            let told = format!(
+                "{} {target}: {} ({})",
+                check.permission, why.rule, why.origin
+            );
+            self.link("rules", Some(judged.action), told);
+            if judged.action == Action::Deny && denied.is_none() {
+                denied = Some(reason);
+            }
+        }
+        denied
+    }
+
+    fn weigh_asks(mut self, forced: Option<(Keeping, Reason)>, judged: &[Judged<'_>]) -> Decision {
+        let checks = self.checks;
+        let keeping = forced
+            .as_ref()
+            .map_or(Keeping::Project, |(keeping, _)| *keeping);
+        let mut asking = Vec::new();
+        let (mut asked_by, mut allowed_by) = (None, None);
+        for (check, judged) in checks.checks.iter().zip(judged) {
+            if judged.action == Action::Allow && forced.is_none() {
+                let reason = reason_of(check, judged, None);
+                allowed_by = allowed_by.or(Some(reason));
+                continue;
+            }
+            match self.relaxed(check, keeping, forced.is_some()) {
+                Some(reason) => {
+                    let said = format!("{} ({})", reason.1.rule, reason.1.origin);
+                    self.link("relaxed", Some(Action::Allow), said);
+                    allowed_by = Some(reason);
+                }
+                None => {
+                    asking.push(check.clone());
+                    let reason = reason_of(check, judged, checks.doubt.as_deref());
+                    asked_by = asked_by.or(Some(reason));
+                }
+            }
+        }
+        if let Some(reason) = allowed_by.filter(|_| asking.is_empty()) {
+            return self.end(Action::Allow, Keeping::Never, reason, &checks.checks);
+        }
+        let reason = forced.map(|(_, reason)| reason).or(asked_by);
+        let nothing_known = || {
+            let doubt = checks.doubt.as_deref();
+            built_in(
+                "no rule can be looked up",
+                doubt.unwrap_or("nothing is known of it"),
+            )
+        };
+        self.end(
+            Action::Ask,
+            keeping,
+            reason.unwrap_or_else(nothing_known),
+            &asking,
+        )
+    }
+
+    /// An approval, or else the mode, makes an allow of an ask. Of forced asks only an approval for the run answers one.
+    fn relaxed(&self, check: &Check, keeping: Keeping, is_forced: bool) -> Option<Reason> {
+        let asker = Asker {
+            profile: &self.context.profile,
+            approvals: &self.context.approvals,
+            keeping,
+        };
+        let exactly = match self.call {
+            Call::Command { line, .. } => asker.exactly("bash", line.trim()),
+            Call::Edit { .. } | Call::Read { .. } | Call::Tool { .. } => None,
+        };
+        // Of a call that is not wholly known only its very text can have been approved.
+        let for_check = || match &self.checks.doubt {
+            Some(_) => None,
+            None => asker.approval(check),
+        };
+        if let Some(approved) = exactly.or_else(for_check) {
+            let why = Why {
+                rule: format!("{} {:?}", approved.permission, approved.what.text()),
+                origin: format!("approved for {}", approved.scope.name()),
+                reason: "you approved it before".to_owned(),
+            };
+            return Some((By::Approval, why));
+        }
+        let mode = self.context.mode;
+        let why = || Why {
+            rule: format!("mode {}", mode.name()),
+            origin: "mode".to_owned(),
+            reason: format!("mode {} does not ask for it", mode.name()),
+        };
+        (!is_forced && mode.relaxes(relaxable(check))).then(|| (By::Mode, why()))
+    }
+
+    fn end(
+        mut self,
+        action: Action,
+        keeping: Keeping,
+        (by, why): Reason,
+        about: &[Check],
+    ) -> Decision {
+        let told = format!("{} ({}): {}", why.rule, why.origin, why.reason);
+        self.link("decision", Some(action), told);
+        Decision {
+            action,
+            ask: self.ask(about),
+            keeping,
+            by,
+            why,
+            chain: self.chain,
+        }
+    }
+
+    /// A command is asked about as a whole; of paths those are named that ask.
+    fn ask(&self, about: &[Check]) -> Ask {
+        let whole = |permission: &str, text: &str| Ask {
+            permission: permission.to_owned(),
+            targets: vec![Target {
+                text: text.to_owned(),
+                real: None,
+            }],
+        };
+        match self.call {
+            Call::Command { line, .. } => whole("bash", line),
+            Call::Tool { name, input } => whole(name, input),
+            Call::Edit { .. } => of_paths("edit", about),
+            Call::Read { .. } => of_paths("read", about),
         }
     }
 }
 
-/// A call that names no path, or whose paths were not all resolved, says nothing to rely on.
-fn are_resolved(paths: &[PathBuf], context: &Context) -> bool {
-    !paths.is_empty() && paths.len() == context.paths.len()
-}
-
-/// No targets when the paths are not resolved, so that no rule can allow the call.
-fn path_targets(paths: &[PathBuf], context: &Context) -> Vec<Target> {
-    if !are_resolved(paths, context) {
-        return Vec::new();
+fn of_paths(permission: &str, about: &[Check]) -> Ask {
+    let mut targets = Vec::new();
+    for check in about {
+        if !targets.contains(&check.target) {
+            targets.push(check.target.clone());
+        }
     }
-    let target = |path: &ResolvedPath| Target {
-        text: shown(&path.lexical, &context.root),
-        real: (path.real != path.lexical).then(|| shown(&path.real, &context.root)),
-    };
-    context.paths.iter().map(target).collect()
-}
-
-fn text_target(text: &str) -> Target {
-    Target {
-        text: text.to_owned(),
-        real: None,
-    }
-}
-
-fn ask(permission: &str, targets: Vec<Target>) -> Decision {
-    Decision::Ask(Ask {
+    Ask {
         permission: permission.to_owned(),
         targets,
-    })
+    }
 }
 
-fn deny(reason: impl Into<String>) -> Decision {
-    Decision::Deny {
-        reason: reason.into(),
+fn relaxable(check: &Check) -> Relaxable {
+    match (check.permission.as_str(), check.place) {
+        (_, Place::Outside) | ("external_directory" | "doom_loop", _) => Relaxable::Never,
+        ("edit", Place::Inside) => Relaxable::EditInside,
+        (_, Place::Inside) => Relaxable::Other,
     }
+}
+
+fn built_in(rule: &str, reason: &str) -> Reason {
+    let why = Why {
+        rule: rule.to_owned(),
+        origin: "built in".to_owned(),
+        reason: reason.to_owned(),
+    };
+    (By::Program, why)
+}
+
+fn reason_of(check: &Check, judged: &Judged<'_>, doubt: Option<&str>) -> Reason {
+    let target = check.target.in_words();
+    let Some(rule) = judged.by else {
+        let reason = format!("no rule is about {} {target}", check.permission);
+        return built_in("no rule", &reason);
+    };
+    let verb = match judged.action {
+        Action::Allow => "allows",
+        Action::Ask => "asks for",
+        Action::Deny => "denies",
+    };
+    let reason = match doubt.filter(|_| judged.is_doubted) {
+        Some(doubt) => format!("{doubt}, so that no allow can be relied on"),
+        None => format!("a rule {verb} {} {target}", check.permission),
+    };
+    let by = match rule.origin.layer {
+        Layer::Default | Layer::BuiltIn => By::Program,
+        Layer::Global | Layer::Project | Layer::File | Layer::Flag | Layer::Own => By::Written,
+    };
+    let why = Why {
+        rule: rule.to_string(),
+        origin: rule.origin.to_string(),
+        reason,
+    };
+    (by, why)
 }
 
 #[cfg(test)]

@@ -1,27 +1,147 @@
-//! Written permission: an ordered list of rules, of which the last that matches decides.
+//! Written permission: one rule, where it stands, and what an ordered list of rules says.
 //!
-//! It refuses to know where a list comes from and what the absence of a match leads to.
+//! It refuses to know who asks, what a profile is and what the absence of a match leads to.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::decide::Ask;
 use super::wildcard;
 
-/// What a rule says about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a rule, or a decision, says about a call. Ordered from mild to strict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// The call goes ahead.
     Allow,
-    /// The call does not go ahead.
-    Deny,
     /// The user decides.
     Ask,
+    /// The call does not go ahead.
+    Deny,
+}
+
+impl Action {
+    /// Names the action as the configuration does.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// Reads an action by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Deny]
+            .into_iter()
+            .find(|action| action.name() == name)
+    }
+}
+
+/// Whose word a rule is; a later one beats an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// The program's, for every profile.
+    Default,
+    /// The program's, of a built-in profile.
+    BuiltIn,
+    /// The user's, for all repositories.
+    Global,
+    /// The repository's.
+    Project,
+    /// The file that the user named for this start.
+    File,
+    /// A flag of this start.
+    Flag,
+    /// The user's, of one profile.
+    Own,
+}
+
+impl Layer {
+    /// Names the layer in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "defaults",
+            Self::BuiltIn => "built-in profile",
+            Self::Global => "global",
+            Self::Project => "project",
+            Self::File => "--config",
+            Self::Flag => "flag",
+            Self::Own => "own profile",
+        }
+    }
+}
+
+/// Where a rule comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Whose word it is.
+    pub layer: Layer,
+    /// Where it stands, for a person: a file with its line, a flag, a profile's name.
+    pub place: String,
+}
+
+impl fmt::Display for Origin {
+    /// Writes the place and, where that is no file, whose it is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.layer {
+            Layer::Default => f.write_str("the defaults"),
+            Layer::BuiltIn => write!(f, "the built-in profile {}", self.place),
+            Layer::Global | Layer::Project | Layer::File | Layer::Flag | Layer::Own => {
+                f.write_str(&self.place)
+            }
+        }
+    }
+}
+
+/// What must be true of a call for a rule to count. Written rules count always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum When {
+    /// Always.
+    #[default]
+    Always,
+    /// The kernel contains the call.
+    Contained,
+    /// No sandbox is lifted for it.
+    Inside,
+    /// It is a command that is proven to read only.
+    Reading,
+}
+
+/// What is known of a call besides its targets, as far as rules look at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Facts {
+    /// The kernel contains it.
+    pub is_contained: bool,
+    /// A sandbox is lifted for it.
+    pub leaves_sandbox: bool,
+    /// It is a command that is proven to read only.
+    pub only_reads: bool,
+}
+
+impl When {
+    fn holds(self, facts: Facts) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Contained => facts.is_contained,
+            Self::Inside => !facts.leaves_sandbox,
+            Self::Reading => facts.only_reads,
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Always => "",
+            Self::Contained => " where the kernel contains it",
+            Self::Inside => " where no sandbox is lifted",
+            Self::Reading => " where it only reads",
+        }
+    }
 }
 
 /// One `[[permission.rule]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// `bash`, `edit`, `read` or a tool's name; a pattern as below.
     pub permission: String,
@@ -29,121 +149,92 @@ pub struct Rule {
     pub pattern: String,
     /// What then holds.
     pub action: Action,
+    /// Where it stands.
+    pub origin: Origin,
+    /// When it counts.
+    pub when: When,
 }
 
-/// Finds what the rules say about one target: the last match wins, no match is `None`.
-pub fn last_match(rules: &[Rule], permission: &str, target: &str) -> Option<Action> {
-    rules
-        .iter()
-        .rfind(|rule| {
-            wildcard::matches(&rule.permission, permission)
-                && wildcard::matches(&rule.pattern, target)
-        })
-        .map(|rule| rule.action)
+/// A target as rules look at it: texts that mean the same, of which one that a rule matches is enough.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Form {
+    /// The texts.
+    pub texts: Vec<String>,
+    /// The absolute path of a target below the root, for rules that name absolute paths.
+    pub whole: Option<String>,
 }
 
-/// Answers an ask by rules alone: a deny of any form of any target denies, an allow of every form of
-/// every target allows, all else asks. An ask without a target is never allowed.
-pub fn answer_by_rules(ask: &Ask, rules: &[Rule]) -> Action {
-    let actions: Vec<Action> = ask
-        .targets
-        .iter()
-        .flat_map(|target| target.forms())
-        .map(|form| last_match(rules, &ask.permission, form).unwrap_or(Action::Ask))
-        .collect();
-    if actions.contains(&Action::Deny) {
-        Action::Deny
-    } else if !actions.is_empty() && actions.iter().all(|action| *action == Action::Allow) {
-        Action::Allow
-    } else {
-        Action::Ask
+impl Form {
+    /// A target of one text.
+    pub fn of(text: &str) -> Self {
+        Self {
+            texts: vec![text.to_owned()],
+            whole: None,
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::decide::Target;
-    use super::*;
-
-    fn rules(lines: &[(&str, &str, Action)]) -> Vec<Rule> {
-        lines
-            .iter()
-            .map(|(permission, pattern, action)| Rule {
-                permission: (*permission).to_owned(),
-                pattern: (*pattern).to_owned(),
-                action: *action,
-            })
-            .collect()
-    }
-
-    fn check(permission: &str, targets: &[(&str, Option<&str>)], expected: Action) {
-        let rules = rules(&[
-            ("*", "secret*", Action::Deny),
-            ("bash", "cargo *", Action::Allow),
-            ("bash", "cargo publish *", Action::Deny),
-            ("edit", "src/*", Action::Allow),
-            ("edit", "src/lib.rs", Action::Ask),
-        ]);
-        let targets = targets
-            .iter()
-            .map(|(text, real)| Target {
-                text: (*text).to_owned(),
-                real: real.map(str::to_owned),
-            })
-            .collect();
-        let ask = Ask {
+impl Rule {
+    /// Makes a rule that counts always.
+    pub fn new(permission: &str, pattern: &str, action: Action, origin: Origin) -> Self {
+        Self {
             permission: permission.to_owned(),
-            targets,
-        };
-        assert_eq!(answer_by_rules(&ask, &rules), expected, "{ask:?}");
-    }
-
-    #[test]
-    fn the_last_match_wins() {
-        check("bash", &[("cargo test", None)], Action::Allow);
-        check("bash", &[("cargo publish", None)], Action::Deny);
-        check("edit", &[("src/lib.rs", None)], Action::Ask);
-    }
-
-    #[test]
-    fn no_match_asks() {
-        check("bash", &[("make", None)], Action::Ask);
-        check("read", &[("cargo test", None)], Action::Ask);
-        check("bash", &[], Action::Ask);
-    }
-
-    #[test]
-    fn every_target_must_be_allowed_in_every_form() {
-        check("edit", &[("src/a.rs", Some("src/b.rs"))], Action::Allow);
-        check("edit", &[("src/a.rs", Some("/etc/passwd"))], Action::Ask);
-        check("edit", &[("src/a.rs", Some("secret/x"))], Action::Deny);
-        check(
-            "edit",
-            &[("src/a.rs", None), ("docs/a.md", None)],
-            Action::Ask,
-        );
-        check(
-            "edit",
-            &[("docs/a.md", None), ("secret", None)],
-            Action::Deny,
-        );
-    }
-
-    #[test]
-    fn an_allow_is_always_earned_and_a_deny_never_lost() {
-        // Whatever else is asked for at the same time, it can only make the answer stricter.
-        for more in ["src/a.rs", "src/lib.rs", "x", "secret"] {
-            check("edit", &[("secret", None), (more, None)], Action::Deny);
+            pattern: pattern.to_owned(),
+            action,
+            origin,
+            when: When::Always,
         }
     }
 
-    #[test]
-    fn a_rule_is_read_from_its_written_form() {
-        let rule: Rule =
-            serde_json::from_str(r#"{"permission":"bash","pattern":"ls *","action":"allow"}"#)
-                .unwrap();
-        assert_eq!(last_match(&[rule], "bash", "ls -la"), Some(Action::Allow));
-        let unknown = r#"{"permission":"bash","pattern":"ls *","action":"maybe"}"#;
-        assert!(serde_json::from_str::<Rule>(unknown).is_err());
+    /// Tells whether the rule is about a permission and counts for such a call.
+    pub fn is_about(&self, permission: &str, facts: Facts) -> bool {
+        self.when.holds(facts) && wildcard::matches(&self.permission, permission)
+    }
+
+    /// Tells whether the rule's pattern matches a target.
+    pub fn takes(&self, form: &Form) -> bool {
+        let whole = form.whole.iter().filter(|_| self.pattern.starts_with('/'));
+        form.texts
+            .iter()
+            .chain(whole)
+            .any(|text| wildcard::matches(&self.pattern, text))
+    }
+
+    /// Tells whether the rule is about everything that a permission can be asked for.
+    pub fn takes_every_target(&self) -> bool {
+        !self.pattern.is_empty() && self.pattern.chars().all(|c| c == '*')
     }
 }
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            permission,
+            pattern,
+            action,
+            when,
+            ..
+        } = self;
+        write!(
+            f,
+            "{permission} \"{pattern}\" {}{}",
+            action.name(),
+            when.in_words()
+        )
+    }
+}
+
+/// Finds the last rule about a permission whose pattern matches a target.
+pub fn last_match<'a>(
+    rules: &'a [Rule],
+    permission: &str,
+    form: &Form,
+    facts: Facts,
+) -> Option<&'a Rule> {
+    rules
+        .iter()
+        .rfind(|rule| rule.is_about(permission, facts) && rule.takes(form))
+}
+
+#[cfg(test)]
+mod tests;

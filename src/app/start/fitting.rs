@@ -6,8 +6,9 @@ use std::path::Path;
 use super::ground::Git;
 use super::{Asks, Begun, Checked, Found, Occupied, Wishes};
 use crate::adapter::Trust;
+use crate::config::Loaded;
+use crate::config::permissions::Permissions;
 use crate::config::types::{AdapterKind, Config};
-use crate::config::{self, Layer, Loaded};
 use crate::domain::event::{Created, Settings};
 use crate::domain::ids::{RunId, SessionId};
 use crate::domain::phase::{Gate, Mode};
@@ -15,7 +16,7 @@ use crate::domain::run::SCHEMA;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
 use crate::engine::journal::Journal;
-use crate::engine::setup::{NamedAdapter, OnAsk, Setup, rules, trust_of};
+use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
 use crate::process::Kernel;
 use crate::store::Layout;
 use crate::store::debug_log::{self, DebugLog};
@@ -38,6 +39,7 @@ pub(super) fn ready(
         occupied.debug_log = open_debug_log(&occupied.layout, &loaded.config, &mut notices);
     }
     let trust = trust_of(loaded.trust);
+    let on_ask = on_ask(wishes.asks);
     let setup = Setup {
         root: root.clone(),
         prompts: checked.prompts,
@@ -46,7 +48,8 @@ pub(super) fn ready(
         adapters: checked.adapters,
         branch: wishes.branch,
         commits_off,
-        on_ask: on_ask(wishes.asks, &loaded.config),
+        on_ask,
+        permissions: Permissions::of(&loaded.config, on_ask.allowing()),
         config: loaded.config.clone(),
         children: wishes.children.clone(),
         kernel: checked.kernel,
@@ -143,19 +146,11 @@ pub(super) fn instructions(loaded: &Loaded, trust: Trust) -> Vec<(String, String
         .collect()
 }
 
-/// Rules that may answer in the user's place: those of the global configuration and of `--config`.
-pub(super) fn on_ask(asks: Asks, config: &Config) -> OnAsk {
+/// What happens to a call that needs a person.
+pub(super) fn on_ask(asks: Asks) -> OnAsk {
     match asks {
         Asks::Deny => OnAsk::Deny,
         Asks::Wait => OnAsk::Wait,
-        Asks::AllowRules => OnAsk::Rules {
-            own: rules(config.permission.rules.iter().filter(|rule| is_own(rule))),
-            restrictions: rules(config.permission.restrictions.iter()),
-        },
+        Asks::AllowRules => OnAsk::Rules,
     }
-}
-
-/// A repository's own rules, trusted or not, never allow in the user's absence.
-pub(super) fn is_own(rule: &config::types::Rule) -> bool {
-    matches!(rule.layer, Layer::Global | Layer::File) || rule.action != config::types::Action::Allow
 }

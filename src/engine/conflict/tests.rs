@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::Trust;
+use crate::config::permissions::Permissions;
 use crate::config::{self, Choices, Places};
 use crate::domain::event::{Created, Event, Settings};
 use crate::domain::ids::{RunId, SessionId};
@@ -93,8 +94,10 @@ impl World {
         let loaded = config::load(&places, &root, &Choices::default()).unwrap();
         let guard = Guard::open(&layout, &root.join("side")).unwrap();
         let (journal, _) = Journal::begin(guard, created()).unwrap();
+        let on_ask = OnAsk::Deny;
         let setup = Setup {
             root,
+            permissions: Permissions::of(&loaded.config, on_ask.allowing()),
             config: loaded.config,
             prompts: Prompts::load(&[]).unwrap(),
             trust: Trust::Untrusted,
@@ -102,7 +105,7 @@ impl World {
             adapters: Default::default(),
             branch: BranchPolicy::Unless,
             commits_off: None,
-            on_ask: OnAsk::Deny,
+            on_ask,
             children: Default::default(),
             kernel: Kernel::Cannot("not looked for".to_owned()),
         };

@@ -11,7 +11,8 @@ use crate::domain::receipt::Receipt;
 use crate::engine::git::{GitError, Repository, Runnable, Status, TreeId};
 use crate::engine::news;
 use crate::engine::test_run::{self, TestRun, TestRunError, sensitive_changes};
-use crate::permission::{Action, Rule, last_match};
+use crate::permission::rule::{Facts, Form};
+use crate::permission::{Action, Rules};
 
 pub(super) fn to_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
@@ -45,7 +46,7 @@ pub(super) async fn store(git: &Repository, name: &str) -> Result<(TreeId, Runna
 pub(super) struct Held {
     pub(super) dirty: Vec<String>,
     pub(super) command: Option<test_run::TestCommand>,
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Rules,
     pub(super) runnable: Option<Runnable>,
 }
 
@@ -63,7 +64,10 @@ pub(super) async fn audit(
         .collect();
     let looks = (before, &now, held.runnable.as_ref());
     let mut entry_points = entry_points(git, held.command.as_ref(), looks).await?;
-    let denied = |path: &&String| last_match(&held.rules, "edit", path) == Some(Action::Deny);
+    let denied = |path: &&String| {
+        let said = held.rules.about("edit", &Form::of(path), Facts::default());
+        said.action == Action::Deny
+    };
     entry_points.extend(changed.iter().filter(denied).map(|path| EntryPoint {
         path: path.clone(),
         why: "a rule of the configuration denies editing it".to_owned(),

@@ -2,8 +2,14 @@
 
 use proptest::prelude::*;
 
+use std::path::{Path, PathBuf};
+
 use super::super::path::absolute;
+use super::super::{PhaseAccess, ResolvedPath};
 use super::*;
+
+mod floors;
+mod milder;
 
 const ROOT: &str = "/repo";
 const STAGING: [&str; 2] = [
@@ -22,11 +28,10 @@ fn context(phase_access: PhaseAccess, paths: &[&str]) -> Context {
         }
     };
     Context {
-        phase_access,
         paths: paths.iter().map(resolve).collect(),
-        root: PathBuf::from(ROOT),
         staging_files: STAGING.map(PathBuf::from).to_vec(),
         own: vec![PathBuf::from("/repo/runs")],
+        ..Context::new(phase_access, PathBuf::from(ROOT))
     }
 }
 
@@ -38,20 +43,18 @@ fn named(paths: &[&str]) -> Vec<PathBuf> {
 }
 
 fn shown_decision(decision: &Decision) -> String {
-    match decision {
-        Decision::Allow => "allow".to_owned(),
-        Decision::Deny { .. } => "deny".to_owned(),
-        Decision::Ask(ask) => {
-            let targets: Vec<String> = ask
-                .targets
-                .iter()
-                .map(|target| target.forms().collect::<Vec<_>>().join(" -> "))
-                .collect();
-            format!("ask {} {}", ask.permission, targets.join(", "))
-                .trim_end()
-                .to_owned()
-        }
+    if decision.action != Action::Ask {
+        return decision.action.name().to_owned();
     }
+    let targets: Vec<String> = decision
+        .ask
+        .targets
+        .iter()
+        .map(|target| target.forms().collect::<Vec<_>>().join(" -> "))
+        .collect();
+    format!("ask {} {}", decision.ask.permission, targets.join(", "))
+        .trim_end()
+        .to_owned()
 }
 
 fn check(call: &Call, context: &Context, expected: &str) {
@@ -172,7 +175,7 @@ fn before_execute_reading_stays_inside_and_tools_are_denied() {
     check_read(BeforeExecute, &["a -> /etc/passwd"], "deny");
     check_read(BeforeExecute, &[], "deny");
     let tool = Call::Tool {
-        name: "WebFetch".to_owned(),
+        name: "mcp__elsewhere__act".to_owned(),
         input: "{}".to_owned(),
     };
     check(&tool, &context(BeforeExecute, &[]), "deny");
@@ -239,13 +242,17 @@ fn in_execute_everything_else_asks() {
     check_read(
         Execute,
         &["src/a.rs", "a -> /etc/passwd"],
-        "ask read src/a.rs, a -> /etc/passwd",
+        "ask read a -> /etc/passwd",
     );
     let tool = Call::Tool {
-        name: "WebFetch".to_owned(),
+        name: "mcp__elsewhere__act".to_owned(),
         input: "{\"u\":1}".to_owned(),
     };
-    check(&tool, &context(Execute, &[]), "ask WebFetch {\"u\":1}");
+    check(
+        &tool,
+        &context(Execute, &[]),
+        "ask mcp__elsewhere__act {\"u\":1}",
+    );
 }
 
 #[test]
@@ -296,8 +303,8 @@ proptest! {
         let staged = resolved.iter().flat_map(|path| [&path.lexical, &path.real]).all(|path| context.staging_files.contains(path));
         let expected = staged && !paths.is_empty();
         let decision = decide(&Call::Edit { paths, reach }, &context);
-        prop_assert_eq!(decision == Decision::Allow, expected);
-        prop_assert!(!matches!(decision, Decision::Ask(_)));
+        prop_assert_eq!(decision.action == Action::Allow, expected);
+        prop_assert!(decision.action != Action::Ask);
     }
 
     #[test]
@@ -305,8 +312,11 @@ proptest! {
         let (paths, resolved) = resolved(&paths);
         let context = Context { paths: resolved.clone(), ..context(Execute, &[]) };
         let decision = decide(&Call::Edit { paths, reach: Unconfined }, &context);
-        if decision == Decision::Allow {
+        if decision.action == Action::Allow {
             for path in resolved.iter().flat_map(|path| [&path.lexical, &path.real]) {
+                if context.staging_files.contains(path) {
+                    continue;
+                }
                 prop_assert!(path.starts_with("/repo/"));
                 prop_assert!(!path.iter().any(|part| part == ".git"));
                 prop_assert!(!path.starts_with("/repo/.agent-collab"));
@@ -317,11 +327,6 @@ proptest! {
 
     #[test]
     fn one_more_path_never_makes_a_decision_milder(paths in any_paths(), more in (any_path(), any_path())) {
-        let severity = |decision: &Decision| match decision {
-            Decision::Allow => 0,
-            Decision::Ask(_) => 1,
-            Decision::Deny { .. } => 2,
-        };
         prop_assume!(!paths.is_empty());
         let mut longer = paths.clone();
         longer.push(more);
@@ -329,7 +334,7 @@ proptest! {
             let judge = |paths: &[(String, String)]| {
                 let (paths, resolved) = resolved(paths);
                 let context = Context { paths: resolved, ..context(phase_access, &[]) };
-                severity(&decide(&Call::Edit { paths, reach: Unconfined }, &context))
+                decide(&Call::Edit { paths, reach: Unconfined }, &context).action
             };
             prop_assert!(judge(&longer) >= judge(&paths));
         }
@@ -345,6 +350,6 @@ proptest! {
     #[test]
     fn in_execute_no_command_runs_unasked(line in any::<String>()) {
         let call = Call::Command { line, cwd: PathBuf::from(ROOT), reach: Unconfined };
-        prop_assert!(matches!(decide(&call, &context(Execute, &[])), Decision::Ask(_)));
+        prop_assert_eq!(decide(&call, &context(Execute, &[])).action, Action::Ask);
     }
 }

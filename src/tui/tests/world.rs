@@ -222,6 +222,7 @@ pub fn approving(targets: &[&str]) -> State {
         permission: "bash".to_owned(),
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         reason: Some("the tests need the package index".to_owned()),
+        why: None,
     }];
     state
 }

@@ -1,0 +1,117 @@
+//! The rules and profiles in force, in the words of the permission layer.
+//!
+//! Refuses to decide anything and to read files: it only converts what the layers hold.
+
+use super::layers;
+use super::types::{AgentProfile, Config, Rule};
+use crate::permission::profile::Shown;
+use crate::permission::safety::Settings;
+use crate::permission::{self, Action, AgentMode, Layer, Origin, Profile, Profiles, Rules, names};
+
+/// Everything written about permissions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permissions {
+    /// The built-in profiles and the user's own, those with their own rules left out.
+    pub profiles: Profiles,
+    /// Which commands are held back whatever else allows them.
+    pub safety: Settings,
+    written: Vec<permission::Rule>,
+    restrictions: Vec<permission::Rule>,
+    own: Vec<(String, permission::Rule)>,
+}
+
+/// Whose allows count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowing {
+    /// Those of everybody who may write rules.
+    Everybody,
+    /// The user's; a repository's do not, trusted or not.
+    User,
+    /// Nobody's: what is allowed is what the program allows by itself.
+    Nobody,
+}
+
+impl Permissions {
+    /// Takes the permissions of a configuration. An allow that does not count asks.
+    pub fn of(config: &Config, allowing: Allowing) -> Self {
+        let convert = |rule: &Rule, layer: Layer| {
+            let counts = match allowing {
+                Allowing::Everybody => true,
+                Allowing::User => rule.layer != layers::Layer::Project,
+                Allowing::Nobody => false,
+            };
+            let action = match rule.action {
+                Action::Allow if !counts => Action::Ask,
+                action => action,
+            };
+            let place = rule.place.to_string();
+            let permission = names::permission_of(&rule.permission);
+            permission::Rule::new(permission, &rule.pattern, action, Origin { layer, place })
+        };
+        let in_layers = |rules: &[Rule]| {
+            let rules = rules.iter();
+            rules
+                .map(|rule| convert(rule, layer_of(rule.layer)))
+                .collect()
+        };
+        let mut profiles = Profiles::default();
+        let mut own = Vec::new();
+        for (name, agent) in &config.agents {
+            profiles.put(profile(name, agent, &profiles));
+            let rules = agent.rules.iter();
+            own.extend(rules.map(|rule| (name.clone(), convert(rule, Layer::Own))));
+        }
+        Self {
+            profiles,
+            safety: Settings {
+                blocked: config.safety.blocked_commands.clone(),
+                confirm: config.safety.require_confirm_for.clone(),
+            },
+            written: in_layers(&config.permission.rules),
+            restrictions: in_layers(&config.permission.restrictions),
+            own,
+        }
+    }
+
+    /// Layers the rules that hold for a profile; one that nobody knows may do nothing.
+    pub fn rules(&self, profile: &str) -> Rules {
+        let Ok(found) = self.profiles.find(profile) else {
+            return Rules::alone(Profile::of_nobody(profile).rules);
+        };
+        let own = self.own.iter().filter(|(name, _)| name == profile);
+        let written: Vec<permission::Rule> = self
+            .written
+            .iter()
+            .chain(own.map(|(_, rule)| rule))
+            .cloned()
+            .collect();
+        Rules::layered(found, &written, &self.restrictions)
+    }
+}
+
+/// What the user says of an agent is laid over the built-in one of its name.
+fn profile(name: &str, agent: &AgentProfile, known: &Profiles) -> Profile {
+    let mode = AgentMode::named(&agent.mode).unwrap_or(AgentMode::All);
+    let base = known
+        .find(name)
+        .cloned()
+        .unwrap_or_else(|_| Profile::of_the_user(name, mode));
+    Profile {
+        description: agent.description.clone().unwrap_or(base.description),
+        prompt: agent.prompt.clone().or(base.prompt),
+        adapter: agent.adapter.clone().or(base.adapter),
+        model: agent.model.clone().or(base.model),
+        shown: Shown::Offered,
+        ..base
+    }
+}
+
+fn layer_of(layer: layers::Layer) -> Layer {
+    match layer {
+        layers::Layer::Default => Layer::Default,
+        layers::Layer::Global => Layer::Global,
+        layers::Layer::Project => Layer::Project,
+        layers::Layer::File => Layer::File,
+        layers::Layer::Flag => Layer::Flag,
+    }
+}

@@ -1,0 +1,218 @@
+//! What a call needs: one permission for each of its targets.
+//!
+//! It refuses to know rules and floors. Paths arrive resolved; those of redirects are known by name alone.
+
+use std::path::Path;
+
+use super::context::{Context, ResolvedPath};
+use super::decide::Target;
+use super::names;
+use super::parts::{self, Part};
+use super::path::{absolute, is_below, is_inside, shown};
+use super::rule::Form;
+use super::{Call, Reach};
+
+/// One permission for one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The permission.
+    pub permission: String,
+    /// The target, as people see it.
+    pub target: Target,
+    /// What rules look at; each must be allowed, one that is forbidden is enough.
+    pub forms: Vec<Form>,
+    /// Texts that must not be forbidden.
+    pub looks: Vec<String>,
+    /// Texts of which an explicit word counts too.
+    pub inner: Vec<String>,
+    /// Where it leads.
+    pub place: Place,
+}
+
+/// Where a target lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Inside the repository by name and in truth, or no path at all.
+    Inside,
+    /// Outside, or nobody can tell.
+    Outside,
+}
+
+/// Everything that a call needs, and why that may not be all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checks {
+    /// In the call's order; empty when a call that acts on paths names none.
+    pub checks: Vec<Check>,
+    /// What cannot be told about the call.
+    pub doubt: Option<String>,
+}
+
+/// Tells what a call needs.
+pub fn of(call: &Call, context: &Context) -> Checks {
+    match call {
+        Call::Command { line, cwd, .. } => of_command(line, cwd, &context.root),
+        Call::Edit { paths, .. } => of_paths("edit", paths.len(), context),
+        Call::Read { paths } => of_paths("read", paths.len(), context),
+        Call::Tool { name, input } => of_tool(name, input),
+    }
+}
+
+/// Tells what a command line needs.
+pub fn of_command(line: &str, cwd: &Path, root: &Path) -> Checks {
+    let split = parts::split(line);
+    let mut checks = Vec::new();
+    for part in split.parts {
+        let writes = part.writes.clone();
+        if !part.said.is_empty() {
+            checks.push(of_part(part, cwd, root));
+        }
+        for named in writes {
+            let path = absolute(cwd, Path::new(&named));
+            let path = ResolvedPath {
+                lexical: path.clone(),
+                real: path,
+            };
+            checks.extend(of_path("edit", &path, root));
+        }
+    }
+    Checks {
+        checks,
+        doubt: split.doubt,
+    }
+}
+
+fn of_part(part: Part, cwd: &Path, root: &Path) -> Check {
+    let place = if part.leaves(cwd, root) {
+        Place::Outside
+    } else {
+        Place::Inside
+    };
+    Check {
+        permission: "bash".to_owned(),
+        target: Target {
+            text: part.said.first().cloned().unwrap_or_default(),
+            real: None,
+        },
+        forms: vec![Form {
+            texts: part.said,
+            whole: None,
+        }],
+        looks: part.looks,
+        inner: part.inner,
+        place,
+    }
+}
+
+fn of_paths(permission: &str, n_named: usize, context: &Context) -> Checks {
+    if n_named == 0 || n_named != context.paths.len() {
+        return Checks {
+            checks: Vec::new(),
+            doubt: Some("which files it is about is not known".to_owned()),
+        };
+    }
+    let checks = context
+        .paths
+        .iter()
+        .flat_map(|path| of_path(permission, path, &context.root));
+    Checks {
+        checks: checks.collect(),
+        doubt: None,
+    }
+}
+
+/// A path outside needs `external_directory` beside its own permission.
+fn of_path(permission: &str, path: &ResolvedPath, root: &Path) -> Vec<Check> {
+    let is_in = match permission {
+        "edit" => is_below,
+        _ => is_inside,
+    };
+    let is_in = is_in(&path.lexical, root) && is_in(&path.real, root);
+    let place = if is_in { Place::Inside } else { Place::Outside };
+    let check = |permission: &str| {
+        let (named, real) = (form(&path.lexical, root), form(&path.real, root));
+        Check {
+            permission: permission.to_owned(),
+            target: target(path, root),
+            forms: if named == real {
+                vec![named]
+            } else {
+                vec![named, real]
+            },
+            looks: Vec::new(),
+            inner: Vec::new(),
+            place,
+        }
+    };
+    let mut checks = vec![check(permission)];
+    if !is_in {
+        checks.push(check("external_directory"));
+    }
+    checks
+}
+
+/// A path below the root goes by its name below it, and by its whole name.
+fn form(path: &Path, root: &Path) -> Form {
+    Form {
+        texts: vec![shown(path, root)],
+        whole: Some(path.to_string_lossy().into_owned()),
+    }
+}
+
+fn target(path: &ResolvedPath, root: &Path) -> Target {
+    Target {
+        text: shown(&path.lexical, root),
+        real: (path.real != path.lexical).then(|| shown(&path.real, root)),
+    }
+}
+
+/// Keys of an input that say what a tool is about, the telling ones first.
+const MAIN: [&str; 13] = [
+    "file_path",
+    "path",
+    "notebook_path",
+    "url",
+    "query",
+    "command",
+    "pattern",
+    "agent",
+    "subagent_type",
+    "name",
+    "id",
+    "topic",
+    "prompt",
+];
+
+fn of_tool(name: &str, input: &str) -> Checks {
+    let main = serde_json::from_str::<serde_json::Value>(input)
+        .ok()
+        .and_then(|input| {
+            MAIN.iter()
+                .find_map(|key| input.get(*key)?.as_str().map(str::to_owned))
+        });
+    Checks {
+        checks: vec![Check {
+            permission: names::permission_of(name).to_owned(),
+            target: Target {
+                text: input.to_owned(),
+                real: None,
+            },
+            forms: vec![Form::of(main.as_deref().unwrap_or("*"))],
+            looks: Vec::new(),
+            inner: Vec::new(),
+            // Rights that a CLI asks for go beyond what it holds; nobody can tell where they lead.
+            place: match name {
+                "request_permissions" | "network" => Place::Outside,
+                _ => Place::Inside,
+            },
+        }],
+        doubt: None,
+    }
+}
+
+/// Tells whether a call has its sandbox lifted, or is contained.
+pub fn reach(call: &Call) -> Option<Reach> {
+    match call {
+        Call::Command { reach, .. } | Call::Edit { reach, .. } => Some(*reach),
+        Call::Read { .. } | Call::Tool { .. } => None,
+    }
+}

@@ -1,0 +1,114 @@
+//! What a decision rests on besides the call.
+//!
+//! It refuses to know how any of it was found: paths arrive resolved, rules layered.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::approved::Approved;
+use super::layers::Rules;
+use super::mode::Mode;
+use super::profile::Profile;
+use super::rule::Rule;
+use super::safety;
+
+/// Which part of a run a call comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseAccess {
+    /// Every phase but EXECUTE: agents write their staging files alone.
+    BeforeExecute,
+    /// EXECUTE: agents write the repository.
+    Execute,
+}
+
+/// A path of a call, resolved by who can look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedPath {
+    /// Absolute, `.` and `..` taken out by name; [`super::path::absolute`] makes it.
+    pub lexical: PathBuf,
+    /// Absolute, links resolved as far as the path exists.
+    pub real: PathBuf,
+}
+
+/// Whose session a call comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Lineage {
+    /// A role's, or the console's.
+    #[default]
+    Role,
+    /// The child of another session.
+    Child {
+        /// What the parent's session denies; the rules of its profile are not among them.
+        denies: Vec<Rule>,
+    },
+}
+
+/// Whether an agent turns in a circle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Repetition {
+    /// It does not.
+    #[default]
+    None,
+    /// Its last calls are the same few, again and again.
+    Loop,
+}
+
+/// What a decision rests on besides the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// Where the run is.
+    pub phase_access: PhaseAccess,
+    /// The paths of the call, one for each, in its order; empty for commands and tools.
+    pub paths: Vec<ResolvedPath>,
+    /// The repository's real root, absolute.
+    pub root: PathBuf,
+    /// The files that the turn may write before EXECUTE, real and absolute.
+    pub staging_files: Vec<PathBuf>,
+    /// Folders of the program's own besides the root's `.agent-collab`, real and absolute; nothing in them may be written.
+    pub own: Vec<PathBuf>,
+    /// The name of the profile that the session has put on.
+    pub profile: String,
+    /// The rules that hold for it.
+    pub rules: Arc<Rules>,
+    /// How much runs without asking.
+    pub mode: Mode,
+    /// What the user approved before.
+    pub approvals: Vec<Approved>,
+    /// Whose session it is.
+    pub lineage: Lineage,
+    /// Tools that are not offered to the session, as patterns.
+    pub hidden: Vec<String>,
+    /// Whether the agent turns in a circle.
+    pub repetition: Repetition,
+    /// Which commands are held back whatever else allows them.
+    pub safety: safety::Settings,
+}
+
+impl Context {
+    /// Makes the context of a role session in mode default under the built-in profile of the phase, without written rules.
+    pub fn new(phase_access: PhaseAccess, root: PathBuf) -> Self {
+        let name = match phase_access {
+            PhaseAccess::BeforeExecute => "plan",
+            PhaseAccess::Execute => "build",
+        };
+        let profile = Profile::built_in(name).unwrap_or_else(|| Profile::of_nobody(name));
+        Self {
+            phase_access,
+            paths: Vec::new(),
+            root,
+            staging_files: Vec::new(),
+            own: Vec::new(),
+            rules: Arc::new(Rules::layered(&profile, &[], &[])),
+            profile: profile.name,
+            mode: Mode::Default,
+            approvals: Vec::new(),
+            lineage: Lineage::Role,
+            hidden: Vec::new(),
+            repetition: Repetition::None,
+            safety: safety::Settings::default(),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Each floor against each mode and each phase.
+
+use super::super::super::layers::Rules;
+use super::super::super::mode::MODES;
+use super::super::super::rule::{Layer, Origin, Rule};
+use super::super::super::{Approvable, Approved, Lineage, Mode, Profile, Repetition, Scope};
+use super::*;
+use Reach::Contained;
+
+/// Everything is allowed by a written rule and approved, so that only floors are left.
+fn all_allowed(phase_access: PhaseAccess, mode: Mode, paths: &[&str]) -> Context {
+    let origin = Origin {
+        layer: Layer::Global,
+        place: "config.toml:1".to_owned(),
+    };
+    let allow = [Rule::new("*", "*", Action::Allow, origin)];
+    let profile = Profile::built_in("build").unwrap();
+    let approved = |permission: &str| Approved {
+        profile: "build".to_owned(),
+        permission: permission.to_owned(),
+        what: Approvable::Pattern("*".to_owned()),
+        scope: Scope::Run,
+    };
+    Context {
+        mode,
+        profile: profile.name.clone(),
+        rules: std::sync::Arc::new(Rules::layered(&profile, &allow, &[])),
+        approvals: ["bash", "edit", "read", "task"].map(approved).to_vec(),
+        ..context(phase_access, paths)
+    }
+}
+
+fn command(line: &str, reach: Reach) -> Call {
+    Call::Command {
+        line: line.to_owned(),
+        cwd: PathBuf::from(ROOT),
+        reach,
+    }
+}
+
+fn edit(paths: &[&str]) -> Call {
+    Call::Edit {
+        paths: named(paths),
+        reach: Unconfined,
+    }
+}
+
+fn tool(name: &str) -> Call {
+    Call::Tool {
+        name: name.to_owned(),
+        input: "{}".to_owned(),
+    }
+}
+
+/// What is decided before EXECUTE in each mode, then in EXECUTE in each mode, in the order of [`MODES`].
+fn check_all(
+    call: &Call,
+    paths: &[&str],
+    change: impl Fn(Context) -> Context,
+    expected: [&str; 8],
+) {
+    let mut found = Vec::new();
+    for phase_access in [BeforeExecute, Execute] {
+        for mode in MODES {
+            let context = change(all_allowed(phase_access, mode, paths));
+            found.push(decide(call, &context).action.name());
+        }
+    }
+    assert_eq!(found, expected, "{call:?}");
+}
+
+const DENY: &str = "deny";
+const ALLOW: &str = "allow";
+const ASK: &str = "ask";
+
+#[test]
+fn protected_paths_are_never_written() {
+    for path in [
+        ".git/config",
+        ".agent-collab/state.json",
+        "runs/x",
+        "a -> /repo/.git/x",
+    ] {
+        check_all(&edit(&[path]), &[path], |context| context, [DENY; 8]);
+    }
+}
+
+#[test]
+fn before_execute_and_in_mode_plan_nothing_but_staging_is_written() {
+    let expected = [DENY, DENY, DENY, DENY, DENY, ALLOW, ALLOW, ALLOW];
+    check_all(&edit(&["src/a"]), &["src/a"], |context| context, expected);
+    check_all(
+        &edit(&[STAGING[0]]),
+        &[STAGING[0]],
+        |context| context,
+        [ALLOW; 8],
+    );
+    check_all(&tool("mcp__a__b"), &[], |context| context, expected);
+    check_all(&tool("webfetch"), &[], |context| context, [ALLOW; 8]);
+    for reach in [Unconfined, Contained, LeavesSandbox] {
+        check_all(&command("make", reach), &[], |context| context, expected);
+    }
+    for reach in [Unconfined, Contained] {
+        check_all(
+            &command("ls -la", reach),
+            &[],
+            |context| context,
+            [ALLOW; 8],
+        );
+    }
+}
+
+#[test]
+fn nothing_outside_is_read_in_read_only_phases() {
+    let call = Call::Read {
+        paths: named(&["/etc/hosts"]),
+    };
+    let expected = [DENY, DENY, DENY, DENY, DENY, ALLOW, ALLOW, ALLOW];
+    check_all(&call, &["/etc/hosts"], |context| context, expected);
+}
+
+#[test]
+fn a_hidden_tool_is_blocked() {
+    let hide = |context| Context {
+        hidden: vec!["task".to_owned()],
+        ..context
+    };
+    check_all(&tool("task"), &[], |context| context, [ALLOW; 8]);
+    check_all(&tool("Task"), &[], hide, [DENY; 8]);
+    let context = hide(all_allowed(Execute, Mode::Default, &[]));
+    let decision = decide(&tool("task"), &context);
+    assert!(decision.why.reason.starts_with("blocked"));
+    assert_eq!(decision.why.origin, "floor: hidden tool");
+}
+
+#[test]
+fn a_child_has_less_than_its_parent() {
+    let child = |denies: Vec<Rule>| {
+        move |context: Context| Context {
+            lineage: Lineage::Child {
+                denies: denies.clone(),
+            },
+            ..context
+        }
+    };
+    for name in [
+        "task",
+        "todowrite",
+        "plan_exit",
+        "group_discuss",
+        "session_manage",
+    ] {
+        check_all(&tool(name), &[], child(Vec::new()), [DENY; 8]);
+    }
+    let origin = Origin {
+        layer: Layer::Global,
+        place: "config.toml:3".to_owned(),
+    };
+    let deny = Rule::new("bash", "make *", Action::Deny, origin);
+    check_all(
+        &command("make all", Contained),
+        &[],
+        child(vec![deny.clone()]),
+        [DENY; 8],
+    );
+    let expected = [DENY, DENY, DENY, DENY, DENY, ALLOW, ALLOW, ALLOW];
+    check_all(
+        &command("cargo test", Contained),
+        &[],
+        child(vec![deny]),
+        expected,
+    );
+}
+
+#[test]
+fn the_safety_list_is_asked_about_in_every_mode() {
+    let expected = [DENY, DENY, DENY, DENY, DENY, ASK, ASK, ASK];
+    for line in ["rm -rf build", "git push"] {
+        for reach in [Unconfined, Contained] {
+            check_all(&command(line, reach), &[], |context| context, expected);
+        }
+    }
+    let confirmed = |line: &'static str| {
+        move |mut context: Context| {
+            context.approvals.push(Approved {
+                profile: "build".to_owned(),
+                permission: "bash".to_owned(),
+                what: Approvable::Exact(line.to_owned()),
+                scope: Scope::Run,
+            });
+            context
+        }
+    };
+    let once = [DENY, DENY, DENY, DENY, DENY, ALLOW, ALLOW, ALLOW];
+    check_all(
+        &command("git push", Contained),
+        &[],
+        confirmed("git push"),
+        once,
+    );
+    check_all(
+        &command("rm -rf build", Contained),
+        &[],
+        confirmed("rm -rf build"),
+        expected,
+    );
+}
+
+#[test]
+fn a_loop_is_asked_about_in_every_mode() {
+    let turning = |context| Context {
+        repetition: Repetition::Loop,
+        ..context
+    };
+    check_all(&command("ls", Contained), &[], turning, [ASK; 8]);
+    check_all(&edit(&[STAGING[0]]), &[STAGING[0]], turning, [ASK; 8]);
+}

@@ -1,0 +1,269 @@
+//! What approvals, modes and written rules make of an ask, and what decided.
+
+use std::sync::Arc;
+
+use super::super::super::layers::Rules;
+use super::super::super::mode::MODES;
+use super::super::super::rule::{Layer, Origin, Rule};
+use super::super::super::{Approvable, Approved, Mode, Profile, Scope};
+use super::*;
+use Reach::Contained;
+
+fn rule(line: &str) -> Rule {
+    let (permission, rest) = line.split_once(' ').unwrap();
+    let (pattern, action) = rest.rsplit_once(' ').unwrap();
+    let origin = Origin {
+        layer: Layer::Global,
+        place: "config.toml:7".to_owned(),
+    };
+    Rule::new(permission, pattern, Action::named(action).unwrap(), origin)
+}
+
+fn with_rules(rules: &[&str], paths: &[&str]) -> Context {
+    let written: Vec<Rule> = rules.iter().map(|line| rule(line)).collect();
+    let profile = Profile::built_in("build").unwrap();
+    Context {
+        rules: Arc::new(Rules::layered(&profile, &written, &[])),
+        ..context(Execute, paths)
+    }
+}
+
+fn command(line: &str) -> Call {
+    Call::Command {
+        line: line.to_owned(),
+        cwd: PathBuf::from(ROOT),
+        reach: Unconfined,
+    }
+}
+
+fn check_line(rules: &[&str], line: &str, expected: &str) {
+    let decision = decide(&command(line), &with_rules(rules, &[]));
+    assert_eq!(
+        decision.action.name(),
+        expected,
+        "{line}: {:#?}",
+        decision.chain
+    );
+}
+
+#[test]
+fn a_line_is_judged_by_each_of_its_commands() {
+    let rules = ["bash ls * allow", "bash echo * allow", "bash rm * deny"];
+    check_line(&rules, "ls", "allow");
+    check_line(&rules, "ls -la && echo done", "allow");
+    check_line(&rules, "ls && make", "ask");
+    check_line(&rules, "make && rm x", "deny");
+    check_line(&rules, "/bin/rm x", "deny");
+    check_line(&rules, "'rm' x", "deny");
+    check_line(&rules, "lsof", "ask");
+    check_line(&rules, "", "ask");
+    check_line(&rules, "ls 'a", "ask");
+    check_line(&["bash * allow"], "ls 'a", "allow");
+    check_line(&["bash * allow", "bash rm * deny"], "ls 'a", "ask");
+    check_line(&["bash echo \"a b\" allow"], "echo \"a b\"", "allow");
+}
+
+#[test]
+fn a_path_is_allowed_by_name_and_in_truth_and_denied_by_either() {
+    let check = |rules: &[&str], path: &str, expected: &str| {
+        let call = Call::Edit {
+            paths: named(&[path]),
+            reach: LeavesSandbox,
+        };
+        let decision = decide(&call, &with_rules(rules, &[path]));
+        assert_eq!(decision.action.name(), expected, "{path}");
+    };
+    check(&["edit src/* allow"], "src/../src/a", "allow");
+    check(&["edit src/* allow"], "src/../secrets/key", "ask");
+    check(&["edit src/* allow"], "src/a -> /repo/docs/a", "ask");
+    check(&["edit secrets/* deny"], "src/a -> /repo/secrets/a", "deny");
+    check(&["edit secrets/* deny"], "secrets/a -> /repo/src/a", "deny");
+    check(&["edit /repo/src/* allow"], "src/a", "allow");
+    check(&["edit * allow"], "/etc/hosts", "ask");
+    check(
+        &["edit * allow", "external_directory /etc/* allow"],
+        "/etc/hosts",
+        "allow",
+    );
+}
+
+fn approved(what: Approvable) -> Approved {
+    Approved {
+        profile: "build".to_owned(),
+        permission: "bash".to_owned(),
+        what,
+        scope: Scope::Project,
+    }
+}
+
+#[test]
+fn an_approval_makes_an_allow_of_an_ask_and_of_nothing_else() {
+    let pattern = |text: &str| approved(Approvable::Pattern(text.to_owned()));
+    let exact = |text: &str| approved(Approvable::Exact(text.to_owned()));
+    let check = |rules: &[&str], approvals: &[Approved], line: &str, expected: &str| {
+        let context = Context {
+            approvals: approvals.to_vec(),
+            ..with_rules(rules, &[])
+        };
+        let decision = decide(&command(line), &context);
+        assert_eq!(decision.action.name(), expected, "{line}");
+    };
+    check(&[], &[pattern("ls *")], "ls -la", "allow");
+    check(&["bash ls * deny"], &[pattern("ls *")], "ls -la", "deny");
+    check(&["bash ls * ask"], &[pattern("ls *")], "ls -la", "allow");
+    check(&[], &[pattern("ls *")], "ls && make", "ask");
+    check(
+        &[],
+        &[pattern("ls *"), pattern("make *")],
+        "ls && make",
+        "allow",
+    );
+    check(&[], &[exact("ls && make")], "ls && make", "allow");
+    check(&[], &[exact("ls && make")], "make && ls", "ask");
+    check(&[], &[exact("rm build/*")], "rm build/x", "ask");
+    check(&[], &[exact("make 'a")], "make 'a", "allow");
+    check(&[], &[pattern("make *")], "make 'a", "ask");
+    let other = Approved {
+        profile: "plan".to_owned(),
+        ..pattern("*")
+    };
+    check(&[], &[other], "ls", "ask");
+}
+
+#[test]
+fn a_mode_makes_an_allow_of_what_it_is_for() {
+    let check = |call: &Call, paths: &[&str], expected: [&str; 4]| {
+        let found = MODES.map(|mode| {
+            let context = Context {
+                mode,
+                ..with_rules(&["edit * ask", "bash rm * deny"], paths)
+            };
+            decide(call, &context).action.name()
+        });
+        assert_eq!(found, expected, "{call:?}");
+    };
+    let edit = |path: &str| Call::Edit {
+        paths: named(&[path]),
+        reach: Unconfined,
+    };
+    check(
+        &edit("src/a"),
+        &["src/a"],
+        ["deny", "ask", "allow", "allow"],
+    );
+    check(&edit("/etc/a"), &["/etc/a"], ["deny", "ask", "ask", "ask"]);
+    check(
+        &edit("a -> /etc/a"),
+        &["a -> /etc/a"],
+        ["deny", "ask", "ask", "ask"],
+    );
+    check(&command("make"), &[], ["deny", "ask", "ask", "allow"]);
+    check(&command("rm x"), &[], ["deny", "deny", "deny", "deny"]);
+    check(&command("touch ../x"), &[], ["deny", "ask", "ask", "ask"]);
+    let rights = Call::Tool {
+        name: "request_permissions".to_owned(),
+        input: "{}".to_owned(),
+    };
+    check(&rights, &[], ["deny", "ask", "ask", "ask"]);
+}
+
+#[test]
+fn the_kernel_s_hold_lets_commands_run_in_mode_default() {
+    let contained = Call::Command {
+        line: "make".to_owned(),
+        cwd: PathBuf::from(ROOT),
+        reach: Contained,
+    };
+    let decision = decide(&contained, &context(Execute, &[]));
+    assert_eq!(decision.action, Action::Allow);
+    assert_eq!(decision.why.origin, "the built-in profile build");
+    let asked = with_rules(&["bash make * ask"], &[]);
+    assert_eq!(decide(&contained, &asked).action, Action::Ask);
+}
+
+#[test]
+fn a_decision_names_its_rule_and_where_it_stands() {
+    let context = with_rules(&["bash ls * allow", "bash rm * deny"], &[]);
+    let why = |line: &str| {
+        let Why {
+            rule,
+            origin,
+            reason,
+        } = decide(&command(line), &context).why;
+        format!("{rule} | {origin} | {reason}")
+    };
+    assert_eq!(
+        why("ls"),
+        "bash \"ls *\" allow | config.toml:7 | a rule allows bash `ls`"
+    );
+    assert_eq!(
+        why("ls; rm x"),
+        "bash \"rm *\" deny | config.toml:7 | a rule denies bash `rm x`"
+    );
+    assert_eq!(
+        why("make"),
+        "* \"*\" ask | the built-in profile build | a rule asks for bash `make`"
+    );
+    assert_eq!(
+        why("sudo make"),
+        "safety list | floor: safety list | it holds `sudo`, which safety.blocked_commands stops"
+    );
+    let chain = decide(&command("ls"), &context).chain;
+    assert_eq!(
+        chain.first().map(|link| link.told.as_str()),
+        Some("needs bash for `ls`")
+    );
+    assert_eq!(
+        chain.last().map(|link| link.says),
+        Some(Some(Action::Allow))
+    );
+}
+
+#[test]
+fn nine_hundred_rules_are_looked_through() {
+    let lines: Vec<String> = (0..900).map(|n| format!("bash tool{n} * deny")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    check_line(&lines, "tool7 --all", "deny");
+    check_line(&lines, "tool901 --all", "ask");
+}
+
+fn any_mode() -> impl Strategy<Value = Mode> {
+    prop::sample::select(MODES.to_vec())
+}
+
+fn any_line() -> impl Strategy<Value = String> {
+    "(ls|make|rm|git push|sudo ls|'| ; | && |x|/etc/a|>a){1,5}"
+}
+
+fn any_written() -> impl Strategy<Value = Vec<String>> {
+    let line = "(bash|\\*|edit) (ls \\*|make|\\*|rm \\*|x\\*) (allow|ask|deny)";
+    proptest::collection::vec(line, 0..6)
+}
+
+proptest! {
+    #[test]
+    fn what_floors_or_rules_deny_no_approval_and_no_mode_allows(rules in any_written(), line in any_line(), mode in any_mode(), text in any_line()) {
+        let lines: Vec<&str> = rules.iter().map(String::as_str).collect();
+        let strict = with_rules(&lines, &[]);
+        let mild = Context {
+            mode,
+            approvals: vec![approved(Approvable::Pattern("*".to_owned())), approved(Approvable::Exact(text))],
+            ..strict.clone()
+        };
+        let before = decide(&command(&line), &strict).action;
+        let after = decide(&command(&line), &mild).action;
+        if before == Action::Deny {
+            prop_assert_eq!(after, Action::Deny);
+        } else if mode != Mode::Plan {
+            prop_assert!(after <= before);
+        }
+    }
+
+    #[test]
+    fn a_list_of_commands_is_judged_as_the_strictest_of_them(rules in any_written(), first in "(ls|make|rm|x)( a)?", second in "(ls|make|rm|x)( b)?", joint in "( && |; | \\| )") {
+        let lines: Vec<&str> = rules.iter().map(String::as_str).collect();
+        let context = with_rules(&lines, &[]);
+        let action = |line: &str| decide(&command(line), &context).action;
+        prop_assert_eq!(action(&format!("{first}{joint}{second}")), action(&first).max(action(&second)));
+    }
+}

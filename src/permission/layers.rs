@@ -1,0 +1,122 @@
+//! All written rules for one profile, in the one order in which the last match wins, and what a
+//! repository that is not trusted takes away from them.
+//!
+//! It refuses to read files: rules arrive with their origin.
+
+use super::profile::Profile;
+use super::rule::{Action, Facts, Form, Layer, Origin, Rule, last_match};
+
+/// The rules that hold for a profile.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rules {
+    list: Vec<Rule>,
+    restrictions: Vec<Rule>,
+}
+
+/// What the rules say about one form of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// Allow, ask or deny; ask where no rule matches.
+    pub action: Action,
+    /// The rule that says so.
+    pub by: Option<&'a Rule>,
+}
+
+impl Rules {
+    /// Puts layers in their order: defaults, built-in profile, the user's, the project's, this start's,
+    /// the user's own of the profile. Of one layer earlier rules stay earlier.
+    ///
+    /// `restrictions` are the rules of a project that is not trusted. They are a list of their own,
+    /// whose asks and denies hold whatever the other says, so that none of them can soften a rule.
+    pub fn layered(profile: &Profile, written: &[Rule], restrictions: &[Rule]) -> Self {
+        let mut list = defaults();
+        list.extend(profile.rules.iter().cloned());
+        list.extend(written.iter().cloned());
+        list.sort_by_key(|rule| rule.origin.layer);
+        Self {
+            list,
+            restrictions: strict(restrictions),
+        }
+    }
+
+    /// Takes a list as it stands, without any other layer.
+    pub fn alone(list: Vec<Rule>) -> Self {
+        Self {
+            list,
+            restrictions: Vec::new(),
+        }
+    }
+
+    /// All rules in their order, restrictions apart.
+    pub fn list(&self) -> &[Rule] {
+        &self.list
+    }
+
+    /// The restrictions, in their order; none allows.
+    pub fn restrictions(&self) -> &[Rule] {
+        &self.restrictions
+    }
+
+    /// Tells what the rules say about one form of a target, by the stricter of the two lists.
+    pub fn about(&self, permission: &str, form: &Form, facts: Facts) -> Said<'_> {
+        let by = last_match(&self.list, permission, form, facts);
+        let said = Said {
+            action: by.map_or(Action::Ask, |rule| rule.action),
+            by,
+        };
+        let taken = last_match(&self.restrictions, permission, form, facts);
+        match taken {
+            Some(rule) if rule.action > said.action || by.is_none() => Said {
+                action: rule.action.max(said.action),
+                by: taken,
+            },
+            Some(_) | None => said,
+        }
+    }
+
+    /// Tells whether whatever the permission is asked for is allowed: nothing then depends on the target.
+    pub fn allows_everything(&self, permission: &str, facts: Facts) -> bool {
+        let about = |rule: &&Rule| rule.is_about(permission, facts);
+        let last_for_all = self
+            .list
+            .iter()
+            .filter(about)
+            .rev()
+            .take_while(|rule| rule.action == Action::Allow)
+            .any(Rule::takes_every_target);
+        last_for_all && !self.restrictions.iter().any(|rule| about(&rule))
+    }
+
+    /// Finds the rule that hides a tool: the last about it, where that denies every target.
+    pub fn hides(&self, tool: &str) -> Option<&Rule> {
+        let facts = Facts::default();
+        let lists = [&self.list, &self.restrictions];
+        lists.into_iter().find_map(|list| {
+            let last = list.iter().rfind(|rule| rule.is_about(tool, facts))?;
+            (last.action == Action::Deny && last.takes_every_target()).then_some(last)
+        })
+    }
+}
+
+/// What holds for every profile until a rule says otherwise.
+fn defaults() -> Vec<Rule> {
+    let origin = Origin {
+        layer: Layer::Default,
+        place: "defaults".to_owned(),
+    };
+    ["external_directory", "doom_loop"]
+        .map(|permission| Rule::new(permission, "*", Action::Ask, origin.clone()))
+        .to_vec()
+}
+
+/// A project that is not trusted only tightens: what allows is no restriction.
+fn strict(rules: &[Rule]) -> Vec<Rule> {
+    rules
+        .iter()
+        .filter(|rule| rule.action != Action::Allow)
+        .cloned()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! A profile's name and a target go in, what it says comes out.
+
+use super::super::layers::Rules;
+use super::super::rule::{Facts, Form};
+use super::*;
+
+fn says(profile: &str, permission: &str, target: &str, facts: Facts) -> &'static str {
+    let rules = Rules::layered(&Profile::built_in(profile).unwrap(), &[], &[]);
+    rules
+        .about(permission, &Form::of(target), facts)
+        .action
+        .name()
+}
+
+/// Permission, target, what is known of the call, then what build, plan, review, explore and general say.
+const SAID: &str = "
+    read src/a.rs - allow allow allow allow allow
+    read .env - ask ask ask ask ask
+    read app/.env.local - ask ask ask ask ask
+    read app/.env.example - allow allow allow allow allow
+    read src/environment.rs - allow allow allow allow allow
+    grep TODO - allow allow allow allow allow
+    edit src/a.rs - allow deny deny deny allow
+    edit src/a.rs leaves ask deny deny deny ask
+    bash make - ask ask ask deny ask
+    bash make contained allow ask ask deny allow
+    bash ls reads ask allow allow deny ask
+    task general - allow allow deny deny ask
+    task explore - allow allow allow deny ask
+    plan_exit * - deny allow deny deny ask
+    plan_enter * - allow deny deny deny ask
+    external_directory /etc/x - ask ask ask deny ask
+    mcp__a__b * - ask ask ask deny ask
+";
+
+#[test]
+fn each_built_in_profile_says_what_its_line_promises() {
+    let names = ["build", "plan", "review", "explore", "general"];
+    for line in SAID.lines().filter(|line| !line.is_empty()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let facts = Facts {
+            is_contained: words[2] == "contained",
+            leaves_sandbox: words[2] == "leaves",
+            only_reads: words[2] == "reads",
+        };
+        let found = names.map(|name| says(name, words[0], words[1], facts));
+        assert_eq!(found.as_slice(), &words[3..], "{line}");
+    }
+    for name in ["advocate", "critic", "moderator"] {
+        assert_eq!(says(name, "edit", "a", Facts::default()), "deny");
+        assert_eq!(says(name, "read", "a", Facts::default()), "allow");
+    }
+}
+
+#[test]
+fn no_catch_all_of_a_built_in_profile_stands_behind_what_it_would_hide() {
+    for (name, _, _, rows) in BUILT_IN {
+        let n_catch_alls = rows
+            .iter()
+            .copied()
+            .flatten()
+            .filter(|row| row.0 == "*")
+            .count();
+        let first = rows.first().and_then(|rows| rows.first());
+        assert_eq!(
+            (n_catch_alls, first.map(|row| row.0)),
+            (1, Some("*")),
+            "{name}"
+        );
+    }
+}
+
+fn names(profiles: &Profiles, mode: AgentMode) -> String {
+    let names: Vec<&str> = profiles
+        .offered(mode)
+        .map(|profile| profile.name.as_str())
+        .collect();
+    names.join(" ")
+}
+
+#[test]
+fn profiles_are_listed_by_mode() {
+    let mut profiles = Profiles::default();
+    profiles.put(Profile::of_the_user("docs", AgentMode::All));
+    profiles.put(Profile {
+        shown: Shown::Hidden,
+        ..Profile::of_the_user("secret", AgentMode::All)
+    });
+    assert_eq!(
+        names(&profiles, AgentMode::Primary),
+        "build docs plan review"
+    );
+    assert_eq!(
+        names(&profiles, AgentMode::Subagent),
+        "advocate critic docs explore general moderator"
+    );
+    assert!(profiles.find("secret").is_ok());
+    let unknown = profiles.find("buld").unwrap_err().to_string();
+    let known = "advocate, build, critic, docs, explore, general, moderator, plan, review";
+    assert_eq!(
+        unknown,
+        format!("there is no agent \"buld\"; known are {known}")
+    );
+}
+
+#[test]
+fn a_profile_that_nobody_knows_may_do_nothing() {
+    let rules = Rules::layered(&Profile::of_nobody("x"), &[], &[]);
+    for permission in ["read", "bash", "edit", "task"] {
+        let said = rules.about(permission, &Form::of("a"), Facts::default());
+        assert_eq!(said.action, Deny);
+    }
+}
