@@ -9,6 +9,7 @@ pub mod resume;
 pub mod run;
 pub mod screen;
 pub mod scripted_agent;
+pub mod scrub;
 pub mod send;
 pub mod status;
 pub mod trust;
@@ -24,6 +25,7 @@ use crate::app::start::{Refusal, find_root};
 use crate::app::terminal;
 use crate::config::{Choices, Override, Places};
 use crate::engine::git::GitSettings;
+use crate::text::redact::{self, Known};
 
 /// Makes codex and claude work on one goal together: one plans and executes, the other reviews, you decide.
 #[derive(Debug, Parser)]
@@ -74,6 +76,8 @@ enum Command {
     },
     /// Lets this repository's own configuration, prompts and agent instructions count
     Trust(TrustArgs),
+    /// Makes a text safe to show to others: takes secrets and terminal sequences out
+    Scrub(scrub::ScrubArgs),
     /// Prints the completions of a shell
     Completions {
         /// The shell
@@ -152,6 +156,7 @@ impl ChoiceArgs {
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
+    know_secrets();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -166,6 +171,15 @@ pub fn main() -> u8 {
         None => Ok(say_usage()),
     };
     code.unwrap_or_else(|refusal| complain(&refusal))
+}
+
+/// Lets the values of the environment's secret variables be replaced wherever they would be shown or kept.
+fn know_secrets() {
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    if let Some(known) = Known::from_variables(variables) {
+        redact::know(known);
+    }
 }
 
 /// Without a command and without a terminal there is nothing to do but say so.
@@ -191,6 +205,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),
         Command::Trust(args) => run_trust(&args),
+        Command::Scrub(args) => scrub::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

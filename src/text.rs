@@ -15,4 +15,4 @@ pub mod question;
 pub mod slug;
 pub mod truncate;
 
-pub use clean::{Cleaner, clean, clean_json_line, one_line};
+pub use clean::{Cleaner, Scrubber, Taken, clean, clean_json_line, one_line};

@@ -9,6 +9,7 @@ mod frames;
 mod long_run;
 mod resuming;
 mod saving;
+mod scrubbing;
 mod streams;
 mod translating;
 
@@ -27,12 +28,13 @@ fn main() -> anyhow::Result<()> {
     let wanted = std::env::args()
         .skip(1)
         .find(|word| !word.starts_with("--"));
-    let parts: [(&str, Part); 5] = [
+    let parts: [(&str, Part); 6] = [
         ("fold", folding::run),
         ("translate", translating::run),
         ("save", saving::run),
         ("resume", resuming::run),
         ("frame", frames::run),
+        ("scrub", scrubbing::run),
     ];
     say(format_args!(
         "{:<46} {:>10} {:>10} {:>7}  goal",

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::redact::{self, Redactor, redact};
-use super::sanitise::{Sanitiser, is_harmless, sanitise};
+use super::sanitise::{Decoder, Sanitiser, is_harmless, sanitise};
 
 /// Cleans a whole text. Idempotent.
 pub fn clean(text: &str) -> String {
@@ -46,6 +46,81 @@ impl Cleaner {
         let mut out = self.redactor.push(&harmless);
         out.push_str(&self.redactor.finish());
         out
+    }
+}
+
+/// What is taken out of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Taken {
+    /// Both of what follows.
+    #[default]
+    All,
+    /// Secrets only.
+    Secrets,
+    /// What drives a terminal or hides from its reader only.
+    Controls,
+}
+
+/// Cleans bytes that arrive in pieces, as [`Cleaner`] does text; what is no UTF-8 becomes U+FFFD.
+#[derive(Debug, Clone, Default)]
+pub struct Scrubber {
+    taken: Taken,
+    decoder: Decoder,
+    sanitiser: Sanitiser,
+    redactor: Redactor,
+}
+
+impl Scrubber {
+    /// Starts at the beginning of a text.
+    pub fn new(taken: Taken) -> Self {
+        Self {
+            taken,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the next bytes and adds to `out` what is certain with them.
+    pub fn push(&mut self, bytes: &[u8], out: &mut String) {
+        let text = self.decoder.push(bytes);
+        pass(
+            self.taken,
+            &mut self.sanitiser,
+            &mut self.redactor,
+            &text,
+            out,
+        );
+    }
+
+    /// Ends the text and adds to `out` what was held back; the scrubber starts anew.
+    pub fn finish(&mut self, out: &mut String) {
+        let text = self.decoder.finish();
+        pass(
+            self.taken,
+            &mut self.sanitiser,
+            &mut self.redactor,
+            &text,
+            out,
+        );
+        let rest = self.sanitiser.finish();
+        match self.taken {
+            Taken::All => self.redactor.push_to(&rest, out),
+            Taken::Secrets | Taken::Controls => out.push_str(&rest),
+        }
+        out.push_str(&self.redactor.finish());
+    }
+}
+
+fn pass(
+    taken: Taken,
+    sanitiser: &mut Sanitiser,
+    redactor: &mut Redactor,
+    text: &str,
+    out: &mut String,
+) {
+    match taken {
+        Taken::All => redactor.push_to(&sanitiser.push(text), out),
+        Taken::Secrets => redactor.push_to(text, out),
+        Taken::Controls => out.push_str(&sanitiser.push(text)),
     }
 }
 

@@ -6,15 +6,25 @@
 //! A streamed text is judged line by line. At most [`HOLD`] bytes are held back: a longer line is
 //! cut where no secret is, after at least [`LOOKAHEAD`] more bytes have been seen.
 
+use std::borrow::Cow;
+
 use regex::Regex;
 
-mod glance;
+mod anchors;
+mod judge;
+mod known;
 mod pairs;
 mod private_key;
+mod rules;
 mod shapes;
+mod values;
 
-pub(crate) use pairs::{is_secret_name, redact_number, redact_value};
-pub(crate) use shapes::may_hold_secret;
+use anchors::Anchor;
+pub(crate) use known::may_hold_secret;
+pub use known::{Known, know};
+pub(crate) use pairs::is_secret_name;
+use shapes::Passed;
+pub(crate) use values::{redact_number, redact_value};
 
 /// The most bytes that are held back of an unfinished line.
 pub const HOLD: usize = 65_536;
@@ -34,13 +44,28 @@ pub fn redact(text: &str) -> String {
 }
 
 /// Redacts a text that arrives in pieces; any split gives the same text.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Redactor {
     /// The unfinished line, or what is left of it.
     held: String,
     /// The character before `held`, when `held` does not start a line.
     before: Option<char>,
+    /// The secret whose name the line before said, its value to follow.
+    announced: Option<String>,
     state: State,
+    known: Option<&'static Known>,
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self {
+            held: String::new(),
+            before: None,
+            announced: None,
+            state: State::Text,
+            known: known::known(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,6 +88,8 @@ struct Span {
     kind: &'static str,
     /// Whether the secret goes on in the next line.
     open: bool,
+    /// Set when the mark must stand in quotes: how long one is, with its backslashes.
+    quote: Option<usize>,
 }
 
 impl Redactor {
@@ -71,22 +98,64 @@ impl Redactor {
         Self::default()
     }
 
+    /// Replaces other values than those that the process knows.
+    #[cfg(test)]
+    fn with_known(known: &'static Known) -> Self {
+        Self {
+            known: Some(known),
+            ..Self::default()
+        }
+    }
+
     /// Takes the next piece and gives out the lines that are complete with it.
     pub fn push(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len());
+        self.push_to(piece, &mut out);
+        out
+    }
+
+    /// As [`Redactor::push`], onto what was given out before.
+    pub fn push_to(&mut self, piece: &str, out: &mut String) {
         let mut rest = piece;
         while !rest.is_empty() {
+            let plain = self.plain_lines(rest);
+            out.push_str(&rest[..plain]);
+            rest = &rest[plain..];
             let (taken, after) = rest.split_at(self.room_in(rest));
-            self.held.push_str(taken);
             rest = after;
+            if self.held.is_empty() && taken.ends_with('\n') {
+                self.on_line(taken, out);
+                continue;
+            }
+            self.held.push_str(taken);
             if self.held.ends_with('\n') {
                 let line = std::mem::take(&mut self.held);
-                self.on_line(&line, &mut out);
+                self.on_line(&line, out);
             } else if self.held.len() >= HOLD {
-                self.on_full(&mut out);
+                self.on_full(out);
             }
         }
-        out
+    }
+
+    /// Counts the bytes of the whole lines at a text's start that nothing hints at.
+    fn plain_lines(&self, text: &str) -> usize {
+        if !self.held.is_empty()
+            || self.before.is_some()
+            || self.announced.is_some()
+            || self.state != State::Text
+        {
+            return 0;
+        }
+        let upto = known::first_hint(text, self.known).unwrap_or(text.len());
+        // The hint may have begun as many bytes before it was seen.
+        let upto = upto.saturating_sub(anchors::BEGINS_BEFORE);
+        let lines = memchr::memrchr(b'\n', &text.as_bytes()[..upto]).map_or(0, |at| at + 1);
+        // Overlong lines are cut the same way whatever comes before them.
+        if text.as_bytes()[..lines].len() > HOLD && longest_line(&text[..lines]) >= HOLD {
+            0
+        } else {
+            lines
+        }
     }
 
     /// Ends the text and gives out what was held back.
@@ -101,14 +170,18 @@ impl Redactor {
         {
             out.push('\n');
         }
-        *self = Self::default();
+        let known = self.known;
+        *self = Self {
+            known,
+            ..Self::default()
+        };
         out
     }
 
     /// Counts the bytes to take: up to a line's end or a full hold, whichever is first, so that
     /// what is judged at once depends on the text alone and never on its pieces.
     fn room_in(&self, text: &str) -> usize {
-        let line = text.find('\n').map_or(text.len(), |at| at + 1);
+        let line = memchr::memchr(b'\n', text.as_bytes()).map_or(text.len(), |at| at + 1);
         let mut room = HOLD.saturating_sub(self.held.len()).min(line);
         while !text.is_char_boundary(room) {
             room += 1;
@@ -132,13 +205,28 @@ impl Redactor {
         let (content, end) = line
             .strip_suffix('\n')
             .map_or((line, ""), |content| (content, "\n"));
-        let spans = scan(content, self.before);
-        out.push_str(&settle(content, &spans, self.before));
+        let spans = self.scan_line(content);
+        out.push_str(&self.settle(content, &spans));
         if spans.last().is_some_and(|span| span.open) {
             self.state = State::PrivateKey { swallowed: 0 };
         } else {
             out.push_str(end);
         }
+    }
+
+    /// Finds every secret of one line, and what the line before announced.
+    fn scan_line(&mut self, content: &str) -> Vec<Span> {
+        let announced = self.announced.take();
+        let mut spans = scan(content, self.before, self.known);
+        let alone = announced.and_then(|name| pairs::find_value_alone(content, &name));
+        if let Some(alone) = alone {
+            spans.push(alone);
+            spans = join(spans);
+        }
+        if self.before.is_none() {
+            self.announced = pairs::announced(content).map(ToOwned::to_owned);
+        }
+        spans
     }
 
     fn on_key_line(&mut self, line: &str, swallowed: usize, out: &mut String) {
@@ -190,9 +278,25 @@ impl Redactor {
         }
     }
 
+    /// Replaces the spans, then looks again until nothing is found: a mark is a boundary that the
+    /// secret beside it may have lacked.
+    fn settle<'a>(&self, text: &'a str, spans: &[Span]) -> Cow<'a, str> {
+        if spans.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut clean = replace(text, spans);
+        loop {
+            let again = scan(&clean, self.before, self.known);
+            if again.is_empty() {
+                return Cow::Owned(clean);
+            }
+            clean = replace(&clean, &again);
+        }
+    }
+
     /// Gives out the beginning of `held` and returns what must wait.
     fn cut(&mut self, held: String, out: &mut String) -> String {
-        let spans = scan(&held, self.before);
+        let spans = scan(&held, self.before, self.known);
         let mut at = word_start(&held, held.len() - LOOKAHEAD);
         for span in spans.iter().rev() {
             if span.context < at && at < span.end {
@@ -212,7 +316,7 @@ impl Redactor {
         }
         let (now, later) = held.split_at(at);
         let done: Vec<Span> = spans.into_iter().filter(|span| span.end <= at).collect();
-        out.push_str(&settle(now, &done, self.before));
+        out.push_str(&self.settle(now, &done));
         self.before = now.chars().next_back();
         later.to_owned()
     }
@@ -242,13 +346,18 @@ fn ends_token(next: char) -> bool {
 }
 
 /// Finds every secret of one line, in order, overlapping finds joined.
-fn scan(text: &str, before: Option<char>) -> Vec<Span> {
-    if !may_hold_secret(text) {
+fn scan(text: &str, before: Option<char>, known: Option<&Known>) -> Vec<Span> {
+    if known::first_hint(text, known).is_none() {
         return Vec::new();
     }
     let mut found = private_key::find(text);
-    found.extend(shapes::find(text, before));
-    found.extend(pairs::find(text));
+    found.extend(shapes::find_dotted(text));
+    found.extend(known.map(|known| known.find(text)).unwrap_or_default());
+    found.extend(at_anchors(text, before));
+    join(found)
+}
+
+fn join(mut found: Vec<Span>) -> Vec<Span> {
     found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let mut joined: Vec<Span> = Vec::new();
     for span in found {
@@ -264,17 +373,27 @@ fn scan(text: &str, before: Option<char>) -> Vec<Span> {
     joined
 }
 
-/// Replaces the spans, then looks again until nothing is found: a mark is a boundary that the
-/// secret beside it may have lacked.
-fn settle(text: &str, spans: &[Span], before: Option<char>) -> String {
-    let mut clean = replace(text, spans);
-    let mut found = !spans.is_empty();
-    while found {
-        let again = scan(&clean, before);
-        found = !again.is_empty();
-        clean = replace(&clean, &again);
+fn at_anchors(text: &str, before: Option<char>) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut passed = Passed::default();
+    for found in anchors::each(text) {
+        // What lies inside a secret leads to none; what would need work twice is passed over.
+        if spans
+            .last()
+            .is_some_and(|last| last.start <= found.start && found.end <= last.end)
+        {
+            continue;
+        }
+        spans.extend(match found.anchor {
+            Anchor::Rule(number) => shapes::find(number, found, text, before, &mut passed),
+            Anchor::Name => pairs::find(text, found.end),
+        });
     }
-    clean
+    spans
+}
+
+fn longest_line(text: &str) -> usize {
+    text.split('\n').map(str::len).max().unwrap_or(0)
 }
 
 fn replace(text: &str, spans: &[Span]) -> String {
@@ -282,7 +401,10 @@ fn replace(text: &str, spans: &[Span]) -> String {
     let mut from = 0;
     for span in spans {
         clean.push_str(&text[from..span.start]);
-        clean.push_str(&mark(span.kind));
+        let quote = span
+            .quote
+            .map_or(String::new(), |len| "\\".repeat(len - 1) + "\"");
+        clean.extend([&quote, &mark(span.kind), &quote].map(String::as_str));
         from = span.end;
     }
     clean.push_str(&text[from..]);
@@ -302,5 +424,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern is valid")
 }
 
+#[cfg(test)]
+mod cases;
 #[cfg(test)]
 mod tests;

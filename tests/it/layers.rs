@@ -38,7 +38,9 @@ pub enum Std {
 }
 
 const PURE: Crates = Crates::Only(&[
+    "aho_corasick",
     "diffy",
+    "memchr",
     "regex",
     "serde",
     "serde_json",

@@ -29,6 +29,7 @@ mod history;
 mod record;
 mod recovery;
 mod review;
+mod scrub;
 mod secrets;
 mod sent;
 mod sessions;

@@ -1,165 +1,388 @@
-//! Secrets that show by the name they are kept under: JSON, TOML, YAML, env files, shell, code.
+//! Secrets that show by the name they are kept under: JSON, TOML, YAML, XML, env files, shell, headers, code.
 //!
-//! It knows names and how literal values differ from code, and refuses to know key shapes.
+//! It knows names and what stands between a name and its value, and refuses to know key shapes. Whether a
+//! value is a secret is `values`' to say.
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
+use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, kind_of};
 use super::{MARK, Span, pattern};
 
-/// Group 1 the name, 2 the quote after it, 3 the sign, 4 the value's quote, 5 the value's start.
-static PAIR: LazyLock<Regex> = LazyLock::new(|| {
+/// How names of secrets end.
+pub(super) static NAMES: [&str; 79] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "credential",
+    "credentials",
+    "api_key",
+    "api-key",
+    "apikey",
+    "api key",
+    "api.key",
+    "access_key",
+    "access-key",
+    "accesskey",
+    "access key",
+    "access_key_id",
+    "accesskeyid",
+    "access key id",
+    "secret_key",
+    "secret-key",
+    "secretkey",
+    "secret key",
+    "secret_key_base",
+    "private_key",
+    "private-key",
+    "privatekey",
+    "private key",
+    "signing_key",
+    "signing-key",
+    "signingkey",
+    "encryption_key",
+    "encryption-key",
+    "encryptionkey",
+    "auth_key",
+    "auth-key",
+    "authkey",
+    "account_key",
+    "accountkey",
+    "master_key",
+    "masterkey",
+    "subscription-key",
+    "subscription_key",
+    "shared_key",
+    "sharedkey",
+    "sharedaccesskey",
+    "presharedkey",
+    "license_key",
+    "licensekey",
+    "deploy_key",
+    "hmac_key",
+    "service_key",
+    "service_role_key",
+    "app_key",
+    "_pass",
+    "-pass",
+    "_pwd",
+    "\"pass",
+    "'pass",
+    "\"pwd",
+    "'pwd",
+    ";pwd",
+    "; pwd",
+    "mysql_pwd",
+    "\"auth",
+    "_auth",
+    "_pat",
+    "account-key",
+    "storage-key",
+    "storage_key",
+    "master-key",
+    "shared-key",
+    "license-key",
+    "storepass",
+    "keypass",
+    "sshpass",
+    "bearer",
+    "<pass",
+];
+
+/// Names that end so and keep no secret: pages, counts, marks of a language model, public halves.
+static HARMLESS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?i)([a-z0-9_.-]*(?:token|secret|password|passwd|passphrase|passcode|api[_-]?key|access[_-]?key(?:[_-]?id)?|",
-        r"secret[_-]?key(?:[_-]?base)?|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth[_-]?key|account[_-]?key|",
-        r"master[_-]?key|_pass|_pwd|credentials?))",
-        r#"(\\*["'`]?\]?)(\s*(?:=>|:=|[:=]|,\s)\s*)(?:[bfr]?(\\*["'`]))?"#,
+        r"(?i)public|page[_-]?token|next[_-]?token|continuation|cancellation|",
+        r"(?:^|[_.-])(?:max|min|stop|pad|eos|bos|unk|sep|cls|mask|design)[_-]",
     ))
 });
 
-/// `--password VALUE`, as command lines have it.
-static FLAG: LazyLock<Regex> = LazyLock::new(|| {
+/// How far left of its end a name may begin, in bytes.
+const LONGEST_NAME: usize = 96;
+
+/// Between a name and a value: 1 the quote after the name, 2 the sign, 3 the value's quote.
+static SIGN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"^(\\*["'`]?\]?)(\s{0,40}(?:=>|:=|\?=|\+=|<-|={1,3}|:|,|%3[dD]|\\u003[dD])\s{0,40})"#,
+        r#"(?:(?:\[\s{0,40})?(?:(?:Some|Ok|Secret|SecretString::new|SecretString::from|String::from)\()?[bfru@$]{0,2}(\\*["'`]))?"#,
+    ))
+});
+
+/// A quoted value right after a name: `setPassword("x")`, `PASSWORD 'x'`.
+static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^(?:\(\s?|\s{1,8})(\\*["'])"#));
+
+/// A value after a blank or in words: `--token x`, `ENV TOKEN x`, `the password is x`.
+static BLANK: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"^\\*["'`]?\s{1,40}(?:(is|was|to)\s{0,4}:?\s{1,4})?(\\*["'`])?"#));
+
+/// What may stand before a name whose value follows after a blank.
+static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)--(?:[a-z-]*-)?(token|password|passwd|secret|api-?key|secret-key|access-key)\s+["']?([^\s"'`-][^\s"'`]*)"#,
+        r#"(?i)(?:^|[\s"'`(;])(?:env|arg|setx|setenv|set\s+-[a-z]+|(?:config(?:ure)?|secrets?)\s+set|login\s+\S+)\s+["']?(?:\S{0,60}:)?$"#,
     )
+});
+
+/// `"name": "API_KEY", "value": ` in one line; 1 is the value's quote.
+static VALUE_BESIDE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"^(?:\\*["'])?\s{0,40}[,;]?\s{0,40}\\*["']?(?i:value)\\*["']?\s{0,40}[:=]\s{0,40}(\\*["'])?"#,
+    )
+});
+
+/// What stands before a name that is itself a value: `name: `, `"key": "`.
+static NAME_OF: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?i)(?:^|[\s{,<"'\\-])(?:name|key)\\*["']?\s{0,40}[:=]\s{0,40}\\*["']?$"#)
 });
 
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?i)(?:token|secret|password|passwd|passphrase|passcode|api[_-]?key|access[_-]?key(?:[_-]?id)?|",
+        r"(?i)(?:token|secret|password|passwd|passphrase|passcode|api[_.-]?key|access[_-]?key(?:[_-]?id)?|",
         r"secret[_-]?key(?:[_-]?base)?|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth[_-]?key|account[_-]?key|",
-        r"master[_-]?key|_pass|_pwd)$",
+        r"master[_-]?key|subscription[_-]?key|shared[_-]?key|_pass|_pwd|_pat|_auth|^pass|^pwd|sshpass|mysql_pwd)$",
     ))
 });
 
-/// Types, and words that stand for a value.
-static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)^(?:[$<{%\[].*|\*+|x+|\.{2,}|…|-+|none|null|nil|true|false|undefined|required|optional|redacted|",
-        r"string|str|bool(?:ean)?|number|integer|object|array|bytes|secretstr|",
-        r"u?int\d*(?:_t)?|[iuf]\d+|float\d*|varchar.*|char\d*|your[-_ ].*|(?:my|the|some)[-_]?(?:token|secret|password|key))$",
-    ))
+/// Tells whether a key of an object or table names a secret.
+pub(crate) fn is_secret_name(name: &str) -> bool {
+    NAME.is_match(name) && !is_harmless(name)
+}
+
+fn is_harmless(name: &str) -> bool {
+    HARMLESS.is_match(name)
+}
+
+/// Finds the value kept under the name that ends at `end`.
+pub(super) fn find(text: &str, end: usize) -> Option<Span> {
+    let rest = &text[end..];
+    let next = *rest.as_bytes().first()?;
+    if next.is_ascii_alphanumeric() || matches!(next, b'_' | b'-' | b'.') {
+        return None;
+    }
+    let start = name_start(text, end);
+    let name = &text[start..end];
+    // The word inside a mark is no name.
+    if is_harmless(name) || text[..start].ends_with(MARK) {
+        return None;
+    }
+    let mut span = after_sign(text, start, end)
+        .or_else(|| in_tag(text, start, end))
+        .or_else(|| after_call(text, start, end))
+        .or_else(|| after_blank(text, start, end))
+        .or_else(|| beside(text, start, end))?;
+    span.context = start;
+    Some(span)
+}
+
+/// Finds the value of a line such as `value: x` whose line before named a secret.
+pub(super) fn find_value_alone(text: &str, name: &str) -> Option<Span> {
+    let found = VALUE_LINE.captures(text)?;
+    let end = found.get(0)?.end();
+    quoted_or_bare(
+        text,
+        end,
+        found.get(1).map(|quote| quote.as_str()),
+        name,
+        Sign::Colon,
+    )
+}
+
+static VALUE_LINE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"^\W{0,40}(?i:value)["']?\s{0,40}[:=]\s{0,40}(["'])?"#));
+
+static NAME_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"^\W{0,40}(?i:name|key)["']?\s{0,40}[:=]\s{0,40}["']?([A-Za-z0-9_.-]{3,64})["']?,?\s*$"#,
+    )
 });
 
-/// A variable's field.
-static CODE_PATH: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^&?[a-z_][a-z0-9_]*(?:\.[a-z_][A-Za-z0-9_]*)+$"));
+/// The secret name that a line such as `- name: API_KEY` announces for the next one.
+pub(super) fn announced(text: &str) -> Option<&str> {
+    let name = NAME_LINE.captures(text)?.get(1)?.as_str();
+    is_secret_name(name).then_some(name)
+}
 
-/// A setting's own name in place of its value, such as `OPENAI_API_KEY`.
-static ENV_NAME: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|TOKEN|SECRET|PASSWORD|PASS|ID)$")
-});
+fn name_start(text: &str, end: usize) -> usize {
+    let bytes = text.as_bytes();
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let n = bytes[..end]
+        .iter()
+        .rev()
+        .take(LONGEST_NAME)
+        .take_while(is_name)
+        .count();
+    // An escape such as `\n` before a name is no part of it.
+    let escaped = n > 1
+        && matches!(bytes[..end - n], [.., b'\\'])
+        && matches!(bytes[end - n], b'n' | b'r' | b't');
+    end - n + usize::from(escaped)
+}
+
+fn after_sign(text: &str, start: usize, end: usize) -> Option<Span> {
+    let found = SIGN.captures(&text[end..])?;
+    let group = |n: usize| found.get(n).map_or("", |group| group.as_str());
+    let name = &text[start..end];
+    let sign = sign_of(
+        group(2),
+        text[..start].chars().next_back(),
+        text[end..].chars().next(),
+    );
+    // In a list a name is one of many words; in a call or after a flag its value follows.
+    let listed =
+        sign == Sign::Comma && !name.starts_with("--") && !opens_call(&text[..start], group(2));
+    let in_address = sign == Sign::Colon && text[..start].ends_with("://");
+    if listed || in_address {
+        return None;
+    }
+    let value = end + found.get(0)?.end();
+    let quote = found.get(3).map(|quote| quote.as_str());
+    let mut span = quoted_or_bare(text, value, quote, name, sign)?;
+    // A number becomes a string where its name is one: JSON stays JSON.
+    let around = group(1).trim_end_matches(']');
+    if quote.is_none() && around.ends_with('"') && sign == Sign::Colon {
+        span.quote = Some(around.len());
+    }
+    Some(span)
+}
+
+fn opens_call(left: &str, sign: &str) -> bool {
+    sign.ends_with(char::is_whitespace)
+        && left
+            .trim_end_matches(['"', '\'', '`', '\\', ':'])
+            .ends_with('(')
+}
+
+fn sign_of(sign: &str, before: Option<char>, after: Option<char>) -> Sign {
+    let spaced = sign.contains(char::is_whitespace);
+    match sign.trim() {
+        "," => Sign::Comma,
+        "==" | "===" => Sign::Equality,
+        ":" => Sign::Colon,
+        "=" if matches!(before, Some('?' | '&' | '#')) => Sign::Query,
+        "=" if spaced => Sign::SpacedEqual,
+        "=" if matches!(before, Some('(' | ',')) && after == Some('=') => Sign::Argument,
+        "%3d" | "%3D" => Sign::Encoded,
+        "\\u003d" | "\\u003D" => Sign::Query,
+        "=" => Sign::Equal,
+        _ => Sign::Other,
+    }
+}
+
+/// `<password>x</password>`
+fn in_tag(text: &str, start: usize, end: usize) -> Option<Span> {
+    let inner = text[end..].strip_prefix('>')?;
+    if !text[..start].ends_with(['<', ':']) {
+        return None;
+    }
+    let close = inner
+        .find('<')
+        .filter(|at| inner[*at..].starts_with("</"))?;
+    let place = Place::new(&text[start..end], Sign::Tag);
+    is_quoted_secret(&inner[..close], &place).then(|| span(end + 1, close, place.name))
+}
+
+fn after_call(text: &str, start: usize, end: usize) -> Option<Span> {
+    let found = CALL.captures(&text[end..])?;
+    let quote = found.get(1)?.as_str();
+    let name = &text[start..end];
+    if kind_of(name) != "password" && !text[end..].starts_with('(') {
+        return None;
+    }
+    quoted_or_bare(
+        text,
+        end + found.get(0)?.end(),
+        Some(quote),
+        name,
+        Sign::Comma,
+    )
+}
+
+fn after_blank(text: &str, start: usize, end: usize) -> Option<Span> {
+    let found: Captures<'_> = BLANK.captures(&text[end..])?;
+    let name = &text[start..end];
+    let left = &text[..start];
+    let near = &left[left.ceil_char_boundary(start.saturating_sub(80))..];
+    let is_flag = name.starts_with("--") || left.ends_with("--") || COMMAND.is_match(near);
+    let sign = match found.get(1) {
+        Some(_) => Sign::Words,
+        None if is_flag => Sign::Flag,
+        None => return None,
+    };
+    let quote = found.get(2).map(|quote| quote.as_str());
+    quoted_or_bare(text, end + found.get(0)?.end(), quote, name, sign)
+}
+
+fn beside(text: &str, start: usize, end: usize) -> Option<Span> {
+    let found = VALUE_BESIDE.captures(&text[end..])?;
+    let left = &text[text[..start].ceil_char_boundary(start.saturating_sub(120))..start];
+    if !NAME_OF.is_match(left) {
+        return None;
+    }
+    let quote = found.get(1).map(|quote| quote.as_str());
+    quoted_or_bare(
+        text,
+        end + found.get(0)?.end(),
+        quote,
+        &text[start..end],
+        Sign::Colon,
+    )
+}
+
+fn quoted_or_bare(
+    text: &str,
+    at: usize,
+    quote: Option<&str>,
+    name: &str,
+    sign: Sign,
+) -> Option<Span> {
+    let rest = &text[at..];
+    let place = Place::new(name, sign);
+    let len = match quote {
+        Some(quote) => {
+            let len = quoted_len(rest, quote);
+            is_quoted_secret(&rest[..len], &place).then_some(len)?
+        }
+        None => bare_secret(rest, &place)?,
+    };
+    let kind = match sign {
+        Sign::Query | Sign::Encoded => "query-secret",
+        _ => kind_of(name),
+    };
+    Some(Span {
+        kind,
+        ..span(at, len, name)
+    })
+}
+
+fn span(start: usize, len: usize, name: &str) -> Span {
+    Span {
+        context: start,
+        start,
+        end: start + len,
+        kind: kind_of(name),
+        open: false,
+        quote: None,
+    }
+}
 
 /// How much of an unquoted value is looked at to tell whether it is a literal.
 const JUDGED: usize = 512;
 
-/// Finds values under secret names in one line.
-pub(super) fn find(text: &str) -> Vec<Span> {
-    let mut spans = Vec::new();
-    let mut from = 0;
-    while let Some(found) = PAIR.captures_at(text, from) {
-        let (Some(whole), Some(name)) = (found.get(0), found.get(1)) else {
-            break;
-        };
-        let sign = found.get(3).map_or("", |group| group.as_str());
-        let rest = &text[whole.end()..];
-        from = whole.end();
-        let len = match found.get(4) {
-            Some(quote) => quoted_secret(rest, quote.as_str(), name.as_str(), sign),
-            None => bare_secret(rest, name.as_str(), sign),
-        };
-        if let Some(len) = len {
-            from = whole.end() + len;
-            let kind = kind_of(name.as_str());
-            spans.push(Span {
-                context: whole.start(),
-                start: whole.end(),
-                end: from,
-                kind,
-                open: false,
-            });
-        }
-    }
-    spans.extend(find_flags(text));
-    spans
-}
-
-/// Measures the quoted secret that `rest` starts with.
-fn quoted_secret(rest: &str, quote: &str, name: &str, sign: &str) -> Option<usize> {
-    let len = quoted_len(rest, quote);
-    let place = Place {
-        name,
-        sign,
-        after: None,
-    };
-    is_quoted_secret(&rest[..len], &place).then_some(len)
-}
-
 /// Measures the unquoted secret that `rest` starts with.
-fn bare_secret(rest: &str, name: &str, sign: &str) -> Option<usize> {
-    let mut judged = rest.len().min(JUDGED);
-    while !rest.is_char_boundary(judged) {
-        judged -= 1;
-    }
-    let len = bare_len(&rest[..judged]);
-    let after = rest[len..].chars().next();
-    let place = Place { name, sign, after };
-    is_bare_secret(&rest[..len], &place).then(|| if len == judged { bare_len(rest) } else { len })
-}
-
-/// Where a value stands.
-struct Place<'a> {
-    name: &'a str,
-    sign: &'a str,
-    /// The character right of the value.
-    after: Option<char>,
-}
-
-fn find_flags(text: &str) -> impl Iterator<Item = Span> {
-    FLAG.captures_iter(text).filter_map(|found| {
-        let (name, value) = (found.get(1)?, found.get(2)?);
-        is_literal(value.as_str(), name.as_str()).then(|| Span {
-            context: name.start(),
-            start: value.start(),
-            end: value.end(),
-            kind: kind_of(name.as_str()),
-            open: false,
-        })
+fn bare_secret(rest: &str, place: &Place<'_>) -> Option<usize> {
+    let judged = rest.floor_char_boundary(JUDGED);
+    let len = bare_len(&rest[..judged], place.sign);
+    let after = &rest[len..];
+    is_bare_secret(&rest[..len], after, place).then(|| {
+        if len == judged {
+            bare_len(rest, place.sign)
+        } else {
+            len
+        }
     })
-}
-
-/// Tells whether a key of an object or table names a secret.
-pub(crate) fn is_secret_name(name: &str) -> bool {
-    NAME.is_match(name)
-}
-
-/// The mark for a string kept under a secret name; `None` when the string stands for a secret only.
-pub(crate) fn redact_value(name: &str, value: &str) -> Option<String> {
-    let place = Place {
-        name,
-        sign: ":",
-        after: None,
-    };
-    is_quoted_secret(value, &place).then(|| super::mark(kind_of(name)))
-}
-
-/// As [`redact_value`] for a number: a password may be one, a token is a count.
-pub(crate) fn redact_number(name: &str) -> Option<String> {
-    (kind_of(name) == "password").then(|| super::mark(kind_of(name)))
-}
-
-fn kind_of(name: &str) -> &'static str {
-    let name = name.to_ascii_lowercase();
-    if name.contains("pass") || name.ends_with("pwd") {
-        "password"
-    } else if name.ends_with("token") {
-        "token"
-    } else if name.contains("key") {
-        "key"
-    } else {
-        "secret"
-    }
 }
 
 /// Measures a value up to its closing quote, or to the line's end when it has none.
@@ -184,81 +407,27 @@ fn quoted_len(text: &str, quote: &str) -> usize {
     text.len()
 }
 
-fn bare_len(text: &str) -> usize {
+fn bare_len(text: &str, sign: Sign) -> usize {
     let ends = |c: char| {
         c.is_whitespace()
+            || c.is_control()
             || matches!(
                 c,
                 '"' | '\'' | '`' | ',' | ';' | '&' | '|' | '<' | '>' | '\\'
             )
+            || matches!(sign, Sign::Query | Sign::Encoded) && matches!(c, '#' | ')' | ']' | '}')
+            || sign == Sign::Encoded && c == '%'
     };
     let end = text.find(ends).unwrap_or(text.len());
     let run = &text[..end];
     // Padding of base64 belongs to a value; another pair does not.
-    match run.find('=') {
+    let len = match run.find('=') {
         Some(at) if !run[at..].bytes().all(|byte| byte == b'=') => at,
         Some(_) | None => end,
-    }
-}
-
-fn is_placeholder(value: &str) -> bool {
-    value.starts_with(MARK) || PLACEHOLDER.is_match(value) || ENV_NAME.is_match(value)
-}
-
-fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
-    if is_placeholder(value.trim())
-        || value.trim().is_empty()
-        || place.sign.contains(", ") && !is_literal(value, place.name)
-    {
-        return false;
-    }
-    let lower = value.to_ascii_lowercase();
-    if kind_of(place.name) == "password" {
-        // A label or an error text names the thing that it asks for; a password does not.
-        let label = value.contains(' ') && lower.contains("pass");
-        return !label && !matches!(lower.as_str(), "password" | "passwd" | "passphrase");
-    }
-    let word = matches!(
-        lower.as_str(),
-        "token" | "secret" | "identifier" | "keyword" | "bearer" | "default"
-    );
-    value.len() >= 6 && !value.contains(char::is_whitespace) && !word
-}
-
-fn is_bare_secret(value: &str, place: &Place<'_>) -> bool {
-    let shell = place.sign == "="
-        && place.name.len() > 1
-        && !place.name.bytes().any(|byte| byte.is_ascii_lowercase());
-    if shell {
-        let code = value.contains(['(', ')', '{', '}', '$', '[']);
-        return value.len() >= 3 && !code && !is_placeholder(value);
-    }
-    // A list of words is no pair; a spaced assignment that ends in `;` is code, `Password=x;` is not.
-    let code =
-        matches!(place.after, Some('<' | '>')) || place.after == Some(';') && place.sign != "=";
-    !place.sign.contains(',') && !code && is_literal(value, place.name)
-}
-
-/// Tells a literal from code: a path, a call, a type, a variable.
-fn is_literal(value: &str, name: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let code = value.contains(['(', ')', '{', '}', '[', ']', '$', '?', '*'])
-        || value.starts_with([':', '=']);
-    if is_placeholder(value) || code || value.contains("::") || CODE_PATH.is_match(value) {
-        return false;
-    }
-    let password = kind_of(name) == "password";
-    if ["token", "secret", "password", "passwd", "api_key", "apikey"]
-        .iter()
-        .any(|word| lower.contains(word))
-    {
-        return false;
-    }
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    let marks = value.contains(['!', '@', '#', '%', '^']);
-    match password {
-        true => (digits > 0 || marks) && (letters > 0 || digits >= 4) && value.len() >= 4,
-        false => digits > 0 && letters > 0 && value.len() >= 6,
-    }
+    };
+    let run = &run[..len];
+    let opens = run.contains(['(', '[', '{']);
+    let trimmed =
+        run.trim_end_matches(|c| matches!(c, ')' | ']' | '}') && !opens || matches!(c, '.' | ':'));
+    trimmed.len()
 }

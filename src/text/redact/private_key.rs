@@ -8,13 +8,12 @@ use regex::Regex;
 
 use super::{Span, pattern};
 
-/// A begin mark, then either all up to the end mark or as much as can be key material.
-static BLOCK: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
-        r"(?:.*?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
-        r"|(?:(?:\\+[nrt]|[ \t])*[A-Za-z0-9+/=]{16,})*(?:\\+[nrt]|[A-Za-z0-9+/=\\])*)",
-    ))
+static BEGIN: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"));
+
+/// As much after a begin mark as can be key material.
+static MATERIAL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:(?:\\+[nrt]|[ \t])*[A-Za-z0-9+/=]{16,})*(?:\\+[nrt]|[A-Za-z0-9+/=\\])*")
 });
 
 static END: LazyLock<Regex> =
@@ -31,16 +30,28 @@ static BODY: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Finds private keys in one line; one that reaches the line's end without its own end is open.
 pub(super) fn find(text: &str) -> Vec<Span> {
-    BLOCK
-        .find_iter(text)
-        .map(|found| Span {
-            context: found.start(),
-            start: found.start(),
-            end: found.end(),
+    let mut spans: Vec<Span> = Vec::new();
+    let mut may_end = true;
+    for begin in BEGIN.find_iter(text) {
+        if spans.last().is_some_and(|last| begin.start() < last.end) {
+            continue;
+        }
+        let rest = &text[begin.end()..];
+        // What has no end from here on has none further on.
+        let ended = if may_end { end_in(rest) } else { None };
+        may_end = ended.is_some();
+        let material = || MATERIAL.find(rest).map_or(0, |found| found.end());
+        let end = begin.end() + ended.unwrap_or_else(material);
+        spans.push(Span {
+            context: begin.start(),
+            start: begin.start(),
+            end,
             kind: "private-key",
-            open: found.end() == text.len() && end_in(found.as_str()).is_none(),
-        })
-        .collect()
+            open: ended.is_none() && end == text.len(),
+            quote: None,
+        });
+    }
+    spans
 }
 
 /// Finds where a key ends in a line inside it: the byte after the end mark.

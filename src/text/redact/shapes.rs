@@ -1,280 +1,181 @@
-//! Secrets that show by their own shape, wherever they stand.
+//! Finds what the rules describe, and tokens of three parts that no word announces.
 //!
-//! It refuses to know the names of keys and settings; that is `pairs`.
+//! Refuses to know the rules one by one.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-use super::glance::may_hold_hint;
-use super::{MARK, Span, pattern};
+use super::anchors::{Found, dots};
+use super::rules::{Edge, Letters, RULES, Rule, Shape};
+use super::{Span, pattern};
 
-/// One shape: what finds it, and what must hold besides.
-struct Shape {
-    kind: &'static str,
-    /// Group `secret` is what is replaced.
-    regex: Regex,
-    /// Refuses what a longer or shorter part of the same match could not save.
-    holds: fn(&str) -> bool,
-    edge: Edge,
+/// How far a pattern looks at first; only what reaches this end is looked at whole.
+const WINDOW: usize = 2_048;
+
+/// How far left of a place a word is looked for that a rule needs.
+const NEAR: usize = 400;
+
+/// Each pattern is compiled when it is needed first: most never are.
+static PATTERNS: LazyLock<Vec<OnceLock<Regex>>> =
+    LazyLock::new(|| RULES.iter().map(|_| OnceLock::new()).collect());
+
+/// Where the same rule need not look again: what was looked at holds nothing for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Passed {
+    number: usize,
+    until: usize,
 }
 
-/// Whether a shape may start in the middle of a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Edge {
-    Word,
-    Anywhere,
-}
-
-/// What every secret has in it, so that ordinary lines are passed over quickly.
-pub(super) static HINT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)sk-|[sr]k_(?:live|test)_|gh[pousr]_|github_pat_|xox[a-z]-|xapp-|akia|asia|abia|acca|aiza|eyj|npm_|glpat-",
-        r"|gl[a-z]{2,5}-|hf_|gsk_|xai-|pypi-|ya29\.|sg\.|dckr_pat_|dop_v1_|whsec_|lin_api_|shp(?:at|ss)_|age-secret",
-        r"|-----begin|bearer|basic|authorization|://|key|token|secret|pass|pwd|credential|sig=|signature|auth=|code=|curl",
-    ))
-});
-
-static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    let shape = |kind, text, holds, edge| Shape {
-        kind,
-        regex: whole_pattern(text, edge),
-        holds,
-        edge,
+/// Finds the secret that a rule's word leads to; `before` is the character left of the text.
+pub(super) fn find(
+    number: usize,
+    found: Found,
+    text: &str,
+    before: Option<char>,
+    passed: &mut Passed,
+) -> Option<Span> {
+    let rule = RULES.get(number)?;
+    if passed.number == number && found.start < passed.until {
+        return None;
+    }
+    let left = &text[..found.start];
+    let is_free = match rule.edge {
+        Edge::Anywhere => true,
+        Edge::Word => begins_word(left, before),
+        Edge::Alone => begins_word(left, before) && !left.ends_with('-'),
     };
-    vec![
-        shape(
-            "api-key",
-            r"sk-(?:proj|ant|svcacct|or|admin|live|test|lf|None)-[A-Za-z0-9_-]{8,}",
-            always,
-            Edge::Word,
-        ),
-        shape("api-key", r"sk-[A-Za-z0-9_-]{16,}", is_random, Edge::Word),
-        shape(
-            "api-key",
-            r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "github-token",
-            r"gh[pousr]_[A-Za-z0-9]{16,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "github-token",
-            r"github_pat_[A-Za-z0-9_]{20,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "gitlab-token",
-            r"gl(?:pat|ptt|dt|rt|ft|soat|cbt|agent|oas)-[A-Za-z0-9_-]{16,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "slack-token",
-            r"xox[a-z]-[A-Za-z0-9-]{8,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "slack-token",
-            r"xapp-\d-[A-Za-z0-9-]{8,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "slack-webhook",
-            r"hooks\.slack\.com/(?:services|workflows)/(?<secret>[A-Za-z0-9/+_-]{20,})",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "aws-key",
-            r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}",
-            always,
-            Edge::Word,
-        ),
-        shape("google-key", r"AIza[A-Za-z0-9_-]{30,}", always, Edge::Word),
-        shape(
-            "google-token",
-            r"ya29\.[A-Za-z0-9_-]{20,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "jwt",
-            r"eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]+){0,3}",
-            always,
-            Edge::Word,
-        ),
-        shape("npm-token", r"npm_[A-Za-z0-9]{20,}", always, Edge::Word),
-        shape(
-            "huggingface-token",
-            r"hf_[A-Za-z0-9]{16,}",
-            always,
-            Edge::Word,
-        ),
-        shape("pypi-token", r"pypi-[A-Za-z0-9_-]{30,}", always, Edge::Word),
-        shape(
-            "api-key",
-            r"gsk_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{30,}|lin_api_[A-Za-z0-9]{30,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "api-key",
-            r"dckr_pat_[A-Za-z0-9_-]{20,}|dop_v1_[a-f0-9]{40,}|whsec_[A-Za-z0-9+/]{20,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "api-key",
-            r"shp(?:at|ss|ca|pa)_[a-fA-F0-9]{20,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "private-key",
-            r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
-            always,
-            Edge::Word,
-        ),
-        shape(
-            "authorization",
-            AUTHORIZATION_BARE,
-            is_random,
-            Edge::Anywhere,
-        ),
-        shape("password", CURL_USER, is_credential, Edge::Anywhere),
-        shape(
-            "authorization",
-            AUTHORIZATION,
-            is_credential,
-            Edge::Anywhere,
-        ),
-        shape(
-            "authorization",
-            r"(?i)bearer(?:\s+|%20)(?<secret>[A-Za-z0-9._~+/:=-]{16,})",
-            is_random,
-            Edge::Word,
-        ),
-        shape(
-            "authorization",
-            r"(?i)basic(?:\s+|%20)(?<secret>[A-Za-z0-9+/]{12,}={0,2})",
-            is_random,
-            Edge::Word,
-        ),
-        shape(
-            "url-password",
-            r#"(?i)[a-z][a-z0-9+.-]{1,20}://[^\s/@:"'<>]*:(?<secret>[^\s/"'<>]+)@"#,
-            is_credential,
-            Edge::Anywhere,
-        ),
-        shape(
-            "url-password",
-            r#"(?i)[a-z][a-z0-9+.-]{1,20}://(?<secret>[A-Za-z0-9_-]{20,})@"#,
-            is_random,
-            Edge::Anywhere,
-        ),
-        shape("query-secret", QUERY, is_query_value, Edge::Anywhere),
-    ]
-});
-
-const AUTHORIZATION: &str = concat!(
-    r#"(?i)authorization\\*["'`]?\s*(?:=>|[:=,])\s*\\*["'`]?\s*"#,
-    r#"(?:bearer|basic|token|negotiate|apikey|api-key|key)(?:\s+|%20)(?<secret>[^\s"'`\\,;<>)}\]]+)"#,
-);
-
-/// A header whose value has no scheme before it.
-const AUTHORIZATION_BARE: &str =
-    r#"(?i)authorization\\*["'`]?\s*[:=]\s*\\*["'`]?(?<secret>[a-z0-9._~+/=-]{8,})"#;
-
-const CURL_USER: &str =
-    r#"curl\s(?:[^\n]*?\s)?(?:-u|--user)(?:\s+|=)?["']?[^\s:"'$]+:(?<secret>[^\s"']+)"#;
-
-const QUERY: &str = concat!(
-    r"(?i)(?:[?&]|&amp;)(?:[a-z0-9_.-]*(?:token|secret|password|passwd|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signature|credential)",
-    r#"|key|sig|auth|pwd|pass|code)=(?<secret>[^&#;\s"'`<>\\]+)"#,
-);
-
-/// Tells whether a line needs a closer look at all.
-pub(crate) fn may_hold_secret(text: &str) -> bool {
-    may_hold_hint(text) && HINT.is_match(text)
+    if !is_free || !is_near(rule.needs, left) {
+        return None;
+    }
+    let (start, end) = match rule.shape {
+        Shape::Run(letters, least) => {
+            let (n, is_run) = run(rule, letters, least, found, text)?;
+            let end = found.end + n;
+            if !is_run || !(rule.holds)(&text[found.start..end]) {
+                *passed = Passed { number, until: end };
+                return None;
+            }
+            (found.start, end)
+        }
+        Shape::Pattern(shape) => look(number, shape, found.start, text)?,
+    };
+    (rule.holds)(&text[start..end]).then_some(Span {
+        context: found.start,
+        start,
+        end,
+        kind: rule.kind,
+        open: false,
+        quote: None,
+    })
 }
 
-/// Finds every shape in one line; `before` is the character left of it.
-pub(super) fn find(text: &str, before: Option<char>) -> Vec<Span> {
-    SHAPES
+/// Measures the run after a rule's word and tells whether it is long enough.
+fn run(
+    rule: &Rule,
+    letters: Letters,
+    least: usize,
+    found: Found,
+    text: &str,
+) -> Option<(usize, bool)> {
+    let word = &text[found.start..found.end];
+    if !rule.starts.contains(&word) {
+        return None;
+    }
+    let rest = text.as_bytes().get(found.end..)?;
+    let n = rest.iter().take_while(|byte| letters.has(**byte)).count();
+    // A sentence's end is no part of a token, nor is the sign before the next pair.
+    let trailing = rest[..n]
         .iter()
-        .flat_map(|shape| find_shape(shape, text, before))
-        .collect()
+        .rev()
+        .take_while(|byte| matches!(byte, b'.' | b'-'));
+    let n = n - trailing.count();
+    let is_cut = letters == Letters::Hex && rest.get(n).is_some_and(u8::is_ascii_alphanumeric);
+    Some((n, n >= least && !is_cut))
 }
 
-fn find_shape(shape: &Shape, text: &str, before: Option<char>) -> Vec<Span> {
-    let inside_word = shape.edge == Edge::Word && before.is_some_and(|c| c.is_ascii_alphanumeric());
-    let mut spans = Vec::new();
-    let mut from = 0;
-    while let Some(found) = shape.regex.captures_at(text, from) {
-        let (Some(whole), Some(secret)) = (found.get(0), found.name("secret")) else {
-            break;
-        };
-        from = secret.end();
-        let begins_text = whole.start() == 0 && secret.start() == 0;
-        if !(inside_word && begins_text) && (shape.holds)(secret.as_str()) {
-            let (start, end) = (secret.start(), secret.end());
-            spans.push(Span {
-                context: whole.start(),
-                start,
-                end,
-                kind: shape.kind,
-                open: false,
-            });
+fn look(number: usize, shape: &str, start: usize, text: &str) -> Option<(usize, usize)> {
+    let regex = PATTERNS
+        .get(number)?
+        .get_or_init(|| pattern(&format!("^(?i:{shape})")));
+    let rest = &text[start..];
+    let window = &rest[..rest.floor_char_boundary(WINDOW)];
+    let mut secret = regex.captures(window)?.name("secret")?;
+    if secret.end() == window.len() && window.len() < rest.len() {
+        secret = regex.captures(rest)?.name("secret")?;
+    }
+    Some((start + secret.start(), start + secret.end()))
+}
+
+/// A word starts after anything but a letter or digit, and after an escape that ends in one: `\n`, `%20`, `\u003d`.
+fn begins_word(left: &str, before: Option<char>) -> bool {
+    let bytes = left.as_bytes();
+    let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);
+    match *bytes {
+        [] => !before.is_some_and(|c| c.is_ascii_alphanumeric()),
+        [.., last] if !last.is_ascii_alphanumeric() => true,
+        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b'%', _, last] if last.is_ascii_hexdigit() => is_hex(bytes.len() - 2),
+        [.., b'\\', b'u', _, _, _, _] => (1..=4).all(|back| is_hex(bytes.len() - back)),
+        _ => false,
+    }
+}
+
+fn is_near(needs: &[&str], left: &str) -> bool {
+    if needs.is_empty() {
+        return true;
+    }
+    let near = &left[left.ceil_char_boundary(left.len().saturating_sub(NEAR))..];
+    needs.iter().any(|need| near.contains(need))
+}
+
+/// Finds tokens of a name, a time and a signature, as bots of chat servers have them.
+pub(super) fn find_dotted(text: &str) -> Vec<Span> {
+    let bytes = text.as_bytes();
+    let is_part = |byte: &u8| Letters::Url.has(*byte);
+    let spans = dots(bytes).filter_map(|dot| {
+        let name = bytes[..dot]
+            .iter()
+            .rev()
+            .take(40)
+            .take_while(|byte| is_part(byte))
+            .count();
+        let signature = bytes[dot + 8..]
+            .iter()
+            .take_while(|byte| is_part(byte))
+            .count();
+        let (start, end) = (dot - name, dot + 8 + signature);
+        let begins = matches!(bytes.get(start), Some(b'M' | b'N' | b'O'));
+        let is_token = begins
+            && (23..=28).contains(&name)
+            && (27..=45).contains(&signature)
+            && bytes[dot + 1..dot + 7].iter().all(is_part);
+        is_token.then_some(Span {
+            context: start,
+            start,
+            end,
+            kind: "bot-token",
+            open: false,
+            quote: None,
+        })
+    });
+    spans.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles_and_says_what_the_secret_is() {
+        for rule in RULES.iter() {
+            if let Shape::Pattern(shape) = rule.shape {
+                let regex = Regex::new(&format!("^(?i:{shape})")).unwrap();
+                assert!(
+                    regex.capture_names().flatten().any(|name| name == "secret"),
+                    "{shape}"
+                );
+            }
         }
     }
-    spans
-}
-
-/// A word starts after anything but a letter or digit, and after a written-out `\n`, `\r` or `\t`.
-fn whole_pattern(text: &str, edge: Edge) -> Regex {
-    let named = if text.contains("(?<secret>") {
-        format!("(?:{text})")
-    } else {
-        format!("(?<secret>{text})")
-    };
-    match edge {
-        Edge::Anywhere => pattern(&named),
-        Edge::Word => pattern(&format!(r"(?:^|[^A-Za-z0-9]|\\[nrt]){named}")),
-    }
-}
-
-fn always(_secret: &str) -> bool {
-    true
-}
-
-/// Looks like something drawn from a generator: a digit among letters, or a long unbroken run.
-fn is_random(secret: &str) -> bool {
-    let has = |test: fn(&char) -> bool| secret.chars().any(|c| test(&c));
-    let letters_and_digits = has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);
-    let unbroken = secret
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|run| run.len() >= 20);
-    let mixed =
-        has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase) && secret.ends_with('=');
-    letters_and_digits || unbroken || mixed
-}
-
-/// A value in a place where a secret belongs, unless it stands for one.
-fn is_credential(secret: &str) -> bool {
-    !secret.starts_with(MARK)
-        && !secret.starts_with(['$', '{', '<', '%', '*', '['])
-        && !secret.starts_with("...")
-}
-
-/// As [`is_credential`]; a short value is a page number or a key of another sort.
-fn is_query_value(secret: &str) -> bool {
-    is_credential(secret) && secret.len() >= 4
 }

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::shaping::is_invisible;
 use super::*;
 
 fn check(text: &str, expected: &str) {
@@ -9,7 +10,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(sanitise(expected), expected, "not idempotent: {expected:?}");
     for cut in text.char_indices().map(|(at, _)| at) {
         let mut sanitiser = Sanitiser::new();
-        let mut joined = sanitiser.push(&text[..cut]);
+        let mut joined = sanitiser.push(&text[..cut]).into_owned();
         joined.push_str(&sanitiser.push(&text[cut..]));
         joined.push_str(&sanitiser.finish());
         assert_eq!(joined, expected, "{text:?} cut at {cut}");
@@ -62,8 +63,40 @@ fn control_strings_end_at_every_terminator() {
 #[test]
 fn an_unended_control_string_swallows_its_line_only() {
     check("a\u{1b}]0;title never ends\nnext line\n", "a\nnext line\n");
-    let long = format!("\u{1b}]0;{}seen", "x".repeat(STRING_LIMIT - 2));
-    assert_eq!(sanitise(&long), "seen");
+    check(
+        "a\u{1b}Pnever\nnext line\n\u{1b}[0mlast",
+        "a\nnext line\nlast",
+    );
+    check("a\u{1b}]0;x\nword", "a\nword");
+    let long = format!("a\u{1b}]52;c;{}\u{7}b", "QUJD".repeat(50_000));
+    assert_eq!(sanitise(&long), "ab");
+    let lines = format!("a\u{1b}]x\n{}", "word\n".repeat(HOLD / 5 + 9));
+    assert_eq!(sanitise(&lines), format!("a{}", &lines[4..]));
+}
+
+#[test]
+fn a_picture_of_many_lines_is_dropped_whole() {
+    check("a\u{1b}Pq#0;2;0;0;0\n#0~~@@\n$-~~\u{1b}\\b", "ab");
+    check("a\u{1b}]1337;File=inline=1:QUJD\r\nREVG\u{7}b", "ab");
+    check("a\u{1b}_Gf=100;QUJD\u{7}REVG\u{1b}\\b", "ab");
+    check("a\u{1b}_apc\u{7}text after", "atext after");
+}
+
+#[test]
+fn a_multiplexers_title_is_dropped_and_text_is_not() {
+    check("a\u{1b}kmy title\u{1b}\\b", "ab");
+    check("a\u{1b}kno title\nb", "ano title\nb");
+    check("a\u{1b}kno title\u{1b}[1mb", "ano titleb");
+}
+
+#[test]
+fn control_characters_inside_a_sequence_do_not_end_it() {
+    check("a\u{1b}\0[31mb\u{1b}[3\u{7}1mc\u{1b}(\u{8}Bd", "abcd");
+    check("a\u{1b}[31\nnext", "a\nnext");
+    check("a\u{1b}[3\r\n1mb", "a\nb");
+    check("a\u{1b}\nnext", "a\nnext");
+    let long = format!("a\u{1b}[{}mb", "1;".repeat(5_000));
+    assert_eq!(sanitise(&long), "ab");
 }
 
 #[test]
@@ -95,13 +128,52 @@ fn emoji_and_cjk_survive() {
         "👩\u{200d}💻 ❤\u{fe0f}\u{200d}🔥 🇨🇳 1\u{fe0f}\u{20e3} 漢\u{e0100}字 e\u{301}",
         "👩\u{200d}💻 ❤\u{fe0f}\u{200d}🔥 🇨🇳 1\u{fe0f}\u{20e3} 漢\u{e0100}字 e\u{301}",
     );
-    check("می\u{200c}خواهم", "می\u{200c}خواهم");
+    for kept in [
+        "می\u{200c}خواهم",
+        "क\u{94d}\u{200d}ष ශ\u{dca}\u{200d}රී",
+        "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}!",
+        "👨\u{200d}👩\u{200d}👧 👍🏽 🏳\u{fe0f}\u{200d}🌈 ☎\u{fe0e} ©\u{fe0f}",
+    ] {
+        check(kept, kept);
+    }
+    check(
+        "🏴\u{e0067}\u{e0062}\u{e0069}x 🏴\u{e0068}\u{e0069} 👩\u{200d}x 漢\u{200d}字 é\u{200c}é",
+        "🏴x 🏴 👩x 漢字 éé",
+    );
 }
 
 #[test]
 fn joiners_cannot_split_an_ascii_word() {
     check("sk\u{200d}-pr\u{fe0f}oj1\u{fe0f}23\u{200c}x", "sk-proj123x");
     check("漢\u{fe00}\u{fe01}\u{fe02}字", "漢\u{fe00}字");
+}
+
+fn decode(bytes: &[u8]) -> String {
+    let mut decoder = Decoder::new();
+    let text = decoder.push(bytes).into_owned();
+    text + &decoder.finish()
+}
+
+#[test]
+fn bytes_that_are_no_text_are_controls_or_damage() {
+    let rows: [(&[u8], &str); 8] = [
+        (b"a\x9b31mb", "a\u{9b}31mb"),
+        (b"a\xe9b\xff", "a\u{fffd}b\u{fffd}"),
+        (b"\xe2\x9b31m", "\u{fffd}31m"),
+        (b"\xc0\x9b[1m", "\u{1b}[1m"),
+        (b"\xe0\x80\x9b[1m\xf0\x80\x80\x87", "\u{1b}[1m\u{7}"),
+        (b"a\xe6\xbc", "a\u{fffd}"),
+        // What follows a surrogate's first byte are bare bytes, and 0x80 is a control byte.
+        (b"\xed\xa0\x80", "\u{fffd}\u{fffd}\u{80}"),
+        ("漢é🦀".as_bytes(), "漢é🦀"),
+    ];
+    for (bytes, expected) in rows {
+        assert_eq!(decode(bytes), expected, "{bytes:x?}");
+    }
+}
+
+fn is_tag(c: char) -> bool {
+    matches!(c, '\u{e0061}'..='\u{e007f}')
 }
 
 fn hostile() -> impl Strategy<Value = String> {
@@ -119,6 +191,11 @@ fn hostile() -> impl Strategy<Value = String> {
         Just("\u{200d}".to_owned()),
         Just("👩".to_owned()),
         Just("plain 31m".to_owned()),
+        Just("\u{1b}k".to_owned()),
+        Just("\u{9c}".to_owned()),
+        Just("🏴\u{e0067}\u{e0062}".to_owned()),
+        Just("\u{e0065}\u{e006e}\u{e0067}\u{e007f}".to_owned()),
+        Just("می\u{200c}".to_owned()),
         "[\u{80}-\u{9f}]",
         any::<char>().prop_map(String::from),
     ];
@@ -132,8 +209,30 @@ proptest! {
     fn only_newline_and_tab_are_left(text in hostile()) {
         let clean = sanitise(&text);
         prop_assert!(clean.chars().all(|c| !c.is_control() || c == '\n' || c == '\t'));
-        prop_assert!(!clean.chars().any(is_invisible));
+        let hides = |c| is_invisible(c) && !is_tag(c);
+        prop_assert!(!clean.chars().any(hides));
         prop_assert_eq!(sanitise(&clean), clean);
+    }
+
+    #[test]
+    fn any_split_of_bytes_gives_the_same_text(
+        bytes in proptest::collection::vec(prop_oneof![any::<u8>(), 0x80u8..=0xa0, Just(0xc0), Just(0xe0), Just(0xf0)], 0..40),
+        size in 1usize..5,
+    ) {
+        let mut decoder = Decoder::new();
+        let mut joined = String::new();
+        for piece in bytes.chunks(size) {
+            joined.push_str(&decoder.push(piece));
+        }
+        joined.push_str(&decoder.finish());
+        prop_assert_eq!(joined, decode(&bytes));
+    }
+
+    #[test]
+    fn what_is_called_harmless_is_not_changed(text in hostile()) {
+        if is_harmless(&text) {
+            prop_assert_eq!(sanitise(&text), text);
+        }
     }
 
     #[test]

@@ -1,0 +1,117 @@
+//! What tells a secret from a word, a name, a number or a placeholder, by itself alone.
+//!
+//! Refuses to know where it stands.
+
+use super::MARK;
+
+/// Any will do.
+pub(super) fn always(_secret: &str) -> bool {
+    true
+}
+
+/// Not the same character over and over, as examples have it.
+pub(super) fn is_varied(secret: &str) -> bool {
+    let tail = secret
+        .rsplit(['-', '_', '.'])
+        .find(|part| part.len() > 3)
+        .unwrap_or(secret);
+    let tail = tail.as_bytes();
+    let body = &tail[tail.len().saturating_sub(8)..];
+    body.iter().any(|byte| Some(byte) != body.first())
+}
+
+/// Looks like something drawn from a generator: a digit among letters, or a long unbroken run; no words.
+pub(super) fn is_random(secret: &str) -> bool {
+    if !is_credential(secret) || is_wordy(secret) {
+        return false;
+    }
+    let has = |test: fn(&u8) -> bool| secret.bytes().any(|byte| test(&byte));
+    let letters_and_digits = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && secret.ends_with('=');
+    let has_long_run = longest_run(secret) >= 20 && has(u8::is_ascii_uppercase);
+    letters_and_digits || has_long_run || mixed
+}
+
+/// As [`is_random`], and one part of it is as long as no word of a name is.
+pub(super) fn is_strong(secret: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| secret.bytes().any(|byte| test(&byte));
+    let mixed =
+        has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
+    let is_mixed = mixed && secret.len() >= 20 && is_random(secret);
+    is_varied(secret) && (longest_run(secret) >= 16 || is_mixed)
+}
+
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
+    runs.map(str::len).max().unwrap_or(0)
+}
+
+/// Two or more parts, each a word, a short number, or a word with a short number after it.
+pub(super) fn is_wordy(text: &str) -> bool {
+    let is_word = |part: &str| {
+        let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        let n_digits = part.len() - letters.len();
+        let is_lower = letters.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_title = letters
+            .bytes()
+            .skip(1)
+            .all(|byte| byte.is_ascii_lowercase());
+        let is_short_capital =
+            letters.len() <= 5 && letters.bytes().all(|byte| byte.is_ascii_uppercase());
+        n_digits <= 4
+            && letters.len() <= 14
+            && (is_lower || is_title && n_digits == 0 || is_short_capital && n_digits <= 3)
+    };
+    let separators = ['-', '_', '.', '/', ':'];
+    text.contains(separators) && text.split(separators).all(is_word)
+}
+
+/// A value in a place where a secret belongs, unless it stands for one.
+pub(super) fn is_credential(secret: &str) -> bool {
+    !secret.starts_with(MARK)
+        && !secret.starts_with(['$', '{', '<', '%', '*', '['])
+        && !secret.starts_with("...")
+        && !secret.starts_with('…')
+        && !secret
+            .bytes()
+            .all(|byte| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-'))
+}
+
+/// A value after a flag; a number there is a port.
+pub(super) fn is_password(secret: &str) -> bool {
+    is_credential(secret)
+        && secret.len() >= 3
+        && !secret
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b':'))
+}
+
+/// Base64 of a name and a password, or what is random anyway.
+pub(super) fn is_encoded_login(secret: &str) -> bool {
+    is_random(secret)
+        || decode(secret).is_some_and(|bytes| {
+            bytes.contains(&b':') && bytes.iter().all(|byte| (b' '..=b'~').contains(byte))
+        })
+}
+
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let (mut bits, mut n_bits) = (0u32, 0);
+    for byte in text.trim_end_matches('=').bytes() {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(six);
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            bytes.push((bits >> n_bits & 0xff) as u8);
+        }
+    }
+    Some(bytes)
+}

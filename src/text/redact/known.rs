@@ -1,0 +1,159 @@
+//! Values that are known to be secret, replaced wherever they stand: those of the environment's secret variables.
+//!
+//! Refuses to read the environment; whoever starts the program says once what is in it.
+
+use std::sync::OnceLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::values::stands_for_secret;
+use super::{Span, anchors, is_secret_name};
+
+/// The shortest value that is replaced, in bytes: a shorter one is likely to be a word.
+const SHORTEST: usize = 8;
+
+/// Values to be replaced.
+#[derive(Debug, Clone)]
+pub struct Known {
+    automaton: AhoCorasick,
+}
+
+static KNOWN: OnceLock<Known> = OnceLock::new();
+
+/// Notes for the rest of the process which values are secret. Only the first call counts.
+pub fn know(known: Known) {
+    let _already = KNOWN.set(known);
+}
+
+impl Known {
+    /// Takes names of variables and their values; keeps the values of those that name a secret.
+    ///
+    /// `None` when there is nothing to keep.
+    pub fn from_variables(variables: impl IntoIterator<Item = (String, String)>) -> Option<Self> {
+        let mut values: Vec<String> = variables
+            .into_iter()
+            .filter(|(name, value)| names_secret(name) && is_kept(value))
+            .flat_map(|(_, value)| spellings(value.trim()))
+            .collect();
+        values.sort();
+        values.dedup();
+        if values.is_empty() {
+            return None;
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(values);
+        automaton.ok().map(|automaton| Self { automaton })
+    }
+
+    /// Finds the values in one line.
+    pub(super) fn find(&self, text: &str) -> Vec<Span> {
+        let spans = self.automaton.find_iter(text).map(|found| Span {
+            context: found.start(),
+            start: found.start(),
+            end: found.end(),
+            kind: "known-value",
+            open: false,
+            quote: None,
+        });
+        spans.collect()
+    }
+
+    fn first(&self, text: &str) -> Option<usize> {
+        self.automaton.find(text).map(|found| found.start())
+    }
+}
+
+/// What this process was told.
+pub(super) fn known() -> Option<&'static Known> {
+    KNOWN.get()
+}
+
+/// Finds the first place at or after which a secret may be: nothing before it belongs to one.
+pub(super) fn first_hint(text: &str, known: Option<&Known>) -> Option<usize> {
+    let hint = anchors::first_hint(text);
+    let value = known.and_then(|known| known.first(text));
+    [hint, value].into_iter().flatten().min()
+}
+
+/// Tells whether a text needs a closer look at all.
+pub(crate) fn may_hold_secret(text: &str) -> bool {
+    first_hint(text, known()).is_some()
+}
+
+fn names_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    if !["KEY", "TOKEN", "SECRET", "PASS", "PWD", "PAT", "AUTH"]
+        .iter()
+        .any(|word| upper.contains(word))
+    {
+        return false;
+    }
+    let is_key = upper.ends_with("_KEY")
+        && !["PUBLIC", "CACHE", "GPG"]
+            .iter()
+            .any(|word| upper.contains(word));
+    let is_name =
+        is_secret_name(name) || is_key || upper.ends_with("PASSWD") || upper.ends_with("_PAT");
+    is_name && !upper.ends_with("ASKPASS")
+}
+
+fn is_kept(value: &str) -> bool {
+    let value = value.trim();
+    value.len() >= SHORTEST && !value.contains('\n') && stands_for_secret(value)
+}
+
+/// The value, and how JSON and addresses write it.
+fn spellings(value: &str) -> Vec<String> {
+    let json = serde_json::Value::String(value.to_owned()).to_string();
+    let percent = value.bytes().map(|byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    });
+    vec![
+        value.to_owned(),
+        json.get(1..json.len() - 1).unwrap_or_default().to_owned(),
+        percent.collect(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Redactor;
+    use super::*;
+
+    #[test]
+    fn known_values_are_replaced_wherever_they_stand() {
+        let variables = [
+            ("MY_API_KEY", "correct/horse \"battery"),
+            ("MY_SECRET", "qwertyuiop"),
+            ("MY_TOKEN", "short"),
+            ("GIT_ASKPASS", "/usr/bin/askpass"),
+            ("PASSWORD_HINT", "something else"),
+            ("OTHER_TOKEN", "${FROM_ELSEWHERE}"),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let known: &Known = Box::leak(Box::new(
+            Known::from_variables(variables).expect("some are kept"),
+        ));
+        let redact = |text: &str| {
+            let mut redactor = Redactor::with_known(known);
+            redactor.push(text) + &redactor.finish()
+        };
+        for (text, expected) in [
+            ("xqwertyuiopx", "x[redacted:known-value]x"),
+            (
+                "a short something else /usr/bin/askpass ${FROM_ELSEWHERE}",
+                "a short something else /usr/bin/askpass ${FROM_ELSEWHERE}",
+            ),
+            (
+                "{\"a\":\"qwertyuiop\"}",
+                "{\"a\":\"[redacted:known-value]\"}",
+            ),
+        ] {
+            assert_eq!(redact(text), expected);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Whether what stands under a secret name is a secret, or code, a type, a word or a placeholder.
+//!
+//! It refuses to know how it got there.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::judge::{is_varied, is_wordy};
+use super::{MARK, pattern};
+
+/// Where a value stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) name: &'a str,
+    pub(super) sign: Sign,
+    is_password: bool,
+}
+
+/// What ties a value to its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// `name: value`
+    Colon,
+    /// `name=value`
+    Equal,
+    /// `name = value`
+    SpacedEqual,
+    /// `(name=value`
+    Argument,
+    /// `name == value`
+    Equality,
+    /// `?name=value`
+    Query,
+    /// `name%3Dvalue`
+    Encoded,
+    /// `("name", value`
+    Comma,
+    /// `<name>value</`
+    Tag,
+    /// `--name value`
+    Flag,
+    /// `name is value`
+    Words,
+    /// `name => value` and others that are seldom
+    Other,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn new(name: &'a str, sign: Sign) -> Self {
+        let is_password = kind_of(name) == "password";
+        Self {
+            name,
+            sign,
+            is_password,
+        }
+    }
+}
+
+/// Types, states, and words that stand for a value.
+static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)^(?:[$<{%\[].*|\*+|x+|\.{2,}.*|…|-+|_+|•+|#+|none|null|nil|true|false|yes|no|on|off|undefined|required|optional|",
+        r"redacted|removed|masked|hidden|omitted|filtered|empty|unset|missing|invalid|valid|wrong|incorrect|expired|unknown|",
+        r"given|provided|set|changed|prompt|default|input|text|value|field|file|env|any|never|object|function|",
+        r"string|str|bool(?:ean)?|number|integer|int|array|bytes|secretstr|secretstring|varchar.*|char\d*|text\(.*|",
+        r"u?int\d*(?:_t|array)?|[iuf]\d+|float\d*(?:array)?|example.*|dummy.*|placeholder.*|sample.*|fake.*|change[-_]?me|insert[-_ ].*|replace[-_ ].*|",
+        r"your[-_ ].*|.*[-_ ]here|(?:my|the|some|a)[-_ ]?(?:api[-_]?)?(?:token|secret|password|key)|",
+        r"@[a-z_]+|!(?:ref|sub|secret|env|vault|getatt)\b.*)$",
+    ))
+});
+
+/// Something to be looked up elsewhere.
+static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:https?://|file:|env:|vault:|op://|arn:|ssm:|secretsmanager:|aws-sm:|gcp:|sm://|keychain:|keyring:|pass:|projects/)",
+        r"|^(?:~|\.{1,2})?/[a-z0-9._~-]{0,40}(?:/[A-Za-z0-9._~-]{0,40})*$|^[A-Za-z]:\\|^[\w./-]+\.(?:ya?ml|json|toml|txt|pem|key|crt|rs|py|[jt]sx?|go|md|env)$",
+    ))
+});
+
+/// A variable's field.
+static CODE_PATH: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^[&*]?[a-z_][A-Za-z0-9_]*(?:\??\.[a-z_][A-Za-z0-9_]*)+$"));
+
+/// Environment variables read as code has them, whatever their case.
+static CODE_ENV: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:process\.env|import\.meta\.env|os\.environ|ENV|env|settings|config|secrets|vars|local|var|self|this|args|data)\b[.\[]",
+    )
+});
+
+/// A setting's own name in place of its value, such as `OPENAI_API_KEY`.
+static ENV_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|TOKEN|SECRET|PASSWORD|PASS|ID)$")
+});
+
+/// Algorithms and formats that have digits in their names.
+static NAMED_DIGITS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)sha\d*|md\d|base\d+|utf-?\d+|ed25519|x25519|p\d{3}|secp\d+[rk]\d|rs\d{3}|hs\d{3}|es\d{3}|aes\d*|x509|oauth\d|ipv\d|i18n|pbkdf2|argon2(?:id?)?|pkcs\d+|v\d+",
+    )
+});
+
+static VERSION_OR_SIZE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^v?\d+(?:[.:_-]\d+)*[a-zA-Z%]{0,3}$"));
+
+pub(super) fn kind_of(name: &str) -> &'static str {
+    let name = name.to_ascii_lowercase();
+    if name.contains("pass") || name.ends_with("pwd") {
+        "password"
+    } else if name.ends_with("token") || name.ends_with("_pat") || name.ends_with("bearer") {
+        "token"
+    } else if name.contains("key") {
+        "key"
+    } else {
+        "secret"
+    }
+}
+
+/// The mark for a string kept under a secret name; `None` when the string stands for a secret only.
+pub(crate) fn redact_value(name: &str, value: &str) -> Option<String> {
+    is_quoted_secret(value, &Place::new(name, Sign::Colon)).then(|| super::mark(kind_of(name)))
+}
+
+/// As [`redact_value`] for a number: a password may be one, a token is a count.
+pub(crate) fn redact_number(name: &str) -> Option<String> {
+    (kind_of(name) == "password").then(|| super::mark(kind_of(name)))
+}
+
+/// Tells whether a variable's value is a secret itself and not where one is found.
+pub(super) fn stands_for_secret(value: &str) -> bool {
+    !is_placeholder(value) && !value.contains(char::is_whitespace)
+}
+
+fn is_placeholder(value: &str) -> bool {
+    value.contains(MARK)
+        || PLACEHOLDER.is_match(value)
+        || ENV_NAME.is_match(value)
+        || REFERENCE.is_match(value)
+        || CODE_ENV.is_match(value)
+        || has_template(value)
+        || value.len() >= 12 && !is_varied(value)
+}
+
+/// Half of what stands there is filled in elsewhere.
+fn has_template(value: &str) -> bool {
+    ["${", "{{", "$(", "<%", "#{"]
+        .iter()
+        .any(|open| value.contains(open))
+}
+
+/// Words that a token, key or secret is said to be.
+const WORDS: [&str; 25] = [
+    "token",
+    "secret",
+    "identifier",
+    "keyword",
+    "bearer",
+    "comma",
+    "operator",
+    "punctuation",
+    "newline",
+    "comment",
+    "literal",
+    "whitespace",
+    "return",
+    "struct",
+    "primary",
+    "access",
+    "refresh",
+    "service",
+    "private",
+    "public",
+    "apikey",
+    "api_key",
+    "header",
+    "cookie",
+    "session",
+];
+
+pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
+    let value = value.trim();
+    let needs_digit = matches!(place.sign, Sign::Comma | Sign::Equality | Sign::Words);
+    // A quote that ends the text which the name is in begins no value.
+    let is_outside = value.starts_with([')', ',', ';', ']', '}']);
+    if value.is_empty()
+        || is_outside
+        || is_placeholder(value)
+        || needs_digit && !is_literal(value, place)
+    {
+        return false;
+    }
+    let lower = value.to_ascii_lowercase();
+    if place.is_password {
+        // A label or an error text names the thing that it asks for; a password does not.
+        let tells = ["password", "passphrase", "passcode"]
+            .iter()
+            .any(|word| lower.contains(word));
+        let label = value.contains(' ') && (tells || value.ends_with(['.', ':', '?', '…']));
+        let code = value.contains('{') && value.contains('}') || value.starts_with("--");
+        return !label
+            && !code
+            && !matches!(
+                lower.as_str(),
+                "password" | "passwd" | "passphrase" | "pass"
+            );
+    }
+    if is_exact(
+        place.name,
+        &["auth", "_auth", "bearer", "credential", "credentials"],
+    ) && !is_literal(value, place)
+    {
+        return value.len() >= 12 && value.ends_with('=');
+    }
+    let word = WORDS.contains(&lower.as_str());
+    value.len() >= 6
+        && !value.contains(char::is_whitespace)
+        && !word
+        && !VERSION_OR_SIZE.is_match(value)
+}
+
+fn is_exact(name: &str, all: &[&str]) -> bool {
+    all.iter().any(|one| name.eq_ignore_ascii_case(one))
+}
+
+/// Tells whether an unquoted value is a secret; `after` is what follows it in the line.
+pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> bool {
+    let next = after.chars().next();
+    if is_placeholder(value) || value.len() < 3 || after.starts_with("..") || after.starts_with('…')
+    {
+        return false;
+    }
+    let is_constant =
+        place.name.len() > 1 && !place.name.bytes().any(|byte| byte.is_ascii_lowercase());
+    match place.sign {
+        Sign::Comma | Sign::Equality | Sign::Tag => false,
+        Sign::Query | Sign::Encoded => value.len() >= 4 && !is_code(value),
+        Sign::Equal if is_constant => {
+            let is_count = value.bytes().all(|byte| byte.is_ascii_digit()) && !place.is_password;
+            !is_code(value) && !CODE_PATH.is_match(value) && !is_count
+        }
+        Sign::Flag if place.is_password => {
+            !is_code(value) && value.len() >= 4 && has_digit_or_mark(value)
+                || is_literal(value, place)
+        }
+        Sign::Flag => {
+            !is_code(value) && !is_wordy(value) && value.len() >= 6 && has_digit_or_mark(value)
+        }
+        Sign::Words => is_told(value, place),
+        Sign::Equal if place.is_password && is_lone_word(value, next) => true,
+        Sign::Colon
+            if place.is_password
+                && value.len() >= 6
+                && is_lone_word(value, next)
+                && after.trim().is_empty() =>
+        {
+            true
+        }
+        Sign::Colon | Sign::Equal | Sign::SpacedEqual | Sign::Argument | Sign::Other => {
+            // A spaced assignment that ends in `;` is code, `Password=x;` is not; `<` belongs to a type.
+            let code =
+                matches!(next, Some('<' | '>')) || next == Some(';') && place.sign != Sign::Equal;
+            !code && !is_variable(value, place) && is_literal(value, place)
+        }
+    }
+}
+
+/// A word of letters that may be a password: no name out of code.
+fn is_lone_word(value: &str, next: Option<char>) -> bool {
+    let lower = value.to_ascii_lowercase();
+    value.len() >= 4
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'!')
+        && !matches!(next, Some(',' | '<' | '>' | '('))
+        && !["pass", "token", "secret", "pwd"]
+            .iter()
+            .any(|word| lower.contains(word))
+}
+
+/// A value in a sentence; most of those are about secrets and hold none.
+fn is_told(value: &str, place: &Place<'_>) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    digits >= 1
+        && !is_wordy(value)
+        && !value.starts_with(|c: char| c.is_ascii_digit())
+        && is_literal(value, place)
+}
+
+fn has_digit_or_mark(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit()) || value.contains(['!', '@', '#', '%', '^'])
+}
+
+fn is_code(value: &str) -> bool {
+    value.starts_with(['$', '(', '{', '[', ':', '=', '&'])
+        || value.contains("::")
+        || value.contains("$(")
+        || value.contains("${")
+        || value.ends_with([')', ']', '}', '?']) && value.contains(['(', '[', '{', '?'])
+        || value.contains("(") && value.contains(")")
+        || CODE_ENV.is_match(value)
+}
+
+/// `token = row2` in code without semicolons.
+fn is_variable(value: &str, place: &Place<'_>) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let is_name = value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let begins = value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let spaced = matches!(place.sign, Sign::SpacedEqual | Sign::Argument | Sign::Other);
+    is_name
+        && begins
+        && digits <= 1
+        && (!place.is_password && spaced || value.contains('_') && digits == 0)
+}
+
+/// Tells a literal from code: a path, a call, a type, a variable.
+fn is_literal(value: &str, place: &Place<'_>) -> bool {
+    let code =
+        is_code(value) || value.contains(['(', ')', '{', '}', '[', ']']) || value.starts_with('*');
+    if is_placeholder(value) || code || CODE_PATH.is_match(value) {
+        return false;
+    }
+    let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
+    let (digits, letters) = (count(u8::is_ascii_digit), count(u8::is_ascii_alphabetic));
+    let lower = value.to_ascii_lowercase();
+    let is_identifier = value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if is_identifier
+        && digits <= 1
+        && ["token", "secret", "password", "passwd", "api_key", "apikey"]
+            .iter()
+            .any(|word| lower.contains(word))
+    {
+        return false;
+    }
+    let marks = value.contains(['!', '@', '#', '%', '^', '$', '*']);
+    if place.is_password {
+        return (digits > 0 || marks)
+            && (letters > 0 || digits >= 4)
+            && value.len() >= 4
+            && !is_duration(value);
+    }
+    let plain = NAMED_DIGITS.replace_all(value, "");
+    let is_named = plain.len() < value.len() && !plain.bytes().any(|byte| byte.is_ascii_digit());
+    digits > 0 && letters > 0 && value.len() >= 6 && !is_named && !VERSION_OR_SIZE.is_match(value)
+}
+
+fn is_duration(value: &str) -> bool {
+    VERSION_OR_SIZE.is_match(value)
+        && value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
+}
