@@ -142,6 +142,7 @@ fn in_words(event: &Event) -> Option<String> {
             Gate::Auto => "the gate is auto: turns follow each other".to_owned(),
             Gate::Manual => "the gate is manual: every turn waits for its release".to_owned(),
         },
+        Event::ModeChanged { mode } => format!("mode {}: {}", mode.name(), mode.in_words()),
         Event::LimitPassed { .. } => "the wait for the usage limit is over".to_owned(),
         Event::Agent { role, news, .. } => return news_in_words(*role, news),
         Event::TurnEnded {

@@ -18,7 +18,7 @@ use crate::adapter::Trust;
 use crate::config::types::Config;
 use crate::config::{self, Choices, Loaded, Places};
 use crate::domain::ids::RunId;
-use crate::domain::phase::Gate;
+use crate::domain::phase::{Gate, Mode};
 use crate::domain::turn::Role;
 use crate::engine::Engine;
 use crate::engine::containing;
@@ -49,6 +49,8 @@ pub struct Wishes {
     pub choices: Choices,
     /// Who releases turns.
     pub gate: Gate,
+    /// How much a run that begins lets run without asking.
+    pub mode: Mode,
     /// Where commits go.
     pub branch: BranchPolicy,
     /// What happens to calls that need a person.
@@ -66,6 +68,7 @@ impl Wishes {
             cwd,
             choices,
             gate: Gate::Manual,
+            mode: Mode::Default,
             branch: BranchPolicy::Unless,
             asks: Asks::Deny,
             unfinished: Unfinished::Refuse,
@@ -326,7 +329,7 @@ pub async fn begin(
     let created = created(
         run,
         &occupied.found.loaded.config,
-        wishes.gate,
+        (wishes.gate, wishes.mode),
         &checked.adapters,
     );
     let (journal, first) = Journal::begin(guard(occupied)?, created)?;

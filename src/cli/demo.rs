@@ -18,7 +18,7 @@ use crate::app::screen::{self, First, Opening};
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::app::terminal;
 use crate::config::Choices;
-use crate::domain::phase::Gate;
+use crate::domain::phase::{Gate, Mode};
 use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
 
@@ -168,6 +168,7 @@ impl Demo {
                 overrides: Vec::new(),
             },
             gate,
+            mode: Mode::Default,
             branch: BranchPolicy::Unless,
             asks,
             unfinished: Unfinished::Refuse,

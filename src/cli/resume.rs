@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::app::headless::{Task, Unconfirmed};
 use crate::app::start::{Refusal, Unfinished};
+use crate::domain::phase::Mode;
 
 use super::run::{ConductArgs, conduct};
 
@@ -65,5 +66,10 @@ pub async fn run(args: ResumeArgs) -> Result<u8, Refusal> {
         true => Unconfirmed::Counts,
         false => Unconfirmed::Waits,
     };
-    conduct(&conducted, Task::Resume(goal), Unfinished::Refuse).await
+    conduct(
+        &conducted,
+        Task::Resume(goal),
+        (Unfinished::Refuse, Mode::Default),
+    )
+    .await
 }

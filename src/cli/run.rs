@@ -11,7 +11,7 @@ use crate::app::headless::{self, Headless, Task};
 use crate::app::report::Form;
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::domain::execution::DirtyPolicy;
-use crate::domain::phase::Gate;
+use crate::domain::phase::{Gate, Mode};
 use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
 
@@ -39,9 +39,36 @@ pub struct RunArgs {
     /// Archives an unfinished run to history/ and begins anew
     #[arg(long)]
     pub new: bool,
+    /// How much agents do without asking; floors hold in each of them
+    #[arg(long, value_name = "MODE", default_value = "default")]
+    pub mode: ModeArg,
     /// How the run is conducted.
     #[command(flatten)]
     pub conduct: ConductArgs,
+}
+
+/// `--mode`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeArg {
+    /// They only read, in EXECUTE too
+    Plan,
+    /// What the rules allow
+    Default,
+    /// Also every edit inside the repository
+    AutoEdit,
+    /// Also every command that is not held back; ends with this program
+    Yolo,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Plan => Self::Plan,
+            ModeArg::Default => Self::Default,
+            ModeArg::AutoEdit => Self::AutoEdit,
+            ModeArg::Yolo => Self::Yolo,
+        }
+    }
 }
 
 /// Flags by which a run is conducted without a screen.
@@ -114,7 +141,8 @@ pub async fn run(args: RunArgs) -> Result<u8, Refusal> {
         Unfinished::Refuse
     };
     let goal = goal(&args)?;
-    conduct(&args.conduct, Task::Begin(goal), unfinished).await
+    let mode = args.mode.into();
+    conduct(&args.conduct, Task::Begin(goal), (unfinished, mode)).await
 }
 
 /// Conducts a run as the flags say.
@@ -124,7 +152,7 @@ pub async fn run(args: RunArgs) -> Result<u8, Refusal> {
 pub async fn conduct(
     args: &ConductArgs,
     task: Task,
-    unfinished: Unfinished,
+    (unfinished, mode): (Unfinished, Mode),
 ) -> Result<u8, Refusal> {
     let headless = Headless {
         task,
@@ -134,6 +162,7 @@ pub async fn conduct(
             cwd: super::cwd()?,
             choices: args.choices.choices()?,
             gate: if args.auto { Gate::Auto } else { Gate::Manual },
+            mode,
             branch: match args.branch {
                 None => BranchPolicy::Unless,
                 Some(Branch::Current) => BranchPolicy::Current,

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::app::screen::{self, First, Opening};
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::config::Choices;
-use crate::domain::phase::Gate;
+use crate::domain::phase::{Gate, Mode};
 use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
 
@@ -54,6 +54,7 @@ pub(super) fn opening(choices: Choices, first: First) -> Result<Opening, Refusal
         cwd: super::cwd()?,
         choices,
         gate: Gate::Manual,
+        mode: Mode::Default,
         branch: BranchPolicy::Unless,
         asks: Asks::Wait,
         unfinished: Unfinished::Refuse,

@@ -62,6 +62,12 @@ pub enum Event {
         /// The new gate.
         gate: Gate,
     },
+    /// The user said how much runs without asking.
+    #[serde(rename = "mode.changed")]
+    ModeChanged {
+        /// How much now.
+        mode: Mode,
+    },
     /// The user wants the running turn interrupted and nothing else.
     #[serde(rename = "turn.interrupted")]
     Interrupted,

@@ -335,6 +335,7 @@ impl Run {
             }
             Event::Released => control::on_released(state, at),
             Event::GateChanged { gate } => control::on_gate_changed(state, at, *gate),
+            Event::ModeChanged { mode } => control::on_mode_changed(state, *mode),
             Event::Interrupted => control::on_interrupted(state),
             Event::Stopped => control::on_stopped(state),
             Event::Cancelled => control::on_cancelled(state),

@@ -34,6 +34,18 @@ impl Mode {
         }
     }
 
+    /// Says what it lets run.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Plan => "agents only read, whatever the phase",
+            Self::Default => "agents may do what the rules allow; the rest asks you",
+            Self::AutoEdit => "edits inside the repository need no question",
+            Self::Yolo => {
+                "nothing asks but the safety list, protected paths, what lies outside, and endless repetition"
+            }
+        }
+    }
+
     /// Reads a mode by its name.
     pub fn named(name: &str) -> Option<Self> {
         MODES.into_iter().find(|mode| mode.name() == name)

@@ -6,6 +6,7 @@ use super::action::DocumentKind;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
 use crate::domain::changes::Scope;
+use crate::domain::phase::Mode;
 use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
 
@@ -18,6 +19,8 @@ pub enum Command {
     Auto,
     /// Every turn waits.
     Pause,
+    /// How much runs without asking; without one, the next that is not yolo.
+    Mode(Option<Mode>),
     /// Back to the goal.
     Stop,
     /// End the running turn and nothing else.
@@ -127,6 +130,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "go" => Command::Go,
         "auto" => Command::Auto,
         "manual" | "pause" => Command::Pause,
+        "mode" => return Some(mode(argument)),
         "stop" => Command::Stop,
         "interrupt" => Command::Interrupt,
         "approve" => Command::Approve,
@@ -159,6 +163,9 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "quit" => Command::Quit,
         "help" => Command::Help,
         _ => {
+            if let Ok(command) = mode(name) {
+                return Some(Ok(command));
+            }
             return Tab::ALL
                 .iter()
                 .find(|tab| tab.slash_name() == name)
@@ -210,6 +217,15 @@ fn refiner(argument: &str) -> Result<Command, String> {
         "reviewer" => Ok(Command::Refiner(Some(Role::Reviewer))),
         _ => Err("/refiner takes `planner` or `reviewer`".to_owned()),
     }
+}
+
+fn mode(argument: &str) -> Result<Command, String> {
+    if argument.is_empty() {
+        return Ok(Command::Mode(None));
+    }
+    Mode::named(argument)
+        .map(|mode| Command::Mode(Some(mode)))
+        .ok_or_else(|| "/mode takes plan, default, auto-edit or yolo".to_owned())
 }
 
 fn tab(argument: &str) -> Result<Command, String> {
@@ -267,7 +283,15 @@ mod tests {
         check("/diff plan", "Ok(Diff(Plan))");
         check("/changes  use a map ", "Ok(Changes(\"use a map\"))");
         check("/edit comments", "Ok(Edit(Comments))");
-        check("/plan", "Ok(Show(Plan))");
+        check("/plan", "Ok(Mode(Some(Plan)))");
+        check("/mode", "Ok(Mode(None))");
+        check("/mode yolo", "Ok(Mode(Some(Yolo)))");
+        check(
+            "/mode x",
+            "Err(Wrong(\"/mode takes plan, default, auto-edit or yolo\"))",
+        );
+        check("/auto-edit", "Ok(Mode(Some(AutoEdit)))");
+        check("/tab plan", "Ok(Show(Plan))");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::theme;
 use super::words;
 use super::wrap::{cut, one_line, width};
 use crate::domain::ids::At;
-use crate::domain::phase::Phase;
+use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTerms;
 use crate::domain::run::{Busy, Counts, State};
 
@@ -112,6 +112,14 @@ fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -
     }
     let (who, style) = who_works(screen, state, now);
     let gate = (format!("gate {}", words::gate(state.gate)), theme::PLAIN);
+    if state.mode != Mode::Default {
+        let style = match state.mode {
+            Mode::Yolo => theme::NEEDS_YOU,
+            Mode::Plan | Mode::Default | Mode::AutoEdit => theme::PLAIN,
+        };
+        // What is out of the ordinary stands where it is seen, however narrow the window is.
+        parts.insert(1, (state.mode.name().to_owned(), style));
+    }
     // Where not all fits, who works says more than the gate.
     let limited = words::limit(state, now).is_some();
     if columns < 60 || limited {

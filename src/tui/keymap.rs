@@ -218,7 +218,7 @@ pub const BINDINGS: &[Binding] = &[
         &[letter('2')],
         Outside,
         || Command::Show(Tab::Plan),
-        ["/plan", "show Plan", ""],
+        ["/tab plan", "show Plan", ""],
     ),
     bind(
         &[letter('3')],
@@ -245,10 +245,26 @@ pub const BINDINGS: &[Binding] = &[
         ["/next", "the next tab", "tabs"],
     ),
     bind(
-        &[plain(KeyCode::BackTab)],
-        Anywhere,
+        &[plain(KeyCode::Right)],
+        Outside,
+        || Command::NextTab,
+        ["/next", "the next tab", ""],
+    ),
+    bind(
+        &[plain(KeyCode::Left)],
+        Outside,
         || Command::PreviousTab,
         ["/previous", "the tab before", ""],
+    ),
+    bind(
+        &[plain(KeyCode::BackTab)],
+        Anywhere,
+        || Command::Mode(None),
+        [
+            "/mode, /plan, /default, /auto-edit, /yolo",
+            "how much agents do without asking; the key goes through all but yolo",
+            "",
+        ],
     ),
     bind(
         &[plain(KeyCode::PageUp)],

@@ -14,7 +14,7 @@ use super::writing::{self, Sent};
 use super::{Screen, Submitted};
 use crate::domain::changes::Scope;
 use crate::domain::event::Event;
-use crate::domain::phase::{Gate, Phase};
+use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
@@ -33,6 +33,7 @@ impl Screen {
             Command::Go => self.go(state),
             Command::Auto => self.set_gate(Gate::Auto, state),
             Command::Pause => self.set_gate(Gate::Manual, state),
+            Command::Mode(mode) => self.set_mode(mode, state),
             Command::Stop => self.stop(state),
             Command::Interrupt => self.interrupt(state),
             Command::Approve => self.answer(state, "yes"),
@@ -99,6 +100,25 @@ impl Screen {
             Some(state) if state.gate == gate => self.refuse("the gate is manual already"),
             Some(_) => vec![Action::Event(Event::GateChanged { gate })],
             None => self.refuse("there is no run yet: write the goal first"),
+        }
+    }
+
+    fn set_mode(&mut self, wanted: Option<Mode>, state: Option<&State>) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.refuse("there is no run yet: write the goal first");
+        };
+        let mode = wanted.unwrap_or_else(|| state.mode.next());
+        if state.phase.is_final() {
+            return self.refuse("the run is over");
+        }
+        if state.mode == mode {
+            return self.refuse(&format!("the mode is {} already", mode.name()));
+        }
+        match mode {
+            Mode::Yolo => self.ask(confirm::yolo()),
+            Mode::Plan | Mode::Default | Mode::AutoEdit => {
+                vec![Action::Event(Event::ModeChanged { mode })]
+            }
         }
     }
 

@@ -51,6 +51,7 @@ pub fn acts(command: &Command) -> bool {
         Command::Go
         | Command::Auto
         | Command::Pause
+        | Command::Mode(_)
         | Command::Stop
         | Command::Interrupt
         | Command::Approve

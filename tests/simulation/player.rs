@@ -13,7 +13,7 @@ use agent_collab::app::start::{Asks, Refusal, Started, Unfinished, Wishes, resum
 use agent_collab::config::Choices;
 use agent_collab::domain::event::Event;
 use agent_collab::domain::ids::At;
-use agent_collab::domain::phase::Phase;
+use agent_collab::domain::phase::{Mode, Phase};
 use agent_collab::domain::question::{Answer, Question, QuestionKind};
 use agent_collab::domain::turn::Purpose;
 use agent_collab::engine::setup::BranchPolicy;
@@ -86,6 +86,7 @@ async fn live(launch: &Launch) -> i32 {
             overrides: Vec::new(),
         },
         gate: scenario.gate,
+        mode: Mode::Default,
         branch: BranchPolicy::Unless,
         asks: Asks::Wait,
         unfinished: Unfinished::Refuse,

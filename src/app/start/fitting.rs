@@ -103,7 +103,7 @@ pub(super) fn open_debug_log(
 pub(super) fn created(
     run: RunId,
     config: &Config,
-    gate: Gate,
+    (gate, mode): (Gate, Mode),
     adapters: &BTreeMap<Role, NamedAdapter>,
 ) -> Created {
     let session = |role: Role| {
@@ -117,7 +117,7 @@ pub(super) fn created(
         schema: SCHEMA,
         run,
         gate,
-        mode: Mode::Default,
+        mode,
         settings: Settings {
             max_iterations: config.workflow.max_iterations.max(1),
             stall_limit: config.workflow.stall_limit.max(1),

@@ -6,7 +6,7 @@ use super::{
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
 use crate::domain::ids::{At, RequestId, TurnId};
-use crate::domain::phase::{Cause, Gate, Phase};
+use crate::domain::phase::{Cause, Gate, Mode, Phase};
 use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 
@@ -38,6 +38,13 @@ pub(super) fn on_gate_changed(state: &mut State, at: At, gate: Gate) -> Vec<Effe
         Gate::Auto => on_released(state, at),
         Gate::Manual => Vec::new(),
     }
+}
+
+pub(super) fn on_mode_changed(state: &mut State, mode: Mode) -> Vec<Effect> {
+    if !state.phase.is_final() {
+        state.mode = mode;
+    }
+    Vec::new()
 }
 
 pub(super) fn on_interrupted(state: &mut State) -> Vec<Effect> {

@@ -34,6 +34,8 @@ fn switch_that_is_missing(state: &State) -> Vec<Effect> {
 
 fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     state.gate = gate;
+    // Who said yolo may not be there any more.
+    state.mode = state.mode.after_restart();
     state.failures = 0;
     let role = flow::running_role(state);
     let mut effects = flow::expire(state, role, Expiry::ProgramEnded);

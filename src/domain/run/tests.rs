@@ -449,7 +449,9 @@ fn undo(way: Way) -> Event {
 
 /// Events nobody waits for: the user's, and such as come too late.
 fn stray(dice: u8) -> Event {
-    match dice % 18 {
+    match dice % 20 {
+        18 => Event::ModeChanged { mode: Mode::Yolo },
+        19 => Event::ModeChanged { mode: Mode::Plan },
         16 => undo(Way::Undo {
             step: u32::from(dice % 4),
         }),
@@ -513,6 +515,15 @@ struct Watch {
     phases: BTreeSet<(Phase, Phase)>,
 }
 
+/// The mode is the user's, and yolo ends with the program.
+fn look_at_mode(before: &State, event: &Event, after: &State) {
+    match event {
+        Event::ModeChanged { .. } => {}
+        Event::Resumed { .. } if !before.phase.is_final() => assert_ne!(after.mode, Mode::Yolo),
+        _ => assert_eq!(after.mode, before.mode, "{event:?} changed the mode"),
+    }
+}
+
 impl Watch {
     fn look(&mut self, before: &State, event: &Event, effects: &[Effect], after: &State) {
         if before.phase != after.phase {
@@ -536,6 +547,7 @@ impl Watch {
         if let Event::TurnEnded { turn, .. } = event {
             self.running.take_if(|running| running == turn);
         }
+        look_at_mode(before, event, after);
         self.look_at_iteration(before, after);
         self.look_at_release(before, event, after);
         if matches!(

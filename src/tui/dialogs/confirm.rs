@@ -1,6 +1,7 @@
 //! Dialogs that ask once more before something that cannot be taken back by a key.
 
 use crate::domain::event::Event;
+use crate::domain::phase::Mode;
 use crate::tui::action::Action;
 use crate::tui::sheet::{FromComposer, Sheet, Then};
 use crate::tui::theme;
@@ -22,6 +23,20 @@ pub fn stop() -> Sheet {
         "stop the execution?",
         "The step at hand is interrupted, the run goes back to the goal. Files and commits stay.",
         ("stop, back to the goal", Action::Event(Event::Stopped)),
+    )
+}
+
+/// Lets nearly everything run unasked?
+pub fn yolo() -> Sheet {
+    asked(
+        "yolo",
+        "mode yolo: let agents act without asking?",
+        "Edits and commands that would ask you go ahead unseen. Still asked: dangerous commands, what lies outside \
+         the repository, and calls that repeat without end; .git and .agent-collab stay closed. It ends with this program.",
+        (
+            "yolo, until I say otherwise",
+            Action::Event(Event::ModeChanged { mode: Mode::Yolo }),
+        ),
     )
 }
 

@@ -6,7 +6,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::domain::ids::At;
-use crate::domain::phase::Mode;
 use crate::domain::run::State;
 use crate::domain::session::Session;
 use crate::domain::turn::Role;
@@ -43,7 +42,10 @@ fn lay_out(
         row("since", &elapsed(state.created, now)),
         row("phase", state.phase.name()),
         row("gate", gate(state.gate)),
-        row("mode", mode(state.mode)),
+        row(
+            "mode",
+            &format!("{}: {}", state.mode.name(), state.mode.in_words()),
+        ),
         row(
             "review",
             &format!(
@@ -104,15 +106,6 @@ fn of_silence(silent: &Silent, now: At) -> [Row; 2] {
             "interrupt it with Ctrl+X; nothing is ended before limits.turn_timeout",
         ),
     ]
-}
-
-fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Plan => "plan",
-        Mode::Default => "default",
-        Mode::AutoEdit => "auto-edit",
-        Mode::Yolo => "yolo",
-    }
 }
 
 fn of_session(session: &Session) -> Vec<Row> {

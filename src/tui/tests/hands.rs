@@ -1,7 +1,7 @@
 //! Keys in, actions out.
 
 use super::world::{approving, asking, press, questions, running, screen, settings, state};
-use crate::domain::phase::Phase;
+use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
@@ -47,6 +47,45 @@ fn enter_releases_a_turn_and_twice_where_that_is_wanted() {
         Some(&gated),
         &["<enter>"],
         "Event(Released)",
+    );
+}
+
+#[test]
+fn modes_are_gone_through_by_a_key_and_yolo_is_asked_for_by_name() {
+    let mode = |mode| {
+        let mut state = question("gate");
+        state.mode = mode;
+        state
+    };
+    let key = |from, to: &str| {
+        let wanted = format!("Event(ModeChanged {{ mode: {to} }})");
+        check(Some(&mode(from)), &["<s-tab>"], &wanted);
+    };
+    key(Mode::Default, "AutoEdit");
+    key(Mode::AutoEdit, "Plan");
+    key(Mode::Plan, "Default");
+    key(Mode::Yolo, "Default");
+    let mut screen = screen();
+    let default = mode(Mode::Default);
+    check_on(&mut screen, Some(&default), &["/yolo", "<enter>"], "");
+    // Enter alone does not let it through.
+    let mut refusing = super::world::screen();
+    check_on(
+        &mut refusing,
+        Some(&default),
+        &["/yolo", "<enter>", "<enter>"],
+        "",
+    );
+    check_on(
+        &mut screen,
+        Some(&default),
+        &["y"],
+        "Event(ModeChanged { mode: Yolo })",
+    );
+    check(
+        None,
+        &["<s-tab>"],
+        "! there is no run yet: write the goal first",
     );
 }
 

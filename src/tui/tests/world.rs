@@ -528,6 +528,7 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
             "<up>" => plain(KeyCode::Up),
             "<down>" => plain(KeyCode::Down),
             "<tab>" => plain(KeyCode::Tab),
+            "<s-tab>" => plain(KeyCode::BackTab),
             "<pgup>" => plain(KeyCode::PageUp),
             "<f2>" => plain(KeyCode::F(2)),
             "<c-c>" => KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),

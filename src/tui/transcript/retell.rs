@@ -19,6 +19,9 @@ pub fn event(event: &Event) -> Vec<Block> {
     match event {
         Event::GoalGiven { text } | Event::Said { text } => you(text),
         Event::GoalConfirmed { title, .. } => good(&format!("goal confirmed: {}", one_line(title))),
+        Event::ModeChanged { mode } => {
+            notice(&format!("mode {}: {}", mode.name(), mode.in_words()))
+        }
         Event::GateChanged { gate } => notice(&format!("gate: {}", crate::tui::words::gate(*gate))),
         Event::Interrupted => notice("you interrupted the turn"),
         Event::Stopped => fact(Tone::Plain, "stopped by you: back to the goal"),
