@@ -14,8 +14,11 @@ use crate::permission::Call;
 
 pub mod claude;
 pub mod codex;
+mod held;
 pub mod pipe;
 pub mod probe;
+
+pub use held::{Held, Keeps, StatePlace};
 
 /// The protocol of one CLI for one session. Total: no input makes it panic or stop.
 pub trait Adapter: Send + Sync {
@@ -30,6 +33,11 @@ pub trait Adapter: Send + Sync {
 
     /// Takes one line of the child's standard output, without its line end, invalid UTF-8 replaced.
     fn on_line(&mut self, line: &str) -> Vec<Output>;
+
+    /// Tells whether the CLI is to ask, by a command of this program's, before each call of its agent.
+    fn wants_hook(&self) -> bool {
+        false
+    }
 
     /// Takes the child's end. A turn that is still open must be closed with [`AdapterEvent::TurnEnded`].
     fn on_exit(&mut self, exit: &Exit) -> Vec<Output>;
@@ -53,6 +61,8 @@ pub struct SessionSpec {
     pub cli: CliSpec,
     /// Whether the user trusts this repository.
     pub trust: Trust,
+    /// The shell command by which the CLI asks before each call, where it is to ask so.
+    pub hook: Option<String>,
 }
 
 /// `[adapters.<name>]` of the configuration, resolved.
@@ -118,39 +128,6 @@ pub struct Launch {
     pub held: Held,
 }
 
-/// Who holds an agent by the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
-    /// The CLI, by a sandbox of its own around each call.
-    ByItself,
-    /// This program, around the whole process, which needs these places for itself.
-    Whole(&'static [StatePlace]),
-    /// Nobody: what the program needs for itself is not known.
-    Nobody,
-}
-
-/// A place where a CLI keeps what is its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StatePlace {
-    /// The environment variable that names the folder.
-    pub variable: &'static str,
-    /// The folder below the user's home, where that is not set.
-    pub at_home: &'static str,
-    /// What of the folder; empty for all of it.
-    pub below: &'static str,
-    /// What the CLI does with it.
-    pub keeps: Keeps,
-}
-
-/// What a CLI does with a place of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeps {
-    /// It writes there, and makes it where it is missing.
-    State,
-    /// It is configured there; what an agent wrote there would be obeyed by the user's later sessions.
-    Settings,
-}
-
 /// Whether a CLI's process outlives a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Life {
@@ -169,6 +146,8 @@ pub enum Order {
     Answer(RequestId, Decision),
     /// Answers [`AdapterEvent::Questioned`]: question text to chosen or typed answer; `None` dismisses.
     AnswerQuestions(RequestId, Option<BTreeMap<String, String>>),
+    /// Takes what the CLI asked by its hook, and under which number its answer is awaited.
+    Hooked(u64, String),
     /// Ends the running turn by the CLI's own protocol.
     Interrupt,
     /// Ends the process politely.
@@ -199,6 +178,8 @@ pub enum Output {
     CloseInput,
     /// Ends the process and launches anew for the same turn (a conversation the CLI no longer has).
     Relaunch,
+    /// Says what the hook of this number prints.
+    AnswerHook(u64, String),
     /// Tells the engine what happened.
     Event(AdapterEvent),
 }

@@ -5,6 +5,7 @@ pub mod demo;
 pub mod diff;
 pub mod doctor;
 pub mod history;
+pub mod hook;
 pub mod resume;
 pub mod run;
 pub mod screen;
@@ -83,6 +84,9 @@ enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Asks the instance that runs a turn whether a call may go ahead; for codex, not for people
+    #[command(hide = true)]
+    Hook(hook::HookArgs),
     /// Plays a script in the guise of codex or claude, for tests and the demo
     ScriptedAgent(scripted_agent::ScriptedAgentArgs),
 }
@@ -200,6 +204,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Status(args) => block_on(status::run(args)),
         Command::Diff(args) => block_on(diff::run(args)),
         Command::History(args) => block_on(history::run(args)),
+        Command::Hook(args) => Ok(hook::run(&args)),
         Command::Undo(args) => block_on(undo::run(args)),
         Command::Send(args) => block_on(send::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),

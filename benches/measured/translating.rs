@@ -93,6 +93,7 @@ fn session() -> SessionSpec {
             model: None,
         },
         trust: Trust::Untrusted,
+        hook: None,
     }
 }
 

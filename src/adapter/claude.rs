@@ -125,6 +125,8 @@ impl Adapter for Claude {
                     answers.as_ref(),
                 ))]
             }
+            // Its hook is asked over the control channel.
+            Order::Hooked(..) => Vec::new(),
             Order::Interrupt => self.on_interrupt(),
             Order::Close => vec![Output::CloseInput],
         }

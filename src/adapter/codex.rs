@@ -14,6 +14,7 @@ use crate::adapter::{
 mod asks;
 mod connection;
 mod failure;
+mod hook;
 mod items;
 mod launch;
 mod notifications;
@@ -28,7 +29,10 @@ mod wire;
 mod tests;
 
 use asks::Asks;
+pub use hook::denial;
+
 use connection::{Connection, Link};
+use hook::Hooks;
 use translate::OpenItems;
 
 /// The protocol of `codex app-server` for one session.
@@ -42,6 +46,7 @@ pub struct Codex {
     announced: Option<String>,
     turn: Option<OpenTurn>,
     asks: Asks,
+    hooks: Hooks,
     items: OpenItems,
     /// The turns that sub-agents are at, by their threads.
     sub_agents: BTreeMap<String, String>,
@@ -167,6 +172,7 @@ impl Codex {
             return;
         };
         self.refuse_open_asks(out);
+        self.hooks.refuse_all("the turn is over", out);
         // A sub-agent would go on changing files after the turn that answers for it.
         for (thread_id, turn_id) in std::mem::take(&mut self.sub_agents) {
             self.connection.interrupt(&thread_id, &turn_id, out);
@@ -224,6 +230,10 @@ impl Adapter for Codex {
         }
     }
 
+    fn wants_hook(&self) -> bool {
+        true
+    }
+
     fn on_order(&mut self, order: Order) -> Vec<Output> {
         let mut out = Vec::new();
         match order {
@@ -232,6 +242,7 @@ impl Adapter for Codex {
             Order::AnswerQuestions(request, answers) => {
                 self.on_answers(&request, answers.as_ref(), &mut out);
             }
+            Order::Hooked(number, input) => self.on_hooked(number, &input, &mut out),
             Order::Interrupt => self.on_interrupt(&mut out),
             Order::Close => self.on_close(&mut out),
         }
@@ -248,6 +259,7 @@ impl Adapter for Codex {
         let mut out = Vec::new();
         let link = std::mem::take(&mut self.connection).link;
         self.thread_id = None;
+        self.hooks.refuse_all("codex has ended", &mut out);
         match (&self.turn, link) {
             (Some(_), _) => self.end_turn(TurnEnd::Failed(failure::ended(exit)), &mut out),
             (None, Link::Closing | Link::Down) => {}

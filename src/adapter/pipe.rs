@@ -71,7 +71,7 @@ impl Adapter for Pipe {
             Order::Turn(turn) => self.on_turn(turn),
             Order::Interrupt => self.on_interrupt(),
             Order::Close => vec![Output::CloseInput],
-            Order::Answer(..) | Order::AnswerQuestions(..) => Vec::new(),
+            Order::Answer(..) | Order::AnswerQuestions(..) | Order::Hooked(..) => Vec::new(),
         }
     }
 
@@ -211,6 +211,7 @@ mod tests {
                 model: model.map(str::to_owned),
             },
             trust: Trust::Untrusted,
+            hook: None,
         }
     }
 
@@ -243,6 +244,7 @@ mod tests {
 
     fn check(orders: &[Order], lines: &[&str], exit: &Exit) -> String {
         let line = |output: &Output| match output {
+            Output::AnswerHook(number, text) => format!("answer hook {number}: {text}"),
             Output::Event(event) => serde_json::to_string(event).unwrap(),
             other => format!("{other:?}"),
         };

@@ -12,7 +12,7 @@ use crate::app::start::{Refusal, find_root, layout, load_config};
 use crate::domain::run::{Run, State};
 use crate::engine::git::GitSettings;
 use crate::store::{InstanceLock, snapshot};
-use crate::text::{clean, clean_json_line};
+use crate::text::clean;
 
 use super::ChoiceArgs;
 
@@ -45,10 +45,7 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
             writeln!(
                 out,
                 "{}",
-                clean_json_line(
-                    &json!({ "running": held, "last_seq": found.last_seq, "run": state })
-                        .to_string()
-                )
+                json!({ "running": held, "last_seq": found.last_seq, "run": state })
             )
         }
         (Some(found), false) => {

@@ -5,7 +5,9 @@
 //! awaited, so that a flood slows the child and never the loop.
 
 mod adoption;
+mod hook;
 mod silence;
+mod starting;
 mod telling;
 mod verdict;
 
@@ -20,11 +22,13 @@ use crate::adapter::{
 };
 use crate::domain::event::Process;
 use crate::domain::turn::Role;
-use crate::process::{self, Children, Ladder, Line, Marker, PRIVATE_TMPDIR, Running, Spec};
+use crate::process::{self, Children, Ladder, Line, Marker, Running};
 use crate::store::RawStream;
 
 use super::containing::{self, Holder};
 pub use adoption::Adoption;
+pub use hook::QUESTION_BYTES;
+use hook::{Hook, next_question};
 use silence::Silence;
 
 /// How long a CLI may take to answer its handshake.
@@ -102,6 +106,8 @@ pub struct Live {
     child: Option<Running>,
     /// Whether the kernel holds the process.
     is_held: bool,
+    /// Where its hook asks, for a CLI that has one.
+    hook: Option<Hook>,
     life: Life,
     turn: Option<Box<TurnAsk>>,
     ready: bool,
@@ -163,6 +169,7 @@ impl Live {
             told,
             child: None,
             is_held: false,
+            hook: None,
             life: Life::Session,
             turn: None,
             ready: false,
@@ -182,12 +189,14 @@ impl Live {
                 biased;
                 ask = self.asks.recv() => Next::Ask(ask),
                 line = next_line(&mut self.child) => Next::Line(line),
+                (number, text) = next_question(&mut self.hook) => Next::Hooked(number, text),
                 () = sleep_to(due) => Next::Due,
             };
             match next {
                 Next::Ask(None | Some(Ask::End)) => break,
                 Next::Ask(Some(ask)) => self.on_ask(ask).await,
                 Next::Line(line) => self.on_lines(line).await,
+                Next::Hooked(number, text) => self.on_order(Order::Hooked(number, text)).await,
                 Next::Due => self.on_due().await,
             }
         }
@@ -249,37 +258,6 @@ impl Live {
         self.tell(Told::Started(process)).await;
         let outputs = self.adapter.on_order(order);
         self.perform(outputs).await;
-    }
-
-    /// Starts the CLI; when that fails, the turn fails with a message that says what to do.
-    async fn launch(&mut self) -> bool {
-        let Some(ask) = &self.turn else {
-            return false;
-        };
-        let launch = self.adapter.launch(&ask.session, &ask.turn);
-        let contained = ask.holder.hold(&launch);
-        let mut spec = Spec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
-        spec.env = launch.env;
-        spec.env_remove = launch.env_remove;
-        self.is_held = contained.is_some();
-        if self.is_held {
-            spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
-        }
-        spec.contained = contained;
-        self.life = launch.life;
-        match self.children.spawn(&spec).await {
-            Ok(child) => {
-                self.child = Some(child);
-                self.ready = false;
-                self.deadlines.handshake = Some(Instant::now() + HANDSHAKE);
-                true
-            }
-            Err(error) => {
-                let message = format!("{error}\nhint: {}", error.hint());
-                self.fail_turn(FailureKind::Refused, message).await;
-                false
-            }
-        }
     }
 
     async fn on_order(&mut self, order: Order) {
@@ -349,6 +327,11 @@ impl Live {
             match output {
                 Output::Send(text) => self.send(text).await,
                 Output::CloseInput => self.close_input(),
+                Output::AnswerHook(number, text) => {
+                    if let Some(hook) = &mut self.hook {
+                        hook.answer(number, text);
+                    }
+                }
                 Output::Relaunch => return Box::pin(self.relaunch(None)).await,
                 Output::Event(AdapterEvent::SessionLost { reason }) => {
                     // Whatever the adapter would do next is void: a new conversation starts from the recovery prompt.
@@ -372,25 +355,6 @@ impl Live {
     fn close_input(&mut self) {
         if let Some(child) = &self.child {
             child.input().close();
-        }
-    }
-
-    /// Ends the process and starts the turn anew in a fresh conversation.
-    async fn relaunch(&mut self, lost: Option<String>) {
-        if let Some(reason) = lost {
-            self.tell(Told::Event(AdapterEvent::SessionLost { reason }))
-                .await;
-            if let Some(ask) = &mut self.turn {
-                ask.turn.prompt = format!("{}\n\n{}", ask.recovery, ask.turn.prompt);
-            }
-        }
-        if let Some(ask) = &mut self.turn {
-            ask.session.external_id = None;
-            ask.session.fresh_id = uuid::Uuid::new_v4().to_string();
-        }
-        self.end_child(Ladder::brief()).await;
-        if self.launch().await {
-            self.start_turn().await;
         }
     }
 
@@ -480,6 +444,7 @@ impl Live {
 enum Next {
     Ask(Option<Ask>),
     Line(Line),
+    Hooked(u64, String),
     Due,
 }
 

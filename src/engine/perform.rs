@@ -114,6 +114,7 @@ impl Engine {
             staging: staging.dir.clone(),
             cli: adapter.cli(),
             trust: self.setup.trust,
+            hook: None,
         };
         let access = if order.purpose.writes() {
             Access::Workspace

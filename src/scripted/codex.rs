@@ -32,6 +32,8 @@ pub struct Codex {
     memory: Memory,
     cwd: PathBuf,
     version: String,
+    /// The hash by which the hook of the command line is trusted.
+    trusted_hook: Option<String>,
     hands: Hands,
     threads: BTreeMap<String, Thread>,
     playing: Option<Playing>,
@@ -115,12 +117,23 @@ enum Stop {
     Exit(i32),
 }
 
+/// Finds the hash of `-c hooks.state={"KEY"={trusted_hash="HASH"}}` among the arguments.
+fn trusted_hook(arguments: &[String]) -> Option<String> {
+    let state = arguments
+        .iter()
+        .find_map(|argument| argument.strip_prefix("hooks.state="))?;
+    let (_, hash) = state.split_once("trusted_hash=\"")?;
+    let (hash, _) = hash.split_once('"')?;
+    Some(hash.to_owned())
+}
+
 impl Codex {
     /// Takes its place on the stage.
     pub fn new(casting: Casting, stage: Stage) -> Self {
         let recorded = Guise::Codex.recorded_version();
         Self {
             stage,
+            trusted_hook: trusted_hook(&casting.arguments),
             version: casting
                 .script
                 .version

@@ -6,6 +6,7 @@ mod bare;
 mod before_execute;
 mod contained;
 mod failures;
+mod hooked;
 mod hostile;
 mod instructions;
 mod killed;
@@ -91,6 +92,7 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         "the_system_holds_claude_when_every_call_is_allowed",
         contained::claude,
     ),
+    scenario("codex_asks_before_each_call", hooked::codex),
     scenario(
         "hostile_settings_run_nothing_codex_executing",
         hostile::usual,

@@ -33,6 +33,7 @@ fn session(external: Option<&str>) -> SessionSpec {
             model: Some("opus".to_owned()),
         },
         trust: Trust::Untrusted,
+        hook: None,
     }
 }
 
@@ -128,6 +129,7 @@ impl Play {
                 Output::Event(AdapterEvent::Malformed { problem, .. }) => {
                     format!("  malformed {problem}")
                 }
+                Output::AnswerHook(number, text) => format!("> (hook {number}) {text}"),
                 Output::Event(event) => format!("  {}", serde_json::to_string(event).unwrap()),
             };
             writeln!(self.text, "{}", line.chars().take(600).collect::<String>()).unwrap();

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::wire::{self, Frame, Initialized, OpenedThread, RpcError, StartedTurn};
-use super::{Codex, Stage, launch, malformed, notice, settings, unknown};
+use super::wire::{self, Frame, HooksListed, Initialized, OpenedThread, RpcError, StartedTurn};
+use super::{Codex, Stage, hook, launch, malformed, notice, settings, unknown};
 use crate::adapter::{AdapterEvent, FailureKind, Output};
 
 /// The state of the process and what it owes us.
@@ -40,6 +40,7 @@ pub(super) enum Link {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Initialize,
+    HooksList,
     ThreadStart,
     ThreadResume,
     TurnStart,
@@ -52,6 +53,7 @@ impl Sent {
     fn method(self) -> &'static str {
         match self {
             Self::Initialize => "initialize",
+            Self::HooksList => "hooks/list",
             Self::ThreadStart => "thread/start",
             Self::ThreadResume => "thread/resume",
             Self::TurnStart => "turn/start",
@@ -135,7 +137,10 @@ impl Codex {
             // Nothing to interrupt, end or steer: the turn was over before codex read this.
             (Sent::Interrupt | Sent::Clean | Sent::Steer, Err(_)) => {}
             (Sent::ThreadResume, Err(error)) => self.on_resume_refused(&error, out),
-            (Sent::Initialize | Sent::ThreadStart | Sent::TurnStart, Err(error)) => {
+            (
+                Sent::Initialize | Sent::HooksList | Sent::ThreadStart | Sent::TurnStart,
+                Err(error),
+            ) => {
                 self.on_refused(sent, &error, out);
             }
             (_, Ok(result)) => {
@@ -158,6 +163,7 @@ impl Codex {
     ) -> Result<(), String> {
         match sent {
             Sent::Initialize => self.on_initialized(&wire::parse_params(result)?, out),
+            Sent::HooksList => self.on_hooks(&wire::parse_params(result)?, out),
             Sent::ThreadStart => self.on_thread(&wire::parse_params(result)?, out),
             Sent::ThreadResume => {
                 let opened: OpenedThread = wire::parse_params(result)?;
@@ -186,6 +192,35 @@ impl Codex {
         out.push(Output::Event(AdapterEvent::Ready { version }));
         self.connection
             .send(&json!({ "method": "initialized" }), out);
+        let Some(session) = &self.session else {
+            return;
+        };
+        match &session.hook {
+            Some(_) => {
+                let params = json!({ "cwds": [session.cwd] });
+                self.connection.request(Sent::HooksList, &params, out);
+            }
+            None => self.open_thread(out),
+        }
+    }
+
+    /// Goes on only when codex will really ask before each call: it leaves out a hook that it does not trust
+    /// without a word.
+    fn on_hooks(&mut self, listed: &HooksListed, out: &mut Vec<Output>) {
+        let hook = self
+            .session
+            .as_ref()
+            .and_then(|session| session.hook.as_ref());
+        match hook.map_or(Ok(()), |command| hook::check(listed, command)) {
+            Ok(()) => self.open_thread(out),
+            Err(problem) => {
+                self.connection.link = Link::Broken;
+                self.fail(FailureKind::Refused, problem, out);
+            }
+        }
+    }
+
+    fn open_thread(&mut self, out: &mut Vec<Output>) {
         let Some(session) = &self.session else {
             return;
         };
@@ -263,7 +298,7 @@ impl Codex {
             error.code
         );
         match sent {
-            Sent::Initialize | Sent::ThreadStart | Sent::ThreadResume => {
+            Sent::Initialize | Sent::HooksList | Sent::ThreadStart | Sent::ThreadResume => {
                 self.connection.link = Link::Broken;
             }
             Sent::TurnStart | Sent::Interrupt | Sent::Clean | Sent::Steer => {}

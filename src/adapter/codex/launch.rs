@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::hook;
 use crate::adapter::{Access, Held, Launch, Life, SessionSpec, Trust};
 
 /// The longest prompt that codex takes, in characters.
@@ -27,7 +28,11 @@ pub(super) fn launch(session: &SessionSpec) -> Launch {
         "app-server",
     ];
     let mut args = session.cli.args.clone();
-    args.extend(ours.map(str::to_owned));
+    let hook = session
+        .hook
+        .iter()
+        .flat_map(|command| hook::arguments(command));
+    args.extend(hook.chain(ours.map(str::to_owned)));
     Launch {
         program: session.cli.program.clone(),
         args,

@@ -15,10 +15,9 @@ use super::{Codex, Interrupt, Stage, failure, malformed, notice, settings, unkno
 use crate::adapter::{AdapterEvent, Failure, FailureKind, Output, TurnEnd, Usage};
 
 /// Notifications that change nothing here. All others that are not handled below are kept as unknown.
-const HARMLESS: [&str; 20] = [
+const HARMLESS: [&str; 19] = [
     "account/updated",
     "app/list/updated",
-    "hook/completed",
     "hook/started",
     "item/commandExecution/terminalInteraction",
     "item/plan/delta",
@@ -95,6 +94,7 @@ impl Codex {
             "item/fileChange/patchUpdated" => self.on_patch(&parse_params(params)?, out),
             "thread/tokenUsage/updated" => self.on_usage(&parse_params(params)?, out),
             "thread/settings/updated" => self.on_settings(&parse_params(params)?, out),
+            "hook/completed" => self.on_hook_completed(&parse_params(params)?, out),
             "serverRequest/resolved" => self.on_resolved(&parse_params(params)?, out),
             "account/rateLimits/updated" => self.on_rate_limits(parse_params(params)?),
             "error" => self.on_error(&parse_params(params)?, out),

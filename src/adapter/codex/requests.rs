@@ -73,6 +73,12 @@ impl Codex {
         decision: &Decision,
         out: &mut Vec<Output>,
     ) {
+        if self.hooks.answer(request, decision, out) {
+            if *decision == Decision::DenyAndStop {
+                self.on_interrupt(out);
+            }
+            return;
+        }
         let Some(ask) = self.asks.take(request) else {
             return notice(out, &format!("codex no longer waits for request {request}"));
         };

@@ -28,6 +28,7 @@ fn session(external_id: Option<&str>, trust: Trust) -> SessionSpec {
             model: None,
         },
         trust,
+        hook: None,
     }
 }
 
@@ -52,6 +53,7 @@ fn show(outputs: &[Output]) -> String {
         Output::Send(bytes) => format!("send {}", bytes.trim_end()),
         Output::CloseInput => "close input".to_owned(),
         Output::Relaunch => "relaunch".to_owned(),
+        Output::AnswerHook(number, text) => format!("answer hook {number}: {text}"),
         Output::Event(event) => serde_json::to_string(event).unwrap(),
     });
     lines.map(|line| line + "\n").collect()

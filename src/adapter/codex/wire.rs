@@ -87,6 +87,53 @@ pub(super) struct Initialized {
     pub user_agent: String,
 }
 
+/// The answer to `hooks/list`.
+#[derive(Debug, Deserialize)]
+pub(super) struct HooksListed {
+    pub data: Vec<HooksOfFolder>,
+}
+
+/// The hooks that hold in one folder.
+#[derive(Debug, Deserialize)]
+pub(super) struct HooksOfFolder {
+    pub hooks: Vec<ListedHook>,
+}
+
+/// A hook as codex has it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListedHook {
+    pub key: String,
+    pub enabled: bool,
+    pub current_hash: String,
+    pub trust_status: String,
+}
+
+/// `hook/completed`.
+#[derive(Debug, Deserialize)]
+pub(super) struct HookCompleted {
+    pub run: HookRun,
+}
+
+/// One run of a hook.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HookRun {
+    pub id: String,
+    pub status: String,
+    pub source_path: String,
+}
+
+/// What a hook is handed on its standard input.
+#[derive(Debug, Deserialize)]
+pub(super) struct HookInput {
+    pub session_id: String,
+    pub cwd: std::path::PathBuf,
+    pub tool_name: String,
+    pub tool_input: Value,
+    pub tool_use_id: Option<String>,
+}
+
 /// The answer to `thread/start` and `thread/resume`: the thread and the settings that really hold.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

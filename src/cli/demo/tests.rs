@@ -218,6 +218,7 @@ fn session(demo: &Demo) -> SessionSpec {
         staging: demo.root.join(".agent-collab/turns/s"),
         cli,
         trust: Trust::Untrusted,
+        hook: None,
     }
 }
 
@@ -260,7 +261,7 @@ fn adapted(
                 return told.join("\n") + "\n" + &last_line(end);
             }
             Some(Output::Event(event)) => told.extend(noteworthy(event)),
-            Some(Output::CloseInput | Output::Relaunch) => {
+            Some(Output::CloseInput | Output::Relaunch | Output::AnswerHook(..)) => {
                 told.push("the process is given up".to_owned())
             }
         }

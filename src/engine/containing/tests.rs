@@ -53,6 +53,7 @@ fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: Access) -> Launch
             model: None,
         },
         trust: Trust::Untrusted,
+        hook: None,
     };
     let turn = TurnSpec {
         turn: TurnId::new("t"),

@@ -59,6 +59,21 @@ pub fn thread(id: &str, cwd: &str, model: &str, version: &str) -> Value {
     })
 }
 
+/// What `hooks/list` answers: the hook of the command line, trusted by its hash. It is never run.
+pub fn hooks(trusted: &Option<String>, params: &Value) -> Value {
+    let hooks: Vec<Value> = trusted
+        .iter()
+        .map(|hash| {
+            json!({
+                "key": "/<session-flags>/config.toml:pre_tool_use:0:0", "eventName": "preToolUse",
+                "handlerType": "command", "matcher": ".*", "source": "sessionFlags", "enabled": true,
+                "currentHash": hash, "trustStatus": "trusted",
+            })
+        })
+        .collect();
+    json!({"data": [{"cwd": params["cwds"][0], "hooks": hooks, "warnings": [], "errors": []}]})
+}
+
 /// What `thread/start` and `thread/resume` answer.
 pub fn thread_opened(thread: &Value, approval_policy: &str, sandbox: &Value) -> Value {
     json!({

@@ -15,6 +15,7 @@ impl Codex {
             ("initialize", Hands::NotShaken) => self.on_initialize(params),
             ("initialize", Hands::Shaken) => Err("Already initialized".to_owned()),
             (_, Hands::NotShaken) => Err("Not initialized".to_owned()),
+            ("hooks/list", _) => Ok(frames::hooks(&self.trusted_hook, params)),
             ("thread/start", _) => return self.on_thread_start(id, params),
             ("thread/resume", _) => self.on_thread_resume(params),
             ("turn/start", _) => return self.on_turn_start(id, params),

@@ -150,7 +150,12 @@ fn tool_block(request: &Request, index: usize, tool: &Tool) -> Vec<Chunk> {
 }
 
 fn tool_use(request: &Request, index: usize, tool: &Tool) -> Value {
+    let own = match tool {
+        Tool::Mcp { server, tool } => format!("mcp__{server}__{tool}"),
+        _ => String::new(),
+    };
     let (name, input) = match tool {
+        Tool::Mcp { .. } => (own.as_str(), json!({})),
         Tool::Shell(command) | Tool::Escalated(command) => (
             "Bash",
             json!({"command": command, "description": "A command of the scenario"}),

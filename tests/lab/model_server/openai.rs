@@ -118,6 +118,12 @@ fn call(request: &Request, index: usize, tool: &Tool) -> Vec<Chunk> {
             json!({"cmd": command, "sandbox_permissions": "require_escalated",
                    "justification": "The scenario wants to leave the sandbox."}),
         ),
+        Tool::Mcp { server, tool } => {
+            let mut item = function(&call_id, json!({}));
+            item["name"] = json!(tool);
+            item["namespace"] = json!(format!("mcp__{server}"));
+            item
+        }
         Tool::Write { path, content } => patch(&call_id, &add_file(path, content)),
         Tool::Edit { path, old, new } => patch(
             &call_id,

@@ -125,6 +125,13 @@ pub enum Tool {
     Shell(String),
     /// A shell command that asks to leave the sandbox; claude has no such wish and just asks.
     Escalated(String),
+    /// Calls a tool of an MCP server, without arguments.
+    Mcp {
+        /// The server.
+        server: String,
+        /// The tool.
+        tool: String,
+    },
     /// Reads a file; claude edits only what it has read.
     Read(String),
     /// Writes a whole file; the path may be relative to the working directory.

@@ -158,6 +158,7 @@ impl Bench {
                 model: None,
             },
             trust: Trust::Untrusted,
+            hook: None,
         };
         let turn = TurnSpec {
             turn: TurnId::new(format!("turn-{access:?}")),
@@ -245,6 +246,7 @@ async fn drive(mut claude: Claude, spec: &Spec, turn: TurnSpec) -> (Option<Strin
         for output in outputs {
             match output {
                 Output::Send(line) => send(&child, line).await,
+                Output::AnswerHook(..) => {}
                 Output::CloseInput => child.input().close(),
                 Output::Relaunch => panic!("the conversation is lost"),
                 Output::Event(AdapterEvent::Asked { request, .. }) => {

@@ -95,10 +95,11 @@ fn play(name: &str, cast: Cast, on_ask: &str, notes: &mut Notes) -> (World, Outc
     (world, outcome)
 }
 
+/// The last word on a command: what its sandbox would hold is let pass first, then the wish to leave it is asked about.
 fn decision_on(outcome: &Outcome, command: &str) -> Option<bool> {
     let decisions = outcome.decisions();
     decisions
         .iter()
-        .find(|(target, _)| target.contains(command))
+        .rfind(|(target, _)| target.contains(command))
         .map(|(_, allowed)| *allowed)
 }

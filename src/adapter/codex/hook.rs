@@ -1,0 +1,286 @@
+//! The hook by which codex asks before each call of its agent, sub-agents' and MCP calls too.
+//!
+//! Codex trusts a hook of the command line only with its hash, and lets a call pass whose hook failed. So the hash
+//! is computed here, the trust is looked up before any prompt, and a hook that failed ends the turn. What codex's
+//! own sandbox holds is said so; what leaves the sandbox codex asks about besides. Refuses to decide anything.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::wire::{HookCompleted, HookInput, HooksListed};
+use super::{Codex, FailureKind, Interrupt};
+use crate::adapter::{AdapterEvent, Decision, Output};
+use crate::domain::ids::RequestId;
+use crate::permission::{Call, Reach};
+
+/// How long codex waits for the hook, in seconds: longer than any person.
+pub(super) const TIMEOUT: u32 = 7 * 24 * 60 * 60;
+
+/// Where codex says that hooks of the command line stand.
+const SOURCE: &str = "/<session-flags>/config.toml";
+
+/// What codex calls the first of them.
+const KEY: &str = "/<session-flags>/config.toml:pre_tool_use:0:0";
+
+/// Tools that change nothing and tell nobody anything.
+const HARMLESS: &[&str] = &["update_plan", "tool_search"];
+
+/// Tools by which codex runs and steers agents of its own. This program has one task mechanism.
+const OF_AGENTS: &[&str] = &[
+    "spawn_agent",
+    "send_input",
+    "send_message",
+    "wait_agent",
+    "resume_agent",
+    "close_agent",
+];
+
+/// Programs that take commands as they come, when nothing says what to run.
+const INTERACTIVE: &[&str] = &[
+    "bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python2", "python3", "ipython", "node",
+    "irb", "perl", "ruby", "php", "lua", "R", "psql", "sqlite3", "gdb", "screen", "tmux",
+];
+
+/// The hooks that wait for an answer.
+#[derive(Debug, Default)]
+pub(super) struct Hooks {
+    open: BTreeMap<RequestId, u64>,
+}
+
+/// The arguments that make codex ask by this command, and trust it.
+pub(super) fn arguments(command: &str) -> [String; 4] {
+    let quoted = Value::from(command);
+    let hook = format!(
+        "hooks.PreToolUse=[{{matcher=\".*\",hooks=[{{type=\"command\",command={quoted},timeout={TIMEOUT}}}]}}]"
+    );
+    let hash = hash(command);
+    let trust = format!("hooks.state={{{KEY:?}={{trusted_hash={hash:?}}}}}");
+    ["-c".to_owned(), hook, "-c".to_owned(), trust]
+}
+
+/// The hash that codex makes of the hook: of its JSON, sorted and without blanks.
+fn hash(command: &str) -> String {
+    let command = Value::from(command);
+    let normal = format!(
+        r#"{{"event_name":"pre_tool_use","hooks":[{{"async":false,"command":{command},"timeout":{TIMEOUT},"type":"command"}}],"matcher":".*"}}"#
+    );
+    let digest = Sha256::digest(normal.as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// Checks that codex has the hook, and trusts it as it is.
+pub(super) fn check(listed: &HooksListed, command: &str) -> Result<(), String> {
+    let mut hooks = listed.data.iter().flat_map(|folder| &folder.hooks);
+    let found = match hooks.find(|hook| hook.key == KEY) {
+        None => "it does not list it".to_owned(),
+        Some(hook) if !hook.enabled => "it is switched off".to_owned(),
+        Some(hook) if hook.current_hash != hash(command) => {
+            "it lists another one in its place".to_owned()
+        }
+        Some(hook) if hook.trust_status == "trusted" => return Ok(()),
+        Some(hook) => format!("its trust status is {:?}", hook.trust_status),
+    };
+    Err(format!(
+        "codex would not ask before each call: {found}, the hook of agent-collab; no prompt was sent. \
+         Look for hooks in adapters.codex.args and for a managed configuration (requirements.toml), \
+         or install the version of codex that `agent-collab doctor` names"
+    ))
+}
+
+/// What the hook prints: nothing lets the call go ahead.
+fn answer(decision: &Decision) -> String {
+    let reason = match decision {
+        Decision::Allow => return String::new(),
+        Decision::Deny { reason } => reason.as_str(),
+        Decision::DenyAndStop => "The user declined this and stopped the turn.",
+    };
+    denial(reason)
+}
+
+/// The words by which a hook denies a call.
+pub fn denial(reason: &str) -> String {
+    let told = json!({
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": reason,
+    });
+    json!({ "hookSpecificOutput": told }).to_string()
+}
+
+impl Hooks {
+    /// Answers a request where it is a hook's; tells whether it was.
+    pub(super) fn answer(
+        &mut self,
+        request: &RequestId,
+        decision: &Decision,
+        out: &mut Vec<Output>,
+    ) -> bool {
+        let number = self.open.remove(request);
+        out.extend(number.map(|number| Output::AnswerHook(number, answer(decision))));
+        number.is_some()
+    }
+
+    /// Denies whatever waits.
+    pub(super) fn refuse_all(&mut self, why: &str, out: &mut Vec<Output>) {
+        for (request, number) in std::mem::take(&mut self.open) {
+            out.push(Output::AnswerHook(number, denial(why)));
+            out.push(Output::Event(AdapterEvent::RequestWithdrawn { request }));
+        }
+    }
+}
+
+impl Codex {
+    /// Takes what codex asks by its hook.
+    pub(super) fn on_hooked(&mut self, number: u64, input: &str, out: &mut Vec<Output>) {
+        let asked = match (&self.turn, serde_json::from_str::<HookInput>(input)) {
+            (None, _) => Asked::Denied("no turn of the run is under way".to_owned()),
+            (_, Err(error)) => Asked::Denied(format!("agent-collab cannot read the call: {error}")),
+            (Some(_), Ok(input)) => {
+                let origin = Some(&input.session_id) != self.thread_id.as_ref();
+                match read(&input) {
+                    Asked::About(call) => {
+                        let request = RequestId::new(format!("hook-{number}"));
+                        self.hooks.open.insert(request.clone(), number);
+                        return out.push(Output::Event(AdapterEvent::Asked {
+                            request,
+                            item: input.tool_use_id,
+                            call,
+                            reason: None,
+                            origin: origin.then_some(input.session_id),
+                        }));
+                    }
+                    other => other,
+                }
+            }
+        };
+        match asked {
+            Asked::Denied(reason) => {
+                out.push(Output::AnswerHook(number, denial(&reason)));
+                let tool = "a call".to_owned();
+                out.push(Output::Event(AdapterEvent::CallDenied { tool, reason }));
+            }
+            Asked::Harmless | Asked::About(_) => {
+                out.push(Output::AnswerHook(number, String::new()));
+            }
+        }
+    }
+
+    /// A call whose hook failed goes ahead at codex, so its turn does not.
+    pub(super) fn on_hook_completed(&mut self, told: &HookCompleted, out: &mut Vec<Output>) {
+        let run = &told.run;
+        let is_ours = run.source_path == SOURCE && run.id.starts_with("pre-tool-use");
+        if !is_ours || matches!(run.status.as_str(), "completed" | "blocked") {
+            return;
+        }
+        let text = format!(
+            "codex could not ask before a call (its hook ended as {:?}), so the turn was stopped",
+            run.status
+        );
+        if let Some(turn) = &mut self.turn {
+            let failure = super::Failure::new(FailureKind::Protocol, text);
+            turn.verdict.get_or_insert(failure);
+            if turn.interrupt != Interrupt::Sent {
+                self.on_interrupt(out);
+            }
+        }
+    }
+}
+
+/// What a hook asks.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    /// To be decided.
+    About(Call),
+    /// Nothing that needs a decision.
+    Harmless,
+    /// Never, and this is why.
+    Denied(String),
+}
+
+fn read(input: &HookInput) -> Asked {
+    let name = input.tool_name.as_str();
+    let text = |key: &str| input.tool_input.get(key).and_then(Value::as_str);
+    match name {
+        "Bash" => match text("command") {
+            Some(line) => command(line, &input.cwd),
+            None => Asked::Denied("the call names no command".to_owned()),
+        },
+        "apply_patch" => match text("command") {
+            Some(patch) => Asked::About(Call::Edit {
+                paths: patched(patch),
+                reach: Reach::Contained,
+            }),
+            None => Asked::Denied("the call holds no patch".to_owned()),
+        },
+        "view_image" => Asked::About(Call::Read {
+            paths: text("path").map(PathBuf::from).into_iter().collect(),
+        }),
+        _ if HARMLESS.contains(&name) => Asked::Harmless,
+        _ if name.starts_with("collaboration") || OF_AGENTS.contains(&name) => Asked::Denied(
+            "agents of codex's own are not run here; do the work yourself, step by step".to_owned(),
+        ),
+        _ => Asked::About(Call::Tool {
+            name: tool(name),
+            input: input.tool_input.to_string(),
+        }),
+    }
+}
+
+/// A command; one that only opens a shell is denied, since nobody sees what is then typed into it.
+fn command(line: &str, cwd: &Path) -> Asked {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let waits = words.split_first().is_some_and(|(program, flags)| {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        INTERACTIVE.contains(&name) && flags.iter().all(|flag| is_bare(flag))
+    });
+    if waits {
+        return Asked::Denied(format!(
+            "`{line}` waits for commands that nobody could decide about; run each command by itself"
+        ));
+    }
+    Asked::About(Call::Command {
+        line: line.to_owned(),
+        cwd: cwd.to_owned(),
+        reach: Reach::Contained,
+    })
+}
+
+/// A flag that gives a shell nothing to run and does not make it tell its version.
+fn is_bare(flag: &str) -> bool {
+    let told = ["--version", "--help", "-V", "-h", "-v"];
+    flag.starts_with('-') && !told.contains(&flag)
+}
+
+/// Every path that a patch names.
+fn patched(patch: &str) -> Vec<PathBuf> {
+    let marks = [
+        "*** Add File: ",
+        "*** Update File: ",
+        "*** Delete File: ",
+        "*** Move to: ",
+    ];
+    let named = patch.lines().filter_map(|line| {
+        marks
+            .iter()
+            .find_map(|mark| line.trim_start().strip_prefix(mark))
+    });
+    named.map(|path| PathBuf::from(path.trim())).collect()
+}
+
+/// `mcp__server__tool` as codex's own question about it says it: `server.tool`.
+fn tool(name: &str) -> String {
+    let parts = name
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"));
+    match parts {
+        Some((server, tool)) => format!("{server}.{tool}"),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

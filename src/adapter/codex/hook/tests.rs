@@ -1,0 +1,126 @@
+//! What codex's hook is asked and answers, without codex.
+//!
+//! That the real one takes the hook is the lab's to show.
+
+use super::super::wire::HooksOfFolder;
+use super::super::wire::ListedHook;
+use super::*;
+
+fn input(tool: &str, input: Value) -> HookInput {
+    HookInput {
+        session_id: "thr".to_owned(),
+        cwd: PathBuf::from("/r"),
+        tool_name: tool.to_owned(),
+        tool_input: input,
+        tool_use_id: Some("c0".to_owned()),
+    }
+}
+
+fn check_call(tool: &str, given: Value, wanted: &str) {
+    let found = match read(&input(tool, given)) {
+        Asked::About(call) => serde_json::to_string(&call).unwrap(),
+        Asked::Harmless => "harmless".to_owned(),
+        Asked::Denied(reason) => format!("denied: {reason}"),
+    };
+    assert!(found.contains(wanted), "{found}");
+}
+
+#[test]
+fn the_hash_is_the_one_that_codex_makes() {
+    // As codex 0.169.0 told it for this command, but for the time that it waits.
+    let told = "sha256:2abf9b21b79e2570235e31031387c44234a66d1e91f81f095c34cd28302c481b";
+    let normal = r#"{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"/tmp/contain/cx/hook.sh","timeout":86400,"type":"command"}],"matcher":".*"}"#;
+    let digest = Sha256::digest(normal.as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(format!("sha256:{hex}"), told);
+}
+
+#[test]
+fn the_arguments_are_toml_whatever_the_command_is_called() {
+    for command in ["'/a b/x' hook", "\"q\" \\ é", "x"] {
+        let [_, hook, _, trust] = arguments(command);
+        assert!(hook.contains(&Value::from(command).to_string()), "{hook}");
+        assert!(trust.contains(&hash(command)), "{trust}");
+    }
+}
+
+#[test]
+fn commands_patches_tools_and_agents_are_told_apart() {
+    check_call(
+        "Bash",
+        json!({"command": "ls"}),
+        r#""line":"ls","cwd":"/r","reach":"contained""#,
+    );
+    let patch =
+        "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b c\n*** Move to: d\n*** End Patch";
+    check_call(
+        "apply_patch",
+        json!({ "command": patch }),
+        r#""paths":["a","b c","d"]"#,
+    );
+    check_call(
+        "mcp__notes__write_it",
+        json!({}),
+        r#""name":"notes.write_it""#,
+    );
+    check_call("update_plan", json!({}), "harmless");
+    for agents in ["collaborationspawn_agent", "spawn_agent"] {
+        check_call(agents, json!({}), "denied: agents of codex's own");
+    }
+    check_call("Bash", json!({}), "denied: ");
+}
+
+#[test]
+fn a_shell_with_nothing_to_run_is_denied() {
+    for line in [
+        "bash",
+        "/bin/bash -i",
+        "sh",
+        "zsh -l",
+        "python3",
+        "python3 -i",
+        "node",
+    ] {
+        check_call("Bash", json!({ "command": line }), "denied: ");
+    }
+    for line in [
+        "bash run.sh",
+        "python3 --version",
+        "python3 -m pytest",
+        "node -v",
+        "bash -c ls",
+    ] {
+        check_call("Bash", json!({ "command": line }), "contained");
+    }
+}
+
+fn listed(change: impl Fn(&mut ListedHook)) -> HooksListed {
+    let mut hook = ListedHook {
+        key: KEY.to_owned(),
+        enabled: true,
+        current_hash: hash("x"),
+        trust_status: "trusted".to_owned(),
+    };
+    change(&mut hook);
+    HooksListed {
+        data: vec![HooksOfFolder { hooks: vec![hook] }],
+    }
+}
+
+#[test]
+fn a_hook_that_is_not_there_on_or_trusted_stops_the_start() {
+    assert_eq!(check(&listed(|_| {}), "x"), Ok(()));
+    for broken in [
+        listed(|hook| hook.enabled = false),
+        listed(|hook| hook.trust_status = "untrusted".to_owned()),
+        listed(|hook| hook.current_hash = hash("y")),
+        listed(|hook| hook.key = "other".to_owned()),
+        HooksListed { data: Vec::new() },
+    ] {
+        let problem = check(&broken, "x").unwrap_err();
+        assert!(
+            problem.contains("would not ask before each call"),
+            "{problem}"
+        );
+    }
+}

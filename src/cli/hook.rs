@@ -1,0 +1,76 @@
+//! `agent-collab hook`: asked by codex before each call of its agent, it asks the instance that runs the turn.
+//!
+//! Not for people, and hidden from the help. It prints codex's word for a denial or nothing; whatever goes wrong is
+//! a denial, because codex takes silence, a crash and nonsense for consent.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::adapter::codex::denial;
+use crate::engine::live::QUESTION_BYTES;
+
+/// How long an answer is waited for: a person may be asked. Less than codex waits for this command.
+const PATIENCE: Duration = Duration::from_secs(6 * 24 * 60 * 60);
+
+/// Arguments of `agent-collab hook`.
+#[derive(Debug, Clone, Args)]
+pub struct HookArgs {
+    /// Where the instance listens
+    #[arg(long, value_name = "FILE")]
+    pub socket: PathBuf,
+    /// The instance's process
+    #[arg(long, value_name = "NUMBER")]
+    pub pid: i32,
+}
+
+/// Asks, prints the answer, and never fails.
+pub fn run(args: &HookArgs) -> u8 {
+    let said = match ask(args) {
+        Ok(said) => said,
+        Err(error) => denial(&format!("agent-collab could not be asked: {error}")),
+    };
+    // Without its output codex would not hear a denial; a code of 2 denies by itself.
+    let told = io::stdout().write_all(said.as_bytes());
+    if told.and_then(|()| io::stdout().flush()).is_err() {
+        return 2;
+    }
+    0
+}
+
+#[cfg(target_os = "linux")]
+fn listens(stream: &UnixStream, pid: i32) -> io::Result<bool> {
+    use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+    Ok(getsockopt(stream, PeerCredentials)?.pid() == pid)
+}
+
+/// Nobody can tell elsewhere; the socket's folder is the user's own.
+#[cfg(not(target_os = "linux"))]
+fn listens(_stream: &UnixStream, _pid: i32) -> io::Result<bool> {
+    Ok(true)
+}
+
+fn ask(args: &HookArgs) -> io::Result<String> {
+    let mut question = Vec::new();
+    io::stdin()
+        .take(QUESTION_BYTES + 1)
+        .read_to_end(&mut question)?;
+    let mut stream = UnixStream::connect(&args.socket)?;
+    if !listens(&stream, args.pid)? {
+        return Err(io::Error::other("another process listens there"));
+    }
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(&question)?;
+    stream.shutdown(std::net::Shutdown::Write)?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    match answer.as_str() {
+        "\n" => Ok(String::new()),
+        said if serde_json::from_str::<Value>(said).is_ok() => Ok(said.to_owned()),
+        _ => Err(io::Error::other("it gave no answer; is it ending?")),
+    }
+}

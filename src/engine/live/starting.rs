@@ -1,0 +1,81 @@
+//! How a conversation's process is started: what holds it, how its hook asks, and what is tried when that fails.
+//!
+//! Refuses to know what the process is told once it runs.
+
+use tokio::time::Instant;
+
+use super::hook::Hook;
+use super::{HANDSHAKE, Live, Told};
+use crate::adapter::{AdapterEvent, FailureKind};
+use crate::process::{Ladder, PRIVATE_TMPDIR, Spec};
+
+impl Live {
+    /// Starts the CLI; when that fails, the turn fails with a message that says what to do.
+    pub(super) async fn launch(&mut self) -> bool {
+        if let Err(error) = self.offer_hook() {
+            let message = format!("the place where the CLI is to ask cannot be made: {error}");
+            self.fail_turn(FailureKind::Refused, message).await;
+            return false;
+        }
+        let Some(ask) = &self.turn else {
+            return false;
+        };
+        let launch = self.adapter.launch(&ask.session, &ask.turn);
+        let contained = ask.holder.hold(&launch);
+        let mut spec = Spec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
+        spec.env = launch.env;
+        spec.env_remove = launch.env_remove;
+        self.is_held = contained.is_some();
+        if self.is_held {
+            spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
+        }
+        spec.contained = contained;
+        self.life = launch.life;
+        match self.children.spawn(&spec).await {
+            Ok(child) => {
+                self.child = Some(child);
+                self.ready = false;
+                self.deadlines.handshake = Some(Instant::now() + HANDSHAKE);
+                true
+            }
+            Err(error) => {
+                let message = format!("{error}\nhint: {}", error.hint());
+                self.fail_turn(FailureKind::Refused, message).await;
+                false
+            }
+        }
+    }
+
+    /// Listens for the CLI's hook and tells its session how it asks.
+    fn offer_hook(&mut self) -> std::io::Result<()> {
+        let (true, Some(ask)) = (self.adapter.wants_hook(), &mut self.turn) else {
+            return Ok(());
+        };
+        if self.children.are_played() {
+            return Ok(());
+        }
+        let hook = Hook::listen()?;
+        ask.session.hook = Some(hook.command()?);
+        self.hook = Some(hook);
+        Ok(())
+    }
+
+    /// Ends the process and starts the turn anew in a fresh conversation.
+    pub(super) async fn relaunch(&mut self, lost: Option<String>) {
+        if let Some(reason) = lost {
+            self.tell(Told::Event(AdapterEvent::SessionLost { reason }))
+                .await;
+            if let Some(ask) = &mut self.turn {
+                ask.turn.prompt = format!("{}\n\n{}", ask.recovery, ask.turn.prompt);
+            }
+        }
+        if let Some(ask) = &mut self.turn {
+            ask.session.external_id = None;
+            ask.session.fresh_id = uuid::Uuid::new_v4().to_string();
+        }
+        self.end_child(Ladder::brief()).await;
+        if self.launch().await {
+            self.start_turn().await;
+        }
+    }
+}
