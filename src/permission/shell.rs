@@ -6,7 +6,27 @@
 
 use std::ops::Range;
 
+mod braces;
+mod builtins;
+mod env;
+mod escapes;
+mod expand;
+mod follow;
+mod many;
+mod output;
+mod parameters;
+mod parse;
+mod reader;
+mod redirects;
 mod rough;
+mod run;
+mod shells;
+mod syntax;
+mod value;
+mod work;
+mod wrappers;
+
+use reader::Reader;
 
 /// Stands in [`Word::text`] for everything that only a run would show: at least no, at most any text.
 pub const UNKNOWN: char = '\u{fffc}';
@@ -16,7 +36,7 @@ pub const UNKNOWN: char = '\u{fffc}';
 pub struct Limits {
     /// The longest text, in bytes; a longer one is only split into words.
     pub bytes: usize,
-    /// Steps: pieces of syntax read and followed, commands found.
+    /// Steps: pieces of syntax read and followed, commands found. A short text gets fewer.
     pub nodes: usize,
     /// The most commands or words that one command or word may become.
     pub expansions: usize,
@@ -28,7 +48,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             bytes: 1 << 20,
-            nodes: 400_000,
+            nodes: 2_000_000,
             expansions: 256,
             depth: 40,
         }
@@ -206,101 +226,16 @@ impl Word {
     }
 }
 
-/// Reads a text as a shell would, quotes, lists and pipes.
+/// Reads a text as `bash -c` would.
 pub fn read(text: &str, limits: &Limits) -> Reading {
-    if text.len() > limits.bytes {
-        return Reading {
-            doubts: vec![Doubt::Limit {
-                limit: Limited::Bytes,
-                span: 0..text.len(),
-            }],
-            rough: rough::split(text),
-            ..Reading::default()
-        };
-    }
-    Plain::default().read(text)
+    Reader::new(*limits, text.len()).read(text)
 }
 
-/// Reads a command that is started without a shell; the first word is the program.
+/// Reads a command that is started without a shell; the first word is the program. Spans are those
+/// of the words joined by one blank each.
 pub fn read_argv(argv: &[String], limits: &Limits) -> Reading {
-    let quoted: Vec<String> = argv
-        .iter()
-        .map(|word| format!("'{}'", word.replace('\'', "'\\''")))
-        .collect();
-    read(&quoted.join(" "), limits)
-}
-
-/// Lists, pipes, quotes and plain words.
-#[derive(Default)]
-struct Plain {
-    reading: Reading,
-    words: Vec<Word>,
-    word: Option<Word>,
-    from: usize,
-    piped: Option<usize>,
-}
-
-impl Plain {
-    fn read(mut self, text: &str) -> Reading {
-        let mut chars = text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            match c {
-                ' ' | '\t' => self.words.extend(self.word.take()),
-                ';' | '&' | '|' | '\n' => {
-                    let next = chars.next_if(|(_, next)| *next == c);
-                    self.end(at, if c == '|' && next.is_none() { '|' } else { ';' });
-                }
-                '\'' | '"' => {
-                    let word = self.word.get_or_insert_with(|| Word::new(""));
-                    let mut is_closed = false;
-                    for (_, inner) in chars.by_ref() {
-                        if inner == c {
-                            is_closed = true;
-                            break;
-                        }
-                        word.text.push(inner);
-                    }
-                    if !is_closed {
-                        let span = at..text.len();
-                        self.reading.doubts.push(Doubt::Unparsable { span });
-                        self.reading.rough = rough::split(text);
-                    }
-                }
-                _ => {
-                    let literal = if c == '\\' {
-                        chars.next().map(|(_, next)| next)
-                    } else {
-                        Some(c)
-                    };
-                    let word = self.word.get_or_insert_with(|| Word::new(""));
-                    word.glob |= c != '\\' && matches!(c, '*' | '?' | '[');
-                    word.text.extend(literal);
-                }
-            }
-        }
-        self.end(text.len(), ';');
-        self.reading
-    }
-
-    fn end(&mut self, at: usize, operator: char) {
-        self.words.extend(self.word.take());
-        let words = std::mem::take(&mut self.words);
-        if !words.is_empty() {
-            self.reading.commands.push(Simple {
-                words,
-                via: Vec::new(),
-                redirects: Vec::new(),
-                input: self
-                    .piped
-                    .map_or(Input::Nothing, |from| Input::Pipe(vec![from])),
-                assigned: Vec::new(),
-                span: self.from..at,
-            });
-        }
-        let last = self.reading.commands.len().checked_sub(1);
-        self.piped = last.filter(|_| operator == '|');
-        self.from = at + 1;
-    }
+    let n_bytes = argv.iter().map(String::len).sum();
+    Reader::new(*limits, n_bytes).read_argv(argv)
 }
 
 #[cfg(test)]

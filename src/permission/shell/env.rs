@@ -1,0 +1,165 @@
+//! What a shell remembers: variables, functions and aliases, each with everything that it may be.
+//!
+//! It refuses to know how values come about.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::syntax::Command;
+use super::value::Value;
+
+/// What one variable may hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Variable {
+    One(Value),
+    Array(Vec<Value>),
+}
+
+/// A name's possible meanings.
+type Table<T> = Rc<BTreeMap<String, Vec<T>>>;
+
+/// The state of a shell; cheap to copy for a branch.
+#[derive(Debug, Clone, Default)]
+pub struct Env {
+    variables: Table<Variable>,
+    functions: Table<Function>,
+    aliases: Table<Value>,
+}
+
+/// A function; the same only as itself.
+#[derive(Debug, Clone)]
+pub struct Function(pub Rc<Command>);
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The most meanings of one name that are told apart.
+const MOST: usize = 256;
+
+impl Env {
+    /// Everything that a variable may hold; what was never set comes from outside.
+    pub fn get(&self, name: &str) -> Vec<Variable> {
+        match self.variables.get(name) {
+            Some(values) => values.clone(),
+            None => vec![from_outside(name)],
+        }
+    }
+
+    pub fn is_set(&self, name: &str) -> bool {
+        self.variables.contains_key(name)
+    }
+
+    pub fn set(&mut self, name: &str, values: Vec<Variable>) {
+        let values = if values.len() > MOST {
+            vec![Variable::One(Value::unknown())]
+        } else {
+            values
+        };
+        Rc::make_mut(&mut self.variables).insert(name.to_owned(), values);
+    }
+
+    pub fn set_text(&mut self, name: &str, value: Value) {
+        self.set(name, vec![Variable::One(value)]);
+    }
+
+    pub fn functions(&self, name: &str) -> Vec<Function> {
+        self.functions.get(name).cloned().unwrap_or_default()
+    }
+
+    pub fn define(&mut self, name: &str, function: Function) {
+        Rc::make_mut(&mut self.functions).insert(name.to_owned(), vec![function]);
+    }
+
+    pub fn aliases(&self, name: &str) -> Vec<Value> {
+        self.aliases.get(name).cloned().unwrap_or_default()
+    }
+
+    pub fn set_alias(&mut self, name: &str, value: Value) {
+        Rc::make_mut(&mut self.aliases).insert(name.to_owned(), vec![value]);
+    }
+
+    /// Leaves a variable empty.
+    pub fn forget(&mut self, name: &str) {
+        self.set_text(name, Value::default());
+    }
+
+    /// Takes in what another course of events may have left; tells whether that adds anything.
+    pub fn merge(&mut self, other: &Self) -> bool {
+        let variables = merge(&mut self.variables, &other.variables, from_outside_at);
+        let functions = merge(&mut self.functions, &other.functions, |_| None);
+        let aliases = merge(&mut self.aliases, &other.aliases, |_| None);
+        variables | functions | aliases
+    }
+
+    pub fn n_variables(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// How many steps a merge with another state takes.
+    pub fn cost(&self, other: &Self) -> usize {
+        if Rc::ptr_eq(&self.variables, &other.variables) {
+            1
+        } else {
+            self.variables.len() + other.variables.len()
+        }
+    }
+}
+
+fn merge<T: Clone + PartialEq>(
+    ours: &mut Table<T>,
+    theirs: &Table<T>,
+    outside: impl Fn(&str) -> Option<T>,
+) -> bool {
+    if Rc::ptr_eq(ours, theirs) {
+        return false;
+    }
+    let mut added: Vec<(String, Vec<T>)> = Vec::new();
+    for (name, values) in theirs.iter() {
+        let known = match ours.get(name) {
+            Some(known) => known.clone(),
+            None => outside(name).into_iter().collect(),
+        };
+        let new: Vec<T> = values
+            .iter()
+            .filter(|value| !known.contains(value))
+            .cloned()
+            .collect();
+        if !new.is_empty() {
+            added.push((name.clone(), known.into_iter().chain(new).collect()));
+        }
+    }
+    for (name, known) in ours.iter() {
+        if let (None, Some(value)) = (theirs.get(name), outside(name))
+            && !known.contains(&value)
+        {
+            let both = known.iter().cloned().chain([value]).collect();
+            added.push((name.clone(), both));
+        }
+    }
+    let adds = !added.is_empty();
+    if adds {
+        Rc::make_mut(ours).extend(added);
+    }
+    adds
+}
+
+fn from_outside_at(name: &str) -> Option<Variable> {
+    Some(from_outside(name))
+}
+
+/// What a variable holds that the text never set.
+fn from_outside(name: &str) -> Variable {
+    let known = match name {
+        "HOME" => "~",
+        "PWD" => ".",
+        "IFS" => " \t\n",
+        "SHELL" | "BASH" => "/bin/bash",
+        "0" => "bash",
+        "@" | "*" => return Variable::Array(vec![Value::unknown()]),
+        _ => return Variable::One(Value::unknown()),
+    };
+    Variable::One(Value::known(known))
+}
