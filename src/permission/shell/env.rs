@@ -26,13 +26,22 @@ pub struct Env {
     aliases: Table<Value>,
 }
 
-/// A function; the same only as itself.
+/// What a name that is called may be.
 #[derive(Debug, Clone)]
-pub struct Function(pub Rc<Command>);
+pub enum Function {
+    /// This body; the same only as itself.
+    Body(Rc<Command>),
+    /// No function: the program of that name.
+    Program,
+}
 
 impl PartialEq for Function {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        match (self, other) {
+            (Self::Body(ours), Self::Body(theirs)) => Rc::ptr_eq(ours, theirs),
+            (Self::Program, Self::Program) => true,
+            (Self::Body(_) | Self::Program, _) => false,
+        }
     }
 }
 
@@ -73,6 +82,18 @@ impl Env {
         Rc::make_mut(&mut self.functions).insert(name.to_owned(), vec![function]);
     }
 
+    /// Whether a function is exported to another shell is not followed: there it may be missing.
+    pub fn doubt_functions(&mut self) {
+        let is_doubtful = |functions: &Vec<Function>| functions.contains(&Function::Program);
+        if !self.functions.values().all(is_doubtful) {
+            for functions in Rc::make_mut(&mut self.functions).values_mut() {
+                if !functions.contains(&Function::Program) {
+                    functions.push(Function::Program);
+                }
+            }
+        }
+    }
+
     pub fn aliases(&self, name: &str) -> Vec<Value> {
         self.aliases.get(name).cloned().unwrap_or_default()
     }
@@ -81,15 +102,20 @@ impl Env {
         Rc::make_mut(&mut self.aliases).insert(name.to_owned(), vec![value]);
     }
 
-    /// Leaves a variable empty.
+    /// Leaves a variable empty and a function in doubt.
     pub fn forget(&mut self, name: &str) {
+        if let Some(functions) = Rc::make_mut(&mut self.functions).get_mut(name) {
+            functions.push(Function::Program);
+        }
         self.set_text(name, Value::default());
     }
 
     /// Takes in what another course of events may have left; tells whether that adds anything.
     pub fn merge(&mut self, other: &Self) -> bool {
         let variables = merge(&mut self.variables, &other.variables, from_outside_at);
-        let functions = merge(&mut self.functions, &other.functions, |_| None);
+        let functions = merge(&mut self.functions, &other.functions, |_| {
+            Some(Function::Program)
+        });
         let aliases = merge(&mut self.aliases, &other.aliases, |_| None);
         variables | functions | aliases
     }

@@ -3,9 +3,11 @@
 //! Where it cannot know which way a shell goes it goes both and joins what they leave. It refuses
 //! to know programs.
 
+use std::rc::Rc;
+
 use super::env::{Env, Function, Variable};
 use super::expand::Fields;
-use super::reader::{Call, Feed, Reader};
+use super::reader::{Call, Feed, Names, Reader};
 use super::syntax::{Command, Feeds, For, Item, Kind, Link, List, RawWord};
 use super::value::{Field, Texts, Value};
 use super::{Doubt, Limited, parse};
@@ -126,6 +128,7 @@ impl Reader {
                 redirects: redirected.redirects,
                 feed: redirected.feed.clone(),
                 span: command.span.clone(),
+                names: Names::All,
             });
         }
         let feed = &redirected.feed;
@@ -138,7 +141,7 @@ impl Reader {
             Kind::For(each) => self.each(each, env, feed),
             Kind::Case { subject, arms } => self.case(subject, arms, env, feed),
             Kind::Function { name, body } => {
-                env.define(name, Function(std::rc::Rc::clone(body)));
+                env.define(name, Function::Body(Rc::clone(body)));
                 Texts::nothing()
             }
             Kind::Test(words) => {
@@ -295,6 +298,7 @@ impl Reader {
                 redirects: redirected.redirects.clone(),
                 feed: redirected.feed.clone(),
                 span: command.span.clone(),
+                names: Names::All,
             };
             let written = self.run(call, env);
             out = Some(match out {
@@ -387,7 +391,10 @@ impl Reader {
         env.set("@", vec![Variable::Array(values.collect())]);
         let mut out: Option<Texts> = None;
         for function in functions {
-            let written = self.call_body(&name, function, call, env);
+            let Function::Body(body) = function else {
+                continue;
+            };
+            let written = self.call_body(&name, body, call, env);
             out = Some(match out {
                 Some(out) => out.or(written),
                 None => written,
@@ -399,9 +406,9 @@ impl Reader {
     }
 
     /// Goes through a function's body, but not again while it is under way.
-    fn call_body(&mut self, name: &str, function: &Function, call: &Call, env: &mut Env) -> Texts {
+    fn call_body(&mut self, name: &str, body: &Rc<Command>, call: &Call, env: &mut Env) -> Texts {
         // A function may define another one under its own name.
-        let key = format!("{name} {:p}", std::rc::Rc::as_ptr(&function.0));
+        let key = format!("{name} {:p}", Rc::as_ptr(body));
         let outer = self.calls.iter().find(|(calling, _)| *calling == key);
         if let Some((_, n_forks)) = outer {
             if self.n_forks > *n_forks {
@@ -411,7 +418,7 @@ impl Reader {
             return Texts::unknown();
         }
         self.calls.push((key, self.n_forks));
-        let out = self.command(&function.0, env, &call.feed);
+        let out = self.command(body, env, &call.feed);
         self.calls.pop();
         out
     }
@@ -423,12 +430,17 @@ impl Reader {
             if functions.is_empty() || self.called.contains(name) {
                 continue;
             }
+            let bodies = functions.iter().filter_map(|function| match function {
+                Function::Body(body) => Some(body.span.clone()),
+                Function::Program => None,
+            });
             let call = Call {
                 words: vec![Field::known(name)],
                 assigned: Vec::new(),
                 redirects: Vec::new(),
                 feed: Feed::Nothing,
-                span: functions.first().map_or(0..0, |first| first.0.span.clone()),
+                span: bodies.min_by_key(|span| span.start).unwrap_or(0..0),
+                names: Names::All,
             };
             self.call_function(&functions, &call, env);
         }

@@ -3,7 +3,7 @@
 //! It refuses to know the files that there are.
 
 use super::env::Env;
-use super::reader::{Call, Feed, Reader};
+use super::reader::{Call, Feed, Names, Reader};
 use super::value::{Field, Texts, Value};
 use super::{UNKNOWN, Wrapper, WrapperKind, output};
 
@@ -80,6 +80,7 @@ impl Reader {
             for words in self.commands_of(&command, value, placeholder.as_deref(), call) {
                 let mut inner = call.with_words(words);
                 inner.feed = Feed::Nothing;
+                inner.names = Names::Programs;
                 let written = self.run(inner, env);
                 out = Some(match out {
                     Some(out) => out.or(written),
@@ -241,7 +242,9 @@ impl Reader {
         let own = call.words.get(..1).unwrap_or_default();
         let name = call.text(0).rsplit('/').next().unwrap_or_default();
         self.via.push(each_wrapper(name, own));
-        self.run(call.with_words(words), env);
+        let mut inner = call.with_words(words);
+        inner.names = Names::Programs;
+        self.run(inner, env);
         self.via.pop();
     }
 

@@ -47,6 +47,17 @@ pub struct Call {
     pub redirects: Vec<Redirect>,
     pub feed: Feed,
     pub span: Range<usize>,
+    /// What the program's name may be.
+    pub names: Names,
+}
+
+/// What the first word of a call may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// A function, an alias or a program.
+    All,
+    /// A program, behind a wrapper.
+    Programs,
 }
 
 impl Call {
@@ -111,6 +122,7 @@ impl Reader {
                 redirects: Vec::new(),
                 feed: Feed::Nothing,
                 span,
+                names: Names::All,
             };
             self.run(call, &mut Env::default());
         }
@@ -300,6 +312,7 @@ fn input(feed: &Feed) -> Input {
 /// The environment of a shell that a call starts with arguments.
 pub fn child_env(env: &Env, call: &Call, name: Option<&Field>, arguments: &[Field]) -> Env {
     let mut child = env.clone();
+    child.doubt_functions();
     for (name, field) in &call.assigned {
         child.set_text(name, field.value.clone());
     }

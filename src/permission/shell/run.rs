@@ -2,8 +2,8 @@
 //!
 //! It refuses to know what programs do beyond running others.
 
-use super::env::Env;
-use super::reader::{Call, Feed, Reader};
+use super::env::{Env, Function};
+use super::reader::{Call, Feed, Names, Reader};
 use super::value::{Field, Texts, Value};
 use super::wrappers::{self, Found, Rest};
 use super::{Doubt, UNKNOWN, Wrapper, WrapperKind, output};
@@ -46,10 +46,9 @@ impl Reader {
         };
         let text = program.text().to_owned();
         let name = text.rsplit('/').next().unwrap_or_default().to_owned();
-        if program.may_split || name.contains(UNKNOWN) {
-            let span = call.span.clone();
-            self.work.doubt(Doubt::DynamicProgram { span });
-            return Texts::one(Value::output_of(self.emit(&call)));
+        let splits_name = program.may_split && !text.contains('/');
+        if splits_name || name.contains(UNKNOWN) {
+            return self.run_unknown(&name, call, env);
         }
         if program.glob {
             return self.run_pattern(&name, call, env);
@@ -58,22 +57,54 @@ impl Reader {
             // Only its folder is not known.
             *program = Field::known(name.clone());
         }
-        let is_plain = !text.contains('/');
-        if is_plain {
+        if text.contains('/') {
+            return match self.run_written(&call, env) {
+                Some(out) => out,
+                None => self.run_known(&name, call, env),
+            };
+        }
+        if call.names == Names::All {
+            self.run_alias(&name, &call, env);
             let functions = env.functions(&name);
             if !functions.is_empty() {
-                for (name, field) in &call.assigned {
-                    env.set_text(name, field.value.clone());
-                }
-                return self.call_function(&functions, &call, env);
+                return self.run_function(&name, &functions, call, env);
             }
-            if let Some(out) = self.run_alias(&name, &call, env) {
-                return out;
-            }
-        } else if let Some(out) = self.run_written(&call, env) {
-            return out;
         }
         self.run_known(&name, call, env)
+    }
+
+    /// Runs a function, and the program of its name where there may be no function.
+    fn run_function(
+        &mut self,
+        name: &str,
+        functions: &[Function],
+        call: Call,
+        env: &mut Env,
+    ) -> Texts {
+        for (name, field) in &call.assigned {
+            env.set_text(name, field.value.clone());
+        }
+        let out = self.call_function(functions, &call, env);
+        if functions.contains(&Function::Program) {
+            return out.or(self.run_known(name, call, env));
+        }
+        out
+    }
+
+    /// A program whose name is not known; where a part of it is, it may be one that is tried.
+    fn run_unknown(&mut self, name: &str, call: Call, env: &mut Env) -> Texts {
+        let span = call.span.clone();
+        self.work.doubt(Doubt::DynamicProgram { span });
+        let out = Texts::one(Value::output_of(self.emit(&call)));
+        let known = name.replace(UNKNOWN, "");
+        if TRIED.contains(&known.as_str()) {
+            let mut words = call.words.clone();
+            if let Some(first) = words.first_mut() {
+                *first = Field::known(known);
+            }
+            return out.or(self.run(call.with_words(words), env));
+        }
+        out
     }
 
     /// Runs a program by its name.
@@ -161,6 +192,7 @@ impl Reader {
         match found.spec.rest {
             Rest::Words if !rest.is_empty() => {
                 self.via.push(wrapper);
+                inner.names = Names::Programs;
                 out = self.run(inner.with_words(rest), env);
             }
             Rest::Joined if !rest.is_empty() => {
@@ -248,10 +280,11 @@ impl Reader {
         out
     }
 
-    fn run_alias(&mut self, name: &str, call: &Call, env: &mut Env) -> Option<Texts> {
+    /// Runs what an alias stands for; whether the shell expands aliases is not known.
+    fn run_alias(&mut self, name: &str, call: &Call, env: &mut Env) {
         let aliases = env.aliases(name);
         if aliases.is_empty() || self.calls.iter().any(|(calling, _)| calling == name) {
-            return None;
+            return;
         }
         let wrapper = Self::shell_wrapper("alias", call.words.get(..1).unwrap_or_default());
         let mut text = Texts::any(aliases);
@@ -260,9 +293,8 @@ impl Reader {
             text = text.then(&Texts::one(word.value.with_text(quoted)));
         }
         self.calls.push((name.to_owned(), self.n_forks));
-        let out = self.read_texts(&text, wrapper, call, env);
+        self.read_texts(&text, wrapper, call, env);
         self.calls.pop();
-        Some(out)
     }
 }
 

@@ -3,7 +3,7 @@
 //! It refuses to know which texts are dangerous.
 
 use super::env::Env;
-use super::reader::{Call, Feed, Reader, child_env};
+use super::reader::{Call, Feed, Names, Reader, child_env};
 use super::value::{Field, Texts, Value};
 use super::{UNKNOWN, Wrapper, output};
 
@@ -43,6 +43,7 @@ enum Asked {
 impl Reader {
     /// A shell with its options.
     pub fn run_shell(&mut self, name: &str, call: &Call, env: &Env) -> Texts {
+        self.read_start_files(name, call, env);
         match asked(&call.words) {
             Asked::Unknown => self.emit_dynamic(call, Vec::new()),
             Asked::Text(at) => {
@@ -60,6 +61,27 @@ impl Reader {
             }
             Asked::Script(at) => self.run_script(name, call, at, env),
             Asked::Stdin => self.run_input(name, call, env),
+        }
+    }
+
+    /// Start files that this text has written.
+    fn read_start_files(&mut self, name: &str, call: &Call, env: &Env) {
+        let named = call.words.windows(2).filter_map(|pair| match pair {
+            [option, path] if matches!(option.text(), "--rcfile" | "--init-file") => Some(path),
+            _ => None,
+        });
+        let assigned = call.assigned.iter();
+        let assigned = assigned.filter(|(name, _)| matches!(name.as_str(), "BASH_ENV" | "ENV"));
+        let paths: Vec<Field> = named
+            .chain(assigned.map(|(_, path)| path))
+            .cloned()
+            .collect();
+        for path in paths {
+            if let Some(texts) = self.file(&path).cloned() {
+                let own = call.words.get(..1).unwrap_or_default();
+                let wrapper = Self::shell_wrapper(name, own);
+                self.read_texts_apart(&texts, wrapper, call, env);
+            }
         }
     }
 
@@ -232,6 +254,7 @@ impl Reader {
             redirects: Vec::new(),
             feed: Feed::Nothing,
             span: self.here(),
+            names: Names::All,
         };
         for value in texts.iter().filter(|value| !value.text.trim().is_empty()) {
             if Texts::one(value.clone()).is_unknown() {
