@@ -67,6 +67,10 @@ pub fn command_of(spec: &'static Spec, words: &[Field]) -> Option<Found> {
         let verb = words
             .iter()
             .position(|word| spec.verbs.contains(&word.text()))?;
+        let before = words.get(..verb).unwrap_or_default();
+        if !leads_to_verb(before) {
+            return None;
+        }
         found.at = verb + 1;
     }
     let mut n_operands = spec.n_operands;
@@ -111,6 +115,18 @@ pub fn command_of(spec: &'static Spec, words: &[Field]) -> Option<Found> {
         }
     }
     Some(found)
+}
+
+/// Whether only options, their values and words that group verbs stand behind the program.
+fn leads_to_verb(words: &[Field]) -> bool {
+    words.windows(2).all(|pair| match pair {
+        [before, word] => {
+            word.text().starts_with('-')
+                || before.text().starts_with('-')
+                || matches!(word.text(), "compose" | "container" | "ssh")
+        }
+        _ => true,
+    })
 }
 
 /// Words that may be options as well as nothing, where a command follows.

@@ -47,19 +47,29 @@ pub const SPECS: &[Spec] = &[
         ..PRIVILEGE
     },
     Spec {
-        names: &[
-            "pkexec",
-            "gosu",
-            "su-exec",
-            "setuidgid",
-            "chpst",
-            "setpriv",
-            "runcon",
-            "sg",
-        ],
+        names: &["pkexec", "chpst", "setpriv", "runcon"],
         short: "u",
         long: &["--user", "--reuid", "--regid", "--groups", "--bounding-set"],
         ..PRIVILEGE
+    },
+    Spec {
+        names: &["gosu", "su-exec", "setuidgid"],
+        n_operands: 1,
+        ..PRIVILEGE
+    },
+    Spec {
+        names: &["sg"],
+        texts: &["-c"],
+        n_operands: 1,
+        rest: Rest::Joined,
+        ..PRIVILEGE
+    },
+    Spec {
+        names: &["perf"],
+        verbs: &["stat", "record", "trace"],
+        short: "eopCr",
+        long: &["--event", "--output", "--repeat"],
+        ..PLAIN
     },
     Spec {
         names: &["su"],
@@ -111,10 +121,7 @@ pub const SPECS: &[Spec] = &[
             "uvx",
             "bunx",
             "exec",
-            "coproc",
             "winpty",
-            "then",
-            "do",
             "pkgx",
             "tsocks",
             "proxychains",
@@ -194,7 +201,7 @@ pub const SPECS: &[Spec] = &[
         ..PLAIN
     },
     Spec {
-        names: &["strace", "gdb", "perf", "rr", "dtruss"],
+        names: &["strace", "dtruss"],
         verbs: &[],
         short: "eoOpsSuaIPbEX",
         ..PLAIN
