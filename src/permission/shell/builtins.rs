@@ -68,7 +68,7 @@ impl Reader {
             "cp" | "mv" | "install" | "ln" => {
                 let operands: Vec<&Field> = operands().collect();
                 if let [.., from, to] = operands.as_slice()
-                    && let Some(texts) = self.file(from).cloned()
+                    && let Some(texts) = self.file(from).cloned().or_else(|| copied(from))
                 {
                     let path = to.text().to_owned();
                     self.write_file(&path, texts);
@@ -82,6 +82,13 @@ impl Reader {
             _ => {}
         }
     }
+}
+
+/// What a copy of a program does: the same as the program.
+fn copied(program: &Field) -> Option<Texts> {
+    let (folder, name) = program.text().rsplit_once('/')?;
+    let is_program = folder.ends_with("bin") && program.is_sure() && !name.is_empty();
+    is_program.then(|| Texts::one(Value::known(format!("'{name}' \"$@\""))))
 }
 
 /// The files that a download goes to.

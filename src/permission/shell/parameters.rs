@@ -99,7 +99,7 @@ impl Reader {
             }
             Operation::Slice(pieces) => {
                 let bounds = self.texts(pieces, env);
-                each(values, |value| sliced(value, &bounds))
+                slices(values, &bounds, matches!(name, "@" | "*"))
             }
             Operation::Upper { is_whole } => each(values, |value| {
                 cased(value, *is_whole, |c| c.to_ascii_uppercase())
@@ -322,6 +322,36 @@ fn replaced(value: &Value, is_global: bool, pattern: &Texts, with: &Texts) -> Te
         (_, false) => value.text.replacen(pattern, with, 1),
     };
     Texts::one(value.with_text(text))
+}
+
+fn slices(values: Vec<Expansion>, bounds: &Texts, from_one: bool) -> Vec<Expansion> {
+    let mut found = Vec::new();
+    for value in values {
+        match value {
+            Expansion::Elements(elements) => found.push(part(elements, bounds, from_one)),
+            value => found.extend(each(vec![value], |value| sliced(value, bounds))),
+        }
+    }
+    found
+}
+
+/// `${name[@]:offset:length}`; the arguments are counted from one.
+fn part(elements: Vec<Value>, bounds: &Texts, from_one: bool) -> Expansion {
+    let bounds = sure(bounds).map(|bounds| bounds.split_once(':').unwrap_or((bounds, "")));
+    let numbers = bounds.and_then(|(offset, length)| {
+        let offset: usize = offset.trim().parse().ok()?;
+        let length = match length.trim() {
+            "" => usize::MAX,
+            length => length.parse().ok()?,
+        };
+        Some((offset.saturating_sub(usize::from(from_one)), length))
+    });
+    match numbers {
+        Some((offset, length)) if elements.iter().all(Value::is_sure) => {
+            Expansion::Elements(elements.into_iter().skip(offset).take(length).collect())
+        }
+        _ => Expansion::Text(Value::unknown()),
+    }
 }
 
 fn sliced(value: &Value, bounds: &Texts) -> Texts {
