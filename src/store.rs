@@ -12,6 +12,7 @@
 
 pub mod archives;
 pub mod atomic;
+pub mod beneath;
 pub mod boundary;
 pub mod debug_log;
 pub mod documents;

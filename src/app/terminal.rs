@@ -4,6 +4,7 @@
 //! Nothing is ever asked of the terminal: one that answers nothing is as good as any. Refuses to know
 //! what is drawn and which keys mean what.
 
+use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -15,6 +16,8 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::Frame;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend};
 use tokio::sync::Notify;
+
+use crate::text::clean;
 
 /// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
 /// does not know one of them ignores it.
@@ -73,11 +76,12 @@ pub fn is_there() -> bool {
 
 /// Makes every panic, on whatever thread, give the terminal back before it is told.
 pub fn give_back_on_panic() {
-    let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let was_ours = ENTERED.load(Ordering::SeqCst);
         let _gone = leave();
-        tell(panic);
+        // What broke may have been at work on an agent's text.
+        let told = clean(&format!("{panic}\n{}", Backtrace::capture()));
+        let _nobody = writeln!(io::stderr(), "{told}");
         if was_ours {
             PANICKED.notify_one();
         }

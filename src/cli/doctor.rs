@@ -17,6 +17,7 @@ use crate::engine::git::{GitSettings, Repository};
 use crate::engine::probe::{Probed, probe};
 use crate::engine::setup::NamedAdapter;
 use crate::process::{Children, Kernel};
+use crate::text::{clean, clean_json_line};
 
 use super::ChoiceArgs;
 
@@ -85,8 +86,8 @@ pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
     });
     let mut out = io::stdout();
     let written = match args.json {
-        true => writeln!(out, "{report}"),
-        false => write!(out, "{}", in_words(&report)),
+        true => writeln!(out, "{}", clean_json_line(&report.to_string())),
+        false => write!(out, "{}", clean(&in_words(&report))),
     };
     Ok(if written.is_ok() && is_well { 0 } else { 1 })
 }

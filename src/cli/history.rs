@@ -15,7 +15,7 @@ use crate::app::terminal;
 use crate::domain::run::Run;
 use crate::engine::git::GitSettings;
 use crate::store::{Layout, documents, snapshot};
-use crate::text::clean;
+use crate::text::{clean, clean_json_line};
 
 use super::ChoiceArgs;
 use super::screen::opening;
@@ -51,7 +51,7 @@ pub async fn run(args: HistoryArgs) -> Result<u8, Refusal> {
     let runs = history::list(&layout)?;
     let Some(wanted) = &args.run else {
         let text = match args.json {
-            true => format!("{}\n", listed_as_json(&runs)),
+            true => format!("{}\n", clean_json_line(&listed_as_json(&runs).to_string())),
             false => listed(&runs, &root.display().to_string()),
         };
         return Ok(print(&text));
@@ -62,7 +62,10 @@ pub async fn run(args: HistoryArgs) -> Result<u8, Refusal> {
         code: 2,
     })?;
     if args.json {
-        return Ok(print(&format!("{}\n", whole_as_json(&run.layout)?)));
+        return Ok(print(&format!(
+            "{}\n",
+            clean_json_line(&whole_as_json(&run.layout)?.to_string())
+        )));
     }
     if args.print || !terminal::is_there() {
         return Ok(print(&whole(run)?));

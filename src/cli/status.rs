@@ -12,7 +12,7 @@ use crate::app::start::{Refusal, find_root, layout, load_config};
 use crate::domain::run::{Run, State};
 use crate::engine::git::GitSettings;
 use crate::store::{InstanceLock, snapshot};
-use crate::text::clean;
+use crate::text::{clean, clean_json_line};
 
 use super::ChoiceArgs;
 
@@ -45,7 +45,10 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
             writeln!(
                 out,
                 "{}",
-                json!({ "running": held, "last_seq": found.last_seq, "run": state })
+                clean_json_line(
+                    &json!({ "running": held, "last_seq": found.last_seq, "run": state })
+                        .to_string()
+                )
             )
         }
         (Some(found), false) => {

@@ -352,6 +352,7 @@ fn scan(text: &str, before: Option<char>, known: Option<&Known>) -> Vec<Span> {
     }
     let mut found = private_key::find(text);
     found.extend(shapes::find_dotted(text));
+    found.extend(shapes::find_logins(text));
     found.extend(known.map(|known| known.find(text)).unwrap_or_default());
     found.extend(at_anchors(text, before));
     join(found)

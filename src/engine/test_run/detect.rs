@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::command::TestCommand;
+use crate::store::beneath::Beneath;
 
 /// A test command and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,16 +72,22 @@ fn detect(root: &Path, is_on_path: &dyn Fn(&str) -> bool) -> Option<(&'static st
             ));
         }
     }
-    if has_test_script(&root.join("package.json")) {
+    if has_test_script(root, "package.json") {
         return Some(("package.json", "npm test"));
     }
     let rest = [("Cargo.toml", "cargo test"), ("go.mod", "go test ./...")];
     rest.into_iter().find(|(file, _)| root.join(file).is_file())
 }
 
-fn has_test_script(manifest: &Path) -> bool {
-    let manifest = std::fs::read(manifest)
+/// The most bytes of a manifest that are read.
+const MANIFEST_LIMIT: u64 = 1024 * 1024;
+
+/// What cannot be read, or lies outside the repository, says nothing about it.
+fn has_test_script(root: &Path, manifest: &str) -> bool {
+    let read = Beneath::open(root).map(|root| root.read(manifest, MANIFEST_LIMIT));
+    let manifest = read
         .ok()
+        .and_then(Result::ok)
         .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     let script = manifest
         .as_ref()

@@ -135,7 +135,8 @@ pub(super) fn first_hint(text: &str) -> Option<usize> {
     });
     let upto = hint.unwrap_or(bytes.len());
     let dotted = dots(&bytes[..bytes.len().min(upto + 8)]).next();
-    [hint, dotted].into_iter().flatten().min()
+    let login = logins(&bytes[..bytes.len().min(upto + 1)]).next();
+    [hint, dotted, login].into_iter().flatten().min()
 }
 
 /// Finds every word, in the order of their ends.
@@ -156,6 +157,19 @@ pub(super) fn each(text: &str) -> impl Iterator<Item = Found> {
 pub(super) fn dots(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memchr_iter(b'.', bytes).filter(|at| bytes.get(at + 7) == Some(&b'.'))
 }
+
+/// Finds signs of an address that have a colon a little before them, as `name:password@host` has.
+pub(super) fn logins(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    memchr_iter(b'@', bytes).filter(|at| {
+        let left = &bytes[..*at];
+        let near = left.iter().rev().take(LONGEST_PASSWORD);
+        let mut near = near.take_while(|byte| byte.is_ascii_graphic());
+        near.any(|byte| *byte == b':')
+    })
+}
+
+/// How long a password before an address may be, in bytes.
+const LONGEST_PASSWORD: usize = 40;
 
 #[cfg(test)]
 mod tests {

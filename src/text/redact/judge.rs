@@ -41,7 +41,34 @@ pub(super) fn is_strong(secret: &str) -> bool {
     is_varied(secret) && (longest_run(secret) >= 16 || is_mixed)
 }
 
-fn longest_run(text: &str) -> usize {
+/// Large and small letters in a disorder that no name has.
+pub(super) fn is_scrambled(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.len() < 8
+        || !bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+    {
+        return false;
+    }
+    let is_change = |pair: &[u8]| match *pair {
+        [a, b] => a.is_ascii_lowercase() != b.is_ascii_lowercase(),
+        _ => false,
+    };
+    let n_changes = bytes.windows(2).filter(|pair| is_change(pair)).count();
+    let is_inner_run = |four: &[u8]| match *four {
+        [a, b, c, d] => {
+            a.is_ascii_lowercase()
+                && b.is_ascii_uppercase()
+                && c.is_ascii_uppercase()
+                && d.is_ascii_lowercase()
+        }
+        _ => false,
+    };
+    5 * n_changes > 2 * bytes.len() || bytes.len() >= 16 && bytes.windows(4).any(is_inner_run)
+}
+
+pub(super) fn longest_run(text: &str) -> usize {
     let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
     runs.map(str::len).max().unwrap_or(0)
 }
@@ -68,7 +95,16 @@ pub(super) fn is_wordy(text: &str) -> bool {
 
 /// A value in a place where a secret belongs, unless it stands for one.
 pub(super) fn is_credential(secret: &str) -> bool {
-    !secret.starts_with(MARK)
+    let is_named = secret.contains('_')
+        && secret
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let is_yours = secret
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("your"));
+    !is_named
+        && !is_yours
+        && !secret.starts_with(MARK)
         && !secret.starts_with(['$', '{', '<', '%', '*', '['])
         && !secret.starts_with("...")
         && !secret.starts_with('…')
@@ -88,7 +124,10 @@ pub(super) fn is_password(secret: &str) -> bool {
 
 /// Base64 of a name and a password, or what is random anyway.
 pub(super) fn is_encoded_login(secret: &str) -> bool {
-    is_random(secret)
+    let has_cases = secret.bytes().any(|byte| byte.is_ascii_uppercase())
+        && secret.bytes().skip(1).any(|byte| byte.is_ascii_lowercase());
+    is_strong(secret) && has_cases
+        || is_random(secret) && secret.ends_with('=')
         || decode(secret).is_some_and(|bytes| {
             bytes.contains(&b':') && bytes.iter().all(|byte| (b' '..=b'~').contains(byte))
         })

@@ -11,7 +11,7 @@ use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, kind_of};
 use super::{MARK, Span, pattern};
 
 /// How names of secrets end.
-pub(super) static NAMES: [&str; 79] = [
+pub(super) static NAMES: [&str; 83] = [
     "token",
     "secret",
     "password",
@@ -90,6 +90,10 @@ pub(super) static NAMES: [&str; 79] = [
     "keypass",
     "sshpass",
     "bearer",
+    "passwort",
+    "functions-key",
+    "_key",
+    " pass",
     "<pass",
 ];
 
@@ -107,7 +111,7 @@ const LONGEST_NAME: usize = 96;
 /// Between a name and a value: 1 the quote after the name, 2 the sign, 3 the value's quote.
 static SIGN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r#"^(\\*["'`]?\]?)(\s{0,40}(?:=>|:=|\?=|\+=|<-|={1,3}|:|,|%3[dD]|\\u003[dD])\s{0,40})"#,
+        r#"^(\\*["'`]?\]?)(\s{0,40}(?:=>|:=|\?=|\+=|<-|={1,3}|:\s?&?(?:'static\s)?[A-Za-z][A-Za-z0-9_.\[\]]{0,24}\s=|:|,|%3[dD]|\\u003[dD])\s{0,40})"#,
         r#"(?:(?:\[\s{0,40})?(?:(?:Some|Ok|Secret|SecretString::new|SecretString::from|String::from)\()?[bfru@$]{0,2}(\\*["'`]))?"#,
     ))
 });
@@ -117,7 +121,7 @@ static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^(?:\(\s?|\s{1,8})(\\
 
 /// A value after a blank or in words: `--token x`, `ENV TOKEN x`, `the password is x`.
 static BLANK: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"^\\*["'`]?\s{1,40}(?:(is|was|to)\s{0,4}:?\s{1,4})?(\\*["'`])?"#));
+    LazyLock::new(|| pattern(r#"^\\*["'`]?\s{1,40}(?:(is|was)\s{0,4}:?\s{1,4})?(\\*["'`])?"#));
 
 /// What may stand before a name whose value follows after a blank.
 static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
@@ -165,7 +169,14 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
     let start = name_start(text, end);
     let name = &text[start..end];
     // The word inside a mark is no name.
-    if is_harmless(name) || text[..start].ends_with(MARK) {
+    let is_expected = text[..start]
+        .trim_end_matches(['"', '\'', '`'])
+        .ends_with("expected ");
+    if is_harmless(name)
+        || is_expected
+        || Place::is_other_key(name)
+        || text[..start].ends_with(MARK)
+    {
         return None;
     }
     let mut span = after_sign(text, start, end)
@@ -225,9 +236,12 @@ fn after_sign(text: &str, start: usize, end: usize) -> Option<Span> {
     let found = SIGN.captures(&text[end..])?;
     let group = |n: usize| found.get(n).map_or("", |group| group.as_str());
     let name = &text[start..end];
+    let left = text[..start]
+        .strip_suffix("&amp;")
+        .map_or(&text[..start], |left| &text[..left.len() + 1]);
     let sign = sign_of(
         group(2),
-        text[..start].chars().next_back(),
+        left.chars().next_back(),
         text[end..].chars().next(),
     );
     // In a list a name is one of many words; in a call or after a flag its value follows.
@@ -251,13 +265,14 @@ fn after_sign(text: &str, start: usize, end: usize) -> Option<Span> {
 fn opens_call(left: &str, sign: &str) -> bool {
     sign.ends_with(char::is_whitespace)
         && left
-            .trim_end_matches(['"', '\'', '`', '\\', ':'])
+            .trim_end_matches([' ', '"', '\'', '`', '\\', ':'])
             .ends_with('(')
 }
 
 fn sign_of(sign: &str, before: Option<char>, after: Option<char>) -> Sign {
     let spaced = sign.contains(char::is_whitespace);
     match sign.trim() {
+        typed if typed.starts_with(':') && typed.len() > 2 => Sign::SpacedEqual,
         "," => Sign::Comma,
         "==" | "===" => Sign::Equality,
         ":" => Sign::Colon,
@@ -271,17 +286,27 @@ fn sign_of(sign: &str, before: Option<char>, after: Option<char>) -> Sign {
     }
 }
 
+/// How far the end of a tag may be, in bytes.
+const TAG_LIMIT: usize = 160;
+
 /// `<password>x</password>`
 fn in_tag(text: &str, start: usize, end: usize) -> Option<Span> {
-    let inner = text[end..].strip_prefix('>')?;
     if !text[..start].ends_with(['<', ':']) {
         return None;
     }
+    // Attributes may stand before the end of the tag.
+    let rest = &text[end..];
+    let rest = &rest[..rest.floor_char_boundary(TAG_LIMIT)];
+    let at = rest
+        .find('>')
+        .filter(|at| *at == 0 || rest.starts_with(' '))?;
+    let begin = end + at + 1;
+    let inner = &text[begin..];
     let close = inner
         .find('<')
         .filter(|at| inner[*at..].starts_with("</"))?;
     let place = Place::new(&text[start..end], Sign::Tag);
-    is_quoted_secret(&inner[..close], &place).then(|| span(end + 1, close, place.name))
+    is_quoted_secret(&inner[..close], &place).then(|| span(begin, close, place.name))
 }
 
 fn after_call(text: &str, start: usize, end: usize) -> Option<Span> {
@@ -309,7 +334,7 @@ fn after_blank(text: &str, start: usize, end: usize) -> Option<Span> {
     let sign = match found.get(1) {
         Some(_) => Sign::Words,
         None if is_flag => Sign::Flag,
-        None => return None,
+        None => Sign::Near,
     };
     let quote = found.get(2).map(|quote| quote.as_str());
     quoted_or_bare(text, end + found.get(0)?.end(), quote, name, sign)

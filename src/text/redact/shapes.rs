@@ -6,7 +6,8 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-use super::anchors::{Found, dots};
+use super::anchors::{Found, dots, logins};
+use super::judge::is_random;
 use super::rules::{Edge, Letters, RULES, Rule, Shape};
 use super::{Span, pattern};
 
@@ -127,6 +128,35 @@ fn is_near(needs: &[&str], left: &str) -> bool {
     }
     let near = &left[left.ceil_char_boundary(left.len().saturating_sub(NEAR))..];
     needs.iter().any(|need| near.contains(need))
+}
+
+/// `name:password@host` without a scheme; a version, a digest and a package look alike and are none.
+static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"(?:^|[\s"'`(=,])[A-Za-z][A-Za-z0-9._-]{1,31}:(?<secret>[^\s"'`/:@\\<>(){}\[\]]{6,40})"#,
+        r"@(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,12}|\d{1,3}(?:\.\d{1,3}){3})\b",
+    ))
+});
+
+/// Finds logins that no scheme announces.
+pub(super) fn find_logins(text: &str) -> Vec<Span> {
+    if logins(text.as_bytes()).next().is_none() {
+        return Vec::new();
+    }
+    let found = LOGIN
+        .captures_iter(text)
+        .filter_map(|found| found.name("secret"));
+    let spans = found
+        .filter(|secret| is_random(secret.as_str()))
+        .map(|secret| Span {
+            context: secret.start(),
+            start: secret.start(),
+            end: secret.end(),
+            kind: "password",
+            open: false,
+            quote: None,
+        });
+    spans.collect()
 }
 
 /// Finds tokens of a name, a time and a signature, as bots of chat servers have them.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::judge::{is_varied, is_wordy};
+use super::judge::{is_scrambled, is_strong, is_varied, is_wordy, longest_run};
 use super::{MARK, pattern};
 
 /// Where a value stands.
@@ -42,11 +42,31 @@ pub(super) enum Sign {
     Flag,
     /// `name is value`
     Words,
+    /// `name value`
+    Near,
     /// `name => value` and others that are seldom
     Other,
 }
 
+/// Keys that lead to something else than a lock.
+static OTHER_KEY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)cache|primary|foreign|sort|partition|hash|gpg|index|group|routing|lookup|idempot|object",
+    )
+});
+
 impl<'a> Place<'a> {
+    /// Whether the name is that of just any key: `STRIPE_KEY`.
+    fn is_generic(&self) -> bool {
+        self.name.ends_with("_KEY") && !super::is_secret_name(self.name)
+    }
+
+    /// Whether a name ends in `_key` and says nothing of a secret.
+    pub(super) fn is_other_key(name: &str) -> bool {
+        let ends = name.to_ascii_lowercase().ends_with("_key") && !super::is_secret_name(name);
+        ends && (!name.ends_with("_KEY") || OTHER_KEY.is_match(name))
+    }
+
     pub(super) fn new(name: &'a str, sign: Sign) -> Self {
         let is_password = kind_of(name) == "password";
         Self {
@@ -180,7 +200,13 @@ const WORDS: [&str; 25] = [
 
 pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
     let value = value.trim();
-    let needs_digit = matches!(place.sign, Sign::Comma | Sign::Equality | Sign::Words);
+    if place.is_generic() && !(value.len() >= 20 && is_strong(value)) {
+        return false;
+    }
+    let needs_digit = matches!(
+        place.sign,
+        Sign::Comma | Sign::Equality | Sign::Words | Sign::Near
+    );
     // A quote that ends the text which the name is in begins no value.
     let is_outside = value.starts_with([')', ',', ';', ']', '}']);
     if value.is_empty()
@@ -226,9 +252,18 @@ fn is_exact(name: &str, all: &[&str]) -> bool {
 /// Tells whether an unquoted value is a secret; `after` is what follows it in the line.
 pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> bool {
     let next = after.chars().next();
+    let is_count =
+        is_exact(place.name, &["pass"]) && !value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    if is_count {
+        return false;
+    }
     if is_placeholder(value) || value.len() < 3 || after.starts_with("..") || after.starts_with('…')
     {
         return false;
+    }
+    if place.is_generic() {
+        let is_constant_key = matches!(place.sign, Sign::Equal | Sign::SpacedEqual);
+        return is_constant_key && value.len() >= 20 && is_strong(value);
     }
     let is_constant =
         place.name.len() > 1 && !place.name.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -237,16 +272,20 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
         Sign::Query | Sign::Encoded => value.len() >= 4 && !is_code(value),
         Sign::Equal if is_constant => {
             let is_count = value.bytes().all(|byte| byte.is_ascii_digit()) && !place.is_password;
-            !is_code(value) && !CODE_PATH.is_match(value) && !is_count
+            !is_code(value) && !is_code_path(value) && !is_count
         }
         Sign::Flag if place.is_password => {
             !is_code(value) && value.len() >= 4 && has_digit_or_mark(value)
                 || is_literal(value, place)
         }
         Sign::Flag => {
-            !is_code(value) && !is_wordy(value) && value.len() >= 6 && has_digit_or_mark(value)
+            !is_code(value)
+                && !is_wordy(value)
+                && value.len() >= 6
+                && (has_digit_or_mark(value) || is_scrambled(value))
         }
-        Sign::Words => is_told(value, place),
+        Sign::Words => is_told(value, place) || value.len() >= 20 && is_strong(value),
+        Sign::Near => value.len() >= 20 && is_strong(value),
         Sign::Equal if place.is_password && is_lone_word(value, next) => true,
         Sign::Colon
             if place.is_password
@@ -271,8 +310,8 @@ fn is_lone_word(value: &str, next: Option<char>) -> bool {
     value.len() >= 4
         && value
             .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'!')
-        && !matches!(next, Some(',' | '<' | '>' | '('))
+            .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'!'))
+        && !matches!(next, Some(',' | '<' | '>' | '(' | ')'))
         && !["pass", "token", "secret", "pwd"]
             .iter()
             .any(|word| lower.contains(word))
@@ -301,6 +340,12 @@ fn is_code(value: &str) -> bool {
         || CODE_ENV.is_match(value)
 }
 
+/// A variable's field, and no token that happens to have a dot.
+fn is_code_path(value: &str) -> bool {
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    CODE_PATH.is_match(value) && !(has_digit && longest_run(value) >= 20)
+}
+
 /// `token = row2` in code without semicolons.
 fn is_variable(value: &str, place: &Place<'_>) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
@@ -310,6 +355,8 @@ fn is_variable(value: &str, place: &Place<'_>) -> bool {
     let begins = value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let spaced = matches!(place.sign, Sign::SpacedEqual | Sign::Argument | Sign::Other);
     is_name
+        && value.len() < 20
+        && !is_scrambled(value)
         && begins
         && digits <= 1
         && (!place.is_password && spaced || value.contains('_') && digits == 0)
@@ -319,7 +366,7 @@ fn is_variable(value: &str, place: &Place<'_>) -> bool {
 fn is_literal(value: &str, place: &Place<'_>) -> bool {
     let code =
         is_code(value) || value.contains(['(', ')', '{', '}', '[', ']']) || value.starts_with('*');
-    if is_placeholder(value) || code || CODE_PATH.is_match(value) {
+    if is_placeholder(value) || code || is_code_path(value) {
         return false;
     }
     let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
@@ -338,14 +385,23 @@ fn is_literal(value: &str, place: &Place<'_>) -> bool {
     }
     let marks = value.contains(['!', '@', '#', '%', '^', '$', '*']);
     if place.is_password {
-        return (digits > 0 || marks)
+        return (digits > 0 || marks || is_scrambled(value))
             && (letters > 0 || digits >= 4)
             && value.len() >= 4
             && !is_duration(value);
     }
     let plain = NAMED_DIGITS.replace_all(value, "");
-    let is_named = plain.len() < value.len() && !plain.bytes().any(|byte| byte.is_ascii_digit());
-    digits > 0 && letters > 0 && value.len() >= 6 && !is_named && !VERSION_OR_SIZE.is_match(value)
+    let is_named = plain.len() < value.len()
+        && !is_scrambled(value)
+        && longest_run(value) < 20
+        && !plain.bytes().any(|byte| byte.is_ascii_digit());
+    // Objects that hold secrets are named in words; secrets are not.
+    let is_object =
+        is_exact(place.name, &["secret", "credential", "credentials"]) && is_wordy(value);
+    (digits > 0 && letters > 0 && value.len() >= 6 || value.len() >= 16 && is_scrambled(value))
+        && !is_named
+        && !is_object
+        && !VERSION_OR_SIZE.is_match(value)
 }
 
 fn is_duration(value: &str) -> bool {

@@ -26,7 +26,7 @@ pub(in super::super) static PLACES: &[Rule] = &[
     word(after(
         "authorization",
         &["bearer"],
-        r#"bearer(?:\s+|%20|\+|\s*[:=]\s*)\\*["']?(?<secret>[A-Za-z0-9._~+/:=|-]{10,})"#,
+        r#"bearer(?:\\?\s+|%20|\+|\s*[:=]\s*)\\*["']?(?<secret>[A-Za-z0-9._~+/:=|-]{10,})"#,
         is_random,
     )),
     word(after(
@@ -83,6 +83,8 @@ pub(in super::super) static PLACES: &[Rule] = &[
             "?auth=",
             "&auth=",
             ";auth=",
+            "?jwt=",
+            "&jwt=",
             "?code=",
             "&code=",
             "signature=",
@@ -107,8 +109,8 @@ pub(in super::super) static PLACES: &[Rule] = &[
         &["curl", "http", "wget"],
         after(
             "password",
-            &[" -u", " --user", " --proxy-user"],
-            r#" (?:-u|--user|--proxy-user)(?:\s+|=)?["']?[^\s:"'$]+:(?<secret>[^\s"'\\]+)"#,
+            &[" -u", " -a ", " --user", " --proxy-user"],
+            r#" (?:-u|-a|--user|--proxy-user)(?:\s+|=)?["']?[^\s:"'$]+:(?<secret>[^\s"'\\]+)"#,
             is_credential,
         ),
     ),
@@ -139,12 +141,27 @@ pub(in super::super) static PLACES: &[Rule] = &[
             is_credential,
         ),
     ),
+    in_line_with(
+        &["sshpass", "login", "redis-cli"],
+        after(
+            "password",
+            &["\"-p\"", "\"-a\""],
+            r#""-[pa]",\s?"(?<secret>[^"\\]+)"#,
+            is_password,
+        ),
+    ),
+    after(
+        "password",
+        &["identified by"],
+        r#"identified\s+by\s+\\*["'](?<secret>[^"'\\]+)"#,
+        is_credential,
+    ),
 ];
 
 const AUTHORIZATION_KNOWN: &str = concat!(
     r#"authorization\\*["'`]?\s*(?:=>|[:=,]|%3a)\s*\[?\s*\\*["'`]?\s*"#,
     r#"(?:bearer|basic|token|negotiate|ntlm|apikey|api-key|api_key|key|jwt|bot|splunk|genie-?key|sso-key|dpop|flyv1|bearertoken)"#,
-    r#"(?:\s+|%20)(?<secret>[^\s"'`\\,;<>)}\]]+)"#,
+    r#"(?:\\?\s+|%20|\+)(?<secret>[^\s"'`\\,;<>)}\]]+)"#,
 );
 
 /// Schemes whose credentials are a list.

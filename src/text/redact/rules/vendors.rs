@@ -29,13 +29,14 @@ pub(in super::super) static VENDORS: &[Rule] = &[
     run(
         "api-key",
         &[
-            "gsk_", "xai-", "pplx-", "csk-", "fw_", "nvapi-", "jina_", "tgp_v1_", "r8_",
-            "lsv2_pt_", "lsv2_sk_", "esecret_",
+            "gsk_", "xai-", "pplx-", "csk-", "nvapi-", "tgp_v1_", "r8_", "lsv2_pt_", "lsv2_sk_",
+            "esecret_",
         ],
         Url,
         24,
     ),
     run("api-key", &["ABSKQmVkcm9ja"], Base64, 40),
+    run("api-key", &["fw_", "jina_", "aio_"], Plain, 24),
     run("huggingface-token", &["hf_", "api_org_"], Plain, 16),
     // Code hosts, registries, builds.
     run(
@@ -242,7 +243,7 @@ pub(in super::super) static VENDORS: &[Rule] = &[
     run("api-key", &["ntn_", "secret_"], Plain, 40),
     run(
         "api-key",
-        &["figd_", "PMAK-", "phx_", "pat-na1-", "pat-eu1-", "aio_"],
+        &["figd_", "PMAK-", "phx_", "pat-na1-", "pat-eu1-"],
         Url,
         24,
     ),

@@ -1,0 +1,396 @@
+//! Reads files that an agent, a repository or a prompt names: beneath the real project root, or not at all.
+//!
+//! What was opened is what was checked: no name is looked up twice, so that nothing can be swapped in between.
+//! Links may lead anywhere inside the root. Only regular files with one name are read: a pipe would hang, and a
+//! second name may be that of a file elsewhere. Refuses to know what the files are for.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, openat, readlinkat};
+use nix::sys::stat::Mode;
+use thiserror::Error;
+
+/// How much may be read; a file or a sum that is exactly as large is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most files at once.
+    pub files: usize,
+    /// The most bytes of one file.
+    pub each: u64,
+    /// The most bytes of all of them.
+    pub total: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            files: 10,
+            each: 256 * 1024,
+            total: 1024 * 1024,
+        }
+    }
+}
+
+/// Why a named file was not read; each says which one, and what to do is in [`FileError::hint`].
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// More files are named than may be.
+    #[error("{n} files are named, at most {limit} are read at once")]
+    TooMany {
+        /// How many.
+        n: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// One file is too large.
+    #[error("{name:?} has {size} bytes, at most {limit} are read of one file")]
+    TooLarge {
+        /// The file as it was named.
+        name: String,
+        /// Its size in bytes, or what was read of it when it grew.
+        size: u64,
+        /// The most.
+        limit: u64,
+    },
+    /// All files together are too large.
+    #[error("with {name:?} the named files have {size} bytes, at most {limit} are read at once")]
+    TotalTooLarge {
+        /// The file with which it was too much.
+        name: String,
+        /// The sum up to it, in bytes.
+        size: u64,
+        /// The most.
+        limit: u64,
+    },
+    /// There is no such file.
+    #[error("{name:?} is not there")]
+    NotFound {
+        /// The file as it was named.
+        name: String,
+    },
+    /// The name, or a link on its way, leads out of the project.
+    #[error("{name:?} leads out of {}", root.display())]
+    Outside {
+        /// The file as it was named.
+        name: String,
+        /// The project.
+        root: PathBuf,
+    },
+    /// What is there is no file that is read.
+    #[error("{name:?} is {found}; only regular files are read")]
+    NotRegular {
+        /// The file as it was named.
+        name: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The system refused.
+    #[error("cannot read {name:?}")]
+    Io {
+        /// The file as it was named.
+        name: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl FileError {
+    /// A word for scripts that stays the same.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::TooMany { .. } => "E_FILE_TOO_MANY",
+            Self::TooLarge { .. } => "E_FILE_TOO_LARGE",
+            Self::TotalTooLarge { .. } => "E_FILE_TOTAL_TOO_LARGE",
+            Self::NotFound { .. } => "E_FILE_NOT_FOUND",
+            Self::Outside { .. } | Self::NotRegular { .. } => "E_FILE_SANDBOX",
+            Self::Io { .. } => "E_FILE_UNREADABLE",
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::TooMany { .. } | Self::TotalTooLarge { .. } => "name fewer files",
+            Self::TooLarge { .. } => "name a smaller file, or say which part of it matters",
+            Self::NotFound { .. } => "names are relative to the root of the repository",
+            Self::Outside { .. } => "copy the file into the repository if it is meant to be read",
+            Self::NotRegular { .. } => "name a file; of one with several hard links, a copy",
+            Self::Io { .. } => "look at its permissions",
+        }
+    }
+}
+
+/// One file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// The file as it was named.
+    pub name: String,
+    /// All of it.
+    pub bytes: Vec<u8>,
+}
+
+/// A project whose files may be read.
+#[derive(Debug)]
+pub struct Beneath {
+    root: OwnedFd,
+    path: PathBuf,
+}
+
+/// How many links are followed on the way to one file.
+const MAX_LINKS: usize = 40;
+
+/// How often the kernel is asked again when something was renamed while it looked.
+#[cfg(target_os = "linux")]
+const MAX_TRIES: usize = 8;
+
+impl Beneath {
+    /// Opens the project; its root may be named by a link.
+    ///
+    /// # Errors
+    /// It is no directory, or cannot be opened.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        let path = root.canonicalize()?;
+        let root = nix::fcntl::open(&path, folder_flags(), Mode::empty())?;
+        Ok(Self { root, path })
+    }
+
+    /// Reads all the files that are named, or none.
+    ///
+    /// # Errors
+    /// The first one that may not or cannot be read, or the limit that they exceed.
+    pub fn read_all(&self, names: &[String], limits: Limits) -> Result<Vec<Contents>, FileError> {
+        if names.len() > limits.files {
+            let n = names.len();
+            return Err(FileError::TooMany {
+                n,
+                limit: limits.files,
+            });
+        }
+        let mut total = 0;
+        let mut all = Vec::new();
+        for name in names {
+            let left = limits.total - total;
+            let bytes = match self.read(name, limits.each.min(left)) {
+                Err(FileError::TooLarge { name, size, .. }) if size <= limits.each => {
+                    return Err(FileError::TotalTooLarge {
+                        name,
+                        size: total + size,
+                        limit: limits.total,
+                    });
+                }
+                Err(FileError::TooLarge { name, size, .. }) => {
+                    return Err(FileError::TooLarge {
+                        name,
+                        size,
+                        limit: limits.each,
+                    });
+                }
+                read => read?,
+            };
+            total += bytes.len() as u64;
+            all.push(Contents {
+                name: name.clone(),
+                bytes,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Reads one file of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// It may not or cannot be read, or is larger.
+    pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, FileError> {
+        let file = self.file(name)?;
+        let failed = |source| FileError::Io {
+            name: name.to_owned(),
+            source,
+        };
+        let too_large = |size| FileError::TooLarge {
+            name: name.to_owned(),
+            size,
+            limit,
+        };
+        let size = file.metadata().map_err(failed)?.len();
+        if size > limit {
+            return Err(too_large(size));
+        }
+        let mut bytes = Vec::new();
+        let reading = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
+        reading.map_err(failed)?;
+        // It may have grown since, or tell no size.
+        match bytes.len() as u64 {
+            size if size > limit => Err(too_large(size)),
+            _ => Ok(bytes),
+        }
+    }
+
+    /// Opens a regular file, without waiting for whatever else may be there.
+    fn file(&self, name: &str) -> Result<File, FileError> {
+        let relative = self.relative(name);
+        let opened = relative.and_then(|relative| self.open_beneath(&relative));
+        let file = File::from(opened.map_err(|errno| self.refusal(name, errno))?);
+        let metadata = file.metadata().map_err(|source| FileError::Io {
+            name: name.to_owned(),
+            source,
+        })?;
+        let found = match metadata.file_type() {
+            kind if kind.is_dir() => "a directory",
+            kind if !kind.is_file() => "a pipe, socket or device",
+            _ if metadata.nlink() > 1 => "a file with several hard links",
+            _ => return Ok(file),
+        };
+        Err(FileError::NotRegular {
+            name: name.to_owned(),
+            found,
+        })
+    }
+
+    /// An absolute name may lie in the project; what it is called there is all that counts.
+    fn relative(&self, name: &str) -> Result<PathBuf, Errno> {
+        let path = Path::new(name);
+        if name.is_empty() || name.contains('\0') {
+            return Err(Errno::ENOENT);
+        }
+        if !path.is_absolute() {
+            return Ok(path.to_owned());
+        }
+        let inside = path.strip_prefix(&self.path).map_err(|_| Errno::EXDEV)?;
+        Ok(Path::new(".").join(inside))
+    }
+
+    /// Asks the kernel to stay beneath. It refuses links that say where they lead from the very top, which may
+    /// be inside all the same, and older ones do not know the question: then every step is made by hand.
+    fn open_beneath(&self, name: &Path) -> Result<OwnedFd, Errno> {
+        #[cfg(target_os = "linux")]
+        {
+            use nix::fcntl::{OpenHow, ResolveFlag, openat2};
+            let resolve = ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS;
+            let how = OpenHow::new().flags(file_flags()).resolve(resolve);
+            for _ in 0..MAX_TRIES {
+                match openat2(&self.root, name, how) {
+                    Err(Errno::EAGAIN | Errno::EINTR) => {}
+                    Err(
+                        Errno::EXDEV | Errno::ENOSYS | Errno::EPERM | Errno::E2BIG | Errno::EINVAL,
+                    ) => break,
+                    opened => return opened,
+                }
+            }
+        }
+        self.walk(name)
+    }
+
+    /// Opens a file step by step: each from the directory before it, none through a link unseen. The way up is
+    /// the way it came down, so that a directory that is moved meanwhile leads nowhere else.
+    fn walk(&self, name: &Path) -> Result<OwnedFd, Errno> {
+        let mut way: Vec<OwnedFd> = Vec::new();
+        let mut steps: VecDeque<OsString> = steps_of(name);
+        let mut n_links = 0;
+        while let Some(step) = steps.pop_front() {
+            if step == ".." {
+                way.pop().ok_or(Errno::EXDEV)?;
+                continue;
+            }
+            let here = way.last().unwrap_or(&self.root).as_fd();
+            let is_last = steps.is_empty();
+            let flags = if is_last {
+                file_flags()
+            } else {
+                folder_flags()
+            } | OFlag::O_NOFOLLOW;
+            let error = match openat(here, step.as_os_str(), flags, Mode::empty()) {
+                Ok(opened) if is_last => return Ok(opened),
+                Ok(opened) => {
+                    way.push(opened);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            // A link is refused in different words; whether it is one is asked of itself.
+            let target = readlinkat(here, step.as_os_str()).map_err(|_| error)?;
+            n_links += 1;
+            if n_links > MAX_LINKS {
+                return Err(Errno::ELOOP);
+            }
+            let target = Path::new(&target);
+            let mut further = match target.strip_prefix("/") {
+                Ok(_) => {
+                    way.clear();
+                    steps_of(target.strip_prefix(&self.path).map_err(|_| Errno::EXDEV)?)
+                }
+                Err(_) => steps_of(target),
+            };
+            further.append(&mut steps);
+            steps = further;
+        }
+        // The name ended at a directory, or at the root itself.
+        Err(Errno::EISDIR)
+    }
+
+    fn refusal(&self, name: &str, errno: Errno) -> FileError {
+        let name = name.to_owned();
+        match errno {
+            Errno::ENOENT | Errno::ENOTDIR | Errno::ENAMETOOLONG => FileError::NotFound { name },
+            Errno::EXDEV => FileError::Outside {
+                name,
+                root: self.path.clone(),
+            },
+            Errno::EISDIR => FileError::NotRegular {
+                name,
+                found: "a directory",
+            },
+            Errno::ENXIO => FileError::NotRegular {
+                name,
+                found: "a pipe, socket or device",
+            },
+            Errno::ELOOP => FileError::NotRegular {
+                name,
+                found: "a link that leads in a circle",
+            },
+            errno => FileError::Io {
+                name,
+                source: errno.into(),
+            },
+        }
+    }
+}
+
+/// Reading without waiting for a pipe's other end and without becoming a terminal's process.
+fn file_flags() -> OFlag {
+    OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC
+}
+
+fn folder_flags() -> OFlag {
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    #[cfg(target_os = "linux")]
+    let flags = flags | OFlag::O_PATH;
+    flags
+}
+
+/// The steps of a path; one that ends in a slash or a dot ends at a directory.
+fn steps_of(path: &Path) -> VecDeque<OsString> {
+    let mut steps: VecDeque<OsString> = path
+        .components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some(OsString::from("..")),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+        })
+        .collect();
+    let bytes = path.as_os_str().as_bytes();
+    if (bytes.ends_with(b"/") || bytes.ends_with(b"/.")) && !steps.is_empty() {
+        steps.push_back(OsStr::new(".").to_owned());
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests;
