@@ -199,6 +199,11 @@ impl Reader {
         env: &mut Env,
     ) -> Texts {
         let n_commands = self.commands.len();
+        // Commands that come from the input leave nothing of it that is known.
+        let feed = match &call.feed {
+            Feed::Texts(input) if input == texts => Feed::Nothing,
+            feed => feed.clone(),
+        };
         let mut out: Option<Texts> = None;
         for value in texts.iter() {
             let known = Texts::one(value.clone());
@@ -208,7 +213,12 @@ impl Reader {
                 written = self.emit_dynamic(call, value.from.clone());
             }
             if !known.is_unknown() {
-                written = self.read_text(&value.text, wrapper.clone(), call, env);
+                let inner = Call {
+                    words: Vec::new(),
+                    feed: feed.clone(),
+                    ..call.clone()
+                };
+                written = self.read_text(&value.text, wrapper.clone(), &inner, env);
             }
             out = Some(match out {
                 Some(out) => out.or(written),

@@ -179,7 +179,9 @@ impl Reader {
         if is_bare || found.spec.kind == WrapperKind::Remote {
             let index = self.emit(&call);
             if is_bare {
-                self.read_remote_input(wrapper, &call, env);
+                if found.spec.rest == Rest::Joined {
+                    self.read_remote_input(wrapper, &call, env);
+                }
                 return Texts::one(Value::output_of(index));
             }
         }

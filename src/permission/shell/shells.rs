@@ -93,7 +93,6 @@ impl Reader {
             Feed::Texts(texts) => {
                 let mut child = child_env(env, call, None, &[]);
                 let wrapper = Self::shell_wrapper(name, &call.words);
-                // The commands read on from the same input, which is no text of its own any more.
                 self.read_texts(texts, wrapper, call, &mut child)
             }
         }

@@ -65,6 +65,11 @@ pub const SPECS: &[Spec] = &[
         ..PRIVILEGE
     },
     Spec {
+        names: &["gdb", "lldb"],
+        verbs: &["--args", "--"],
+        ..PLAIN
+    },
+    Spec {
         names: &["perf"],
         verbs: &["stat", "record", "trace"],
         short: "eopCr",
