@@ -6,6 +6,7 @@ pub mod diff;
 pub mod doctor;
 pub mod history;
 pub mod hook;
+pub mod permissions;
 pub mod resume;
 pub mod run;
 pub mod screen;
@@ -74,6 +75,11 @@ enum Command {
         choices: ChoiceArgs,
         #[command(subcommand)]
         command: ConfigSub,
+    },
+    /// Asks the permission decision, explains it, and takes approvals back
+    Permissions {
+        #[command(subcommand)]
+        command: permissions::PermissionsSub,
     },
     /// Lets this repository's own configuration, prompts and agent instructions count
     Trust(TrustArgs),
@@ -209,6 +215,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Send(args) => block_on(send::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),
+        Command::Permissions { command } => block_on(permissions::run(command)),
         Command::Trust(args) => run_trust(&args),
         Command::Scrub(args) => scrub::run(&args),
         Command::Completions { shell } => {

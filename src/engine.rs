@@ -3,7 +3,7 @@
 //! It owns the run and everything that the run's effects need. It refuses to know who watches or
 //! answers: a front end feeds it the user's events and reads what was recorded.
 
-mod answering;
+pub mod answering;
 pub mod changes;
 mod collect;
 mod conflict;

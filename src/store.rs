@@ -10,6 +10,7 @@
 //! by [`Guard::check`]. `plan.md` and `comments.md` belong to the user too and go through
 //! [`documents`].
 
+pub mod approvals;
 pub mod archives;
 pub mod atomic;
 pub mod beneath;

@@ -55,6 +55,11 @@ impl Places {
         self.config_dir.join("prompts")
     }
 
+    /// What the user approved, a file a repository.
+    pub fn approvals_dir(&self) -> PathBuf {
+        self.state_dir.join("approvals")
+    }
+
     /// What the user trusts.
     pub fn trust_file(&self) -> PathBuf {
         self.state_dir.join("trust.json")

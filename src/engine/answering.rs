@@ -278,7 +278,7 @@ fn shown(call: &Call, decision: &Decision) -> (String, Vec<String>) {
 }
 
 /// Resolves a path by name and by the disk, links followed as far as it exists.
-fn resolve(root: &Path, named: &Path) -> ResolvedPath {
+pub fn resolve(root: &Path, named: &Path) -> ResolvedPath {
     let lexical = path::absolute(root, named);
     let real = real_path(&lexical);
     ResolvedPath { lexical, real }

@@ -52,9 +52,14 @@ impl Onlooker {
 
     /// Reads on. Blocks.
     pub fn look(&mut self) -> Seen {
+        self.look_at_each(&mut |_, _| {})
+    }
+
+    /// Reads on and shows each event with the state in which it came. Blocks.
+    pub fn look_at_each(&mut self, each: &mut dyn FnMut(&State, &Event)) -> Seen {
         let mut seen = Seen::default();
         match self.tail.read_on(BATCH) {
-            Ok(Look::More(records)) => self.fold(records, &mut seen),
+            Ok(Look::More(records)) => self.fold(records, &mut seen, each),
             Ok(Look::Anew) => {
                 self.run = None;
                 seen.anew = true;
@@ -69,13 +74,21 @@ impl Onlooker {
         seen
     }
 
-    fn fold(&mut self, records: Vec<Record<Event>>, seen: &mut Seen) {
+    fn fold(
+        &mut self,
+        records: Vec<Record<Event>>,
+        seen: &mut Seen,
+        each: &mut dyn FnMut(&State, &Event),
+    ) {
         for record in &records {
             match (&mut self.run, &record.event) {
                 (None, Event::Created(created)) => self.run = Some(Run::new(record.at, created)),
                 (None, _) => {}
                 // Whoever works on the run performs its effects.
-                (Some(run), event) => drop(run.step(record.at, event)),
+                (Some(run), event) => {
+                    each(run.state(), event);
+                    drop(run.step(record.at, event));
+                }
             }
         }
         // After the last events comes a look that finds none, or the trouble behind them.

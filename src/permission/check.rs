@@ -182,13 +182,18 @@ const MAIN: [&str; 13] = [
     "prompt",
 ];
 
-fn of_tool(name: &str, input: &str) -> Checks {
-    let main = serde_json::from_str::<serde_json::Value>(input)
+/// What a tool is about, out of its input; `*` where the input does not tell.
+pub fn main_text(input: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(input)
         .ok()
         .and_then(|input| {
             MAIN.iter()
                 .find_map(|key| input.get(*key)?.as_str().map(str::to_owned))
-        });
+        })
+        .unwrap_or_else(|| "*".to_owned())
+}
+
+fn of_tool(name: &str, input: &str) -> Checks {
     Checks {
         checks: vec![Check {
             permission: names::permission_of(name).to_owned(),
@@ -196,7 +201,7 @@ fn of_tool(name: &str, input: &str) -> Checks {
                 text: input.to_owned(),
                 real: None,
             },
-            forms: vec![Form::of(main.as_deref().unwrap_or("*"))],
+            forms: vec![Form::of(&main_text(input))],
             looks: Vec::new(),
             inner: Vec::new(),
             // Rights that a CLI asks for go beyond what it holds; nobody can tell where they lead.

@@ -27,8 +27,10 @@ pub struct Part {
     pub looks: Vec<String>,
     /// Files that its redirects write, as they are named.
     pub writes: Vec<String>,
-    /// Its arguments, for whoever looks for paths.
-    arguments: Vec<String>,
+    /// Its words, the program first, for whoever looks closer.
+    words: Vec<String>,
+    /// Whether they are all of it: nothing stands before it, and none is guessed.
+    is_bare: bool,
 }
 
 /// Targets of redirects that keep nothing.
@@ -74,10 +76,16 @@ impl Part {
         }
     }
 
+    /// Its words, where nothing stands before them and each of them is known.
+    pub fn own_words(&self) -> Option<&[String]> {
+        self.is_bare.then_some(self.words.as_slice())
+    }
+
     /// Tells whether an argument names something outside the root, as far as its text tells.
     pub fn leaves(&self, cwd: &Path, root: &Path) -> bool {
-        self.arguments
+        self.words
             .iter()
+            .skip(1)
             .map(|word| match word.split_once('=') {
                 Some((option, value)) if option.starts_with('-') => value,
                 Some(_) | None => word.as_str(),
@@ -105,22 +113,38 @@ fn part(simple: &Simple, line: &str) -> Part {
             .filter(|redirect| writes(redirect) && redirect.target.is_sure)
             .map(|redirect| redirect.target.text.clone())
             .collect(),
-        arguments: words
-            .iter()
-            .skip(1)
-            .map(|word| (*word).to_owned())
-            .collect(),
+        words: words.iter().map(|word| (*word).to_owned()).collect(),
+        is_bare: simple.via.is_empty()
+            && simple.assigned.is_empty()
+            && !words.is_empty()
+            && simple
+                .words
+                .iter()
+                .all(|word| word.is_sure && !word.may_split),
         ..Part::default()
     };
     let Some(program) = words.first() else {
-        if !simple.assigned.is_empty() || simple.redirects.is_empty() {
+        // A block's redirects stand behind it: its commands are judged by themselves.
+        let is_block = !simple.redirects.is_empty()
+            && simple.assigned.is_empty()
+            && !source.starts_with(|c: char| c.is_ascii_digit() || "<>&".contains(c));
+        if !is_block {
             part.said.push(source.to_owned());
         }
         return part;
     };
     let first = wrapped.first().copied().unwrap_or_default();
+    let assigned: Vec<String> = simple
+        .assigned
+        .iter()
+        .map(|(name, value)| format!("{name}={} ", value.text))
+        .collect();
     // What lies in a substitution may have the whole text around it as its source.
-    let source = source.starts_with(first).then(|| source.to_owned());
+    let begins = match simple.assigned.first() {
+        Some((name, _)) => source.starts_with(&format!("{name}=")) || source.starts_with(first),
+        None => source.starts_with(first),
+    };
+    let source = begins.then(|| source.to_owned());
     let is_itself = simple.assigned.is_empty()
         && simple.via.iter().all(|wrapper| match wrapper.kind {
             WrapperKind::Known | WrapperKind::Shell => true,
@@ -130,8 +154,9 @@ fn part(simple: &Simple, line: &str) -> Part {
             | WrapperKind::Each => false,
         });
     part.said.extend(source);
-    if !simple.via.is_empty() {
-        part.said.push(wrapped.join(" "));
+    if !simple.via.is_empty() || !simple.assigned.is_empty() {
+        part.said
+            .push(format!("{}{}", assigned.concat(), wrapped.join(" ")));
     }
     // A program whose name holds a blank is not what its text looks like.
     match is_itself && !program.contains(char::is_whitespace) {

@@ -2,8 +2,11 @@
 //!
 //! It refuses to know how a shell reads the line, so it errs on the side of asking.
 
+use serde::Serialize;
+
 /// How dangerous a command is. Ordered from mild to strict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Nothing holds it back.
     Safe,

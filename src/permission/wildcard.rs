@@ -39,6 +39,68 @@ pub fn matches(pattern: &str, target: &str) -> bool {
     without_arguments || run(&parse(pattern), &target)
 }
 
+/// Writes a text as a pattern that matches nothing but it.
+pub fn escape(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '*' | '?' | '[' => pattern.extend(['[', c, ']']),
+            _ => pattern.push(c),
+        }
+    }
+    // The optional end of a pattern is a blank and a star; an escaped star is not one.
+    pattern
+}
+
+/// Tells whether one pattern matches all that another one matches; where that is hard to tell, it says no.
+pub fn covers(wide: &str, narrow: &str) -> bool {
+    let alternatives = |pattern: &str| {
+        let bare = pattern.strip_suffix(" *").map(parse);
+        bare.into_iter().chain([parse(pattern)]).collect::<Vec<_>>()
+    };
+    let wide = alternatives(wide);
+    alternatives(narrow)
+        .iter()
+        .all(|narrow| wide.iter().any(|wide| covers_all(wide, narrow)))
+}
+
+/// Goes along the narrow pattern as [`run`] along a target: a run is taken by a run alone.
+fn covers_all(wide: &[Element], narrow: &[Element]) -> bool {
+    let (mut at, mut next) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while let Some(element) = narrow.get(next) {
+        match wide.get(at) {
+            Some(Element::Run) => {
+                retry = Some((at + 1, next));
+                at += 1;
+            }
+            Some(taker) if takes_all(taker, element) => {
+                at += 1;
+                next += 1;
+            }
+            Some(_) | None => match retry {
+                Some((after_run, from)) => {
+                    retry = Some((after_run, from + 1));
+                    (at, next) = (after_run, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    wide.get(at..)
+        .is_some_and(|rest| rest.iter().all(|element| *element == Element::Run))
+}
+
+/// Tells whether one element, no run, takes each character that another one takes.
+fn takes_all(taker: &Element, element: &Element) -> bool {
+    match (taker, element) {
+        (_, Element::Run) => false,
+        (Element::Any, _) => true,
+        (taker, Element::Literal(c)) => takes(taker, *c),
+        (taker, element) => taker == element,
+    }
+}
+
 /// Goes along the target; on a mismatch the last `*` takes one character more, earlier ones need not.
 fn run(pattern: &[Element], target: &[char]) -> bool {
     let (mut at, mut next) = (0, 0);
@@ -258,6 +320,30 @@ mod tests {
         fn an_optional_end_adds_nothing_else(program in "[a-z]{1,4}", rest in "[a-z -]{0,6}") {
             let expected = rest.is_empty() || rest.starts_with(' ');
             prop_assert_eq!(matches(&format!("{program} *"), &format!("{program}{rest}")), expected);
+        }
+    }
+
+    #[test]
+    fn an_escaped_text_is_matched_by_itself_alone() {
+        assert_eq!(escape("a[i]*?"), "a[[]i][*][?]");
+        assert!(matches(&escape("rm build/*"), "rm build/*"));
+        assert!(!matches(&escape("rm build/*"), "rm build/x"));
+        assert!(!matches(&escape("ls *"), "ls"));
+    }
+
+    proptest! {
+        #[test]
+        fn escaped_texts_match_themselves(text in any::<String>(), other in any::<String>()) {
+            prop_assert!(matches(&escape(&text), &text));
+            prop_assert_eq!(matches(&escape(&text), &other), text == other);
+        }
+
+        #[test]
+        fn a_covered_pattern_matches_nothing_that_the_wider_one_does_not(wide in "[ab*? \\[\\]]{0,5}", narrow in "[ab*? \\[\\]]{0,5}", target in "[ab \\[]{0,5}") {
+            if covers(&wide, &narrow) && matches(&narrow, &target) {
+                prop_assert!(matches(&wide, &target));
+            }
+            prop_assert!(covers("*", &narrow) && covers(&narrow, &narrow));
         }
     }
 }

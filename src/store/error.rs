@@ -70,6 +70,24 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file of the user's folder holds what this program never writes.
+    #[error("{}:{line}: {reason}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file that agents must not reach lies in their repository.
+    #[error("{} lies inside the repository {}", path.display(), root.display())]
+    Inside {
+        /// The file.
+        path: PathBuf,
+        /// The repository.
+        root: PathBuf,
+    },
     /// A newer version of this program wrote the file.
     #[error("{} has schema {found}, this version knows {known}", path.display())]
     Newer {
@@ -155,6 +173,11 @@ impl StoreError {
                 "start with --new to archive this run as it is, or repair {} by hand",
                 path.display()
             ),
+            Self::Foreign { path, .. } => format!(
+                "move {} away; what it approved is asked about again",
+                path.display()
+            ),
+            Self::Inside { .. } => "set XDG_STATE_HOME to a folder outside".into(),
             Self::Newer { .. } => {
                 "update agent-collab, or start with --new to archive this run as it is".into()
             }

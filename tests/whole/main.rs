@@ -26,6 +26,7 @@ mod documents;
 mod failures;
 mod guarded;
 mod history;
+mod permissions;
 mod record;
 mod recovery;
 mod review;

@@ -1,0 +1,279 @@
+//! Many cases as JSON lines: each is answered in its place, one that cannot be read too.
+//!
+//! Refuses to look at a repository: rules come with the case, commands are judged by the safety lists.
+
+use std::io::{self, BufRead, BufWriter, Write};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::permission::given::{self, Named};
+use crate::permission::safety::{Settings, classify};
+use crate::permission::{Action, Approvable, Approved, Layer, Origin, Rule, Rules};
+
+/// One case.
+#[derive(Debug, Deserialize)]
+struct Case {
+    #[serde(default)]
+    cmd: Option<String>,
+    #[serde(default)]
+    argv: Option<Vec<String>>,
+    #[serde(default)]
+    rules: Option<Vec<GivenRule>>,
+    #[serde(default)]
+    tool: Option<String>,
+    #[serde(default, alias = "targets")]
+    target: Option<OneOrMany>,
+    #[serde(default)]
+    real: Option<OneOrMany>,
+    #[serde(default)]
+    approvals: Vec<GivenApproval>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    fn texts(&self) -> &[String] {
+        match self {
+            Self::One(text) => std::slice::from_ref(text),
+            Self::Many(texts) => texts,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum GivenRule {
+    Short(String, String, Action),
+    Long {
+        permission: String,
+        pattern: String,
+        action: Action,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+struct GivenApproval {
+    tool: String,
+    target: String,
+    #[serde(default)]
+    scope: GivenScope,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum GivenScope {
+    #[default]
+    Exact,
+    Pattern,
+}
+
+/// Answers all cases; 1 when one of them could not be read, else 0.
+///
+/// # Errors
+/// Reading or writing fails.
+pub fn answer(mut input: impl BufRead, out: impl Write, safety: &Settings) -> io::Result<u8> {
+    let mut out = BufWriter::new(out);
+    let mut line = Vec::new();
+    let (mut number, mut code) = (0_usize, 0);
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            out.flush()?;
+            return Ok(code);
+        }
+        number += 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let (id, answer) = read(&line, safety);
+        let mut told = json!({ "id": id });
+        match answer {
+            Ok(fields) => extend(&mut told, fields),
+            Err(problem) => {
+                code = 1;
+                extend(
+                    &mut told,
+                    json!({ "error": format!("line {number}: {problem}") }),
+                );
+            }
+        }
+        writeln!(out, "{told}")?;
+        // Whoever asks one case at a time waits for its answer.
+        out.flush()?;
+    }
+}
+
+fn extend(told: &mut Value, fields: Value) {
+    if let (Value::Object(told), Value::Object(fields)) = (told, fields) {
+        told.extend(fields);
+    }
+}
+
+fn read(line: &[u8], safety: &Settings) -> (Value, Result<Value, String>) {
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => return (Value::Null, Err(format!("not JSON: {error}"))),
+    };
+    let id = value.get("id").cloned().unwrap_or(Value::Null);
+    if !value.is_object() {
+        return (id, Err("not a JSON object".to_owned()));
+    }
+    let answer = serde_json::from_value::<Case>(value)
+        .map_err(|error| error.to_string())
+        .and_then(|case| judge(&case, safety));
+    (id, answer)
+}
+
+fn judge(case: &Case, safety: &Settings) -> Result<Value, String> {
+    match (&case.cmd, &case.argv, &case.tool) {
+        (Some(cmd), None, None) => Ok(classed(cmd, safety)),
+        (None, Some(argv), None) => Ok(classed(&argv.join(" "), safety)),
+        (None, None, Some(tool)) => decided(case, tool),
+        (None, None, None) if case.rules.is_some() => Err("`rules` without `tool`".to_owned()),
+        (None, None, None) => Err("neither `cmd` nor `argv` nor `rules` with `tool`".to_owned()),
+        _ => Err("more than one of `cmd`, `argv` and `tool`".to_owned()),
+    }
+}
+
+fn classed(text: &str, safety: &Settings) -> Value {
+    let verdict = classify(text, safety);
+    json!({ "class": verdict.class, "rule": verdict.rule, "reason": verdict.reason })
+}
+
+fn decided(case: &Case, tool: &str) -> Result<Value, String> {
+    let Some(rules) = &case.rules else {
+        return Err("`tool` without `rules`".to_owned());
+    };
+    let rules = Rules::alone(rules.iter().enumerate().map(to_rule).collect());
+    let approvals: Vec<Approved> = case.approvals.iter().map(to_approved).collect();
+    let targets = case.target.as_ref().map_or(&[][..], OneOrMany::texts);
+    let real = case.real.as_ref().map_or(&[][..], OneOrMany::texts);
+    if !real.is_empty() && real.len() != targets.len() {
+        return Err("`real` must name one path for each `target`".to_owned());
+    }
+    let named: Vec<Named<'_>> = targets
+        .iter()
+        .enumerate()
+        .map(|(at, target)| (target.as_str(), real.get(at).map(String::as_str)))
+        .collect();
+    let answer = given::decide(&rules, &approvals, tool, &named);
+    Ok(json!({
+        "decision": answer.action,
+        "rule": answer.rule,
+        "reason": answer.reason,
+    }))
+}
+
+fn to_rule((at, rule): (usize, &GivenRule)) -> Rule {
+    let (permission, pattern, action) = match rule {
+        GivenRule::Short(permission, pattern, action)
+        | GivenRule::Long {
+            permission,
+            pattern,
+            action,
+        } => (permission, pattern, *action),
+    };
+    let origin = Origin {
+        layer: Layer::Own,
+        place: format!("rule {}", at + 1),
+    };
+    Rule::new(permission, pattern, action, origin)
+}
+
+fn to_approved(approval: &GivenApproval) -> Approved {
+    let target = approval.target.clone();
+    let what = match approval.scope {
+        GivenScope::Exact => Approvable::Exact(target),
+        GivenScope::Pattern => Approvable::Pattern(target),
+    };
+    given::approved(&approval.tool, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines in, the exit code and lines out.
+    fn check(lines: &[&str], expected: &[&str]) {
+        let mut out = Vec::new();
+        let code = answer(lines.join("\n").as_bytes(), &mut out, &Settings::default()).unwrap();
+        let mut found = vec![code.to_string()];
+        found.extend(String::from_utf8(out).unwrap().lines().map(str::to_owned));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn commands_are_classed() {
+        let mut out = Vec::new();
+        let lines = r#"{"id":"1","cmd":"ls; sudo make"}
+{"id":2,"argv":["git","push"]}
+
+{"cmd":"ls"}"#;
+        let code = answer(lines.as_bytes(), &mut out, &Settings::default()).unwrap();
+        let told = String::from_utf8(out).unwrap();
+        let classes: Vec<(Value, Value)> = told
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .map(|told| (told["id"].clone(), told["class"].clone()))
+            .collect();
+        assert_eq!(code, 0);
+        assert_eq!(
+            classes,
+            [
+                (json!("1"), json!("dangerous")),
+                (json!(2), json!("confirm")),
+                (Value::Null, json!("safe"))
+            ]
+        );
+    }
+
+    #[test]
+    fn rules_and_approvals_decide_alone() {
+        check(
+            &[
+                r#"{"id":1,"rules":[["edit","*","deny"],["edit","*.md","allow"]],"tool":"edit","target":"main.py"}"#,
+                r#"{"id":2,"rules":[{"permission":"edit","pattern":"*.md","action":"allow"}],"tool":"edit","target":["a.md","b.md"]}"#,
+                r#"{"id":3,"rules":[],"tool":"bash","target":"rm build/*","approvals":[{"tool":"bash","target":"rm build/*","scope":"exact"}]}"#,
+                r#"{"id":4,"rules":[],"tool":"bash","target":"rm build/x","approvals":[{"tool":"bash","target":"rm build/*","scope":"exact"}]}"#,
+                r#"{"id":5,"rules":[["edit","src/*","allow"]],"tool":"edit","target":"src/a","real":"/etc/a"}"#,
+            ],
+            &[
+                "0",
+                r#"{"id":1,"decision":"deny","rule":"edit \"*\" deny","reason":"rule 1 is the last that matches edit \"main.py\""}"#,
+                r#"{"id":2,"decision":"allow","rule":"edit \"*.md\" allow","reason":"rule 1 is the last that matches edit \"a.md\""}"#,
+                r#"{"id":3,"decision":"allow","rule":"approval \"rm build/*\"","reason":"bash \"rm build/*\" was approved"}"#,
+                r#"{"id":4,"decision":"ask","rule":null,"reason":"no rule matches bash \"rm build/x\""}"#,
+                r#"{"id":5,"decision":"ask","rule":null,"reason":"no rule matches edit \"src/a\""}"#,
+            ],
+        );
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_answered_in_its_place() {
+        check(
+            &[
+                r#"{"id":1,"cmd":"#,
+                r#"[1]"#,
+                r#"{"id":3}"#,
+                r#"{"id":4,"rules":[["edit","*","perhaps"]],"tool":"edit"}"#,
+                r#"{"id":5,"cmd":"ls","argv":["ls"]}"#,
+                r#"{"id":6,"rules":[["*","*","allow"]],"tool":"x"}"#,
+            ],
+            &[
+                "1",
+                r#"{"id":null,"error":"line 1: not JSON: EOF while parsing a value at line 2 column 0"}"#,
+                r#"{"id":null,"error":"line 2: not a JSON object"}"#,
+                r#"{"id":3,"error":"line 3: neither `cmd` nor `argv` nor `rules` with `tool`"}"#,
+                r#"{"id":4,"error":"line 4: data did not match any variant of untagged enum GivenRule"}"#,
+                r#"{"id":5,"error":"line 5: more than one of `cmd`, `argv` and `tool`"}"#,
+                r#"{"id":6,"decision":"allow","rule":"* \"*\" allow","reason":"rule 1 is the last that matches x \"*\""}"#,
+            ],
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! `agent-collab permissions explain`: the whole chain of one decision, every rule that had a word in it.
+//!
+//! Refuses to run anything; paths are looked up on the disk as for an agent's call.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::cli::ChoiceArgs;
+use crate::config::Config;
+use crate::config::permissions::{Allowing, Permissions};
+use crate::config::problem::visible;
+use crate::domain::phase::Phase;
+use crate::engine::answering::resolve;
+use crate::engine::git::GitSettings;
+use crate::permission::mode::MODES;
+use crate::permission::names::{self, Sort};
+use crate::permission::{Call, Context, Decision, Mode, PhaseAccess, Reach, decide, explain};
+
+/// Arguments of `agent-collab permissions explain`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  agent-collab permissions explain bash 'cargo test && rm -rf target'\n  \
+                  agent-collab permissions explain edit src/main.rs --phase REVIEW\n  \
+                  agent-collab permissions explain webfetch https://example.org --agent explore"
+)]
+pub struct ExplainArgs {
+    /// The tool: bash, edit, read, webfetch, task, … or the name of an MCP tool
+    pub tool: String,
+    /// What it would act on: a command, a path, an address, a name
+    pub target: String,
+    /// The agent whose rules hold; by default the one of the phase
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// The phase of the run
+    #[arg(long, value_name = "PHASE", default_value = "EXECUTE")]
+    pub phase: String,
+    /// How much runs without asking: plan, default, auto-edit or yolo
+    #[arg(long, value_name = "MODE", default_value = "default")]
+    pub mode: String,
+    /// As if the kernel contained the call
+    #[arg(long)]
+    pub contained: bool,
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The configuration has problems, or there is no such agent, phase or mode.
+pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
+    let cwd = crate::cli::cwd()?;
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, _) = find_root(&cwd, settings).await?;
+    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let call = call(&args, &cwd);
+    let context = context(&args, &loaded.config, (&root, &cwd), &call)?;
+    let decision = decide(&call, &context);
+    let text = match args.json {
+        true => format!("{}\n", as_json(&decision, &context, &call)),
+        false => in_words(&decision, &context, &call),
+    };
+    Ok(match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    })
+}
+
+fn call(args: &ExplainArgs, cwd: &Path) -> Call {
+    let target = args.target.clone();
+    let reach = match args.contained {
+        true => Reach::Contained,
+        false => Reach::Unconfined,
+    };
+    let paths = vec![PathBuf::from(&target)];
+    match (names::sort_of(&args.tool), names::permission_of(&args.tool)) {
+        (Sort::Command, _) => Call::Command {
+            line: target,
+            cwd: cwd.to_owned(),
+            reach,
+        },
+        (Sort::Path, "edit") => Call::Edit { paths, reach },
+        (Sort::Path, "read") => Call::Read { paths },
+        (Sort::Path | Sort::Text, _) => Call::Tool {
+            name: args.tool.clone(),
+            input: json!({ "path": target }).to_string(),
+        },
+    }
+}
+
+fn context(
+    args: &ExplainArgs,
+    config: &Config,
+    (root, cwd): (&Path, &Path),
+    call: &Call,
+) -> Result<Context, Refusal> {
+    let usage = |problem: String, hint: String| Refusal {
+        problem,
+        hint,
+        code: 2,
+    };
+    let phase = phase(&args.phase).ok_or_else(|| {
+        let known: Vec<&str> = Phase::ALL.iter().map(|phase| phase.name()).collect();
+        usage(
+            format!("there is no phase {:?}", args.phase),
+            format!("known are {}", known.join(", ")),
+        )
+    })?;
+    let mode = Mode::named(&args.mode).ok_or_else(|| {
+        usage(
+            format!("there is no mode {:?}", args.mode),
+            format!("known are {}", MODES.map(Mode::name).join(", ")),
+        )
+    })?;
+    let of_phase = match phase {
+        Phase::Execute => "build",
+        Phase::Review => "review",
+        Phase::Init
+        | Phase::RefineGoal
+        | Phase::WritePlan
+        | Phase::Respond
+        | Phase::Approved
+        | Phase::Done
+        | Phase::Cancelled => "plan",
+    };
+    let agent = args.agent.as_deref().unwrap_or(of_phase);
+    let permissions = Permissions::of(config, Allowing::Everybody);
+    permissions.profiles.find(agent).map_err(|unknown| {
+        usage(
+            format!("there is no agent {:?}", unknown.name),
+            format!("known are {}", unknown.known.join(", ")),
+        )
+    })?;
+    let paths = match call {
+        Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
+        Call::Command { .. } | Call::Tool { .. } => &[],
+    };
+    let phase_access = match phase {
+        Phase::Execute => PhaseAccess::Execute,
+        _ => PhaseAccess::BeforeExecute,
+    };
+    Ok(Context {
+        paths: paths.iter().map(|path| resolve(cwd, path)).collect(),
+        own: vec![layout(root, config)?.workdir().to_path_buf()],
+        profile: agent.to_owned(),
+        rules: Arc::new(permissions.rules(agent)),
+        mode,
+        safety: permissions.safety.clone(),
+        ..Context::new(phase_access, root.to_owned())
+    })
+}
+
+fn phase(name: &str) -> Option<Phase> {
+    let wanted = name.to_uppercase().replace(['-', ' '], "_");
+    Phase::ALL
+        .iter()
+        .copied()
+        .find(|phase| phase.name() == wanted)
+}
+
+fn in_words(decision: &Decision, context: &Context, call: &Call) -> String {
+    let mut out = format!(
+        "{}: {} ({})\n  {}\n\nagent {}, mode {}\n\n",
+        decision.action.name(),
+        visible(&decision.why.rule),
+        visible(&decision.why.origin),
+        visible(&decision.why.reason),
+        context.profile,
+        context.mode.name(),
+    );
+    for link in &decision.chain {
+        let says = link.says.map_or("", |action| action.name());
+        out.push_str(&format!(
+            "{:<24} {says:<6} {}\n",
+            link.step,
+            visible(&link.told)
+        ));
+    }
+    for looked in explain::rules_about(call, context) {
+        out.push_str(&format!(
+            "\nrules about {} {:?}, the last one counts\n",
+            looked.permission, looked.target
+        ));
+        for rule in &looked.rules {
+            out.push_str(&format!(
+                "  {:<40} {}\n",
+                visible(&rule.to_string()),
+                visible(&rule.origin.to_string())
+            ));
+        }
+        if looked.rules.is_empty() {
+            out.push_str("  none: it is asked about\n");
+        }
+    }
+    out
+}
+
+fn as_json(decision: &Decision, context: &Context, call: &Call) -> serde_json::Value {
+    let rules: Vec<serde_json::Value> = explain::rules_about(call, context)
+        .iter()
+        .map(|looked| {
+            let rules: Vec<serde_json::Value> = looked
+                .rules
+                .iter()
+                .map(|rule| json!({ "rule": rule.to_string(), "origin": rule.origin.to_string() }))
+                .collect();
+            json!({ "permission": looked.permission, "target": looked.target, "matching": rules })
+        })
+        .collect();
+    json!({
+        "decision": decision.action,
+        "rule": decision.why.rule,
+        "origin": decision.why.origin,
+        "reason": decision.why.reason,
+        "agent": context.profile,
+        "mode": context.mode,
+        "chain": decision.chain,
+        "rules": rules,
+    })
+}

@@ -1,0 +1,254 @@
+//! `agent-collab permissions replay`: the calls of a run that lies on disk, decided by today's rules.
+//!
+//! Takes no lock and changes nothing. The log holds calls cleaned and without what held them, so a call counts as
+//! one that nothing holds.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::history;
+use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::cli::ChoiceArgs;
+use crate::config::permissions::{Allowing, Permissions};
+use crate::config::problem::visible;
+use crate::domain::event::{Approval, Event};
+use crate::domain::ids::RequestId;
+use crate::domain::run::State;
+use crate::engine::answering::resolve;
+use crate::engine::git::GitSettings;
+use crate::engine::onlooker::Onlooker;
+use crate::permission::{Action, Call, Context, Decision, PhaseAccess, Reach, decide};
+use crate::store::Layout;
+
+/// Arguments of `agent-collab permissions replay`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  agent-collab history\n  agent-collab permissions replay 1")]
+pub struct ReplayArgs {
+    /// A run of the history: its number, its name or a part of it; by default the one that lies here
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Shows every call, those that would be decided as they were too
+    #[arg(long)]
+    pub all: bool,
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// One call of the run.
+struct Replayed {
+    approval: Approval,
+    before: Action,
+    told: String,
+    now: Decision,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The configuration has problems, or there is no such run, or it cannot be read.
+pub async fn run(args: ReplayArgs) -> Result<u8, Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
+    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let here = layout(&root, &loaded.config)?;
+    let own = here.workdir().to_path_buf();
+    let of_run = match &args.run {
+        None => here,
+        Some(wanted) => {
+            let runs = history::list(&here)?;
+            let found = history::find(&runs, wanted).map_err(|problem| Refusal {
+                problem,
+                hint: "`agent-collab history` lists them".to_owned(),
+                code: 2,
+            })?;
+            found.layout.clone()
+        }
+    };
+    let judge = Judge {
+        root,
+        own: vec![own],
+        permissions: Permissions::of(&loaded.config, Allowing::Everybody),
+    };
+    let replayed = replay(of_run, &judge)?;
+    let text = match args.json {
+        true => format!("{}\n", as_json(&replayed)),
+        false => in_words(&replayed, args.all),
+    };
+    Ok(match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    })
+}
+
+/// What today's decisions rest on.
+struct Judge {
+    root: PathBuf,
+    own: Vec<PathBuf>,
+    permissions: Permissions,
+}
+
+impl Judge {
+    fn decide(&self, approval: &Approval, state: &State) -> Decision {
+        let call = call(approval, &self.root);
+        let paths: &[PathBuf] = match &call {
+            Call::Edit { paths, .. } | Call::Read { paths } => paths,
+            Call::Command { .. } | Call::Tool { .. } => &[],
+        };
+        let purpose = state.running.as_ref().map(|running| &running.order.purpose);
+        let phase_access = match purpose {
+            Some(purpose) if purpose.writes() => PhaseAccess::Execute,
+            Some(_) | None => PhaseAccess::BeforeExecute,
+        };
+        let profile = purpose.map_or("plan", |purpose| purpose.profile().name());
+        let context = Context {
+            paths: paths.iter().map(|path| resolve(&self.root, path)).collect(),
+            own: self.own.clone(),
+            profile: profile.to_owned(),
+            rules: Arc::new(self.permissions.rules(profile)),
+            mode: state.mode,
+            safety: self.permissions.safety.clone(),
+            ..Context::new(phase_access, self.root.clone())
+        };
+        decide(&call, &context)
+    }
+}
+
+/// Makes the call that an event tells of.
+fn call(approval: &Approval, root: &Path) -> Call {
+    let paths = || approval.targets.iter().map(PathBuf::from).collect();
+    let text = approval.targets.join("\n");
+    let reach = Reach::Unconfined;
+    match approval.permission.as_str() {
+        "bash" => Call::Command {
+            line: text,
+            cwd: root.to_owned(),
+            reach,
+        },
+        "edit" => Call::Edit {
+            paths: paths(),
+            reach,
+        },
+        "read" => Call::Read { paths: paths() },
+        name => Call::Tool {
+            name: name.to_owned(),
+            input: text,
+        },
+    }
+}
+
+fn replay(of_run: Layout, judge: &Judge) -> Result<Vec<Replayed>, Refusal> {
+    let mut onlooker = Onlooker::new(of_run);
+    let mut waiting: Vec<(RequestId, Approval, Decision)> = Vec::new();
+    let mut replayed = Vec::new();
+    loop {
+        let seen = onlooker.look_at_each(&mut |state, event| match event {
+            Event::ApprovalAsked(approval) => {
+                let now = judge.decide(approval, state);
+                waiting.push((approval.request.clone(), approval.clone(), now));
+            }
+            Event::ApprovalAnswered {
+                request,
+                allowed,
+                by,
+                reason,
+            } => {
+                let answered = (*allowed, by.as_str(), reason.as_str());
+                settle(&mut waiting, request, answered, &mut replayed);
+            }
+            Event::ApprovalExpired { approval, reason } => {
+                let answered = (false, "expiry", reason.as_str());
+                settle(&mut waiting, &approval.request, answered, &mut replayed);
+            }
+            _ => {}
+        });
+        if let Some(problem) = seen.problem {
+            return Err(Refusal::error(problem, "see `agent-collab history`"));
+        }
+        if !seen.more {
+            return Ok(replayed);
+        }
+    }
+}
+
+fn settle(
+    waiting: &mut Vec<(RequestId, Approval, Decision)>,
+    request: &RequestId,
+    (allowed, by, reason): (bool, &str, &str),
+    replayed: &mut Vec<Replayed>,
+) {
+    let Some(at) = waiting.iter().position(|(asked, ..)| asked == request) else {
+        return;
+    };
+    let (_, approval, now) = waiting.swap_remove(at);
+    let before = match (by, allowed) {
+        ("permission" | "rules", true) => Action::Allow,
+        ("permission" | "rules", false) => Action::Deny,
+        _ => Action::Ask,
+    };
+    let word = if allowed { "allowed" } else { "declined" };
+    replayed.push(Replayed {
+        approval,
+        before,
+        told: format!("{word} by {by}: {reason}"),
+        now,
+    });
+}
+
+fn differs(replayed: &Replayed) -> bool {
+    replayed.before != replayed.now.action
+}
+
+fn in_words(replayed: &[Replayed], all: bool) -> String {
+    let mut out = String::new();
+    for one in replayed.iter().filter(|one| all || differs(one)) {
+        let Replayed {
+            approval,
+            before,
+            told,
+            now,
+        } = one;
+        let call = format!("{} {}", approval.permission, approval.targets.join(", "));
+        out.push_str(&format!(
+            "{}\n  then  {:<6} {}\n  now   {:<6} {} ({}): {}\n",
+            visible(&call),
+            before.name(),
+            visible(told),
+            now.action.name(),
+            visible(&now.why.rule),
+            visible(&now.why.origin),
+            visible(&now.why.reason),
+        ));
+    }
+    let n_differing = replayed.iter().filter(|one| differs(one)).count();
+    out.push_str(&format!(
+        "{} call(s), {n_differing} of them would be decided differently today\n",
+        replayed.len()
+    ));
+    out
+}
+
+fn as_json(replayed: &[Replayed]) -> serde_json::Value {
+    let one = |one: &Replayed| {
+        json!({
+            "permission": one.approval.permission,
+            "targets": one.approval.targets,
+            "then": one.before,
+            "told": one.told,
+            "now": one.now.action,
+            "rule": one.now.why.rule,
+            "origin": one.now.why.origin,
+            "reason": one.now.why.reason,
+            "differs": differs(one),
+        })
+    };
+    replayed.iter().map(one).collect()
+}

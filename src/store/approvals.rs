@@ -1,0 +1,310 @@
+//! What the user approved for more than one call: one file a repository, beside the list of trusted
+//! ones and outside every repository, so that no agent reaches it.
+//!
+//! Refuses to decide anything by it. A file that it does not understand is never overwritten and approves nothing.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use fs2::FileExt;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{StoreError, atomic, plain};
+use crate::domain::ids::{At, RunId};
+use crate::permission::{Approved, Scope};
+
+const SCHEMA: u64 = 1;
+const MAX_BYTES: u64 = 4 << 20;
+
+/// An approval with when and where it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    /// Its number, by which it is revoked; never used again in its file.
+    pub id: u64,
+    /// What was approved.
+    #[serde(flatten)]
+    pub approved: Approved,
+    /// When.
+    pub granted_at: At,
+    /// The run that it was given in.
+    pub run: RunId,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    schema: u64,
+    /// The repository's real path, for people who read the file.
+    root: String,
+    next_id: u64,
+    approvals: Vec<Stored>,
+}
+
+/// The approvals of one repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approvals {
+    file: PathBuf,
+    root: PathBuf,
+}
+
+impl Approvals {
+    /// Names the file of a repository, by its real root, in a folder of the user's; nothing is read yet.
+    pub fn new(folder: &Path, root: &Path) -> Self {
+        let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
+        let name: String = hash
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Self {
+            file: folder.join(format!("{name}.json")),
+            root: root.to_owned(),
+        }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Lists all approvals in the order in which they were given.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not one of this program's, or lies inside the repository.
+    pub fn list(&self) -> Result<Vec<Stored>, StoreError> {
+        Ok(self.load()?.approvals)
+    }
+
+    /// Lists those that serve a run: given for the project, or in this very run.
+    ///
+    /// # Errors
+    /// As [`Approvals::list`].
+    pub fn serving(&self, run: &RunId) -> Result<Vec<Approved>, StoreError> {
+        let stored = self.list()?.into_iter();
+        Ok(stored
+            .filter(|stored| match stored.approved.scope {
+                Scope::Project => true,
+                Scope::Run => stored.run == *run,
+            })
+            .map(|stored| stored.approved)
+            .collect())
+    }
+
+    /// Keeps approvals that are not kept yet; gives the number of new ones.
+    ///
+    /// # Errors
+    /// As [`Approvals::list`], or the file cannot be written.
+    pub fn add(&self, run: &RunId, granted_at: At, new: &[Approved]) -> Result<usize, StoreError> {
+        self.change(|kept| {
+            let before = kept.approvals.len();
+            for approved in new {
+                let is_kept = |stored: &Stored| {
+                    let same_time = approved.scope == Scope::Project || stored.run == *run;
+                    stored.approved == *approved && same_time
+                };
+                if kept.approvals.iter().any(is_kept) {
+                    continue;
+                }
+                kept.approvals.push(Stored {
+                    id: kept.next_id,
+                    approved: approved.clone(),
+                    granted_at,
+                    run: run.clone(),
+                });
+                kept.next_id += 1;
+            }
+            kept.approvals.len() - before
+        })
+    }
+
+    /// Takes back the approvals for which this holds; gives them.
+    ///
+    /// # Errors
+    /// As [`Approvals::add`].
+    pub fn revoke(&self, goes: impl Fn(&Stored) -> bool) -> Result<Vec<Stored>, StoreError> {
+        if !self.list()?.iter().any(&goes) {
+            return Ok(Vec::new());
+        }
+        self.change(|kept| {
+            let (gone, left) = std::mem::take(&mut kept.approvals)
+                .into_iter()
+                .partition(&goes);
+            kept.approvals = left;
+            gone
+        })
+    }
+
+    fn load(&self) -> Result<Kept, StoreError> {
+        self.check_outside()?;
+        let Some(bytes) = plain::read(&self.file, MAX_BYTES)? else {
+            return Ok(Kept {
+                schema: SCHEMA,
+                root: self.root.to_string_lossy().into_owned(),
+                next_id: 1,
+                approvals: Vec::new(),
+            });
+        };
+        let damaged = |error: serde_json::Error| StoreError::Foreign {
+            path: self.file.clone(),
+            line: error.line() as u64,
+            reason: error.to_string(),
+        };
+        let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(damaged)?;
+        let found = value.get("schema").and_then(serde_json::Value::as_u64);
+        if let Some(found) = found.filter(|found| *found > SCHEMA) {
+            return Err(StoreError::Newer {
+                path: self.file.clone(),
+                found,
+                known: SCHEMA,
+            });
+        }
+        serde_json::from_value(value).map_err(damaged)
+    }
+
+    /// Reads, changes and replaces the file under a lock; a crash leaves the old or the new content.
+    fn change<T>(&self, change: impl FnOnce(&mut Kept) -> T) -> Result<T, StoreError> {
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder
+            .create(folder)
+            .map_err(|error| StoreError::io("create", folder, error))?;
+        // The file itself is replaced by a rename, so the lock is a file beside it.
+        let path = self.file.with_extension("lock");
+        let locking = |error| StoreError::io("lock", &path, error);
+        let lock = plain::open_lock(&path)?;
+        lock.lock_exclusive().map_err(locking)?;
+        let mut kept = self.load()?;
+        let changed = change(&mut kept);
+        let mut text = serde_json::to_vec_pretty(&kept).map_err(|error| StoreError::Shape {
+            path: self.file.clone(),
+            reason: error.to_string(),
+        })?;
+        text.push(b'\n');
+        atomic::replace(&self.file, &text)?;
+        Ok(changed)
+    }
+
+    /// What an agent can write approves nothing.
+    fn check_outside(&self) -> Result<(), StoreError> {
+        let real = self
+            .file
+            .ancestors()
+            .find_map(|path| path.canonicalize().ok())
+            .unwrap_or_else(|| self.file.clone());
+        if real.starts_with(&self.root) {
+            return Err(StoreError::Inside {
+                path: self.file.clone(),
+                root: self.root.clone(),
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::permission::Approvable;
+
+    fn approved(text: &str, scope: Scope) -> Approved {
+        Approved {
+            profile: "build".to_owned(),
+            permission: "bash".to_owned(),
+            what: Approvable::Pattern(text.to_owned()),
+            scope,
+        }
+    }
+
+    fn store() -> (tempfile::TempDir, Approvals) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("repository");
+        std::fs::create_dir(&root).unwrap();
+        let approvals = Approvals::new(&folder.path().join("state/approvals"), &root);
+        (folder, approvals)
+    }
+
+    fn texts(approved: &[Approved]) -> String {
+        let texts: Vec<&str> = approved
+            .iter()
+            .map(|approved| approved.what.text())
+            .collect();
+        texts.join(", ")
+    }
+
+    #[test]
+    fn what_is_kept_serves_its_run_or_its_project() {
+        let (_folder, approvals) = store();
+        let (first, second) = (RunId::new("run_1"), RunId::new("run_2"));
+        assert_eq!(texts(&approvals.serving(&first).unwrap()), "");
+        let new = [
+            approved("ls *", Scope::Run),
+            approved("make *", Scope::Project),
+        ];
+        assert_eq!(approvals.add(&first, At(1), &new).unwrap(), 2);
+        assert_eq!(approvals.add(&first, At(2), &new).unwrap(), 0);
+        assert_eq!(texts(&approvals.serving(&first).unwrap()), "ls *, make *");
+        assert_eq!(texts(&approvals.serving(&second).unwrap()), "make *");
+        assert_eq!(approvals.add(&second, At(3), &new).unwrap(), 1);
+    }
+
+    #[test]
+    fn an_approval_is_taken_back_and_its_number_not_used_again() {
+        let (_folder, approvals) = store();
+        let run = RunId::new("run_1");
+        let add = |text: &str| approvals.add(&run, At(1), &[approved(text, Scope::Project)]);
+        add("a").unwrap();
+        add("b").unwrap();
+        let gone = approvals.revoke(|stored| stored.id == 2).unwrap();
+        assert_eq!(gone.len(), 1);
+        assert!(
+            approvals
+                .revoke(|stored| stored.id == 2)
+                .unwrap()
+                .is_empty()
+        );
+        add("c").unwrap();
+        let ids: Vec<u64> = approvals
+            .list()
+            .unwrap()
+            .iter()
+            .map(|stored| stored.id)
+            .collect();
+        assert_eq!(ids, [1, 3]);
+    }
+
+    #[test]
+    fn nobody_else_reads_the_file_and_what_is_not_understood_stays() {
+        let (_folder, approvals) = store();
+        let run = RunId::new("run_1");
+        approvals
+            .add(&run, At(1), &[approved("a", Scope::Project)])
+            .unwrap();
+        let mode = std::fs::metadata(approvals.file())
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        for text in ["{", "[]", r#"{"schema":99}"#] {
+            std::fs::write(approvals.file(), text).unwrap();
+            assert!(approvals.list().is_err(), "{text}");
+            assert!(
+                approvals
+                    .add(&run, At(1), &[approved("b", Scope::Run)])
+                    .is_err()
+            );
+            assert_eq!(std::fs::read_to_string(approvals.file()).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn approvals_inside_the_repository_count_for_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let approvals = Approvals::new(&root.join("state"), &root);
+        assert!(matches!(approvals.list(), Err(StoreError::Inside { .. })));
+    }
+}
