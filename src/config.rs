@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 mod adapters;
+mod agents;
 pub mod key;
 pub mod keys;
 pub mod layers;
@@ -17,6 +18,7 @@ pub mod places;
 pub mod problem;
 pub mod project;
 mod resolve;
+mod rule_text;
 pub mod shipped;
 pub mod show;
 mod suggest;
@@ -148,6 +150,8 @@ pub fn load_as(
     } = layers;
     match resolve::resolve(&settings, &places.home) {
         Ok(config) if problems.is_empty() => {
+            let mut notices = notices;
+            notices.extend(permissions::Permissions::oddities(&config));
             return Ok(Loaded {
                 config,
                 settings,

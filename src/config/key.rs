@@ -51,6 +51,10 @@ pub enum Kind {
     Texts,
     /// A table of texts: environment variables.
     Environment,
+    /// A table whose values are one of these words each.
+    Words(&'static [&'static str]),
+    /// A table of `true` and `false`.
+    Flags,
     /// An array of tables, each with `permission`, `pattern` and `action`.
     Rules,
     /// A list of `[permission, pattern, action]`.
@@ -80,6 +84,8 @@ impl fmt::Display for Kind {
             }
             Self::Texts => f.write_str("a list of texts such as [\"one\", \"two\"]"),
             Self::Environment => f.write_str("a table of texts such as { NAME = \"value\" }"),
+            Self::Words(words) => write!(f, "a table whose values are {}", quoted(words)),
+            Self::Flags => f.write_str("a table such as { write = false }"),
             Self::Rules => {
                 f.write_str("tables [[permission.rule]] with permission, pattern and action")
             }

@@ -6,7 +6,7 @@
 use super::key::{Key, Kind, Preset, Untrusted};
 
 use Kind::{
-    Adapter, AdapterOrNone, Choice, Command, Environment, FileName, Flag, Folder, Number,
+    Adapter, AdapterOrNone, Choice, Command, Environment, FileName, Flag, Flags, Folder, Number,
     PromptFile, Rules, ShortRules, Size, Text, Texts, Time,
 };
 use Preset::{Is, Named, Unset};
@@ -74,14 +74,18 @@ pub const KEYS: &[Key] = &[
     key("limits.drain", Time(1, 600), Is("\"30s\""), Lower, "How long running children are waited for at the end"),
     key("limits.keep_sessions_days", Number(0, 3650), Is("14"), Ignored, "How many days finished child sessions are kept"),
 
-    key("permission.rule", Rules, Unset("[{ permission = \"bash\", pattern = \"cargo *\", action = \"allow\" }]"), Restrict, "Ordered rules, the last match wins; action is \"allow\", \"ask\" or \"deny\""),
+    key("permission.rule", Rules, Unset("[{ permission = \"bash\", pattern = \"cargo *\", action = \"allow\" }]"), Restrict, "Ordered rules, the last match wins; action is \"allow\", \"ask\" or \"deny\"; `match` and `not_match` may hold examples, which are checked"),
 
     key("agents.*.mode", Choice(AGENT_MODES), Unset("\"subagent\""), Ignored, "Where the agent may be used; \"all\" when left out"),
     key("agents.*.description", Text, Unset("\"Writes documentation\""), Ignored, "What the agent is for, in one line"),
     key("agents.*.prompt", PromptFile, Unset("\"prompts/docs.md\""), Ignored, "The agent's prompt, a file beside this one"),
-    key("agents.*.rules", ShortRules, Unset("[[\"*\", \"*\", \"deny\"], [\"read\", \"*\", \"allow\"]]"), Ignored, "The agent's ordered rules: permission, pattern, action"),
+    key("agents.*.allowed_tools", Texts, Unset("[\"read\", \"grep\"]"), Ignored, "The tools it may use, in place of rules; \"*\" is all, others than these are denied"),
+    key("agents.*.denied_tools", Texts, Unset("[\"bash\"]"), Ignored, "Tools it may not use; they win over allowed_tools"),
+    key("agents.*.tools", Flags, Unset("{ write = false }"), Ignored, "Single tools, allowed by true and denied by false"),
+    key("agents.*.rules", ShortRules, Unset("[[\"*\", \"*\", \"deny\"], [\"read\", \"*\", \"allow\"]]"), Ignored, "The agent's ordered rules: permission, pattern, action; they come after all others, and after the three above"),
     key("agents.*.adapter", Adapter, Unset("\"claude\""), Ignored, "The adapter that plays the agent"),
     key("agents.*.model", Text, Unset("\"a-model\""), Ignored, "The model to ask for"),
+    key("agents.*.hidden", Flag, Unset("true"), Ignored, "Whether it is left out of what is offered to models and to you"),
 
     key("adapters.*.kind", Choice(ADAPTER_KINDS), Named(&[("codex", "\"codex\""), ("claude", "\"claude\"")], "\"pipe\""), Ignored, "The protocol: codex, claude, or any program that reads a prompt and writes an answer"),
     key("adapters.*.program", Text, Named(&[("codex", "\"codex\""), ("claude", "\"claude\"")], "\"mytool\""), Ignored, "The program, a name on PATH or a path; ~/ is your home"),

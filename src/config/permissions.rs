@@ -3,7 +3,9 @@
 //! Refuses to decide anything and to read files: it only converts what the layers hold.
 
 use super::layers;
+use super::problem::Notice;
 use super::types::{AgentProfile, Config, Rule};
+use crate::permission::lint;
 use crate::permission::profile::Shown;
 use crate::permission::safety::Settings;
 use crate::permission::{self, Action, AgentMode, Layer, Origin, Profile, Profiles, Rules, names};
@@ -44,9 +46,7 @@ impl Permissions {
                 Action::Allow if !counts => Action::Ask,
                 action => action,
             };
-            let place = rule.place.to_string();
-            let permission = names::permission_of(&rule.permission);
-            permission::Rule::new(permission, &rule.pattern, action, Origin { layer, place })
+            as_rule(rule, action, layer)
         };
         let in_layers = |rules: &[Rule]| {
             let rules = rules.iter();
@@ -73,6 +73,26 @@ impl Permissions {
         }
     }
 
+    /// Tells of written rules that never decide anything, each list by itself; a rule of one place may well be
+    /// meant to be overruled by one of another.
+    pub fn oddities(config: &Config) -> Vec<Notice> {
+        let mut lists: Vec<Vec<&Rule>> = Vec::new();
+        let layered = config.permission.rules.iter();
+        for rule in layered.chain(&config.permission.restrictions) {
+            match lists.last_mut() {
+                Some(list) if list.iter().all(|last| last.layer == rule.layer) => list.push(rule),
+                Some(_) | None => lists.push(vec![rule]),
+            }
+        }
+        lists.extend(
+            config
+                .agents
+                .values()
+                .map(|agent| agent.rules.iter().collect()),
+        );
+        lists.iter().flat_map(|list| oddities_of(list)).collect()
+    }
+
     /// Layers the rules that hold for a profile; one that nobody knows may do nothing.
     pub fn rules(&self, profile: &str) -> Rules {
         let Ok(found) = self.profiles.find(profile) else {
@@ -91,17 +111,21 @@ impl Permissions {
 
 /// What the user says of an agent is laid over the built-in one of its name.
 fn profile(name: &str, agent: &AgentProfile, known: &Profiles) -> Profile {
-    let mode = AgentMode::named(&agent.mode).unwrap_or(AgentMode::All);
     let base = known
         .find(name)
         .cloned()
-        .unwrap_or_else(|_| Profile::of_the_user(name, mode));
+        .unwrap_or_else(|_| Profile::of_the_user(name, AgentMode::All));
+    let mode = agent.mode.as_deref().and_then(AgentMode::named);
     Profile {
+        mode: mode.unwrap_or(base.mode),
         description: agent.description.clone().unwrap_or(base.description),
         prompt: agent.prompt.clone().or(base.prompt),
         adapter: agent.adapter.clone().or(base.adapter),
         model: agent.model.clone().or(base.model),
-        shown: Shown::Offered,
+        shown: match agent.hidden {
+            true => Shown::Hidden,
+            false => Shown::Offered,
+        },
         ..base
     }
 }
@@ -114,4 +138,28 @@ fn layer_of(layer: layers::Layer) -> Layer {
         layers::Layer::File => Layer::File,
         layers::Layer::Flag => Layer::Flag,
     }
+}
+
+/// Names of tools are taken for the permission that they need.
+fn as_rule(rule: &Rule, action: Action, layer: Layer) -> permission::Rule {
+    let place = rule.place.to_string();
+    let permission = names::permission_of(&rule.permission);
+    permission::Rule::new(permission, &rule.pattern, action, Origin { layer, place })
+}
+
+fn oddities_of(list: &[&Rule]) -> Vec<Notice> {
+    let rules: Vec<permission::Rule> = list
+        .iter()
+        .map(|rule| as_rule(rule, rule.action, layer_of(rule.layer)))
+        .collect();
+    lint::oddities(&rules)
+        .into_iter()
+        .filter_map(|odd| {
+            Some(Notice {
+                place: list.get(odd.at)?.place.clone(),
+                what: odd.what,
+                hint: odd.hint,
+            })
+        })
+        .collect()
 }

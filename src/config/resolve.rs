@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::agents;
 use super::layers::{Held, Settings};
 use super::problem::{Place, Problem};
 use super::suggest::nearest;
@@ -42,6 +43,7 @@ pub fn resolve(settings: &Settings, home: &Path) -> Result<Config, Vec<Problem>>
     let mut problems = reader.problems;
     problems.extend(check_roles(settings, &adapters));
     problems.extend(check_names(settings, &config.paths));
+    problems.extend(agents::check_presets(settings, &config));
     problems.sort();
     problems.dedup();
     if problems.is_empty() {
@@ -139,12 +141,11 @@ impl<'a> Reader<'a> {
         let profile = |name: &String| {
             let at = |key: &str| format!("agents.{name}.{key}");
             AgentProfile {
-                mode: self
-                    .text_at(&at("mode"))
-                    .unwrap_or_else(|| "all".to_owned()),
+                mode: self.text_at(&at("mode")),
+                hidden: matches!(self.value(&at("hidden")), Some(Value::Flag(true))),
                 description: self.text_at(&at("description")),
                 prompt: self.text_at(&at("prompt")),
-                rules: self.held(&at("rules")).map(Held::rules).unwrap_or_default(),
+                rules: agents::rules(|key| self.held(&at(key))),
                 adapter: self.text_at(&at("adapter")),
                 model: self.text_at(&at("model")),
             }

@@ -637,3 +637,152 @@ fn a_message_holds_nothing_that_a_terminal_acts_on() {
         "{text:?}"
     );
 }
+/// Loads the user's own file and tells each problem or notice by its line.
+fn check_own(text: &str) -> Vec<String> {
+    let told = check(&[(GLOBAL, text)], &[]);
+    let lines = told
+        .lines()
+        .filter_map(|line| line.split_once("config.toml:"));
+    lines
+        .filter(|(before, _)| before.starts_with("<scratch>"))
+        .map(|(_, rest)| rest.to_owned())
+        .collect()
+}
+
+#[test]
+fn the_examples_of_a_rule_are_held_against_it() {
+    let rule = |examples: &str| {
+        let head =
+            "[[permission.rule]]\npermission = \"bash\"\npattern = \"ls *\"\naction = \"allow\"\n";
+        check_own(&format!("{head}{examples}"))
+    };
+    assert!(rule("match = [\"ls\", \"ls -la && rm x\"]\nnot_match = \"lsof\"\n").is_empty());
+    assert_eq!(
+        rule("match = [\"ls\", \"lsof\"]\nnot_match = [\"ls -l\"]\n"),
+        [
+            "5:9: `permission.rule` has \"lsof\" under `match`, which its pattern \"ls *\" does not match",
+            "6:13: `permission.rule` has \"ls -l\" under `not_match`, which its pattern \"ls *\" matches"
+        ]
+    );
+    assert_eq!(
+        rule("match = 3\n"),
+        [
+            "5:9: `permission.rule` `match` must be a list of texts such as [\"one\", \"two\"], but is the number 3"
+        ]
+    );
+}
+
+#[test]
+fn a_rule_without_effect_is_told_with_its_line() {
+    let told = check_own(
+        "[[permission.rule]]\npermission = \"edit\"\npattern = \"src/*\"\naction = \"allow\"\n\
+         [[permission.rule]]\npermission = \"*\"\npattern = \"*\"\naction = \"deny\"\n\
+         [[permission.rule]]\npermission = \"edti\"\npattern = \"*\"\naction = \"deny\"\n\
+         [agents.docs]\nrules = [[\"edit\", \"./docs/*\", \"allow\"]]\n",
+    );
+    let heads: Vec<&str> = told
+        .iter()
+        .map(|line| &line[..line.find(" never ").unwrap()])
+        .collect();
+    assert_eq!(
+        heads,
+        [
+            "1:1: the rule edit \"src/*\" allow",
+            "9:1: the rule edti \"*\" deny",
+            "14:10: the rule edit \"./docs/*\" allow"
+        ]
+    );
+}
+
+fn permissions(text: &str) -> permissions::Permissions {
+    let scratch = Scratch::new(&[(GLOBAL, text)]);
+    let loaded = scratch
+        .load(&Choices::default())
+        .expect("a right configuration");
+    permissions::Permissions::of(&loaded.config, permissions::Allowing::Everybody)
+}
+
+/// What an agent's rules say of tools, one word each.
+fn said_of(text: &str, agent: &str, tools: &[&str]) -> Vec<&'static str> {
+    let rules = permissions(text).rules(agent);
+    let facts = crate::permission::rule::Facts::default();
+    let form = crate::permission::rule::Form::of("x");
+    tools
+        .iter()
+        .map(|tool| rules.about(tool, &form, facts).action.name())
+        .collect()
+}
+
+#[test]
+fn lists_and_tables_of_tools_are_rules() {
+    let tools = ["read", "grep", "edit", "bash"];
+    let lists = "[agents.docs]\nallowed_tools = [\"read\", \"bash\"]\ndenied_tools = [\"bash\"]\n";
+    assert_eq!(
+        said_of(lists, "docs", &tools),
+        ["allow", "deny", "deny", "deny"]
+    );
+    let all = "[agents.docs]\nallowed_tools = [\"*\"]\ndenied_tools = [\"write\"]\n";
+    assert_eq!(
+        said_of(all, "docs", &tools),
+        ["allow", "allow", "deny", "allow"]
+    );
+    let table = "[agents.docs]\ntools = { read = true, write = false }\n";
+    assert_eq!(
+        said_of(table, "docs", &tools),
+        ["allow", "ask", "deny", "ask"]
+    );
+    let rules =
+        "[agents.docs]\ndenied_tools = [\"read\"]\nrules = [[\"read\", \"*\", \"allow\"]]\n";
+    assert_eq!(
+        said_of(rules, "docs", &tools),
+        ["allow", "ask", "ask", "ask"]
+    );
+    let built_in = "[agents.explore]\ntools = { bash = true }\n";
+    assert_eq!(
+        said_of(built_in, "explore", &tools),
+        ["allow", "allow", "deny", "allow"]
+    );
+    assert_eq!(said_of("", "nobody", &tools), ["deny"; 4]);
+}
+
+#[test]
+fn an_agent_of_the_user_s_is_listed_by_its_mode_or_hidden() {
+    use crate::permission::AgentMode;
+    let own = permissions(
+        "[agents.docs]\nmode = \"subagent\"\ndescription = \"Writes\"\n[agents.secret]\nhidden = true\n[agents.explore]\nmode = \"all\"\n",
+    );
+    let names = |mode| -> Vec<&str> {
+        let offered = own.profiles.offered(mode);
+        offered.map(|profile| profile.name.as_str()).collect()
+    };
+    assert_eq!(
+        names(AgentMode::Primary),
+        ["build", "explore", "plan", "review"]
+    );
+    assert!(names(AgentMode::Subagent).contains(&"docs"));
+    assert!(!names(AgentMode::All).contains(&"secret"));
+    let docs = own.profiles.find("docs").expect("docs");
+    assert_eq!(docs.description, "Writes");
+}
+
+#[test]
+fn whoever_is_called_into_a_discussion_must_be_known() {
+    let told = check_own("[discuss.preset.hard]\nagents = [\"advocate\", \"critc\"]\n");
+    assert_eq!(
+        told,
+        ["2:10: `discuss.preset.hard.agents` names the agent \"critc\", which is not known"]
+    );
+}
+
+#[test]
+fn a_project_that_is_not_trusted_brings_no_agents() {
+    let scratch = Scratch::new(&[(
+        PROJECT,
+        "[agents.build]\nrules = [[\"bash\", \"*\", \"allow\"]]\n",
+    )]);
+    let loaded = scratch
+        .load(&Choices::default())
+        .expect("a right configuration");
+    assert!(loaded.config.agents.is_empty());
+    assert_eq!(loaded.notices.len(), 1);
+}

@@ -169,13 +169,15 @@ pub struct Rule {
 /// One agent of the user's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentProfile {
-    /// Where it may be used: `primary`, `subagent` or `all`.
-    pub mode: String,
+    /// Where it may be used: `primary`, `subagent` or `all`; `None` leaves it to the built-in one of its name, else all.
+    pub mode: Option<String>,
+    /// Whether it is left out of what is offered.
+    pub hidden: bool,
     /// What it is for.
     pub description: Option<String>,
     /// Its prompt's file, `prompts/<name>.md` beside the configuration file.
     pub prompt: Option<String>,
-    /// Its ordered rules, each of the layer that names them.
+    /// Its ordered rules, each of the layer that names them; what lists and tables of tools say stands first.
     pub rules: Vec<Rule>,
     /// The adapter that plays it.
     pub adapter: Option<String>,

@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::DeValue;
 
-use super::key::{ACTIONS, Kind, quoted};
+use super::key::Kind;
+pub use super::rule_text::RuleText;
+use super::rule_text::{parse_rules, parse_short_rules};
 use super::suggest::nearest;
 use super::units::{format_duration, format_size, parse_duration, parse_size};
 
@@ -30,23 +32,12 @@ pub enum Value {
     Text(String),
     /// Of [`Kind::Texts`] and [`Kind::Command`].
     Texts(Vec<String>),
-    /// Of [`Kind::Environment`].
+    /// Of [`Kind::Environment`] and [`Kind::Words`].
     Environment(BTreeMap<String, String>),
+    /// Of [`Kind::Flags`].
+    Flags(BTreeMap<String, bool>),
     /// Of [`Kind::Rules`] and [`Kind::ShortRules`].
     Rules(Vec<RuleText>),
-}
-
-/// One permission rule as it was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleText {
-    /// What it is about: `bash`, `edit`, `read`, …, or `*`.
-    pub permission: String,
-    /// The pattern of the target.
-    pub pattern: String,
-    /// One of [`ACTIONS`].
-    pub action: String,
-    /// Where it stands in its file, in bytes.
-    pub span: Range<usize>,
 }
 
 /// What is wrong with a value.
@@ -71,7 +62,7 @@ const SECRET_NAMES: [&str; 7] = [
     "COOKIE",
 ];
 
-type Read<T> = Result<T, Vec<Flaw>>;
+pub(super) type Read<T> = Result<T, Vec<Flaw>>;
 
 /// Files of the work directory that no key may name.
 const RESERVED: [&str; 8] = [
@@ -104,6 +95,8 @@ pub fn parse_value(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Value> {
         Kind::Command => parse_command(kind, raw).map(Value::Texts),
         Kind::Texts => parse_texts(kind, raw).map(Value::Texts),
         Kind::Environment => parse_environment(kind, raw).map(Value::Environment),
+        Kind::Words(words) => parse_words(kind, raw, words).map(Value::Environment),
+        Kind::Flags => parse_flags(kind, raw).map(Value::Flags),
         Kind::Rules => parse_rules(kind, raw).map(Value::Rules),
         Kind::ShortRules => parse_short_rules(kind, raw).map(Value::Rules),
     }
@@ -206,7 +199,7 @@ fn parse_command(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
     }
 }
 
-fn parse_texts(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+pub(super) fn parse_texts(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
     let array = raw.get_ref().as_array().ok_or_else(|| misfit(kind, raw))?;
     gather(array.iter().map(|item| match item.get_ref() {
         DeValue::String(_) => parse_text(Kind::Text, item),
@@ -215,6 +208,30 @@ fn parse_texts(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
             format!("must hold texts only, but has {}", describe(other)),
         )),
     }))
+}
+
+fn parse_words(
+    kind: Kind,
+    raw: &Spanned<DeValue<'_>>,
+    words: &[&str],
+) -> Read<BTreeMap<String, String>> {
+    let table = raw.get_ref().as_table().ok_or_else(|| misfit(kind, raw))?;
+    let pairs = gather(table.iter().map(|(name, value)| {
+        let word = value.get_ref().as_str().filter(|word| words.contains(word));
+        word.map(|word| (name.get_ref().to_string(), word.to_owned()))
+            .ok_or_else(|| misfit(kind, value))
+    }))?;
+    Ok(pairs.into_iter().collect())
+}
+
+fn parse_flags(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<BTreeMap<String, bool>> {
+    let table = raw.get_ref().as_table().ok_or_else(|| misfit(kind, raw))?;
+    let pairs = gather(table.iter().map(|(name, value)| {
+        let flag = value.get_ref().as_bool();
+        flag.map(|flag| (name.get_ref().to_string(), flag))
+            .ok_or_else(|| misfit(kind, value))
+    }))?;
+    Ok(pairs.into_iter().collect())
 }
 
 fn parse_environment(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<BTreeMap<String, String>> {
@@ -242,101 +259,8 @@ fn parse_environment(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<BTreeMap<St
     Ok(pairs.into_iter().collect())
 }
 
-fn parse_rules(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<RuleText>> {
-    let array: &DeArray<'_> = raw.get_ref().as_array().ok_or_else(|| misfit(kind, raw))?;
-    gather(array.iter().map(|item| {
-        let table = item
-            .get_ref()
-            .as_table()
-            .ok_or_else(|| misfit(kind, item))?;
-        parse_rule(item, table)
-    }))
-}
-
-const RULE_KEYS: [&str; 3] = ["permission", "pattern", "action"];
-
-fn parse_rule(item: &Spanned<DeValue<'_>>, table: &DeTable<'_>) -> Read<RuleText> {
-    let mut flaws = Vec::new();
-    for name in table
-        .keys()
-        .filter(|name| !RULE_KEYS.contains(&name.get_ref().as_ref()))
-    {
-        let hint =
-            nearest(name.get_ref(), &RULE_KEYS).map(|near| format!("did you mean `{near}`?"));
-        flaws.push(Flaw {
-            span: name.span(),
-            what: format!("has no key `{}`", name.get_ref()),
-            hint,
-        });
-    }
-    let mut field = |name: &str, kind: Kind| match table.get(name) {
-        Some(value) => match parse_value(kind, value) {
-            Ok(Value::Text(text)) => text,
-            Ok(_) => String::new(),
-            Err(found) => {
-                flaws.extend(found.into_iter().map(|flaw| Flaw {
-                    what: format!("`{name}` {}", flaw.what),
-                    ..flaw
-                }));
-                String::new()
-            }
-        },
-        None => {
-            flaws.push(Flaw {
-                span: item.span(),
-                what: format!("lacks `{name}`"),
-                hint: None,
-            });
-            String::new()
-        }
-    };
-    let permission = field("permission", Kind::Text);
-    let pattern = field("pattern", Kind::Text);
-    let action = field("action", Kind::Choice(&ACTIONS));
-    let rule = RuleText {
-        permission,
-        pattern,
-        action,
-        span: item.span(),
-    };
-    if flaws.is_empty() {
-        Ok(rule)
-    } else {
-        Err(flaws)
-    }
-}
-
-fn parse_short_rules(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<RuleText>> {
-    let array = raw.get_ref().as_array().ok_or_else(|| misfit(kind, raw))?;
-    gather(array.iter().map(|item| {
-        let words = parse_texts(kind, item)?;
-        let n_words = words.len();
-        let [permission, pattern, action] = <[String; 3]>::try_from(words).map_err(|_| {
-            flaw(
-                item,
-                format!("must have three parts in each rule, but has {n_words} in one"),
-            )
-        })?;
-        if !ACTIONS.contains(&action.as_str()) {
-            return Err(flaw(
-                item,
-                format!(
-                    "must end each rule with {}, but has \"{action}\"",
-                    quoted(&ACTIONS)
-                ),
-            ));
-        }
-        Ok(RuleText {
-            permission,
-            pattern,
-            action,
-            span: item.span(),
-        })
-    }))
-}
-
 /// Keeps all values, or all flaws.
-fn gather<T>(parts: impl Iterator<Item = Read<T>>) -> Read<Vec<T>> {
+pub(super) fn gather<T>(parts: impl Iterator<Item = Read<T>>) -> Read<Vec<T>> {
     let (mut values, mut flaws) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
@@ -351,14 +275,14 @@ fn gather<T>(parts: impl Iterator<Item = Read<T>>) -> Read<Vec<T>> {
     }
 }
 
-fn misfit(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Vec<Flaw> {
+pub(super) fn misfit(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Vec<Flaw> {
     flaw(
         raw,
         format!("must be {kind}, but is {}", describe(raw.get_ref())),
     )
 }
 
-fn flaw(raw: &Spanned<DeValue<'_>>, what: String) -> Vec<Flaw> {
+pub(super) fn flaw(raw: &Spanned<DeValue<'_>>, what: String) -> Vec<Flaw> {
     vec![Flaw {
         span: raw.span(),
         what,
@@ -415,6 +339,13 @@ impl Value {
                     .collect();
                 format!("{{ {} }}", pairs.join(", "))
             }
+            Self::Flags(pairs) => {
+                let pairs: Vec<String> = pairs
+                    .iter()
+                    .map(|(name, flag)| format!("{} = {flag}", toml_text(name)))
+                    .collect();
+                format!("{{ {} }}", pairs.join(", "))
+            }
             Self::Rules(rules) => toml_list(rules.iter().map(|rule| {
                 toml_list(
                     [&rule.permission, &rule.pattern, &rule.action]
@@ -455,6 +386,7 @@ impl Value {
             Self::Text(text) => json!(text),
             Self::Texts(texts) => json!(texts),
             Self::Environment(pairs) => json!(pairs),
+            Self::Flags(pairs) => json!(pairs),
             Self::Rules(rules) => rules
                 .iter()
                 .map(|rule| json!([rule.permission, rule.pattern, rule.action]))

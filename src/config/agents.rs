@@ -1,0 +1,88 @@
+//! What is written of agents: their rules out of every form they may have, and the names of those who are called.
+//!
+//! Refuses to know what a rule leads to.
+
+use super::layers::{Held, Settings};
+use super::permissions::{Allowing, Permissions};
+use super::problem::Problem;
+use super::suggest::nearest;
+use super::types::{Action, Config, Rule};
+use super::value::Value;
+
+/// Gathers an agent's rules in the order in which they count: what it may use, what it may not, single tools, rules.
+///
+/// A list of allowed tools without `*` denies all others; denied ones come after it, so that they win.
+pub(super) fn rules<'a>(held: impl Fn(&str) -> Option<&'a Held>) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    if let Some(allowed) = held("allowed_tools") {
+        let tools = texts(allowed);
+        if !tools.iter().any(|tool| tool == "*") {
+            rules.push(rule(allowed, "*", Action::Deny));
+        }
+        rules.extend(tools.iter().map(|tool| rule(allowed, tool, Action::Allow)));
+    }
+    if let Some(denied) = held("denied_tools") {
+        let tools = texts(denied).iter();
+        rules.extend(tools.map(|tool| rule(denied, tool, Action::Deny)));
+    }
+    if let Some(tools) = held("tools")
+        && let Value::Flags(flags) = &tools.value
+    {
+        let of = |wanted: bool, action: Action| {
+            let named = flags.iter().filter(move |(_, flag)| **flag == wanted);
+            named.map(move |(tool, _)| rule(tools, tool, action))
+        };
+        rules.extend(of(true, Action::Allow));
+        rules.extend(of(false, Action::Deny));
+    }
+    rules.extend(held("rules").map(Held::rules).unwrap_or_default());
+    rules
+}
+
+fn texts(held: &Held) -> &[String] {
+    match &held.value {
+        Value::Texts(texts) => texts,
+        _ => &[],
+    }
+}
+
+fn rule(held: &Held, tool: &str, action: Action) -> Rule {
+    Rule {
+        permission: tool.to_owned(),
+        pattern: "*".to_owned(),
+        action,
+        layer: held.layer,
+        place: held.place.clone(),
+    }
+}
+
+/// Everybody who is called into a discussion must be there.
+pub(super) fn check_presets(settings: &Settings, config: &Config) -> Vec<Problem> {
+    let profiles = Permissions::of(config, Allowing::Everybody).profiles;
+    let presets = settings
+        .values
+        .iter()
+        .filter(|(path, _)| path.starts_with("discuss.preset.") && path.ends_with(".agents"));
+    let mut problems = Vec::new();
+    for (path, held) in presets {
+        for name in texts(held) {
+            let Err(unknown) = profiles.find(name) else {
+                continue;
+            };
+            let known: Vec<&str> = unknown.known.iter().map(String::as_str).collect();
+            let near = nearest(name, &known)
+                .map(|near| format!("did you mean {near:?}? "))
+                .unwrap_or_default();
+            problems.push(Problem {
+                place: held.place.clone(),
+                what: format!("`{path}` names the agent {name:?}, which is not known"),
+                text: String::new(),
+                hint: format!(
+                    "{near}known agents: {}; add [agents.{name}] for another",
+                    known.join(", ")
+                ),
+            });
+        }
+    }
+    problems
+}
