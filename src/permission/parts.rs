@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::path::{absolute, is_inside};
-use super::shell::{self, Doubt, Limits, Redirect, RedirectKind, Simple, WrapperKind};
+use super::shell::{self, Doubt, Limits, Redirect, RedirectKind, Simple, Word, WrapperKind};
 
 /// A line, split.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,10 +46,18 @@ const NO_FILES: [&str; 6] = [
 /// Splits a line.
 pub fn split(line: &str) -> Parts {
     let reading = shell::read(line, &Limits::default());
+    let nested = nested(&reading.commands);
     let mut parts: Vec<Part> = reading
         .commands
         .iter()
-        .map(|simple| part(simple, line))
+        .zip(nested)
+        .map(|(simple, is_nested)| {
+            let source = Source {
+                text: line.get(simple.span.clone()).unwrap_or(line).trim(),
+                is_its_own: !is_nested,
+            };
+            part(simple, source)
+        })
         .collect();
     if parts.is_empty() {
         parts.push(Part::plain(line));
@@ -95,17 +103,8 @@ impl Part {
     }
 }
 
-fn part(simple: &Simple, line: &str) -> Part {
-    let source = line.get(simple.span.clone()).unwrap_or(line).trim();
-    let words: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
-    let own = words.join(" ");
-    let wrapped: Vec<&str> = simple
-        .via
-        .iter()
-        .flat_map(|wrapper| &wrapper.words)
-        .map(|word| word.text.as_str())
-        .chain(words.iter().copied())
-        .collect();
+fn part(simple: &Simple, source: Source<'_>) -> Part {
+    let words: Vec<&str> = texts(&simple.words).collect();
     let mut part = Part {
         writes: simple
             .redirects
@@ -123,28 +122,81 @@ fn part(simple: &Simple, line: &str) -> Part {
                 .all(|word| word.is_sure && !word.may_split),
         ..Part::default()
     };
-    let Some(program) = words.first() else {
+    match words.split_first() {
+        Some((program, rest)) => name(&mut part, simple, source, (program, rest)),
         // A block's redirects stand behind it: its commands are judged by themselves.
-        let is_block = !simple.redirects.is_empty()
-            && simple.assigned.is_empty()
-            && !source.starts_with(|c: char| c.is_ascii_digit() || "<>&".contains(c));
-        if !is_block {
-            part.said.push(source.to_owned());
+        None if is_block(simple, source.text) => {}
+        None => part.said.push(source.text.to_owned()),
+    }
+    part
+}
+
+/// Tells of each command whether its place in the line lies in that of another one, or is the same.
+fn nested(commands: &[Simple]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..commands.len()).collect();
+    let span = |at: usize| commands.get(at).map_or(0..0, |simple| simple.span.clone());
+    order.sort_by_key(|at| (span(*at).start, std::cmp::Reverse(span(*at).end)));
+    let mut nested = vec![false; commands.len()];
+    let mut mark = |at: usize| {
+        if let Some(flag) = nested.get_mut(at) {
+            *flag = true;
         }
-        return part;
     };
-    let first = wrapped.first().copied().unwrap_or_default();
-    let assigned: Vec<String> = simple
+    let (mut end, mut last): (usize, Option<usize>) = (0, None);
+    for at in order {
+        let span = span(at);
+        if span.end <= end {
+            mark(at);
+        }
+        if let Some(last) = last.filter(|last| {
+            commands
+                .get(*last)
+                .is_some_and(|last: &Simple| last.span == span)
+        }) {
+            mark(last);
+        }
+        end = end.max(span.end);
+        last = Some(at);
+    }
+    nested
+}
+
+/// Where a command stands in the line.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    text: &'a str,
+    /// Whether no other command has the same place, as what lies in a substitution may.
+    is_its_own: bool,
+}
+
+fn texts(words: &[Word]) -> impl Iterator<Item = &str> {
+    words.iter().map(|word| word.text.as_str())
+}
+
+fn is_block(simple: &Simple, source: &str) -> bool {
+    !simple.redirects.is_empty()
+        && simple.assigned.is_empty()
+        && !source.starts_with(|c: char| c.is_ascii_digit() || "<>&".contains(c))
+}
+
+/// Gathers the texts that a command goes by.
+fn name(part: &mut Part, simple: &Simple, source: Source<'_>, (program, rest): (&str, &[&str])) {
+    let before = simple.via.iter().flat_map(|wrapper| texts(&wrapper.words));
+    let own: Vec<&str> = std::iter::once(program)
+        .chain(rest.iter().copied())
+        .collect();
+    let wrapped: Vec<&str> = before.chain(own.iter().copied()).collect();
+    let assigned: String = simple
         .assigned
         .iter()
         .map(|(name, value)| format!("{name}={} ", value.text))
         .collect();
-    // What lies in a substitution may have the whole text around it as its source.
-    let begins = match simple.assigned.first() {
-        Some((name, _)) => source.starts_with(&format!("{name}=")) || source.starts_with(first),
-        None => source.starts_with(first),
-    };
-    let source = begins.then(|| source.to_owned());
+    if source.is_its_own {
+        part.said.push(source.text.to_owned());
+    }
+    if !simple.via.is_empty() || !simple.assigned.is_empty() {
+        part.said.push(format!("{assigned}{}", wrapped.join(" ")));
+    }
     let is_itself = simple.assigned.is_empty()
         && simple.via.iter().all(|wrapper| match wrapper.kind {
             WrapperKind::Known | WrapperKind::Shell => true,
@@ -153,22 +205,18 @@ fn part(simple: &Simple, line: &str) -> Part {
             | WrapperKind::Remote
             | WrapperKind::Each => false,
         });
-    part.said.extend(source);
-    if !simple.via.is_empty() || !simple.assigned.is_empty() {
-        part.said
-            .push(format!("{}{}", assigned.concat(), wrapped.join(" ")));
-    }
     // A program whose name holds a blank is not what its text looks like.
     match is_itself && !program.contains(char::is_whitespace) {
-        true => part.said.push(own.clone()),
-        false => part.inner.push(own.clone()),
+        true => part.said.push(own.join(" ")),
+        false => part.inner.push(own.join(" ")),
+    }
+    if part.said.is_empty() {
+        part.said.push(format!("{program:?} {}", rest.join(" ")));
     }
     if let Some((_, name)) = program.rsplit_once('/') {
-        let rest = words.get(1..).unwrap_or_default();
         let named: Vec<&str> = std::iter::once(name).chain(rest.iter().copied()).collect();
         part.looks.push(named.join(" "));
     }
-    part
 }
 
 fn writes(redirect: &Redirect) -> bool {
