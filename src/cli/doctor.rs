@@ -74,6 +74,7 @@ pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
             ((*name).to_owned(), json!(word))
         })
         .collect();
+    let notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
     let report = json!({
         "ok": is_well,
         "version": env!("CARGO_PKG_VERSION"),
@@ -82,6 +83,7 @@ pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
         "git": git,
         "adapters": adapters,
         "tests": { "held": { "kernel": containing::tests_in_words(&kernel, &loaded.config) } },
+        "notices": notices,
         "environment": environment,
     });
     let mut out = io::stdout();
@@ -167,6 +169,9 @@ fn in_words(report: &Value) -> String {
     }
     let tests = text(&report["tests"]["held"]["kernel"]);
     lines.push(format!("tests      held by the kernel: {tests}"));
+    for notice in report["notices"].as_array().into_iter().flatten() {
+        lines.push(format!("notice     {}", text(notice)));
+    }
     for (name, state) in report["environment"].as_object().into_iter().flatten() {
         lines.push(format!("{:<9}  {name}", text(state)));
     }
