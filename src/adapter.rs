@@ -295,6 +295,9 @@ pub enum AdapterEvent {
         reason: Option<String>,
         /// Whose call it is when it is a sub-agent's.
         origin: Option<String>,
+        /// What an edit would change, as far as the CLI told; empty for all else.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<FileChange>,
     },
     /// The agent asks the user something. Waits for [`Order::AnswerQuestions`].
     Questioned {

@@ -12,6 +12,7 @@ pub mod documents;
 mod draft;
 mod execution;
 pub mod git;
+mod granting;
 mod history;
 pub mod journal;
 pub mod live;
@@ -52,6 +53,8 @@ use setup::Setup;
 use staging::Staging;
 
 pub use conflict::Versions;
+use granting::Waiting;
+pub use granting::{Granted, Shown};
 
 /// How many messages of live conversations and of tasks may wait.
 const INBOX: usize = 256;
@@ -132,6 +135,8 @@ pub struct Engine {
     held: Option<Held>,
     /// The raw texts of questions that agents asked, by request: shown text to raw text.
     questions: BTreeMap<RequestId, BTreeMap<String, String>>,
+    /// The calls that wait for the user, as their agents made them.
+    calls: BTreeMap<RequestId, Waiting>,
     told: Mailbox<(Role, Told)>,
     done: Mailbox<Inward>,
     tasks: JoinSet<()>,
@@ -200,6 +205,7 @@ impl Engine {
             runnable: None,
             held: None,
             questions: BTreeMap::new(),
+            calls: BTreeMap::new(),
             told: mpsc::channel(INBOX),
             done: mpsc::channel(INBOX),
             tasks: JoinSet::new(),

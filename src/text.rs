@@ -14,5 +14,7 @@ pub mod patch;
 pub mod question;
 pub mod slug;
 pub mod truncate;
+mod visible;
 
 pub use clean::{Cleaner, Scrubber, Taken, clean, clean_json_line, one_line};
+pub use visible::visible;

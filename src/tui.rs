@@ -5,6 +5,7 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod action;
+mod calls;
 mod command;
 mod composer;
 mod dialogs;
@@ -42,6 +43,7 @@ use ratatui::Frame;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 pub use action::{Action, DocumentKind, QuitStep};
+pub use calls::{Exact, Kept};
 use composer::{Composer, Fitted};
 use dialogs::Known;
 pub use diff::Diff;
@@ -117,6 +119,9 @@ pub struct Documents {
     pub log: Option<String>,
 }
 
+/// How long a dialog about an agent's call is drawn before it takes a key, in milliseconds.
+const READING_MS: i64 = 150;
+
 /// The view of a run.
 #[derive(Debug)]
 pub struct Screen {
@@ -142,6 +147,12 @@ pub struct Screen {
     pager: Option<Pager>,
     diff: Option<DiffView>,
     preview: Option<String>,
+    /// The call that waits first, exactly.
+    exact: Option<calls::Exact>,
+    /// The dialog about a call that was drawn last, and when it was drawn first.
+    call_seen: Option<(String, At)>,
+    /// The time of the last key or click, where it is told.
+    clock: Option<At>,
     versions: Vec<Versions>,
     proposed_goal: Option<String>,
     picked: BTreeMap<String, String>,
@@ -197,6 +208,9 @@ impl Screen {
             pager: None,
             diff: None,
             preview: None,
+            exact: None,
+            call_seen: None,
+            clock: None,
             versions: Vec::new(),
             proposed_goal: None,
             picked: BTreeMap::new(),
@@ -384,6 +398,7 @@ impl Screen {
     fn known(&self) -> Known<'_> {
         Known {
             preview: self.preview.as_deref(),
+            exact: self.exact.as_ref(),
             versions: &self.versions,
             proposed_goal: self.proposed_goal.as_deref(),
             picked: &self.picked,
@@ -398,7 +413,33 @@ impl Screen {
         }
     }
 
+    /// Tells whether the user can have read a dialog: it was drawn, one about an agent's call long enough ago
+    /// that a key meant for what stood there before does not reach it.
     fn is_seen(&self, sheet: &Sheet) -> bool {
-        self.seen.as_ref() == Some(&sheet.id)
+        let is_drawn = self.seen.as_ref() == Some(&sheet.id);
+        let since = match (&self.call_seen, self.clock) {
+            (Some((id, at)), Some(clock)) if *id == sheet.id => clock.0.saturating_sub(at.0),
+            _ => i64::MAX,
+        };
+        is_drawn && since >= READING_MS
+    }
+
+    /// Notes when a dialog about an agent's call is drawn for the first time.
+    fn note_seen(&mut self, sheet: &Sheet, now: At) {
+        self.seen = Some(sheet.id.clone());
+        if sheet.id.starts_with(dialogs::approval::ID) {
+            let is_new = self
+                .call_seen
+                .as_ref()
+                .is_none_or(|(id, _)| *id != sheet.id);
+            if is_new {
+                self.call_seen = Some((sheet.id.clone(), now));
+            }
+        }
+    }
+
+    /// Says what time it is, before keys and clicks are passed on.
+    pub fn on_time(&mut self, now: At) {
+        self.clock = Some(now);
     }
 }

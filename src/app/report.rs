@@ -81,6 +81,7 @@ impl<'a> Teller<'a> {
                 allowed,
                 by,
                 reason,
+                ..
             } => {
                 let what = self.asked.remove(request).unwrap_or_default();
                 match (*allowed, by.as_str()) {

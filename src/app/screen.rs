@@ -5,6 +5,7 @@
 //! what is drawn: keys become actions in `tui`, actions become events here, the run does the rest.
 
 mod beginning;
+mod calls;
 mod changes;
 mod documents;
 mod editor;
@@ -136,6 +137,8 @@ struct Shell {
     earlier: past::Earlier,
     /// The question whose preview the screen has.
     previewed: Option<u32>,
+    /// The call that the screen has exactly.
+    shown_call: Option<crate::domain::ids::RequestId>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
     leave_at: Option<Instant>,
 }
@@ -209,6 +212,7 @@ impl Shell {
             past_is_shown: false,
             earlier: past::Earlier::default(),
             previewed: None,
+            shown_call: None,
             leave_at: None,
         }
     }

@@ -16,7 +16,7 @@ use super::review::Review;
 use super::session::{Message, Usage};
 use super::turn::{Role, TurnResult};
 use super::undo::Way;
-use crate::permission::Why;
+use crate::permission::{Approvable, Approved, Keeping, Scope, Why};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -308,10 +308,13 @@ pub enum Event {
         request: RequestId,
         /// Whether the call may go ahead.
         allowed: bool,
-        /// Who decided: `permission`, `rules`, `policy`, `user`.
+        /// Who decided: `permission`, `rules`, `policy`, `user`, `cascade`.
         by: String,
         /// Why.
         reason: String,
+        /// What the user approved with it for more than this once.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<Approved>,
     },
     /// A call that waited will not be answered any more.
     #[serde(rename = "approval.expired")]
@@ -536,6 +539,38 @@ pub struct Approval {
     /// What decided that it goes ahead, is asked about or does not, cleaned; `None` in events of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
+    /// What of it could be approved for more than this once, the narrowest first; nothing where it cannot be kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<Approvable>,
+    /// How far an approval may be kept.
+    #[serde(default = "never_kept")]
+    pub keeping: Keeping,
+    /// The agent that it would be kept for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub profile: String,
+}
+
+/// What calls of earlier versions say about being kept.
+fn never_kept() -> Keeping {
+    Keeping::Never
+}
+
+/// The user's answer to a call that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallAnswer {
+    /// It goes ahead, this once.
+    Once,
+    /// It goes ahead, and so does what is like it.
+    Keep {
+        /// What is approved.
+        what: Vec<Approvable>,
+        /// For how long.
+        scope: Scope,
+    },
+    /// It does not go ahead; the agent's turn ends, and what else it asked for is declined.
+    Refuse,
+    /// It does not go ahead; the agent is told why and goes on.
+    RefuseBecause(String),
 }
 
 impl Approval {

@@ -5,25 +5,26 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::adapter::{Decision as Answer, Order};
+use crate::adapter::{Decision as Answer, FileChange, Order};
 use crate::domain::effect::Expiry;
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::Counts;
 use crate::domain::turn::{Purpose, Role};
 use crate::permission::{
-    Action, By, Call, Context, Decision, Keeping, PhaseAccess, ResolvedPath, Why, decide, path,
+    Action, Approved, By, Call, Context, Decision, Keeping, PhaseAccess, ResolvedPath, Why, decide,
+    path, proposals::propose,
 };
 
 use super::setup::OnAsk;
 use super::staging::Staging;
-use super::{AtWork, Engine, EngineError, news};
+use super::{AtWork, Engine, EngineError, Waiting, failed, news};
 
 /// What was answered, by whom and why.
-struct Said {
-    answer: Answer,
-    by: &'static str,
-    reason: String,
+pub(super) struct Said {
+    pub(super) answer: Answer,
+    pub(super) by: &'static str,
+    pub(super) reason: String,
 }
 
 impl Engine {
@@ -32,9 +33,17 @@ impl Engine {
         &mut self,
         role: Role,
         request: RequestId,
-        call: &Call,
+        (call, changes): (Call, &[FileChange]),
         reason: Option<&str>,
     ) -> Result<(), EngineError> {
+        let approved = match self.setup.approvals.serving(&self.state().run) {
+            Ok(approved) => approved,
+            // What was approved before is asked about again.
+            Err(error) => {
+                self.feed(failed("read what you approved before", error))?;
+                Vec::new()
+            }
+        };
         let counts = self
             .state()
             .running
@@ -53,10 +62,14 @@ impl Engine {
             );
             return Ok(());
         };
-        let decision = decide(call, &self.context(call, at_work));
-        let (permission, targets) = shown(call, &decision);
+        let context = self.context(&call, at_work, approved);
+        let decision = decide(&call, &context);
+        let (permission, targets) = shown(&call, &decision);
         let turn = at_work.order.turn.clone();
         let reason = reason.map(news::line);
+        let mut offers = propose(&call, &decision);
+        // What is kept is kept as it stands, and a secret is not kept.
+        offers.retain(|offer| news::line(offer.text()) == offer.text());
         let approval = Approval {
             request: request.clone(),
             turn,
@@ -64,11 +77,18 @@ impl Engine {
             targets,
             reason,
             why: Some(clean_why(&decision.why)),
+            offers,
+            keeping: decision.keeping,
+            profile: context.profile,
         };
         self.feed(Event::ApprovalAsked(approval))?;
         match self.say(&decision) {
-            Some(said) => self.answer(request, said),
-            None => Ok(()),
+            Some(said) => self.answer(request, said, Vec::new()),
+            None => {
+                let waiting = Waiting::new(role, call, changes, decision);
+                self.calls.insert(request, waiting);
+                Ok(())
+            }
         }
     }
 
@@ -114,7 +134,13 @@ impl Engine {
         }
     }
 
-    fn answer(&mut self, request: RequestId, said: Said) -> Result<(), EngineError> {
+    pub(super) fn answer(
+        &mut self,
+        request: RequestId,
+        said: Said,
+        kept: Vec<Approved>,
+    ) -> Result<(), EngineError> {
+        self.calls.remove(&request);
         let allowed = said.answer == Answer::Allow;
         let (by, reason) = (said.by.to_owned(), news::line(&said.reason));
         // The answer is on record before the CLI acts on it.
@@ -123,44 +149,10 @@ impl Engine {
             allowed,
             by,
             reason,
+            kept,
         })?;
         self.order(Order::Answer(request, said.answer));
         Ok(())
-    }
-
-    /// Lets a call that waits go ahead, by the user's word. A call that no longer waits is left alone.
-    ///
-    /// # Errors
-    /// The record of the run cannot be kept.
-    pub fn allow(&mut self, request: &RequestId) -> Result<(), EngineError> {
-        self.answer_by_user(request, Answer::Allow, "allowed by the user")
-    }
-
-    /// Declines a call that waits, by the user's word. A call that no longer waits is left alone.
-    ///
-    /// # Errors
-    /// The record of the run cannot be kept.
-    pub fn decline(&mut self, request: &RequestId) -> Result<(), EngineError> {
-        let reason = "declined by the user";
-        self.answer_by_user(request, deny(reason), reason)
-    }
-
-    fn answer_by_user(
-        &mut self,
-        request: &RequestId,
-        answer: Answer,
-        reason: &str,
-    ) -> Result<(), EngineError> {
-        let mut waiting = self.state().approvals.iter();
-        if !waiting.any(|approval| approval.request == *request) {
-            return Ok(());
-        }
-        let said = Said {
-            answer,
-            by: "user",
-            reason: reason.to_owned(),
-        };
-        self.answer(request.clone(), said)
     }
 
     fn order_of(&mut self, role: Role, order: Order) {
@@ -173,6 +165,9 @@ impl Engine {
     /// Declines calls that waited; who asked may be gone already.
     pub(super) fn expire_approvals(&mut self, approvals: Vec<Approval>, why: Expiry) -> Vec<Event> {
         let reason = why.in_words().to_owned();
+        for approval in &approvals {
+            self.calls.remove(&approval.request);
+        }
         if self.at_work.is_some() {
             for approval in &approvals {
                 self.order(Order::Answer(approval.request.clone(), deny(&reason)));
@@ -185,7 +180,12 @@ impl Engine {
         approvals.into_iter().map(expired).collect()
     }
 
-    fn context(&self, call: &Call, at_work: &AtWork) -> Context {
+    pub(super) fn context(
+        &self,
+        call: &Call,
+        at_work: &AtWork,
+        approvals: Vec<Approved>,
+    ) -> Context {
         let root = &self.setup.root;
         let paths = match call {
             Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
@@ -206,6 +206,7 @@ impl Engine {
             profile: profile.to_owned(),
             rules: Arc::new(permissions.rules(profile)),
             mode: self.state().mode,
+            approvals,
             safety: permissions.safety.clone(),
             ..Context::new(phase_access, root.clone())
         }
@@ -225,7 +226,7 @@ fn writable(purpose: &Purpose, staging: &Staging) -> Vec<PathBuf> {
     }
 }
 
-fn deny(reason: &str) -> Answer {
+pub(super) fn deny(reason: &str) -> Answer {
     Answer::Deny {
         reason: reason.to_owned(),
     }

@@ -12,6 +12,7 @@ use crate::config::{Config, TrustState};
 use crate::domain::turn::Role;
 use crate::process::{Children, Kernel};
 use crate::prompts::Prompts;
+use crate::store::approvals::Approvals;
 
 /// What a run is set up with.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub struct Setup {
     pub on_ask: OnAsk,
     /// What is written about permissions, as it counts here.
     pub permissions: Permissions,
+    /// What the user approved in this repository for more than one call.
+    pub approvals: Approvals,
     /// Who starts agents, git and tests.
     pub children: Children,
     /// What can hold them.

@@ -68,13 +68,15 @@ impl Engine {
                 request,
                 call,
                 reason,
+                changes,
                 ..
-            } => self.on_asked(role, request, &call, reason.as_deref()),
+            } => self.on_asked(role, request, (call, &changes), reason.as_deref()),
             AdapterEvent::Questioned { request, questions } => {
                 self.on_questioned(request, &questions)
             }
             AdapterEvent::RequestWithdrawn { request } => {
                 self.questions.remove(&request);
+                self.calls.remove(&request);
                 self.feed(Event::AgentQuestionWithdrawn { request })
             }
             AdapterEvent::Usage(usage) => self.on_usage(role, &usage),

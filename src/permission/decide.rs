@@ -22,6 +22,8 @@ pub struct Decision {
     pub action: Action,
     /// What is decided about; of an ask only what asks.
     pub ask: Ask,
+    /// The permissions that are needed, each once; of an ask only those that ask.
+    pub permissions: Vec<String>,
     /// How far an answer to the ask may be kept.
     pub keeping: Keeping,
     /// Who decided.
@@ -340,6 +342,7 @@ impl Weighing<'_> {
         Decision {
             action,
             ask: self.ask(about),
+            permissions: permissions(about),
             keeping,
             by,
             why,
@@ -363,6 +366,16 @@ impl Weighing<'_> {
             Call::Read { .. } => of_paths("read", about),
         }
     }
+}
+
+fn permissions(about: &[Check]) -> Vec<String> {
+    let mut permissions: Vec<String> = Vec::new();
+    for check in about {
+        if !permissions.contains(&check.permission) {
+            permissions.push(check.permission.clone());
+        }
+    }
+    permissions
 }
 
 fn of_paths(permission: &str, about: &[Check]) -> Ask {

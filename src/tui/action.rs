@@ -3,7 +3,7 @@
 //! Refuses to perform anything: whoever holds the screen does.
 
 use crate::domain::changes::Scope;
-use crate::domain::event::Event;
+use crate::domain::event::{CallAnswer, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
@@ -58,9 +58,13 @@ pub enum Action {
     AnswerApproval {
         /// The request.
         request: RequestId,
-        /// Whether it may go ahead.
-        allow: bool,
+        /// What the user said.
+        answer: CallAnswer,
     },
+    /// What the user approved for more than one call; comes back by `Screen::on_permissions`.
+    ShowPermissions,
+    /// An approval is taken back, by its number.
+    Revoke(u64),
     /// A text goes to the clipboard.
     Copy(String),
 }

@@ -37,8 +37,10 @@ pub enum Command {
     Edit(DocumentKind),
     /// Allow the agent's call that waits.
     Allow,
-    /// Refuse the agent's call that waits.
-    Reject,
+    /// Refuse the agent's call that waits, and say why where the agent is to go on.
+    Reject(String),
+    /// Show what was approved for more than one call.
+    Permissions,
     /// Answer the open question by its word.
     Answer(String),
     /// Take steps back, or bring them back.
@@ -139,7 +141,8 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "goal" => Command::Goal(argument.to_owned()),
         "edit" => return Some(document(argument)),
         "allow" => Command::Allow,
-        "reject" => Command::Reject,
+        "reject" => Command::Reject(argument.to_owned()),
+        "permissions" => Command::Permissions,
         "answer" => return Some(with_text("answer", argument).map(Command::Answer)),
         "undo" => return Some(undo(argument)),
         "redo" => Command::Undo(Wish::Redo),
@@ -313,6 +316,7 @@ mod tests {
                 let typed = slash
                     .replace("[N|plan]", "")
                     .replace("[N]", "")
+                    .replace("[TEXT]", "")
                     .replace("TEXT", "x")
                     .replace("CHOICE", "x");
                 let typed = typed

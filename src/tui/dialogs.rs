@@ -3,7 +3,6 @@
 //! They are functions from the run's state to a sheet. Refuses to hold state of its own.
 
 mod adapter_failed;
-mod approval;
 mod arbitration;
 mod cannot_execute;
 mod commit_failed;
@@ -22,6 +21,7 @@ mod step_recovery;
 mod tests_failed;
 mod usage_limit;
 
+pub mod approval;
 pub mod confirm;
 pub mod history;
 pub mod undo;
@@ -30,6 +30,7 @@ pub mod unfinished;
 use std::collections::BTreeMap;
 
 use super::action::Action;
+use super::calls::Exact;
 use super::sheet::{Sheet, Then};
 use super::versions::Versions;
 use crate::domain::event::Event;
@@ -43,6 +44,8 @@ use crate::domain::turn::Role;
 pub struct Known<'a> {
     /// What the turn at the gate will send, drawable.
     pub preview: Option<&'a str>,
+    /// The call that waits first, exactly.
+    pub exact: Option<&'a Exact>,
     /// The texts that the open question is about.
     pub versions: &'a [Versions],
     /// The goal as the agent last put it.
@@ -56,7 +59,7 @@ pub struct Known<'a> {
 /// The dialog for what waits for the user first: calls before questions before the goal.
 pub fn waiting(state: &State, known: &Known<'_>) -> Option<Sheet> {
     if let Some(approval) = state.approvals.first() {
-        return Some(approval::sheet(approval, state));
+        return Some(approval::sheet(approval, state, known.exact));
     }
     if let Some(question) = &state.awaiting {
         return Some(for_question(question, state, known));

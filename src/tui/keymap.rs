@@ -148,8 +148,15 @@ pub const BINDINGS: &[Binding] = &[
     ),
     slash("/approve", "execute the approved plan"),
     slash("/changes TEXT", "have the approved plan changed first"),
-    slash("/allow", "allow the agent's call that waits"),
-    slash("/reject", "refuse the agent's call that waits"),
+    slash("/allow", "allow the agent's call that waits, this once"),
+    slash(
+        "/reject [TEXT]",
+        "refuse the agent's call that waits and end its turn; with a text, the agent is told it and goes on",
+    ),
+    slash(
+        "/permissions",
+        "what you approved for more than one call, to be taken back",
+    ),
     slash(
         "/answer CHOICE",
         "answer the open question by a word (below)",

@@ -96,7 +96,7 @@ impl Screen {
             let enter = self.enter_in_words(sheet, chosen);
             self.places.choices = sheet.draw(frame, sheet_area, chosen, &enter);
             if !sheet_area.is_empty() {
-                self.seen = Some(sheet.id.clone());
+                self.note_seen(sheet, now);
             }
         }
         self.draw_composer(frame, composer, state);

@@ -8,12 +8,12 @@ use super::help;
 use super::keymap::IsWriting;
 use super::pager::{Form, Pager};
 use super::read_only::acts;
-use super::sheet::{Choice, Sheet, Then};
+use super::sheet::{Choice, Draft, Sheet, Then};
 use super::tabs::Tab;
-use super::writing::{self, Sent};
+use super::writing::{self, Sent, Target};
 use super::{Screen, Submitted};
 use crate::domain::changes::Scope;
-use crate::domain::event::Event;
+use crate::domain::event::{CallAnswer, Event};
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
@@ -41,8 +41,10 @@ impl Screen {
             Command::Cancel => self.cancel(state),
             Command::Goal(text) => self.goal(&text, state),
             Command::Edit(document) => vec![Action::Edit(document)],
-            Command::Allow => self.decide(state, Decision::Allow),
-            Command::Reject => self.decide(state, Decision::Refuse),
+            Command::Allow => self.decide(state, CallAnswer::Once),
+            Command::Reject(why) if why.is_empty() => self.decide(state, CallAnswer::Refuse),
+            Command::Reject(why) => self.decide(state, CallAnswer::RefuseBecause(why)),
+            Command::Permissions => vec![Action::ShowPermissions],
             Command::Answer(word) => self.answer(state, &word),
             Command::Undo(wish) => self.undo(wish, state),
             Command::Diff(scope) => self.open_diff(scope),
@@ -189,11 +191,11 @@ impl Screen {
         }
     }
 
-    fn decide(&mut self, state: Option<&State>, decision: Decision) -> Vec<Action> {
+    fn decide(&mut self, state: Option<&State>, answer: CallAnswer) -> Vec<Action> {
         match state.and_then(|state| state.approvals.first()) {
             Some(approval) => vec![Action::AnswerApproval {
                 request: approval.request.clone(),
-                allow: decision == Decision::Allow,
+                answer,
             }],
             None => self.refuse("no call of an agent waits"),
         }
@@ -387,7 +389,13 @@ impl Screen {
             Then::Act(actions) => actions,
             Then::Write(draft) => self.quietly(|screen| {
                 screen.draft = Some(draft);
+                screen.own = None;
                 screen.writing = IsWriting::Yes;
+                if let (Draft::Pattern { .. }, Some(state)) = (draft, state) {
+                    screen
+                        .composer
+                        .on_paste(&dialogs::approval::proposed(state));
+                }
             }),
             Then::Do(command) => self.perform(command, state),
             Then::Confirm(sheet) => self.ask(*sheet),
@@ -448,6 +456,10 @@ impl Screen {
                 self.composer.take();
                 self.draft = None;
                 self.transcript.go_to_end();
+                if let Target::Refusal(_) | Target::Pattern(..) = target {
+                    // The text belonged to a dialog; the next one gets the keys.
+                    self.writing = IsWriting::No;
+                }
                 Submitted::Done(actions)
             }
             Ok(Sent::Pick(text)) => {
@@ -467,11 +479,4 @@ fn is_about_versions(state: &State) -> bool {
             kind,
             Some(QuestionKind::Conflict { .. } | QuestionKind::Draft { .. })
         )
-}
-
-/// What the user decides about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Decision {
-    Allow,
-    Refuse,
 }

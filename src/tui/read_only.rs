@@ -59,7 +59,8 @@ pub fn acts(command: &Command) -> bool {
         | Command::Cancel
         | Command::Edit(_)
         | Command::Allow
-        | Command::Reject
+        | Command::Reject(_)
+        | Command::Permissions
         | Command::Answer(_)
         | Command::Undo(_)
         | Command::Diff(_)

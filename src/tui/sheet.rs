@@ -2,6 +2,8 @@
 //!
 //! It stands below the tab, never over the whole screen, so that what it is about stays readable.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -13,6 +15,8 @@ use super::command::Command;
 use super::markdown::hanging;
 use super::theme;
 use super::wrap::{cut, one_line, shown, width, wrap};
+use crate::domain::ids::RequestId;
+use crate::permission::Scope;
 
 /// What waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +94,27 @@ pub enum Draft {
         /// The question.
         id: u32,
     },
+    /// Why an agent's call is refused.
+    Refusal {
+        /// The call, by its mark.
+        of: u64,
+    },
+    /// A pattern of what is like an agent's call.
+    Pattern {
+        /// The call, by its mark.
+        of: u64,
+        /// For how long it is approved.
+        scope: Scope,
+    },
+}
+
+impl Draft {
+    /// The mark of a request, by which a text finds the call that it was asked for and no other.
+    pub fn mark(request: &RequestId) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        request.as_str().hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 impl Choice {

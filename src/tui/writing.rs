@@ -6,11 +6,13 @@ use super::action::Action;
 use super::dialogs::Known;
 use super::dialogs::{goal_confirmed, open_questions};
 use super::sheet::Draft;
-use crate::domain::event::Event;
+use crate::domain::event::{CallAnswer, Event};
+use crate::domain::ids::RequestId;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
+use crate::permission::{Approvable, Scope};
 
 /// Who takes the composer's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,10 @@ pub enum Target {
     More(u32),
     /// The agent that asks; the question at hand.
     Reply(u32, String),
+    /// The agent whose call is refused.
+    Refusal(RequestId),
+    /// Nobody but the program: calls like this one are let through for so long.
+    Pattern(RequestId, Scope),
     /// Nobody, for this reason.
     Nobody(&'static str),
 }
@@ -36,6 +42,9 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
     let Some(state) = state else {
         return Target::NewRun;
     };
+    if let Some(target) = about_call(state, draft) {
+        return target;
+    }
     if let Some(question) = &state.awaiting {
         let id = question.id;
         match &question.kind {
@@ -53,6 +62,20 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
         }
     }
     by_phase(state)
+}
+
+/// A text that was asked for about the call that waits first; for another one it is not taken.
+fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
+    let request = &state.approvals.first()?.request;
+    let mark = Draft::mark(request);
+    match draft? {
+        Draft::Refusal { of } if of == mark => Some(Target::Refusal(request.clone())),
+        Draft::Pattern { of, scope } if of == mark => Some(Target::Pattern(request.clone(), scope)),
+        Draft::Refusal { .. } | Draft::Pattern { .. } => {
+            Some(Target::Nobody("the call that it was about no longer waits"))
+        }
+        Draft::Changes { .. } | Draft::More { .. } | Draft::Reply { .. } => None,
+    }
 }
 
 fn by_phase(state: &State) -> Target {
@@ -83,6 +106,13 @@ pub fn label(target: &Target, refiner: Role) -> String {
         Target::Changes(_) => "Enter: have the plan changed like this".to_owned(),
         Target::More(_) => "How many more iterations? Enter: go on with so many".to_owned(),
         Target::Reply(..) => "Enter: answer the agent".to_owned(),
+        Target::Refusal(_) => {
+            "Why not? Enter: refuse it and tell the agent, which goes on".to_owned()
+        }
+        Target::Pattern(_, scope) => format!(
+            "A pattern, `*` stands for anything. Enter: allow it for {}",
+            scope.name()
+        ),
         Target::Nobody(_) => "/ for commands, Esc leaves".to_owned(),
     }
 }
@@ -120,9 +150,29 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
             answer: Answer::MoreIterations { n: number(&text)? },
         },
         Target::Reply(..) => return Ok(Sent::Pick(text)),
+        Target::Refusal(request) => {
+            return Ok(answered(request, CallAnswer::RefuseBecause(text)));
+        }
+        Target::Pattern(request, scope) => {
+            let what = vec![Approvable::Pattern(text)];
+            return Ok(answered(
+                request,
+                CallAnswer::Keep {
+                    what,
+                    scope: *scope,
+                },
+            ));
+        }
         Target::Nobody(why) => return Err(format!("nobody takes this text now: {why}")),
     };
     Ok(Sent::Act(vec![Action::Event(event)]))
+}
+
+fn answered(request: &RequestId, answer: CallAnswer) -> Sent {
+    Sent::Act(vec![Action::AnswerApproval {
+        request: request.clone(),
+        answer,
+    }])
 }
 
 fn number(text: &str) -> Result<u32, String> {

@@ -20,6 +20,19 @@ fn open_demo(world: &World) -> Terminal {
     terminal
 }
 
+/// Refuses the agent's call that comes, in words: the agent goes on without.
+fn refuse_and_say_why(terminal: &mut Terminal) {
+    terminal.wait_for("asks: bash");
+    // A dialog about a call takes no key before it can have been read.
+    terminal.wait("the composer for the reason", |terminal| {
+        terminal.type_keys("w");
+        terminal.text().contains("Why not?")
+    });
+    terminal.type_keys("\x15not now");
+    terminal.wait_for("not now");
+    terminal.type_keys(ENTER);
+}
+
 #[test]
 fn a_whole_run_is_played_by_keys() {
     let world = World::new();
@@ -39,8 +52,7 @@ fn a_whole_run_is_played_by_keys() {
     terminal.type_keys("y");
     terminal.wait_for("works on step 1: release?");
     terminal.type_keys("a");
-    terminal.wait_for("asks: bash");
-    terminal.type_keys("n");
+    refuse_and_say_why(&mut terminal);
     terminal.wait_for("the run is over");
     terminal.type_keys("5");
     terminal.wait_for("step 3    tests passed");
@@ -60,8 +72,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     terminal.type_keys(ENTER);
     terminal.wait_for("execute the approved plan");
     terminal.type_keys("y");
-    terminal.wait_for("asks: bash");
-    terminal.type_keys("n");
+    refuse_and_say_why(&mut terminal);
     terminal.wait_for("the run is over");
     terminal.type_keys("d");
     terminal.wait_for("▤ diff [all]");

@@ -99,6 +99,7 @@ fn asked(request: RequestId, call: &CanUseTool, cwd: &Path) -> Option<AdapterEve
             .clone()
             .or_else(|| call.description.clone()),
         origin: call.agent_id.clone(),
+        changes: tools::changes(&call.tool_name, &call.input),
     })
 }
 

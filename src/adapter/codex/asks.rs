@@ -212,6 +212,7 @@ fn ask_command(id: &Value, params: Value, context: Context) -> Result<Asking, St
         call,
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         origin: context.origin(&params.thread_id),
+        changes: Vec::new(),
     };
     let ask = Ask {
         id: id.clone(),
@@ -226,7 +227,8 @@ fn ask_patch(id: &Value, params: Value, context: Context) -> Result<Asking, Stri
     let params: PatchParams = parse_params(params)?;
     let item = context.speaker(&params.thread_id).key(&params.item_id);
     let mut paths = Vec::new();
-    for change in context.items.changes(&item) {
+    let changes = context.items.changes(&item).to_vec();
+    for change in &changes {
         paths.push(change.path.clone());
         match &change.kind {
             ChangeKind::Move(target) => paths.push(target.clone()),
@@ -246,6 +248,7 @@ fn ask_patch(id: &Value, params: Value, context: Context) -> Result<Asking, Stri
         },
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         origin: context.origin(&params.thread_id),
+        changes,
     };
     let ask = Ask {
         id: id.clone(),
@@ -267,6 +270,7 @@ fn ask_permissions(id: &Value, params: Value, context: Context) -> Result<Asking
         },
         reason: params.reason,
         origin: context.origin(&params.thread_id),
+        changes: Vec::new(),
     };
     let ask = Ask {
         id: id.clone(),
@@ -303,6 +307,7 @@ fn ask_elicitation(id: &Value, params: Value, context: Context) -> Result<Asking
         },
         reason: (!params.message.is_empty()).then_some(params.message),
         origin: context.origin(&params.thread_id),
+        changes: Vec::new(),
     };
     let ask = Ask {
         id: id.clone(),

@@ -151,6 +151,7 @@ impl Codex {
                             call,
                             reason: None,
                             origin: origin.then_some(input.session_id),
+                            changes: Vec::new(),
                         }));
                     }
                     other => other,

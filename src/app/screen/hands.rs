@@ -7,7 +7,6 @@ use tokio::time::Instant;
 
 use crate::app::socket::Asked;
 use crate::domain::event::Event;
-use crate::domain::ids::RequestId;
 use crate::domain::plan;
 use crate::domain::question::{AfterEdit, Answer, QuestionKind};
 use crate::engine::Engine;
@@ -34,7 +33,9 @@ impl Shell {
             Action::OpenRun(name) => self.open_run(&name),
             Action::CloseView => Ok(self.close_view()),
             Action::TakeOver => self.take_over(),
-            Action::AnswerApproval { request, allow } => self.answer_approval(&request, allow),
+            Action::AnswerApproval { request, answer } => self.answer_call(&request, answer),
+            Action::ShowPermissions => self.show_permissions(),
+            Action::Revoke(id) => self.revoke(id),
             Action::Copy(text) => self.copy(&text),
             Action::ShowDiff(scope) => self.show_diff(scope),
             Action::Undo(wish) => self.look_at_undo(wish),
@@ -62,17 +63,6 @@ impl Shell {
             asked.answer(Ok(()));
         }
         ended
-    }
-
-    fn answer_approval(&mut self, request: &RequestId, allow: bool) -> Result<Option<End>, End> {
-        let Some(engine) = &mut self.engine else {
-            return Ok(None);
-        };
-        match allow {
-            true => engine.allow(request)?,
-            false => engine.decline(request)?,
-        }
-        self.show_news()
     }
 
     fn copy(&mut self, text: &str) -> Result<Option<End>, End> {

@@ -9,6 +9,7 @@ use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
 use futures_util::StreamExt;
 
 use crate::engine::Engine;
+use crate::store::instant;
 
 use super::ending::End;
 use super::frames::Wanted;
@@ -53,6 +54,7 @@ impl Shell {
             None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
         };
         self.wanted = Wanted::ForUser;
+        screen.on_time(instant::now());
         let actions = match input {
             Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {
                 screen.on_key(key, state)

@@ -12,6 +12,7 @@ impl Shell {
     /// Shows what the open question is about where the state does not hold it: what the turn at the gate
     /// will send, the texts in conflict. Once for each such question, and after each edit.
     pub(super) fn preview(&mut self) {
+        self.show_call();
         let Some(engine) = &self.engine else {
             return;
         };

@@ -19,6 +19,7 @@ use crate::engine::journal::Journal;
 use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
 use crate::process::Kernel;
 use crate::store::Layout;
+use crate::store::approvals::Approvals;
 use crate::store::debug_log::{self, DebugLog};
 use crate::text::clean;
 
@@ -50,6 +51,7 @@ pub(super) fn ready(
         commits_off,
         on_ask,
         permissions: Permissions::of(&loaded.config, on_ask.allowing()),
+        approvals: Approvals::new(&occupied.found.places.approvals_dir(), root),
         config: loaded.config.clone(),
         children: wishes.children.clone(),
         kernel: checked.kernel,

@@ -160,6 +160,7 @@ fn replay(of_run: Layout, judge: &Judge) -> Result<Vec<Replayed>, Refusal> {
                 allowed,
                 by,
                 reason,
+                ..
             } => {
                 let answered = (*allowed, by.as_str(), reason.as_str());
                 settle(&mut waiting, request, answered, &mut replayed);

@@ -21,6 +21,7 @@ use crate::engine::setup::{BranchPolicy, OnAsk, Setup};
 use crate::engine::{Engine, Held, staging};
 use crate::process::Kernel;
 use crate::prompts::Prompts;
+use crate::store::approvals::Approvals;
 use crate::store::{Guard, Layout, Names};
 
 /// A run whose agents are played by the test: it writes what they leave in their folders.
@@ -98,6 +99,7 @@ impl World {
         let setup = Setup {
             root,
             permissions: Permissions::of(&loaded.config, on_ask.allowing()),
+            approvals: Approvals::new(&places.approvals_dir(), &places.home),
             config: loaded.config,
             prompts: Prompts::load(&[]).unwrap(),
             trust: Trust::Untrusted,

@@ -1,39 +1,160 @@
-//! Dialog: may an agent's call go ahead?
+//! Dialog: may an agent's call go ahead, once, for longer, or not at all?
 //!
-//! Enter refuses until the user chooses otherwise: a key that was meant for the dialog before allows nothing.
+//! It shows the call exactly as it was made. Enter refuses until the user chooses otherwise: a key that was
+//! meant for the dialog before allows nothing.
 
-use crate::domain::event::Approval;
+use crate::domain::event::{Approval, CallAnswer};
 use crate::domain::run::State;
+use crate::permission::{Approvable, Keeping, Scope};
 use crate::tui::action::Action;
-use crate::tui::sheet::{Sheet, Then};
+use crate::tui::calls::Exact;
+use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
 
-pub(super) fn sheet(approval: &Approval, state: &State) -> Sheet {
+/// How the ids of its dialogs begin.
+pub const ID: &str = "call";
+
+pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -> Sheet {
     let who = state
         .running
         .as_ref()
         .map_or("an agent", |running| running.order.purpose.role().name());
-    let n_more = state.approvals.len() - 1;
-    let more = match n_more {
+    let more = match state.approvals.len() - 1 {
         0 => String::new(),
         n => format!(" (and {n} more after it)"),
     };
-    let title = format!("{who} asks: {}{more}", approval.permission);
-    let targets = approval.targets.join("\n");
-    let mut sheet =
-        Sheet::new(format!("approval {}", approval.request), &title).says(&targets, theme::CODE);
-    if let Some(reason) = &approval.reason {
-        sheet = sheet.says(&format!("why: {reason}"), theme::QUIET);
-    }
-    let decide = |allow| {
-        Then::Act(vec![Action::AnswerApproval {
-            request: approval.request.clone(),
-            allow,
-        }])
+    let phase = state.phase.name();
+    let title = format!("{who} asks: {}, in {phase}{more}", approval.permission);
+    let exact = exact.filter(|exact| exact.request == approval.request);
+    let mut sheet = Sheet::new(format!("{ID} {}", approval.request), &title);
+    let text = match exact {
+        Some(exact) => exact.text.clone(),
+        None => approval.targets.join("\n"),
     };
-    sheet.whole = Some((title.clone(), targets));
+    sheet = sheet.says(&text, theme::CODE);
+    let mut whole = text;
+    if let Some(diff) = exact
+        .map(|exact| exact.diff.as_str())
+        .filter(|diff| !diff.is_empty())
+    {
+        sheet = sheet.says(diff, theme::PLAIN);
+        whole = format!("{whole}\n\n{diff}");
+    }
+    sheet.whole = Some((title.clone(), whole));
+    says_why(with_answers(sheet, approval), approval)
+}
+
+/// What stands below the call: why it is asked about, and what the agent says.
+fn says_why(mut sheet: Sheet, approval: &Approval) -> Sheet {
+    if let Some(why) = &approval.why {
+        let asked = format!(
+            "asked because {}: {} ({})",
+            why.reason, why.rule, why.origin
+        );
+        sheet = sheet.says(&asked, theme::QUIET);
+    }
+    if approval.keeping == Keeping::Never && approval.why.is_some() {
+        let text = "it cannot be approved for more than this once";
+        sheet = sheet.says(text, theme::NEEDS_YOU);
+    }
+    match &approval.reason {
+        Some(reason) => sheet.says(&format!("why, as the agent says: {reason}"), theme::QUIET),
+        None => sheet,
+    }
+}
+
+fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
+    let mut sheet = sheet.offers(
+        'y',
+        "allow it this once",
+        answered(approval, CallAnswer::Once),
+    );
+    if !approval.offers.is_empty() {
+        sheet = sheet.offers(
+            'r',
+            "allow it for this run: what exactly comes next",
+            Then::Confirm(Box::new(keep(approval, Scope::Run))),
+        );
+        if approval.keeping == Keeping::Project {
+            sheet = sheet.offers(
+                'l',
+                "allow it for this project, also in later runs: what exactly comes next",
+                Then::Confirm(Box::new(keep(approval, Scope::Project))),
+            );
+        }
+    }
+    let n = sheet.choices.len();
     sheet
-        .offers('y', "allow it this once", decide(true))
-        .offers('n', "refuse it", decide(false))
-        .first(1)
+        .offers(
+            'n',
+            "refuse it, and end the agent's turn",
+            answered(approval, CallAnswer::Refuse),
+        )
+        .offers(
+            'w',
+            "refuse it and write why; the agent goes on",
+            Then::Write(Draft::Refusal {
+                of: Draft::mark(&approval.request),
+            }),
+        )
+        .first(n)
+}
+
+fn answered(approval: &Approval, answer: CallAnswer) -> Then {
+    Then::Act(vec![Action::AnswerApproval {
+        request: approval.request.clone(),
+        answer,
+    }])
+}
+
+/// What is kept: this very call, what is like it, or a pattern of the user's.
+fn keep(approval: &Approval, scope: Scope) -> Sheet {
+    let title = format!("allow for {}: what?", scope.name());
+    let serves = format!(
+        "It serves the agent `{}` alone and never lifts a deny; /permissions lists it and takes it back.",
+        approval.profile
+    );
+    let mut sheet =
+        Sheet::new(format!("{ID} kept {}", approval.request), &title).says(&serves, theme::QUIET);
+    let (patterns, exact): (Vec<Approvable>, Vec<Approvable>) = approval
+        .offers
+        .iter()
+        .cloned()
+        .partition(|offer| matches!(offer, Approvable::Pattern(_)));
+    let mut offer = |key, label: &str, what: Vec<Approvable>| {
+        let texts: Vec<&str> = what.iter().map(Approvable::text).collect();
+        let label = format!("{label}: {}", texts.join(", "));
+        if !what.is_empty() {
+            let act = Action::AnswerApproval {
+                request: approval.request.clone(),
+                answer: CallAnswer::Keep { what, scope },
+            };
+            sheet.choices.push(crate::tui::sheet::Choice::new(
+                key,
+                &crate::tui::wrap::one_line(&label),
+                Then::ActAndBack(vec![act]),
+            ));
+        }
+    };
+    let has_pattern = !patterns.is_empty();
+    offer('e', "exactly this", exact);
+    offer('a', "all of this kind", patterns);
+    if has_pattern {
+        sheet = sheet.offers(
+            'o',
+            "a narrower pattern, which you write",
+            Then::Write(Draft::Pattern {
+                of: Draft::mark(&approval.request),
+                scope,
+            }),
+        );
+    }
+    sheet.offers('b', "back", Then::Back)
+}
+
+/// The pattern that a user begins with who writes one.
+pub fn proposed(state: &State) -> String {
+    let offers = state.approvals.first().map(|first| first.offers.iter());
+    let last = offers.and_then(|mut offers| offers.next_back());
+    last.map_or(String::new(), |offer| offer.text().to_owned())
 }

@@ -5,6 +5,7 @@ use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
+use crate::permission::Keeping;
 use crate::tui::keymap::{BINDINGS, IsWriting};
 use crate::tui::{Screen, ScreenSettings, dialogs};
 
@@ -48,6 +49,72 @@ fn enter_releases_a_turn_and_twice_where_that_is_wanted() {
         &["<enter>"],
         "Event(Released)",
     );
+}
+
+#[test]
+fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
+    let state = approving(&["npm install left-pad"]);
+    let answer = |answer: &str| {
+        format!("AnswerApproval {{ request: RequestId(\"req_1\"), answer: {answer} }}")
+    };
+    let check_answer = |keys: &[&str], wanted: &str| check(Some(&state), keys, &answer(wanted));
+    check_answer(&["y"], "Once");
+    check_answer(&["n"], "Refuse");
+    check_answer(&["<enter>"], "Refuse");
+    let kept = |what: &str, scope: &str| format!("Keep {{ what: [{what}], scope: {scope} }}");
+    check_answer(&["r", "e"], &kept("Exact(\"npm install left-pad\")", "Run"));
+    check_answer(&["l", "a"], &kept("Pattern(\"npm install *\")", "Project"));
+    check_answer(
+        &["w", "use the one that is here", "<enter>"],
+        "RefuseBecause(\"use the one that is here\")",
+    );
+    // The proposed pattern stands there to be narrowed.
+    check_answer(
+        &["r", "o", "-D", "<enter>"],
+        &kept("Pattern(\"npm install *-D\")", "Run"),
+    );
+    check_answer(
+        &["/reject not now", "<enter>"],
+        "RefuseBecause(\"not now\")",
+    );
+    let mut never = state.clone();
+    never.approvals[0].keeping = Keeping::Never;
+    never.approvals[0].offers.clear();
+    check(Some(&never), &["r"], "");
+    let mut run = state.clone();
+    run.approvals[0].keeping = Keeping::Run;
+    check(Some(&run), &["l"], "");
+}
+
+#[test]
+fn a_text_about_a_call_is_not_taken_for_another_call() {
+    let state = approving(&["ls"]);
+    let mut other = state.clone();
+    other.approvals[0].request = crate::domain::ids::RequestId::new("req_2");
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    check_on(&mut screen, Some(&state), &["w", "no"], "");
+    check_on(
+        &mut screen,
+        Some(&other),
+        &["<enter>"],
+        "! nobody takes this text now: the call that it was about no longer waits",
+    );
+}
+
+#[test]
+fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
+    let state = approving(&["ls"]);
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    let at = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    super::world::drawn(&mut screen, (80, 24), Some(&state));
+    let y =
+        ratatui::crossterm::event::KeyEvent::from(ratatui::crossterm::event::KeyCode::Char('y'));
+    for (ms, n_actions) in [(0, 0), (149, 0), (150, 1)] {
+        screen.on_time(at(ms));
+        assert_eq!(screen.on_key(y, Some(&state)).len(), n_actions, "{ms} ms");
+    }
 }
 
 #[test]
@@ -149,12 +216,12 @@ fn a_stray_enter_allows_and_executes_nothing() {
     check(
         Some(&call),
         &["<enter>"],
-        "AnswerApproval { request: RequestId(\"req_1\"), allow: false }",
+        "AnswerApproval { request: RequestId(\"req_1\"), answer: Refuse }",
     );
     check(
         Some(&call),
         &["y"],
-        "AnswerApproval { request: RequestId(\"req_1\"), allow: true }",
+        "AnswerApproval { request: RequestId(\"req_1\"), answer: Once }",
     );
     check(Some(&question("execute")), &["<enter>"], "");
     check(
@@ -274,6 +341,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
         let name = state.awaiting.as_ref().map(|q: &_| q.kind.name()).unwrap();
         let picked = std::collections::BTreeMap::new();
         let known = dialogs::Known {
+            exact: None,
             preview: Some("prompt"),
             versions: &[],
             proposed_goal: None,

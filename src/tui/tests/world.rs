@@ -22,6 +22,7 @@ use crate::domain::run::{
     Counts, Goal, PlanFile, Reading, Run, Running, SCHEMA, State, VerdictRecord,
 };
 use crate::domain::turn::{Purpose, Role, TurnOrder};
+use crate::permission::{Approvable, Keeping, Why};
 use crate::tui::{Action, Screen, ScreenSettings};
 
 pub const PLAN: &str = "---\nversion: 2\n---\n\n# Task: 为计算器加入求和 `sum`\n\nThe calculator can add two numbers; **lists** come now.\n\n## Steps\n1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list\n2. [ ] test sum with an empty list, one number, negative numbers and a very long list of numbers that wraps\n3. [ ] 在 README 中说明用法 🎉\n\n```python\ndef sum(numbers):\n    return total\n```\n\nTest: `python3 -m pytest -q`\n";
@@ -222,7 +223,17 @@ pub fn approving(targets: &[&str]) -> State {
         permission: "bash".to_owned(),
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         reason: Some("the tests need the package index".to_owned()),
-        why: None,
+        why: Some(Why {
+            rule: "* ask".to_owned(),
+            origin: "built in: agent build".to_owned(),
+            reason: "it leaves the sandbox".to_owned(),
+        }),
+        offers: vec![
+            Approvable::Exact(targets.join("\n")),
+            Approvable::Pattern("npm install *".to_owned()),
+        ],
+        keeping: Keeping::Project,
+        profile: "build".to_owned(),
     }];
     state
 }

@@ -1,0 +1,116 @@
+//! Agents' calls that wait for the user, and what was approved for more than one of them.
+//!
+//! Refuses to decide: the engine does, by the user's word.
+
+use crate::app::start::Occupied;
+use crate::domain::event::CallAnswer;
+use crate::domain::ids::RequestId;
+use crate::engine::Granted;
+use crate::permission::{Approvable, Scope};
+use crate::store::approvals::{Approvals, Stored};
+use crate::store::instant::to_text;
+use crate::tui::{Exact, Kept};
+
+use super::Shell;
+use super::ending::End;
+
+impl Shell {
+    pub(super) fn answer_call(
+        &mut self,
+        request: &RequestId,
+        answer: CallAnswer,
+    ) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        match engine.answer_call(request, answer)? {
+            Granted::Yes => {}
+            Granted::NotKept(why) => {
+                let word = format!("not allowed yet: {why}");
+                self.screen.on_word(&word);
+            }
+        }
+        self.show_news()
+    }
+
+    /// Shows the call that waits first exactly as it was made.
+    pub(super) fn show_call(&mut self) {
+        let Some(engine) = &self.engine else {
+            return;
+        };
+        let Some(first) = engine.state().approvals.first() else {
+            return;
+        };
+        if self.shown_call.as_ref() == Some(&first.request) {
+            return;
+        }
+        let request = first.request.clone();
+        if let Some(shown) = engine.waiting_call(&request) {
+            self.screen.on_call(Exact {
+                request: request.clone(),
+                text: shown.text.clone(),
+                diff: shown.diff.clone(),
+            });
+        }
+        self.shown_call = Some(request);
+    }
+
+    pub(super) fn show_permissions(&mut self) -> Result<Option<End>, End> {
+        let listed = self.approvals().map(|approvals| approvals.list());
+        match listed {
+            None => self.screen.on_word("the repository is not open yet"),
+            Some(Ok(stored)) => {
+                let kept: Vec<Kept> = stored.iter().map(kept).collect();
+                self.screen.on_permissions(&kept);
+            }
+            Some(Err(error)) => self.screen.on_word(&format!("{error}; {}", error.hint())),
+        }
+        Ok(None)
+    }
+
+    pub(super) fn revoke(&mut self, id: u64) -> Result<Option<End>, End> {
+        let Some(approvals) = self.approvals() else {
+            return Ok(None);
+        };
+        match approvals.revoke(|stored| stored.id == id) {
+            Ok(gone) => {
+                for stored in gone {
+                    let told = kept(&stored);
+                    let text = format!("taken back: {} ({})", told.what, told.about);
+                    self.screen.on_notice(&text);
+                }
+                Ok(None)
+            }
+            Err(error) => {
+                self.screen.on_word(&format!("{error}; {}", error.hint()));
+                Ok(None)
+            }
+        }
+    }
+
+    fn approvals(&self) -> Option<Approvals> {
+        let Occupied { found, .. } = self.occupied.as_ref()?;
+        Some(Approvals::new(&found.places.approvals_dir(), &found.root))
+    }
+}
+
+fn kept(stored: &Stored) -> Kept {
+    let approved = &stored.approved;
+    let how = match approved.what {
+        Approvable::Exact(_) => "exactly",
+        Approvable::Pattern(_) => "all like",
+    };
+    let scope = match approved.scope {
+        Scope::Project => approved.scope.name().to_owned(),
+        Scope::Run => format!("run {}", stored.run),
+    };
+    Kept {
+        id: stored.id,
+        what: format!("{} {how} {}", approved.permission, approved.what.text()),
+        about: format!(
+            "agent {}, {scope}, since {}",
+            approved.profile,
+            to_text(stored.granted_at)
+        ),
+    }
+}

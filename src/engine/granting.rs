@@ -1,0 +1,294 @@
+//! Answers calls that wait for the user, by the user's word, and keeps what is approved for more than once.
+//!
+//! The calls themselves, secrets and all, are held in memory only. Refuses to decide by itself: what an
+//! approval lets through is said by the one decision.
+
+use crate::adapter::{Decision as Answer, FileChange};
+use crate::domain::event::CallAnswer;
+use crate::domain::ids::RequestId;
+use crate::domain::turn::Role;
+use crate::permission::proposals::propose;
+use crate::permission::{
+    Action, Approvable, Approved, Call, Decision, Keeping, Scope, decide, wildcard,
+};
+use crate::store::instant;
+use crate::text::visible;
+
+use super::answering::{Said, deny};
+use super::{Engine, EngineError};
+
+/// A call that waits for the user.
+#[derive(Debug)]
+pub struct Waiting {
+    role: Role,
+    call: Call,
+    decision: Decision,
+    shown: Shown,
+}
+
+/// A call exactly as it was made, with everything visible that a terminal would hide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The command, the paths, or the tool with its input.
+    pub text: String,
+    /// What an edit would change, as a diff; empty for all else and where the CLI does not tell.
+    pub diff: String,
+}
+
+/// What became of the user's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Granted {
+    /// It was given, or the call did not wait any more.
+    Yes,
+    /// Nothing was answered: it cannot be kept like that, for this reason.
+    NotKept(String),
+}
+
+impl Waiting {
+    /// Holds a call as its agent made it.
+    pub(super) fn new(role: Role, call: Call, changes: &[FileChange], decision: Decision) -> Self {
+        let shown = Shown {
+            text: visible(&exact(&call)),
+            diff: visible(&diff(changes)),
+        };
+        Self {
+            role,
+            call,
+            decision,
+            shown,
+        }
+    }
+
+    /// What is approved, for every permission that asked; a command line is approved as such.
+    fn approved(&self, what: &[Approvable], scope: Scope, profile: &str) -> Vec<Approved> {
+        let bash = ["bash".to_owned()];
+        let permissions = match self.call {
+            Call::Command { .. } => bash.as_slice(),
+            Call::Edit { .. } | Call::Read { .. } | Call::Tool { .. } => {
+                self.decision.permissions.as_slice()
+            }
+        };
+        let mut approved = Vec::new();
+        for permission in permissions {
+            approved.extend(what.iter().map(|what| Approved {
+                profile: profile.to_owned(),
+                permission: permission.clone(),
+                what: what.clone(),
+                scope,
+            }));
+        }
+        approved
+    }
+}
+
+fn exact(call: &Call) -> String {
+    let list = |paths: &[std::path::PathBuf]| {
+        let shown = paths.iter().map(|path| path.to_string_lossy());
+        shown.collect::<Vec<_>>().join("\n")
+    };
+    match call {
+        Call::Command { line, .. } => line.clone(),
+        Call::Edit { paths, .. } | Call::Read { paths } => list(paths),
+        Call::Tool { name, input } => format!("{name} {input}"),
+    }
+}
+
+fn diff(changes: &[FileChange]) -> String {
+    let one = |change: &FileChange| {
+        let end = if change.diff.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        format!("{}\n{}{end}", change.path.display(), change.diff)
+    };
+    changes
+        .iter()
+        .filter(|change| !change.diff.is_empty())
+        .map(one)
+        .collect()
+}
+
+impl Engine {
+    /// A call that waits, exactly as it was made; `None` when it does not wait here any more.
+    pub fn waiting_call(&self, request: &RequestId) -> Option<&Shown> {
+        self.calls.get(request).map(|waiting| &waiting.shown)
+    }
+
+    /// Answers a call that waits, by the user's word. A call that no longer waits is left alone.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn answer_call(
+        &mut self,
+        request: &RequestId,
+        answer: CallAnswer,
+    ) -> Result<Granted, EngineError> {
+        let Some(role) = self.calls.get(request).map(|waiting| waiting.role) else {
+            return Ok(Granted::Yes);
+        };
+        let by_user = |answer, reason: &str| Said {
+            answer,
+            by: "user",
+            reason: reason.to_owned(),
+        };
+        match answer {
+            CallAnswer::Once => {
+                let said = by_user(Answer::Allow, "allowed by the user, this once");
+                self.answer(request.clone(), said, Vec::new())?;
+            }
+            CallAnswer::Keep { what, scope } => return self.allow_for_more(request, &what, scope),
+            CallAnswer::RefuseBecause(text) => {
+                let said = by_user(deny(&text), &text);
+                self.answer(request.clone(), said, Vec::new())?;
+            }
+            CallAnswer::Refuse => {
+                self.decline_others(request, role)?;
+                let said = by_user(Answer::DenyAndStop, "declined by the user");
+                self.answer(request.clone(), said, Vec::new())?;
+            }
+        }
+        Ok(Granted::Yes)
+    }
+
+    /// Lets a call go ahead and keeps what is approved with it, once that is known to cover the call.
+    fn allow_for_more(
+        &mut self,
+        request: &RequestId,
+        what: &[Approvable],
+        scope: Scope,
+    ) -> Result<Granted, EngineError> {
+        let not_kept = |why: String| Ok(Granted::NotKept(why));
+        let (Some(waiting), Some(at_work)) = (self.calls.get(request), &self.at_work) else {
+            return Ok(Granted::Yes);
+        };
+        let offers = propose(&waiting.call, &waiting.decision);
+        if let Some(why) = forbidden(&offers, waiting.decision.keeping, what, scope) {
+            return not_kept(why.to_owned());
+        }
+        let run = self.state().run.clone();
+        let mut context = self.context(&waiting.call, at_work, Vec::new());
+        let kept = waiting.approved(what, scope, &context.profile);
+        context.approvals = match self.setup.approvals.serving(&run) {
+            Ok(before) => before,
+            Err(error) => return not_kept(format!("{error}; {}", error.hint())),
+        };
+        context.approvals.extend(kept.iter().cloned());
+        if decide(&waiting.call, &context).action != Action::Allow {
+            return not_kept("that would not cover the call that waits".to_owned());
+        }
+        if let Err(error) = self.setup.approvals.add(&run, instant::now(), &kept) {
+            return not_kept(format!("{error}; {}", error.hint()));
+        }
+        let said = Said {
+            answer: Answer::Allow,
+            by: "user",
+            reason: format!("allowed by the user for {}", scope.name()),
+        };
+        self.answer(request.clone(), said, kept)?;
+        self.let_through()?;
+        Ok(Granted::Yes)
+    }
+
+    /// Lets those of the waiting calls through that the approvals cover now.
+    fn let_through(&mut self) -> Result<(), EngineError> {
+        let Ok(approved) = self.setup.approvals.serving(&self.state().run) else {
+            return Ok(());
+        };
+        let Some(at_work) = &self.at_work else {
+            return Ok(());
+        };
+        let is_covered = |waiting: &Waiting| {
+            let context = self.context(&waiting.call, at_work, approved.clone());
+            decide(&waiting.call, &context).action == Action::Allow
+        };
+        let covered = self.calls.iter().filter(|(_, waiting)| is_covered(waiting));
+        let covered: Vec<RequestId> = covered.map(|(request, _)| request.clone()).collect();
+        for request in covered {
+            let said = Said {
+                answer: Answer::Allow,
+                by: "cascade",
+                reason: "what you approved for another call covers it".to_owned(),
+            };
+            self.answer(request, said, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// Declines what else a session asked for whose turn the user ends with a plain no.
+    fn decline_others(&mut self, request: &RequestId, role: Role) -> Result<(), EngineError> {
+        let others = self.calls.iter();
+        let others = others.filter(|(other, waiting)| *other != request && waiting.role == role);
+        let others: Vec<RequestId> = others.map(|(other, _)| other.clone()).collect();
+        for other in others {
+            let reason = "the user refused another call and ended the turn";
+            let said = Said {
+                answer: deny(reason),
+                by: "cascade",
+                reason: reason.to_owned(),
+            };
+            self.answer(other, said, Vec::new())?;
+        }
+        Ok(())
+    }
+}
+
+/// Why something cannot be approved for more than once; `None` when it can: it was offered for this very call,
+/// or is narrower than a pattern that was.
+fn forbidden(
+    offers: &[Approvable],
+    keeping: Keeping,
+    what: &[Approvable],
+    scope: Scope,
+) -> Option<&'static str> {
+    let is_offered = |what: &Approvable| {
+        offers.iter().any(|offer| match (offer, what) {
+            (Approvable::Pattern(wide), Approvable::Pattern(narrow)) => {
+                wildcard::covers(wide, narrow)
+            }
+            (offer, what) => offer == what,
+        })
+    };
+    match keeping {
+        Keeping::Never => Some("a dangerous call is allowed once at a time"),
+        Keeping::Run if scope == Scope::Project => {
+            Some("a call of the safety list is kept for this run at most")
+        }
+        Keeping::Run | Keeping::Project if what.is_empty() => Some("there is nothing to keep"),
+        Keeping::Run | Keeping::Project if !what.iter().all(is_offered) => {
+            Some("only what is offered can be kept, or less of it")
+        }
+        Keeping::Run | Keeping::Project => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_offered_is_kept_or_less_of_it() {
+        let pattern = |text: &str| Approvable::Pattern(text.to_owned());
+        let exact = |text: &str| Approvable::Exact(text.to_owned());
+        let offers = [exact("cargo test"), pattern("cargo test *")];
+        let check = |keeping, what: &[Approvable], scope, allowed| {
+            let why = forbidden(&offers, keeping, what, scope);
+            assert_eq!(why.is_none(), allowed, "{what:?} {why:?}");
+        };
+        let (run, project) = (Scope::Run, Scope::Project);
+        check(Keeping::Project, &[pattern("cargo test *")], project, true);
+        check(
+            Keeping::Project,
+            &[pattern("cargo test --lib *")],
+            run,
+            true,
+        );
+        check(Keeping::Project, &[pattern("cargo *")], run, false);
+        check(Keeping::Project, &[pattern("*")], run, false);
+        check(Keeping::Project, &[exact("*")], run, false);
+        check(Keeping::Project, &[], run, false);
+        check(Keeping::Run, &[exact("cargo test")], run, true);
+        check(Keeping::Run, &[exact("cargo test")], project, false);
+        check(Keeping::Never, &[exact("cargo test")], run, false);
+    }
+}
