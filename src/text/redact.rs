@@ -347,14 +347,18 @@ fn ends_token(next: char) -> bool {
 
 /// Finds every secret of one line, in order, overlapping finds joined.
 fn scan(text: &str, before: Option<char>, known: Option<&Known>) -> Vec<Span> {
-    if known::first_hint(text, known).is_none() {
+    let Some(hint) = known::first_hint(text, known) else {
         return Vec::new();
-    }
+    };
     let mut found = private_key::find(text);
     found.extend(shapes::find_dotted(text));
     found.extend(shapes::find_logins(text));
     found.extend(known.map(|known| known.find(text)).unwrap_or_default());
-    found.extend(at_anchors(text, before));
+    found.extend(at_anchors(
+        text,
+        hint.saturating_sub(anchors::BEGINS_BEFORE),
+        before,
+    ));
     join(found)
 }
 
@@ -374,10 +378,10 @@ fn join(mut found: Vec<Span>) -> Vec<Span> {
     joined
 }
 
-fn at_anchors(text: &str, before: Option<char>) -> Vec<Span> {
+fn at_anchors(text: &str, from: usize, before: Option<char>) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut passed = Passed::default();
-    for found in anchors::each(text) {
+    for found in anchors::each(text, from) {
         // What lies inside a secret leads to none; what would need work twice is passed over.
         if spans
             .last()

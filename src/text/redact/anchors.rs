@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use memchr::memchr_iter;
 
 use super::pairs::NAMES;
@@ -59,8 +59,57 @@ static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
 
 /// Every four bytes that hint at a word: one bit each by a sum of them, which is quick, and in order.
 struct Hints {
-    bits: Vec<u64>,
+    bits: Box<[u64; N_WORDS]>,
     fours: Vec<u32>,
+}
+
+const N_WORDS: usize = (1 << TABLE_BITS) / 64;
+
+/// How many places are looked at before one question whether any of them was a hint.
+const STRIDE: usize = 16;
+
+impl Hints {
+    /// Finds the last byte of the first four that hint at a word.
+    fn first(&self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while let Some(window) = bytes
+            .get(at..)
+            .and_then(|rest| rest.first_chunk::<{ STRIDE + 3 }>())
+        {
+            let mut found = 0;
+            for four in window.windows(4) {
+                found |= self.bit(folded(four));
+            }
+            if found != 0
+                && let Some(hint) = window
+                    .windows(4)
+                    .position(|four| self.is_hint(folded(four)))
+            {
+                return Some(at + hint + 3);
+            }
+            at += STRIDE;
+        }
+        let rest = bytes.get(at..)?;
+        let hint = rest
+            .windows(4)
+            .position(|four| self.is_hint(folded(four)))?;
+        Some(at + hint + 3)
+    }
+
+    fn bit(&self, four: u32) -> u64 {
+        let place = place(four);
+        self.bits[(place / 64) % N_WORDS] >> (place % 64) & 1
+    }
+
+    fn is_hint(&self, four: u32) -> bool {
+        self.bit(four) == 1 && self.fours.binary_search(&four).is_ok()
+    }
+}
+
+fn folded(four: &[u8]) -> u32 {
+    four.first_chunk()
+        .map_or(0, |four| u32::from_le_bytes(*four))
+        | FOLD
 }
 
 static HINTS: LazyLock<Hints> = LazyLock::new(|| {
@@ -79,7 +128,7 @@ static HINTS: LazyLock<Hints> = LazyLock::new(|| {
     }
     fours.sort_unstable();
     fours.dedup();
-    let mut bits = vec![0; (1 << TABLE_BITS) / 64];
+    let mut bits = Box::new([0; N_WORDS]);
     for four in &fours {
         let place = place(*four);
         bits[place / 64] |= 1 << (place % 64);
@@ -125,31 +174,26 @@ fn commonness(byte: u8) -> u32 {
 /// Finds the first place at or after which a word may be: nothing before it belongs to one.
 pub(super) fn first_hint(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let hints = &*HINTS;
-    let bits = hints.bits.as_slice();
-    let mut four: u32 = 0;
-    let hint = bytes.iter().position(|byte| {
-        four = four >> 8 | u32::from(byte | 0x20) << 24;
-        let place = place(four);
-        bits[place / 64] >> (place % 64) & 1 == 1 && hints.fours.binary_search(&four).is_ok()
-    });
+    let hint = HINTS.first(bytes);
     let upto = hint.unwrap_or(bytes.len());
     let dotted = dots(&bytes[..bytes.len().min(upto + 8)]).next();
     let login = logins(&bytes[..bytes.len().min(upto + 1)]).next();
     [hint, dotted, login].into_iter().flatten().min()
 }
 
-/// Finds every word, in the order of their ends.
-pub(super) fn each(text: &str) -> impl Iterator<Item = Found> {
+/// Finds every word that does not end before `from`, in the order of their ends.
+pub(super) fn each(text: &str, from: usize) -> impl Iterator<Item = Found> {
     let automaton = ANCHORS.automaton.iter();
     automaton.flat_map(move |automaton| {
-        automaton.find_overlapping_iter(text).filter_map(|found| {
-            Some(Found {
-                anchor: *ANCHORS.anchors.get(found.pattern().as_usize())?,
-                start: found.start(),
-                end: found.end(),
+        automaton
+            .find_overlapping_iter(Input::new(text).range(from..))
+            .filter_map(|found| {
+                Some(Found {
+                    anchor: *ANCHORS.anchors.get(found.pattern().as_usize())?,
+                    start: found.start(),
+                    end: found.end(),
+                })
             })
-        })
     })
 }
 
@@ -201,7 +245,7 @@ mod tests {
             let text = format!("{left}{}{right}", if upper { word.to_uppercase() } else { (*word).to_owned() });
             prop_assert!(first_hint(&text).is_some_and(|at| at < left.len() + word.len() + 2));
             let is_there = |found: Found| found.start == left.len() && found.end == left.len() + word.len();
-            prop_assert!(each(&text).any(is_there));
+            prop_assert!(each(&text, 0).any(is_there));
         }
     }
 }

@@ -167,6 +167,9 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
         return None;
     }
     let start = name_start(text, end);
+    if next == b' ' && !leads_on(&text[..start], &text[start..end], rest) {
+        return None;
+    }
     let name = &text[start..end];
     // The word inside a mark is no name.
     let is_expected = text[..start]
@@ -186,6 +189,29 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
         .or_else(|| beside(text, start, end))?;
     span.context = start;
     Some(span)
+}
+
+/// Tells quickly whether a value may follow after a blank: most names that stand in prose are passed over here.
+fn leads_on(left: &str, name: &str, rest: &str) -> bool {
+    let rest = rest.trim_start_matches(' ').as_bytes();
+    let signs = b"=:,<?+\"'`\\";
+    let is_sign = rest.first().is_some_and(|first| signs.contains(first));
+    let is_told = rest.starts_with(b"is") || rest.starts_with(b"was");
+    let is_flag = name.starts_with("--") || left.ends_with("--");
+    // A command that takes a name and a value: ENV, ARG, set, login and their like end so.
+    let before = left.trim_end_matches(['"', '\'', ' ']).as_bytes();
+    let is_command =
+        matches!(
+            before.last(),
+            Some(b'v' | b'V' | b'g' | b'G' | b't' | b'x' | b':')
+        ) || memchr::memmem::find(&before[before.len().saturating_sub(80)..], b"login").is_some()
+            || memchr::memmem::find(&before[before.len().saturating_sub(80)..], b"set").is_some();
+    let is_long = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_graphic())
+        .count()
+        >= 20;
+    is_sign || is_told || is_flag || is_command || is_long
 }
 
 /// Finds the value of a line such as `value: x` whose line before named a secret.
@@ -210,8 +236,14 @@ static NAME_LINE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// How long a line may be that says a name only, in bytes.
+const LONGEST_ANNOUNCEMENT: usize = 160;
+
 /// The secret name that a line such as `- name: API_KEY` announces for the next one.
 pub(super) fn announced(text: &str) -> Option<&str> {
+    if text.len() > LONGEST_ANNOUNCEMENT {
+        return None;
+    }
     let name = NAME_LINE.captures(text)?.get(1)?.as_str();
     is_secret_name(name).then_some(name)
 }
