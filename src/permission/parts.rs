@@ -238,3 +238,6 @@ fn told(doubt: &Doubt) -> String {
     }
     .to_owned()
 }
+
+#[cfg(test)]
+mod tests;

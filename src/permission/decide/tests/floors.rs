@@ -83,6 +83,14 @@ fn protected_paths_are_never_written() {
     ] {
         check_all(&edit(&[path]), &[path], |context| context, [DENY; 8]);
     }
+    for line in [
+        "echo x > .git/config",
+        "ls && echo x >> ./.agent-collab/state.json",
+    ] {
+        for reach in [Unconfined, LeavesSandbox, Contained] {
+            check_all(&command(line, reach), &[], |context| context, [DENY; 8]);
+        }
+    }
 }
 
 #[test]
