@@ -166,7 +166,7 @@ impl ChoiceArgs {
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
-    know_secrets();
+    redact::know_by(secrets);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -184,12 +184,10 @@ pub fn main() -> u8 {
 }
 
 /// Lets the values of the environment's secret variables be replaced wherever they would be shown or kept.
-fn know_secrets() {
+fn secrets() -> Option<Known> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    if let Some(known) = Known::from_variables(variables) {
-        redact::know(known);
-    }
+    Known::from_variables(variables)
 }
 
 /// Without a command and without a terminal there is nothing to do but say so.

@@ -21,7 +21,7 @@ mod values;
 
 use anchors::Anchor;
 pub(crate) use known::may_hold_secret;
-pub use known::{Known, know};
+pub use known::{Known, know_by};
 pub(crate) use pairs::is_secret_name;
 use shapes::Passed;
 pub(crate) use values::{redact_number, redact_value};

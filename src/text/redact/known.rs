@@ -18,11 +18,15 @@ pub struct Known {
     automaton: AhoCorasick,
 }
 
-static KNOWN: OnceLock<Known> = OnceLock::new();
+static KNOWN: OnceLock<Option<Known>> = OnceLock::new();
 
-/// Notes for the rest of the process which values are secret. Only the first call counts.
-pub fn know(known: Known) {
-    let _already = KNOWN.set(known);
+/// Who says which values are secret.
+static SOURCE: OnceLock<fn() -> Option<Known>> = OnceLock::new();
+
+/// Notes for the rest of the process who says which values are secret. Only the first call counts; it is asked
+/// once, when a text is looked at for the first time: names are judged at a cost that no start should wait for.
+pub fn know_by(source: fn() -> Option<Known>) {
+    let _already = SOURCE.set(source);
 }
 
 impl Known {
@@ -66,7 +70,8 @@ impl Known {
 
 /// What this process was told.
 pub(super) fn known() -> Option<&'static Known> {
-    KNOWN.get()
+    let ask = || SOURCE.get().and_then(|source| source());
+    KNOWN.get_or_init(ask).as_ref()
 }
 
 /// Finds the first place at or after which a secret may be: nothing before it belongs to one.
@@ -83,9 +88,12 @@ pub(crate) fn may_hold_secret(text: &str) -> bool {
 
 fn names_secret(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    if !["KEY", "TOKEN", "SECRET", "PASS", "PWD", "PAT", "AUTH"]
-        .iter()
-        .any(|word| upper.contains(word))
+    // Every shell sets these two, and they hold folders.
+    let is_folder = matches!(upper.as_str(), "PWD" | "OLDPWD");
+    if is_folder
+        || !["KEY", "TOKEN", "SECRET", "PASS", "PWD", "PAT", "AUTH"]
+            .iter()
+            .any(|word| upper.contains(word))
     {
         return false;
     }
