@@ -14,6 +14,7 @@ pub mod decide;
 pub mod explain;
 pub mod floors;
 pub mod given;
+pub mod guard;
 mod judge;
 pub mod layers;
 pub mod lint;
@@ -21,23 +22,21 @@ pub mod mode;
 pub mod names;
 pub mod parts;
 pub mod path;
-pub mod plain_words;
 pub mod profile;
 pub mod proposals;
-pub mod read_only;
+pub mod reading;
 pub mod rule;
-pub mod safety;
 pub mod shell;
 pub mod wildcard;
+mod words;
 
 pub use approved::{Approvable, Approved, Keeping, Scope};
 pub use context::{Context, Lineage, PhaseAccess, Repetition, ResolvedPath};
 pub use decide::{Ask, By, Decision, Link, Target, Why, decide};
 pub use layers::Rules;
 pub use mode::Mode;
-pub use plain_words::{Refused, plain_words};
 pub use profile::{AgentMode, Profile, Profiles};
-pub use read_only::reads_only;
+pub use reading::{Refused, proven};
 pub use rule::{Action, Layer, Origin, Rule};
 
 /// Something an agent wants to do and its CLI asks about.

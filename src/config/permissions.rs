@@ -5,9 +5,9 @@
 use super::layers;
 use super::problem::Notice;
 use super::types::{AgentProfile, Config, Rule};
+use crate::permission::guard::Settings;
 use crate::permission::lint;
 use crate::permission::profile::Shown;
-use crate::permission::safety::Settings;
 use crate::permission::{self, Action, AgentMode, Layer, Origin, Profile, Profiles, Rules, names};
 
 /// Everything written about permissions.
@@ -66,6 +66,7 @@ impl Permissions {
             safety: Settings {
                 blocked: config.safety.blocked_commands.clone(),
                 confirm: config.safety.require_confirm_for.clone(),
+                ..Settings::default()
             },
             written: in_layers(&config.permission.rules),
             restrictions: in_layers(&config.permission.restrictions),

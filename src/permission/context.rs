@@ -8,11 +8,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::approved::Approved;
+use super::guard;
 use super::layers::Rules;
 use super::mode::Mode;
 use super::profile::Profile;
 use super::rule::Rule;
-use super::safety;
 
 /// Which part of a run a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ pub struct Context {
     /// Whether the agent turns in a circle.
     pub repetition: Repetition,
     /// Which commands are held back whatever else allows them.
-    pub safety: safety::Settings,
+    pub safety: guard::Settings,
 }
 
 impl Context {
@@ -108,7 +108,7 @@ impl Context {
             lineage: Lineage::Role,
             hidden: Vec::new(),
             repetition: Repetition::None,
-            safety: safety::Settings::default(),
+            safety: guard::Settings::default(),
         }
     }
 }

@@ -11,8 +11,7 @@ use super::mode::Mode;
 use super::path::{absolute, is_inside, is_protected};
 use super::profile::NOT_FOR_CHILDREN;
 use super::rule::{Action, Facts, last_match};
-use super::safety::{Class, classify};
-use super::{Call, Reach, names, parts, plain_words, read_only, wildcard};
+use super::{Call, Reach, guard, names, parts, reading, wildcard};
 
 /// Which floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,21 +234,14 @@ pub fn reading_refusal(line: &str, cwd: &Path, reach: Reach, context: &Context) 
     if reach == Reach::LeavesSandbox {
         return Some("no command may leave the sandbox".to_owned());
     }
-    let words = match plain_words::plain_words(line) {
-        Ok(words) => words,
-        Err(refused) => return Some(refused.to_string()),
-    };
-    if let Some(reason) = read_only::refusal(&words) {
-        return Some(reason);
-    }
     if !is_inside(cwd, &context.root) {
         return Some(format!(
             "commands run inside the repository, not in {}",
             cwd.display()
         ));
     }
-    read_only::escaping_argument(&words, cwd, &context.root)
-        .map(|word| format!("`{word}` may name something outside the repository"))
+    let proof = reading::proven(line, cwd, &context.root);
+    proof.err().map(|refused| refused.to_string())
 }
 
 /// A child has no tools that start or talk to sessions, and nothing that its parent's session denies.
@@ -276,18 +268,23 @@ fn parent_session(looked: &Looked<'_>) -> Option<Held> {
 }
 
 fn safety(looked: &Looked<'_>) -> Option<Held> {
-    let Call::Command { line, .. } = looked.call else {
+    let Call::Command { line, cwd, .. } = looked.call else {
         return None;
     };
-    let verdict = classify(line, &looked.context.safety);
+    let settings = guard::Settings {
+        root: Some(looked.context.root.clone()),
+        cwd: Some(cwd.clone()),
+        ..looked.context.safety.clone()
+    };
+    let verdict = guard::classify(line, &settings);
     let keeping = match verdict.class {
-        Class::Safe => return None,
-        Class::Confirm => Keeping::Run,
-        Class::Dangerous => Keeping::Never,
+        guard::Class::Safe => return None,
+        guard::Class::Confirm => Keeping::Run,
+        guard::Class::Dangerous => Keeping::Never,
     };
     Some(Held {
         action: Action::Ask,
         keeping,
-        reason: verdict.reason,
+        reason: verdict.told(),
     })
 }

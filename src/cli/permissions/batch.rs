@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::permission::given::{self, Named};
-use crate::permission::safety::{Settings, classify};
+use crate::permission::guard::{Settings, Verdict, classify, classify_argv};
 use crate::permission::{Action, Approvable, Approved, Layer, Origin, Rule, Rules};
 
 /// One case.
@@ -132,8 +132,8 @@ fn read(line: &[u8], safety: &Settings) -> (Value, Result<Value, String>) {
 
 fn judge(case: &Case, safety: &Settings) -> Result<Value, String> {
     match (&case.cmd, &case.argv, &case.tool) {
-        (Some(cmd), None, None) => Ok(classed(cmd, safety)),
-        (None, Some(argv), None) => Ok(classed(&argv.join(" "), safety)),
+        (Some(cmd), None, None) => Ok(classed(&classify(cmd, safety))),
+        (None, Some(argv), None) => Ok(classed(&classify_argv(argv, safety))),
         (None, None, Some(tool)) => decided(case, tool),
         (None, None, None) if case.rules.is_some() => Err("`rules` without `tool`".to_owned()),
         (None, None, None) => Err("neither `cmd` nor `argv` nor `rules` with `tool`".to_owned()),
@@ -141,8 +141,7 @@ fn judge(case: &Case, safety: &Settings) -> Result<Value, String> {
     }
 }
 
-fn classed(text: &str, safety: &Settings) -> Value {
-    let verdict = classify(text, safety);
+fn classed(verdict: &Verdict) -> Value {
     json!({ "class": verdict.class, "rule": verdict.rule, "reason": verdict.reason })
 }
 

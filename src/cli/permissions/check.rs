@@ -13,7 +13,7 @@ use crate::cli::ChoiceArgs;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::engine::git::GitSettings;
-use crate::permission::safety::{Class, Settings, Verdict, classify};
+use crate::permission::guard::{Class, Settings, Verdict, classify, classify_argv};
 
 const EXAMPLES: &str = "\
 Classes:
@@ -83,17 +83,13 @@ pub async fn run(args: CheckArgs) -> Result<u8, Refusal> {
 fn in_words(command: &[String], safety: &Settings) -> String {
     let (text, verdict) = match command {
         [line] => (line.clone(), classify(line, safety)),
-        words => {
-            let text = words.join(" ");
-            let verdict = classify(&text, safety);
-            (text, verdict)
-        }
+        words => (words.join(" "), classify_argv(words, safety)),
     };
     let Verdict {
         class,
         rule,
         reason,
-        ..
+        span,
     } = &verdict;
     let (name, meaning) = match class {
         Class::Safe => ("safe", "your rules and the mode decide"),
@@ -107,7 +103,7 @@ fn in_words(command: &[String], safety: &Settings) -> String {
         ),
     };
     let mut out = format!("{name}: {meaning}\n\n");
-    out.push_str(&marked(&text, span_of(&verdict, &text)));
+    out.push_str(&marked(&text, span.clone()));
     if *class != Class::Safe {
         out.push_str(&format!(
             "\nwhy   {}\nrule  {}\n",
@@ -116,15 +112,6 @@ fn in_words(command: &[String], safety: &Settings) -> String {
         ));
     }
     out
-}
-
-fn span_of(verdict: &Verdict, text: &str) -> std::ops::Range<usize> {
-    match verdict.class {
-        Class::Safe => 0..0,
-        Class::Confirm | Class::Dangerous => text
-            .find(verdict.rule.as_str())
-            .map_or(0..text.len(), |at| at..at + verdict.rule.len()),
-    }
 }
 
 /// Writes each line of a text, and below it what of it a span covers.
@@ -165,7 +152,7 @@ mod tests {
     fn what_holds_a_command_back_is_marked() {
         check(
             &["ls && sudo make"],
-            "dangerous\n  ls && sudo make\n        ^^^^",
+            "dangerous\n  ls && sudo make\n        ^^^^^^^^^",
         );
         check(&["ls -la"], "safe\n  ls -la");
         check(&["git push"], "confirm\n  git push\n  ^^^^^^^^");

@@ -1,0 +1,481 @@
+//! Code of python, node, perl, ruby and their like: what it deletes, runs and writes.
+//!
+//! It looks at names, calls and the strings in them, not at a grammar. It refuses to know where the
+//! code came from.
+
+use std::collections::HashMap;
+
+use crate::permission::shell::UNKNOWN;
+use crate::permission::words::listed;
+
+mod effect;
+mod names;
+mod others;
+mod tokens;
+
+pub use effect::Effect;
+use names::{
+    COMMON_NAMES, COPYING_NAMES, DROPPING_NAMES, EVALUATING_NAMES, FETCHING_NAMES, FLAGGED_NAMES,
+    LISTING_NAMES, MODE_NAMES, REMOVING_NAMES, RUNNING_NAMES, RUNNING_WORDS, STATEMENT_NAMES,
+    TREE_NAMES, WRITING_NAMES,
+};
+use tokens::{Token, has_tree_flag, is_everybody, is_fetching, texts_of, tokens};
+
+/// A language, as far as it matters for reading its strings and comments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Python.
+    Python,
+    /// JavaScript and TypeScript.
+    JavaScript,
+    /// Perl.
+    Perl,
+    /// Ruby.
+    Ruby,
+    /// PHP.
+    Php,
+    /// Lua.
+    Lua,
+    /// PowerShell.
+    PowerShell,
+    /// Awk.
+    Awk,
+    /// Commands of vi and its like.
+    Editor,
+    /// Any other.
+    Other,
+}
+
+/// How much code is looked at; what is longer is not known.
+const TOKENS: usize = 6_000;
+/// How many tokens of one call are looked at.
+const ARGUMENTS: usize = 400;
+/// How many effects are followed.
+const EFFECTS: usize = 200;
+
+/// Everything that a text of code does, as far as it can be seen.
+pub fn effects(text: &str, language: Language) -> Vec<Effect> {
+    match language {
+        Language::PowerShell => return others::of_powershell(text),
+        Language::Editor => return others::of_editor(text),
+        Language::Awk => return others::of_awk(text),
+        _ => {}
+    }
+    let mut tokens = tokens(text, language);
+    let is_cut = tokens.len() > TOKENS;
+    tokens.truncate(TOKENS);
+    let code = Code::new(&tokens, language);
+    let mut effects = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Name(name) => code.judge_name(at, name, &mut effects),
+            Token::Command(text) => effects.push(Effect::Shell(text.clone())),
+            Token::Text(text) => code.judge_text(at, text, &mut effects),
+            Token::Mark(_) => {}
+        }
+    }
+    code.judge_whole(&mut effects);
+    if is_cut || effects.len() > EFFECTS {
+        effects.truncate(EFFECTS);
+        effects.push(Effect::Unknown);
+    }
+    effects
+}
+
+struct Code<'a> {
+    tokens: &'a [Token],
+    language: Language,
+    /// The texts of `name = "…"`, where the code says so first.
+    assigned: HashMap<&'a str, Vec<String>>,
+    /// Whether some word says that programs are run.
+    names_runner: bool,
+}
+
+impl<'a> Code<'a> {
+    fn new(tokens: &'a [Token], language: Language) -> Self {
+        let names_runner = tokens.iter().any(|token| match token {
+            Token::Name(name) => listed(RUNNING_WORDS, name),
+            Token::Text(text) => matches!(
+                text.trim_start_matches("node:"),
+                "child_process" | "execa" | "shelljs"
+            ),
+            Token::Command(_) | Token::Mark(_) => false,
+        });
+        let mut code = Self {
+            tokens,
+            language,
+            assigned: HashMap::new(),
+            names_runner,
+        };
+        for (at, window) in tokens.windows(3).enumerate() {
+            if let [Token::Name(name), Token::Mark('='), value] = window
+                && *value != Token::Mark('=')
+                && !code.assigned.contains_key(name.as_str())
+            {
+                let texts = code.texts_from(at + 2);
+                if !texts.is_empty() {
+                    code.assigned.insert(name, texts);
+                }
+            }
+        }
+        code
+    }
+
+    /// The texts up to the end of a statement, joined where they are joined.
+    fn texts_from(&self, from: usize) -> Vec<String> {
+        let rest = self.tokens.get(from..).unwrap_or_default();
+        let rest = rest.get(..ARGUMENTS).unwrap_or(rest);
+        let ends = |token: &&Token| !matches!(token, Token::Mark(';' | '\n'));
+        let mut texts: Vec<String> = Vec::new();
+        let mut joins = false;
+        for token in rest.iter().take_while(ends) {
+            if let Token::Text(text) = token {
+                match texts.last_mut().filter(|_| joins) {
+                    Some(last) => last.push_str(text),
+                    None => texts.push(text.clone()),
+                }
+            }
+            joins = self.joins_with(token);
+        }
+        texts
+    }
+
+    fn judge_name(&self, at: usize, name: &str, effects: &mut Vec<Effect>) {
+        if self.is_imported(at) {
+            return;
+        }
+        let arguments = self.arguments(at + 1);
+        let is_tree = listed(TREE_NAMES, name) && !self.is_defined(at);
+        if is_tree || (listed(FLAGGED_NAMES, name) && has_tree_flag(arguments)) {
+            return effects.push(Effect::Tree);
+        }
+        if listed(MODE_NAMES, name) && arguments.iter().any(is_everybody) {
+            return effects.push(Effect::Everybody);
+        }
+        if listed(REMOVING_NAMES, name) {
+            let paths = texts_of(arguments).chain(self.object_text(at));
+            effects.extend(paths.map(|path| Effect::Removes(path.to_owned())));
+        }
+        if listed(EVALUATING_NAMES, name) && self.evaluates(at, name, effects) {
+            return;
+        }
+        if listed(RUNNING_NAMES, name) && self.runs(at, name) {
+            self.judge_run(arguments, effects);
+        }
+        if listed(WRITING_NAMES, name) {
+            self.judge_open(at, name, effects);
+        }
+        if listed(STATEMENT_NAMES, name) {
+            effects.extend(texts_of(arguments).map(|text| Effect::Statement(text.to_owned())));
+        }
+        if listed(DROPPING_NAMES, name) && self.is_call(at) {
+            effects.push(Effect::Statement("DROP DATABASE x".to_owned()));
+        }
+        let kills = matches!(name, "kill" | "killpg");
+        if kills && matches!(arguments, [Token::Mark('-'), Token::Name(one), ..] if one == "1") {
+            let words = ["kill", "-9", "-1"].map(str::to_owned);
+            effects.push(Effect::Words(words.to_vec()));
+        }
+    }
+
+    /// `require('rimraf')`, `do shell script "…"`, `"…".execute()`.
+    fn judge_text(&self, at: usize, text: &str, effects: &mut Vec<Effect>) {
+        let name_before = |back: usize| match at
+            .checked_sub(back)
+            .and_then(|place| self.tokens.get(place))
+        {
+            Some(Token::Name(name)) => Some(name.as_str()),
+            _ => None,
+        };
+        let is_required = name_before(2) == Some("require")
+            || name_before(1) == Some("from")
+            || name_before(2) == Some("import");
+        if self.language == Language::JavaScript && text == "rimraf" && is_required {
+            effects.push(Effect::Tree);
+        }
+        let is_executed = matches!(self.tokens.get(at + 1..at + 3), Some([Token::Mark('.'), Token::Name(name)]) if name == "execute");
+        if self.language == Language::Other && (is_executed || name_before(1) == Some("script")) {
+            effects.push(Effect::Shell(text.to_owned()));
+        }
+    }
+
+    /// What names say together, wherever they stand.
+    fn judge_whole(&self, effects: &mut Vec<Effect>) {
+        let has = |list: &str| {
+            self.tokens
+                .iter()
+                .any(|token| matches!(token, Token::Name(name) if listed(list, name)))
+        };
+        if has("remove unlink rmdir unlinkSync rmdirSync rmSync delete") && has(LISTING_NAMES) {
+            effects.push(Effect::Many);
+            let far = texts_of(self.tokens).filter(|text| text.starts_with(['/', '~']));
+            effects.extend(far.map(|path| Effect::Removes(path.to_owned())));
+        }
+        if has("fork") && has("while loop for until") {
+            effects.push(Effect::Fork);
+        }
+        let names_shell = texts_of(self.tokens).any(|text| {
+            listed(
+                "/bin/sh /bin/bash /bin/zsh sh bash cmd.exe",
+                text.trim_end_matches(" -i"),
+            )
+        });
+        if names_shell && has("socket Socket net TCPSocket fsockopen connect") {
+            effects.push(Effect::Remote);
+        }
+    }
+
+    /// The tokens between the brackets behind a name, or up to the end of the statement.
+    fn arguments(&self, from: usize) -> &[Token] {
+        let rest = self.tokens.get(from..).unwrap_or_default();
+        let rest = rest.get(..ARGUMENTS).unwrap_or(rest);
+        let Some(Token::Mark('(')) = rest.first() else {
+            let ends = |token: &Token| matches!(token, Token::Mark(';' | '\n' | '}'));
+            let end = rest.iter().position(ends).unwrap_or(rest.len());
+            let is_bare_call = matches!(
+                self.language,
+                Language::Ruby | Language::Perl | Language::Php | Language::Lua | Language::Other
+            );
+            return match is_bare_call {
+                true => &rest[..end],
+                false => &[],
+            };
+        };
+        let mut depth = 0_usize;
+        for (at, token) in rest.iter().enumerate() {
+            match token {
+                Token::Mark('(') => depth += 1,
+                Token::Mark(')') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return &rest[1..at];
+                    }
+                }
+                _ => {}
+            }
+        }
+        &rest[1..]
+    }
+
+    fn is_call(&self, at: usize) -> bool {
+        matches!(self.tokens.get(at + 1), Some(Token::Mark('(')))
+            || matches!(self.language, Language::Ruby | Language::Perl)
+    }
+
+    fn before(&self, at: usize) -> Option<&Token> {
+        at.checked_sub(1).and_then(|before| self.tokens.get(before))
+    }
+
+    fn is_defined(&self, at: usize) -> bool {
+        matches!(self.before(at), Some(Token::Name(name)) if matches!(name.as_str(), "def" | "function" | "sub" | "fn"))
+    }
+
+    /// In `from shutil import rmtree` nothing is called.
+    fn is_imported(&self, at: usize) -> bool {
+        let line = self
+            .tokens
+            .get(..at)
+            .unwrap_or_default()
+            .iter()
+            .rev()
+            .take_while(|token| !matches!(token, Token::Mark('\n' | ';')));
+        let is_import = line
+            .into_iter()
+            .any(|token| matches!(token, Token::Name(name) if name == "import"));
+        is_import && self.language == Language::Python
+    }
+
+    /// `Path("x").unlink()`: the text in front of the name.
+    fn object_text(&self, at: usize) -> Option<&str> {
+        let before = |back: usize| {
+            at.checked_sub(back)
+                .and_then(|place| self.tokens.get(place))
+        };
+        match (before(3), before(2), before(1)) {
+            (Some(Token::Text(text)), Some(Token::Mark(')')), Some(Token::Mark('.'))) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Tells whether a name runs a program, where other things have the same name.
+    fn runs(&self, at: usize, name: &str) -> bool {
+        if self.is_defined(at) {
+            return false;
+        }
+        if !listed(COMMON_NAMES, name) {
+            return true;
+        }
+        let is_bare = !matches!(self.before(at), Some(Token::Mark('.' | '>' | ':')));
+        let is_bare_runner = is_bare
+            && matches!(name, "exec" | "spawn")
+            && matches!(
+                self.language,
+                Language::Ruby | Language::Perl | Language::Php
+            );
+        is_bare_runner || self.names_runner
+    }
+
+    fn judge_run(&self, arguments: &[Token], effects: &mut Vec<Effect>) {
+        if arguments.is_empty() {
+            return;
+        }
+        let words = self.words(arguments);
+        let is_fed = arguments.iter().any(
+            |token| matches!(token, Token::Name(name) if listed(FETCHING_NAMES, name.as_str())),
+        );
+        if is_fed {
+            effects.push(Effect::Remote);
+        }
+        match words.as_slice() {
+            [] => {
+                if self.tokens.iter().any(|token| matches!(token, Token::Name(name) if matches!(name.as_str(), "subprocess" | "os" | "child_process" | "Kernel"))) {
+                    effects.push(Effect::Unknown);
+                }
+            }
+            [text] => effects.push(Effect::Shell(text.clone())),
+            [first, ..] if first.contains(' ') => effects.push(Effect::Shell(first.clone())),
+            words => {
+                effects.push(Effect::Words(words.to_vec()));
+                // `os.execlp("rm", "rm", "-rf", "x")` names the program twice.
+                if words.len() > 2 && words[0].rsplit('/').next() == words[1].rsplit('/').next() {
+                    effects.push(Effect::Words(words[1..].to_vec()));
+                }
+            }
+        }
+    }
+
+    /// The texts among arguments, joined where `+` or nothing stands between them, names looked up.
+    fn words(&self, arguments: &[Token]) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        let mut joins = false;
+        let mut is_option = false;
+        for (at, token) in arguments.iter().enumerate() {
+            let next_is = |mark: char| arguments.get(at + 1) == Some(&Token::Mark(mark));
+            match token {
+                Token::Text(text) | Token::Command(text) => {
+                    if is_option || next_is(':') {
+                        is_option = false;
+                        continue;
+                    }
+                    match words.last_mut().filter(|_| joins) {
+                        Some(last) => last.push_str(text),
+                        None => words.push(text.clone()),
+                    }
+                    joins = matches!(arguments.get(at + 1), Some(Token::Text(_)));
+                }
+                Token::Mark('+' | '.') if self.joins_with(token) => joins = !words.is_empty(),
+                Token::Mark(',') => (joins, is_option) = (false, false),
+                Token::Mark(_) => {}
+                // A keyword's value is no word: `cwd="x"`, `{ shell: "x" }`.
+                Token::Name(name) if next_is('=') || next_is(':') => {
+                    is_option = !matches!(name.as_str(), "args" | "cmd" | "argv")
+                }
+                Token::Name(name) => match self.assigned.get(name.as_str()).cloned() {
+                    Some(texts) if !joins => words.extend(texts),
+                    Some(texts) => {
+                        if let (Some(last), Some(text)) = (words.last_mut(), texts.first()) {
+                            last.push_str(text);
+                        }
+                    }
+                    None => {
+                        if let Some(last) = words.last_mut().filter(|_| joins) {
+                            last.push(UNKNOWN);
+                        }
+                    }
+                },
+            }
+        }
+        words
+    }
+
+    fn joins_with(&self, token: &Token) -> bool {
+        match self.language {
+            Language::Perl | Language::Php | Language::Lua => *token == Token::Mark('.'),
+            _ => *token == Token::Mark('+'),
+        }
+    }
+
+    /// Judges `eval` and its like; tells whether that was all.
+    fn evaluates(&self, at: usize, name: &str, effects: &mut Vec<Effect>) -> bool {
+        let is_method = matches!(self.before(at), Some(Token::Mark('.')));
+        let arguments = self.arguments(at + 1);
+        if is_method
+            && matches!(
+                name,
+                "exec" | "load" | "compile" | "assert" | "include" | "eval"
+            )
+            && self.language != Language::Other
+        {
+            return false;
+        }
+        if arguments.is_empty()
+            || matches!(name, "compile" | "assert" | "load" | "include")
+                && !arguments.iter().any(is_fetching)
+        {
+            return false;
+        }
+        if arguments.iter().any(is_fetching) {
+            effects.push(Effect::Remote);
+            return true;
+        }
+        if name == "exec"
+            && matches!(
+                self.language,
+                Language::Ruby | Language::Perl | Language::Php
+            )
+        {
+            return false;
+        }
+        match arguments {
+            [Token::Text(text)] => effects.extend(self::effects(text, self.language)),
+            _ if name == "eval" && self.tokens.iter().any(is_fetching) => {
+                effects.push(Effect::Remote)
+            }
+            _ if matches!(name, "eval" | "exec") && self.language == Language::Python => {
+                effects.push(Effect::Unknown)
+            }
+            _ if name == "eval" && self.language != Language::Perl => effects.push(Effect::Unknown),
+            _ => return false,
+        }
+        true
+    }
+
+    fn judge_open(&self, at: usize, name: &str, effects: &mut Vec<Effect>) {
+        let arguments = self.arguments(at + 1);
+        let texts: Vec<&str> = arguments.iter().filter_map(Token::as_text).collect();
+        let is_mode = |text: &&str| text.len() <= 3 && text.contains(['w', 'a', '+', 'x', '>']);
+        let writes = match name {
+            "open" | "openSync" | "fopen" | "sysopen" => {
+                texts.iter().skip(1).any(is_mode)
+                    || texts.first().is_some_and(|first| first.starts_with('>'))
+            }
+            name if listed(COPYING_NAMES, name) => texts.len() > 1,
+            _ => true,
+        };
+        if !writes {
+            // `open("|cmd")` of perl and ruby.
+            let piped = texts
+                .iter()
+                .filter_map(|text| text.strip_prefix('|').or_else(|| text.strip_suffix('|')));
+            if matches!(self.language, Language::Ruby | Language::Perl) && name == "open" {
+                effects.extend(
+                    piped
+                        .filter(|text| !text.trim_matches('-').is_empty())
+                        .map(|text| Effect::Shell(text.to_owned())),
+                );
+            }
+            return;
+        }
+        let skipped = usize::from(listed(COPYING_NAMES, name));
+        let paths = texts.iter().skip(skipped).take(2 - skipped);
+        effects.extend(
+            paths
+                .map(|path| path.trim_start_matches(['>', ' ']))
+                .map(|path| Effect::Writes(path.to_owned())),
+        );
+        effects.extend(
+            self.object_text(at)
+                .map(|path| Effect::Writes(path.to_owned())),
+        );
+    }
+}

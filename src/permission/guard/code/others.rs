@@ -1,0 +1,137 @@
+//! PowerShell, awk and the commands of editors, each by the little that runs or removes something.
+//!
+//! It refuses to know the languages that share calls and strings.
+
+use super::tokens::{Token, tokens};
+use super::{Code, Effect, Language};
+
+/// PowerShell, by its words.
+pub fn of_powershell(text: &str) -> Vec<Effect> {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text
+        .split(|c: char| {
+            c.is_whitespace() || matches!(c, ';' | '|' | '(' | ')' | '{' | '}' | '"' | '\'')
+        })
+        .filter(|word| !word.is_empty())
+        .collect();
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
+    let mut effects = Vec::new();
+    let removes = has(&["remove-item", "ri", "rm", "del", "rd", "rmdir", "erase"]);
+    if removes
+        && words.iter().any(|word| {
+            (word.len() > 2 && "-recurse".starts_with(word))
+                || *word == "-r"
+                || *word == "-rf"
+                || *word == "/s"
+        })
+    {
+        effects.push(Effect::Tree);
+    }
+    let fetches = has(&[
+        "iwr",
+        "irm",
+        "curl",
+        "wget",
+        "invoke-webrequest",
+        "invoke-restmethod",
+        "net.webclient",
+        "frombase64string",
+    ]) || text.contains("downloadstring")
+        || text.contains("frombase64string");
+    if has(&["iex", "invoke-expression", "-enc", "-encodedcommand"]) {
+        effects.push(if fetches {
+            Effect::Remote
+        } else {
+            Effect::Unknown
+        });
+    }
+    if has(&[
+        "format-volume",
+        "clear-disk",
+        "initialize-disk",
+        "remove-partition",
+        "stop-computer",
+        "restart-computer",
+        "clear-recyclebin",
+        "remove-localuser",
+    ]) {
+        effects.push(Effect::Tree);
+    }
+    effects.extend(text.split([';', '\n']).map(|line| Effect::Shell(line.trim().to_owned())).filter(|effect| matches!(effect, Effect::Shell(line) if ["git ", "sudo ", "npm ", "bash ", "sh ", "cmd "].iter().any(|name| line.starts_with(name)))));
+    effects
+}
+
+/// `:!cmd`, `:call system("cmd")`, `:%!cmd`.
+pub fn of_editor(text: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for line in text.split('\n') {
+        let line = line
+            .trim_start_matches([':', ' ', '%', '.', ',', '$'])
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .trim_start_matches("silent ")
+            .trim_start_matches("silent! ");
+        if let Some(command) = line
+            .strip_prefix("r !")
+            .or_else(|| line.strip_prefix("r!"))
+            .or_else(|| line.strip_prefix('!'))
+        {
+            effects.push(Effect::Shell(command.to_owned()));
+        } else if line.contains("system(") || line.contains("delete(") {
+            effects.extend(super::effects(line, Language::Other));
+        }
+    }
+    effects
+}
+
+/// `system("cmd")`, `"cmd" | getline`, `print | "cmd"`, `print > "file"`.
+pub fn of_awk(text: &str) -> Vec<Effect> {
+    let tokens = tokens(text, Language::Awk);
+    let mut effects = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let next = |by: usize| tokens.get(at + by);
+        match token {
+            Token::Name(name) if name == "system" => {
+                let code = Code::new(&tokens, Language::Awk);
+                let words = code.words(code.arguments(at + 1));
+                let text = words.concat();
+                effects.push(if text.is_empty() {
+                    Effect::Unknown
+                } else {
+                    Effect::Shell(text)
+                });
+            }
+            Token::Text(text)
+                if next(1) == Some(&Token::Mark('|'))
+                    && next(2) == Some(&Token::Name("getline".to_owned())) =>
+            {
+                effects.push(Effect::Shell(text.clone()))
+            }
+            Token::Mark('|') => {
+                if let Some(Token::Text(text)) = next(1) {
+                    effects.push(of_awk_pipe(text));
+                    // What it prints is run.
+                    if let Some(Token::Text(printed)) =
+                        at.checked_sub(1).and_then(|before| tokens.get(before))
+                    {
+                        effects.push(Effect::Shell(printed.clone()));
+                    }
+                }
+            }
+            Token::Mark('>') => effects.extend(
+                next(1)
+                    .and_then(Token::as_text)
+                    .map(|path| Effect::Writes(path.to_owned())),
+            ),
+            _ => {}
+        }
+    }
+    effects
+}
+
+/// What awk prints into a shell only a run would show.
+fn of_awk_pipe(text: &str) -> Effect {
+    match text.split_whitespace().next() {
+        Some("sh" | "bash" | "/bin/sh" | "/bin/bash" | "zsh" | "dash") => Effect::Unknown,
+        _ => Effect::Shell(text.to_owned()),
+    }
+}

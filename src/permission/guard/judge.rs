@@ -1,0 +1,373 @@
+//! From what a text would run to one verdict: the strictest that phrases, families and doubts give.
+//!
+//! It refuses to know what single programs do.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::ops::Range;
+
+use crate::permission::shell::{self, Doubt, Input, Limits, Reading, Simple, Word, WrapperKind};
+
+use super::builtin::{BY_PROGRAM, Builtin};
+use super::command::{Command, plain_name, without_carrier};
+use super::pattern::Match;
+use super::phrases::Phrase;
+use super::place::joined;
+use super::{Change, Class, Settings, Verdict};
+use super::{
+    databases, devices, files, git, infrastructure, interpreters, permissions, phrases, remote,
+    system, wrapped,
+};
+
+/// What a word that is not known may hide.
+pub static WORDS: Builtin = Builtin::confirm(
+    "undecided.words",
+    "does what a word decides that only a run would show",
+    &[],
+);
+static PROGRAM: Builtin = Builtin::confirm(
+    "undecided.program",
+    "runs a program whose name only a run would show",
+    &[],
+);
+static TEXT: Builtin = Builtin::confirm(
+    "undecided.text",
+    "runs a text that only a run would show",
+    &[],
+);
+static SYNTAX: Builtin = Builtin::confirm("undecided.syntax", "cannot be read as shell text", &[]);
+static LIMIT: Builtin = Builtin::confirm(
+    "undecided.limit",
+    "is too large or too deep to be followed",
+    &[],
+);
+
+/// What cannot be decided.
+pub const RULES: &[&Builtin] = &[&WORDS, &PROGRAM, &TEXT, &SYNTAX, &LIMIT];
+
+/// How deep texts inside texts are followed.
+const DEPTH: usize = 6;
+
+/// Longest run of words that is looked at from one place of a text that cannot be read.
+const ROUGH_WORDS: usize = 24;
+
+/// A text, what is known of it, and what was found so far.
+pub struct Scene<'a> {
+    /// Everything that the text would run.
+    pub reading: &'a Reading,
+    /// What the guard goes by.
+    pub settings: &'a Settings,
+    /// The working folder that a `cd` before left, where it is known; `None` where the text began.
+    pub cwd: Option<String>,
+    phrases: &'a [Phrase],
+    depth: usize,
+    found: RefCell<Option<Verdict>>,
+}
+
+impl Scene<'_> {
+    /// Notes that a rule holds for a part of the text.
+    pub fn note(&self, rule: &Builtin, span: &Range<usize>) {
+        let class = match self.settings.builtin.get(rule.name) {
+            None => rule.class,
+            Some(Change::Off) => return,
+            Some(Change::Confirm) => Class::Confirm,
+            Some(Change::Dangerous) => Class::Dangerous,
+        };
+        self.add(Verdict {
+            class,
+            rule: rule.name.to_owned(),
+            reason: format!("it {}", rule.reason),
+            span: span.clone(),
+        });
+    }
+
+    /// Judges a text that a command of this one runs.
+    pub fn note_text(&self, text: &str, span: &Range<usize>) {
+        if self.depth >= DEPTH {
+            return self.note(&LIMIT, span);
+        }
+        let reading = shell::read(text, &self.inner_limits());
+        self.note_reading(&reading, text, span);
+    }
+
+    /// Judges a command that a command of this one starts without a shell.
+    pub fn note_argv(&self, argv: &[String], span: &Range<usize>) {
+        if self.depth >= DEPTH {
+            return self.note(&LIMIT, span);
+        }
+        let reading = shell::read_argv(argv, &self.inner_limits());
+        self.note_reading(&reading, &argv.join(" "), span);
+    }
+
+    /// Each level has half of the work of the one above.
+    fn inner_limits(&self) -> Limits {
+        let limits = self.settings.limits;
+        Limits {
+            bytes: limits.bytes,
+            nodes: limits.nodes >> (self.depth + 1),
+            ..limits
+        }
+    }
+
+    fn note_reading(&self, reading: &Reading, text: &str, span: &Range<usize>) {
+        let inner = Scene {
+            reading,
+            settings: self.settings,
+            cwd: self.cwd.clone(),
+            phrases: self.phrases,
+            depth: self.depth + 1,
+            found: RefCell::new(None),
+        };
+        if let Some(verdict) = inner.judged(text) {
+            self.add(Verdict {
+                span: span.clone(),
+                ..verdict
+            });
+        }
+    }
+
+    /// Where a path of a command leads, by name.
+    pub fn path(&self, text: &str) -> String {
+        joined(self.cwd.as_deref(), text)
+    }
+
+    fn add(&self, verdict: Verdict) {
+        let mut found = self.found.borrow_mut();
+        if found
+            .as_ref()
+            .is_none_or(|found| found.class < verdict.class)
+        {
+            *found = Some(verdict);
+        }
+    }
+
+    fn judged(mut self, text: &str) -> Option<Verdict> {
+        let commands = &self.reading.commands;
+        for simple in commands {
+            self.judge_simple(simple);
+            self.follow_cd(simple);
+        }
+        self.cwd = began(self.settings);
+        remote::judge_together(&self);
+        self.judge_doubts(text);
+        self.found.into_inner()
+    }
+
+    fn judge_simple(&self, simple: &Simple) {
+        for wrapper in &simple.via {
+            if let Some(command) = Command::of(&wrapper.words, simple) {
+                self.judge_phrases(&command);
+                system::judge_wrapper(wrapper, &command, self);
+                wrapped::judge_wrapper(wrapper, simple, self);
+            }
+        }
+        devices::judge_redirects(simple, self);
+        files::judge_redirects(simple, self);
+        phrases::judge_redirects(simple, self.phrases, self);
+        git::judge_assigned(simple, self);
+        let words = without_carrier(&simple.words);
+        self.judge_words(&words, simple);
+        if let Cow::Borrowed(behind) = &words
+            && behind.len() < simple.words.len()
+            && let Some(carrier) = Command::of(&simple.words, simple)
+        {
+            self.judge_phrases(&carrier);
+        }
+    }
+
+    fn judge_words(&self, words: &[Word], simple: &Simple) {
+        let Some(command) = Command::of(words, simple) else {
+            return;
+        };
+        if words.first().is_some_and(|first| !first.is_sure) {
+            return self.judge_dynamic(words, simple);
+        }
+        if command.only_helps() && !command.is(files::TREE_REMOVERS) {
+            return;
+        }
+        self.judge_phrases(&command);
+        self.judge_patterns(&command);
+        files::judge(&command, self);
+        permissions::judge(&command, self);
+        devices::judge(&command, self);
+        git::judge(&command, self);
+        remote::judge(&command, self);
+        interpreters::judge(&command, self);
+        databases::judge(&command, self);
+        infrastructure::judge(&command, self);
+        wrapped::judge(&command, self);
+        system::judge(&command, self);
+    }
+
+    /// The words behind a program that is not known may themselves be a command, or be `rm`'s.
+    fn judge_dynamic(&self, words: &[Word], simple: &Simple) {
+        self.note(&PROGRAM, &simple.span);
+        let rest = words.get(1..).unwrap_or_default();
+        if rest.iter().any(|word| files::is_tree_flag(&word.text)) {
+            self.note(&files::UNKNOWN_TREE, &simple.span);
+        }
+        for at in 0..rest.len().min(8) {
+            let behind = &rest[at..];
+            if let Some(command) = Command::of(behind, simple) {
+                self.judge_phrases(&command);
+            }
+        }
+    }
+
+    fn judge_phrases(&self, command: &Command<'_>) {
+        for phrase in self.phrases {
+            match phrase.find(command, self) {
+                Match::No => {}
+                Match::Maybe => self.note(&WORDS, &command.simple.span),
+                Match::Yes => self.add(phrase.verdict(&command.simple.span)),
+            }
+        }
+    }
+
+    fn judge_patterns(&self, command: &Command<'_>) {
+        for (rule, pattern) in BY_PROGRAM.get(&command.program).into_iter().flatten() {
+            match pattern.find(command) {
+                Match::No => {}
+                Match::Maybe => self.note(&WORDS, &command.simple.span),
+                Match::Yes => self.note(rule, &command.simple.span),
+            }
+        }
+    }
+
+    /// Notes a redirect that a phrase speaks of.
+    pub fn note_phrase(&self, phrase: &Phrase, span: &Range<usize>) {
+        self.add(phrase.verdict(span));
+    }
+
+    fn follow_cd(&mut self, simple: &Simple) {
+        let mut words = simple.words.iter();
+        if !words
+            .next()
+            .is_some_and(|first| matches!(first.text.as_str(), "cd" | "pushd" | "chdir"))
+        {
+            return;
+        }
+        let target = words.find(|word| !matches!(word.text.as_str(), "-P" | "-L" | "-e" | "--"));
+        self.cwd = match target {
+            None => Some("~".to_owned()),
+            Some(word) if word.text == "-" || !word.is_sure => began(self.settings),
+            Some(word) => Some(self.path(&word.text)),
+        };
+    }
+
+    fn judge_doubts(&self, text: &str) {
+        let mut is_rough = false;
+        for doubt in &self.reading.doubts {
+            match doubt {
+                Doubt::ForkBomb { span } => self.note(&system::FORK_BOMB, span),
+                Doubt::Unparsable { span } => {
+                    self.note(&SYNTAX, span);
+                    is_rough = true;
+                }
+                Doubt::Limit { span, .. } => {
+                    self.note(&LIMIT, span);
+                    is_rough = true;
+                }
+                Doubt::DynamicProgram { span } => self.note(&PROGRAM, span),
+                Doubt::DynamicText { span } if remote::is_own_text(self, span) => {}
+                Doubt::DynamicText { span } => self.note(&TEXT, span),
+            }
+        }
+        if is_rough {
+            self.judge_rough(text);
+        }
+    }
+
+    /// Looks for commands at every place of a text that cannot be read; only what is dangerous counts.
+    fn judge_rough(&self, text: &str) {
+        let whole = 0..text.len();
+        for line in &self.reading.rough {
+            let words: Vec<Word> = line.iter().map(Word::new).collect();
+            let redirected = line.first().filter(|_| text.contains('>'));
+            if redirected
+                .is_some_and(|target| phrases::is_blocked_target(target, self.phrases, self))
+            {
+                self.note(&devices::WRITE, &whole);
+            }
+            for at in 0..words.len() {
+                let behind = words
+                    .get(at..words.len().min(at + ROUGH_WORDS))
+                    .unwrap_or_default();
+                self.judge_rough_command(behind, &whole);
+            }
+            if self
+                .found
+                .borrow()
+                .as_ref()
+                .is_some_and(|found| found.class == Class::Dangerous)
+            {
+                return;
+            }
+        }
+    }
+
+    fn judge_rough_command(&self, words: &[Word], span: &Range<usize>) {
+        let Some(first) = words.first() else {
+            return;
+        };
+        let name = plain_name(&first.text);
+        let is_known = BY_PROGRAM.contains_key(&name)
+            || self.phrases.iter().any(|phrase| phrase.begins_with(&name));
+        if !is_known {
+            return;
+        }
+        let simple = Simple {
+            words: words.to_vec(),
+            via: Vec::new(),
+            redirects: Vec::new(),
+            input: Input::Nothing,
+            assigned: Vec::new(),
+            span: span.clone(),
+        };
+        if let Some(command) = Command::of(&simple.words, &simple) {
+            self.judge_phrases(&command);
+            self.judge_patterns(&command);
+        }
+    }
+}
+
+/// The strictest verdict over a reading; `text` is what it was read from.
+pub fn verdict(reading: &Reading, text: &str, settings: &Settings) -> Verdict {
+    let phrases = Phrase::all(settings);
+    let scene = Scene {
+        reading,
+        settings,
+        cwd: began(settings),
+        phrases: &phrases,
+        depth: 0,
+        found: RefCell::new(None),
+    };
+    scene.judged(text).unwrap_or(Verdict {
+        class: Class::Safe,
+        rule: String::new(),
+        reason: String::new(),
+        span: 0..0,
+    })
+}
+
+fn began(settings: &Settings) -> Option<String> {
+    let cwd = settings.cwd.as_deref()?.to_str()?;
+    Some(cwd.to_owned())
+}
+
+/// Tells whether a command is run once for each of many arguments that are not known.
+pub fn is_each(simple: &Simple) -> bool {
+    let mut wrappers = simple
+        .via
+        .iter()
+        .rev()
+        .skip_while(|wrapper| wrapper.kind == WrapperKind::Known);
+    let is_next = wrappers
+        .next()
+        .is_some_and(|wrapper| wrapper.kind == WrapperKind::Each);
+    let is_any = simple
+        .via
+        .iter()
+        .any(|wrapper| wrapper.kind == WrapperKind::Each);
+    is_next || (is_any && simple.words.iter().any(|word| !word.is_sure))
+}

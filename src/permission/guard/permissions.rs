@@ -1,0 +1,204 @@
+//! Modes of files: who is given what by `chmod` and its like.
+//!
+//! It refuses to know the modes that files have before.
+
+use super::Class;
+use super::builtin::Builtin;
+use super::command::Command;
+use super::judge::Scene;
+use super::place::{Place, place_of};
+
+static EVERYBODY: Builtin = Builtin::dangerous(
+    "permissions.everybody",
+    "gives everybody every right to a file",
+    &[],
+);
+static WORLD_WRITABLE: Builtin = Builtin::confirm(
+    "permissions.world-writable",
+    "lets everybody write a file",
+    &[],
+);
+static CRITICAL: Builtin = Builtin::dangerous(
+    "permissions.critical",
+    "changes the rights of a whole system, home or repository",
+    &[],
+);
+static OUTSIDE: Builtin = Builtin::dangerous(
+    "permissions.outside",
+    "changes the rights of files of the system or of keys",
+    &[],
+);
+static SET_ID: Builtin = Builtin::confirm(
+    "permissions.set-id",
+    "lets a program run with its owner's rights",
+    &[],
+);
+static CHANGED: Builtin = Builtin::confirm(
+    "permissions.changed",
+    "changes attributes or access lists of files",
+    &[
+        "chattr *",
+        "setfacl !--test",
+        "setcap",
+        "chcon",
+        "setfattr",
+        "icacls",
+        "takeown",
+        "umask 000|0000|0|00",
+    ],
+);
+
+/// What is known of modes.
+pub const RULES: &[&Builtin] = &[
+    &EVERYBODY,
+    &WORLD_WRITABLE,
+    &CRITICAL,
+    &OUTSIDE,
+    &SET_ID,
+    &CHANGED,
+];
+
+/// Judges programs that set modes and owners.
+pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
+    let span = &command.simple.span;
+    match command.program.as_str() {
+        "chmod" | "lchmod" => judge_chmod(command, scene),
+        "chown" | "chgrp" => judge_owner(command, scene),
+        "install" | "mkdir" => {
+            for mode in command.arguments.values(&["-m", "--mode"]) {
+                if class_of(mode) == Class::Dangerous {
+                    scene.note(&WORLD_WRITABLE, span);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn judge_chmod(command: &Command<'_>, scene: &Scene<'_>) {
+    let span = &command.simple.span;
+    // `-x` and `-w,o+r` are modes that look like options.
+    let modes = command.rest().iter().filter(|word| {
+        let text = word.text.as_str();
+        granted(text).is_some() || !word.is_sure
+    });
+    let Some(mode) = modes.into_iter().next() else {
+        return;
+    };
+    if !mode.is_sure {
+        return scene.note(&super::judge::WORDS, span);
+    }
+    match class_of(&mode.text) {
+        Class::Dangerous => scene.note(&EVERYBODY, span),
+        Class::Confirm => scene.note(&WORLD_WRITABLE, span),
+        Class::Safe => {}
+    }
+    if sets_id(&mode.text) {
+        scene.note(&SET_ID, span);
+    }
+    judge_paths(command, scene, 1);
+}
+
+fn judge_owner(command: &Command<'_>, scene: &Scene<'_>) {
+    judge_paths(command, scene, 1);
+}
+
+fn judge_paths(command: &Command<'_>, scene: &Scene<'_>, from: usize) {
+    let span = &command.simple.span;
+    let is_recursive = command.arguments.has(&["-R", "--recursive"]);
+    for path in command.arguments.texts().skip(from) {
+        let is_plain = matches!(path, "." | "./" | "*");
+        match place_of(path, scene.cwd.as_deref(), scene.settings) {
+            Place::Whole if is_recursive && !is_plain => scene.note(&CRITICAL, span),
+            Place::Whole if !is_plain && path.starts_with('/') => scene.note(&OUTSIDE, span),
+            // Tightening the rights of one's own keys is what ssh asks for.
+            Place::Guarded if !path.starts_with('~') => scene.note(&OUTSIDE, span),
+            _ => {}
+        }
+    }
+}
+
+fn class_of(mode: &str) -> Class {
+    match granted(mode) {
+        Some(bits) if bits & 0o007 == 0o007 => Class::Dangerous,
+        Some(bits) if bits & 0o002 != 0 => Class::Confirm,
+        Some(_) | None => Class::Safe,
+    }
+}
+
+fn sets_id(mode: &str) -> bool {
+    let octal = mode.len() >= 4 && mode.chars().all(|c| c.is_digit(8));
+    let special = mode.trim_start_matches('0');
+    (octal && special.len() == 4 && special.starts_with(['4', '6', '7']))
+        || mode
+            .split(',')
+            .any(|clause| clause.contains("+s") && (clause.starts_with(['u', '+', 'a'])))
+}
+
+/// The rights that a mode surely gives, as bits; `None` when the text is no mode. A mode without
+/// "who" obeys the umask and is taken for its owner's alone, but where it gives everything.
+pub fn granted(mode: &str) -> Option<u32> {
+    let octal = mode.trim_start_matches(['=', '+']);
+    if !octal.is_empty() && octal.chars().all(|c| c.is_digit(8)) {
+        return u32::from_str_radix(octal, 8).ok().map(|bits| bits & 0o777);
+    }
+    let mut bits = 0;
+    for clause in mode.split(',') {
+        bits = with_clause(bits, clause)?;
+    }
+    Some(bits)
+}
+
+fn with_clause(mut bits: u32, clause: &str) -> Option<u32> {
+    let operator = clause.find(['+', '-', '='])?;
+    let (who, mut rest) = clause.split_at(operator);
+    if !who.chars().all(|c| matches!(c, 'u' | 'g' | 'o' | 'a')) {
+        return None;
+    }
+    while let Some(operator) = rest.chars().next() {
+        let behind = rest.get(1..)?;
+        let end = behind.find(['+', '-', '=']).unwrap_or(behind.len());
+        let (letters, next) = behind.split_at(end);
+        let rights = rights(letters, bits)?;
+        let mask = mask(who);
+        match operator {
+            '+' => bits |= rights & mask,
+            '=' => bits = (bits & !mask) | (rights & mask),
+            _ => bits &= !(rights & mask),
+        }
+        rest = next;
+    }
+    Some(bits)
+}
+
+fn rights(letters: &str, bits: u32) -> Option<u32> {
+    let mut rights = 0;
+    for letter in letters.chars() {
+        rights |= match letter {
+            'r' => 0o444,
+            'w' => 0o222,
+            'x' | 'X' => 0o111,
+            's' | 't' => 0,
+            'u' => (bits >> 6 & 7) * 0o111,
+            'g' => (bits >> 3 & 7) * 0o111,
+            'o' => (bits & 7) * 0o111,
+            _ => return None,
+        };
+    }
+    Some(rights)
+}
+
+fn mask(who: &str) -> u32 {
+    if who.is_empty() {
+        // What the usual umask 022 lets through.
+        return 0o755;
+    }
+    who.chars().fold(0, |mask, who| {
+        mask | match who {
+            'u' => 0o700,
+            'g' => 0o070,
+            'o' => 0o007,
+            _ => 0o777,
+        }
+    })
+}

@@ -1,0 +1,129 @@
+//! Paths of a reading command: every one must stay inside the root, from every folder that it may be named from.
+//!
+//! It refuses to look at the disk.
+
+use std::path::{Path, PathBuf};
+
+use crate::permission::path::{absolute, is_inside};
+use crate::permission::shell::{Simple, Word};
+
+use super::Reason;
+
+/// The longest word that is looked into.
+const WORD_LIMIT: usize = 4_096;
+
+/// The root, and the folders in which a command may be run.
+#[derive(Debug)]
+pub struct Places {
+    root: PathBuf,
+    /// Where the text begins, and where each `cd` may lead; a `cd` that fails leads nowhere.
+    folders: Vec<PathBuf>,
+}
+
+impl Places {
+    /// The folder in which a text is run.
+    pub fn new(cwd: &Path, root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            folders: vec![cwd.to_owned()],
+        }
+    }
+
+    /// Adds the folders that a `cd` may lead to.
+    pub fn follow(&mut self, simple: &Simple) {
+        let mut words = simple.words.iter();
+        if words.next().is_none_or(|first| first.text != "cd") {
+            return;
+        }
+        let Some(target) = words.find(|word| !word.text.starts_with('-')) else {
+            return;
+        };
+        let led: Vec<PathBuf> = self
+            .folders
+            .iter()
+            .map(|folder| absolute(folder, Path::new(&target.text)))
+            .collect();
+        for folder in led {
+            if !self.folders.contains(&folder) {
+                self.folders.push(folder);
+            }
+        }
+    }
+
+    /// Adds a folder for one command.
+    pub fn with(&self, folder: &str) -> Self {
+        let mut folders = self.folders.clone();
+        folders.extend(
+            self.folders
+                .iter()
+                .map(|from| absolute(from, Path::new(folder))),
+        );
+        Self {
+            root: self.root.clone(),
+            folders,
+        }
+    }
+
+    /// A word that is a path.
+    pub fn path(&self, word: &Word) -> Result<(), Reason> {
+        if !word.is_sure || word.may_split {
+            return Err("a path is not known".to_owned());
+        }
+        match self.leaves(&word.text, word.glob) {
+            true => Err(format!(
+                "`{}` may name something outside the repository",
+                word.text
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Tells whether a text that may be a path leaves the root.
+    pub fn leaves(&self, text: &str, is_pattern: bool) -> bool {
+        if text.len() > WORD_LIMIT || text.starts_with('~') || self.folders.len() > 16 {
+            return true;
+        }
+        if is_pattern && may_name_parent(text) {
+            return true;
+        }
+        let mut after_folder = false;
+        for part in text.split('/') {
+            if part == ".." && after_folder {
+                return true;
+            }
+            after_folder |= !matches!(part, "" | "." | "..");
+        }
+        let outside = |folder: &PathBuf| !is_inside(&absolute(folder, Path::new(text)), &self.root);
+        self.folders.iter().any(outside)
+    }
+
+    /// Tells whether some end of an option's word, as `../x` in `-rf../x`, leaves the root.
+    pub fn option_leaves(&self, text: &str) -> bool {
+        if text.len() > WORD_LIMIT {
+            return true;
+        }
+        if let Some((_, value)) = text.split_once('=').filter(|_| text.starts_with("--")) {
+            return self.leaves(value, false);
+        }
+        text.char_indices()
+            .skip(1)
+            .any(|(at, _)| self.leaves(&text[at..], false))
+    }
+}
+
+/// `.*`, `.?` and `.[!a]` match `..`.
+fn may_name_parent(pattern: &str) -> bool {
+    let risky = |part: &str| {
+        let mut chars = part.chars();
+        matches!(
+            (chars.next(), chars.next()),
+            (Some('.'), Some('*' | '?' | '[' | '.')) | (Some('['), _)
+        )
+    };
+    pattern.contains('(')
+        || (pattern.contains(['*', '?', '['])
+            && pattern.split('/').any(risky)
+            && pattern
+                .split('/')
+                .any(|part| part.starts_with(['.', '[']) && part.contains(['*', '?', '['])))
+}

@@ -1,0 +1,141 @@
+//! find, and the programs that need only a line or two each.
+//!
+//! It refuses to know the table of all others.
+
+use crate::permission::shell::Word;
+use crate::permission::words::listed;
+
+use super::Reason;
+use super::paths::Places;
+
+/// Tests of find that take a text, not a path.
+const FIND_TEXTS: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -size -mtime -mmin -ctime -cmin -atime \
+    -amin -maxdepth -mindepth -perm -user -group -links -printf -regextype -newermt -newerct -xtype -lname -ilname \
+    -inum -used -uid -gid -fstype";
+const FIND_PLAIN: &str = "-print -print0 -ls -empty -not -a -o -and -or -prune -quit -true -false -depth -d -xdev -mount -L -H -P \
+    -follow -executable -readable -writable -nouser -nogroup -daystart -noleaf -ignore_readdir_race -warn -nowarn \
+    ! ( ) , -E";
+const FD_TEXTS: &str = "-e --extension -t --type -E --exclude -d --max-depth --min-depth -S --size --changed-within --changed-before \
+    -c --color -j --threads --max-results -g --glob";
+const FD_PLAIN: &str = "-H --hidden -I --no-ignore -u -s -i -a --absolute-path -p --full-path -l --list-details -0 --print0 -1 -q -HI \
+    -uu -F --fixed-strings --case-sensitive --ignore-case";
+
+/// Proves that find or fd only lists.
+pub fn prove_find(program: &str, arguments: &[Word], places: &Places) -> Result<(), Reason> {
+    let (with_text, plain) = if program == "find" {
+        (FIND_TEXTS, FIND_PLAIN)
+    } else {
+        (FD_TEXTS, FD_PLAIN)
+    };
+    let mut rest = arguments.iter();
+    let mut n_operands = 0;
+    while let Some(word) = rest.next() {
+        let text = word.text.as_str();
+        let name = text.split('=').next().unwrap_or_default();
+        if listed(with_text, text) {
+            rest.next();
+        } else if listed(plain, text) || (text.starts_with("--") && listed(with_text, name)) {
+            continue;
+        } else if text.starts_with("-newer") || text == "-samefile" {
+            places.path(rest.next().unwrap_or(word))?;
+        } else if text.starts_with('-') {
+            let short = text.get(..2).unwrap_or_default();
+            if program != "find"
+                && !text.starts_with("--")
+                && matches!(short, "-e" | "-t" | "-E" | "-d")
+            {
+                continue;
+            }
+            return Err(format!("`{program} {text}` is not known to only read"));
+        } else {
+            n_operands += 1;
+            // fd takes a pattern first.
+            if program == "find" || n_operands > 1 {
+                places.path(word)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Options with which `date` prints.
+const DATE: &str = "-u --utc -R -I -Iseconds -Idate --iso-8601 --iso-8601=seconds --rfc-email";
+/// Options of the shell that change nothing but when it stops.
+const SET: &str = "-e -u -o -x -f -eu -euo -ex -eux +e +x pipefail errexit nounset";
+/// Options of bash about patterns.
+const SHOPT: &str = "-s -u globstar nullglob dotglob nocaseglob failglob";
+
+/// Proves the rest.
+pub fn prove_small(program: &str, arguments: &[Word], places: &Places) -> Result<(), Reason> {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let all = |list: &str| texts.iter().all(|text| listed(list, text));
+    let (paths, is_known) = match program {
+        "test" | "[" | "[[" => (arguments, true),
+        "((" | "let" => (&[][..], true),
+        "date" => (&[][..], is_shown_date(&texts)),
+        "hostname" => (
+            &[][..],
+            texts.is_empty() || texts == ["-s"] || texts == ["-f"],
+        ),
+        "cd" => (
+            arguments,
+            matches!(texts.as_slice(), [folder] | ["--", folder] if !folder.starts_with('-')),
+        ),
+        "set" => (&[][..], all(SET)),
+        "shopt" => (&[][..], all(SHOPT)),
+        "command" => (&[][..], matches!(texts.as_slice(), ["-v" | "-V", ..])),
+        "tar" => return prove_tar(arguments, places),
+        "unzip" => (
+            arguments,
+            matches!(texts.as_slice(), ["-l" | "-v" | "-lv" | "-Z", _]),
+        ),
+        "zipinfo" => (arguments, matches!(texts.as_slice(), [_])),
+        _ => (&[][..], false),
+    };
+    if !is_known {
+        return Err(format!(
+            "`{program} {}` is not known to only read",
+            texts.join(" ")
+        ));
+    }
+    let may_be_text = matches!(program, "test" | "[" | "[[");
+    let is_path =
+        |word: &&Word| !may_be_text || (word.is_sure && word.text.starts_with(['/', '~', '.']));
+    paths
+        .iter()
+        .filter(is_path)
+        .try_for_each(|word| places.path(word))
+}
+
+/// A format and a time to be shown; a bare number would set the clock.
+fn is_shown_date(texts: &[&str]) -> bool {
+    match texts {
+        ["-d" | "--date", _, rest @ ..] | ["-u", "-d" | "--date", _, rest @ ..] => {
+            rest.iter().all(|text| text.starts_with('+'))
+        }
+        texts => texts
+            .iter()
+            .all(|text| text.starts_with('+') || listed(DATE, text)),
+    }
+}
+
+/// Only a list of what is inside.
+fn prove_tar(arguments: &[Word], places: &Places) -> Result<(), Reason> {
+    let Some((flags, rest)) = arguments.split_first() else {
+        return Err("`tar` is not known to only read".to_owned());
+    };
+    let letters = flags.text.trim_start_matches('-');
+    let lists = letters.contains('t')
+        && letters.ends_with('f')
+        && letters
+            .chars()
+            .all(|c| matches!(c, 't' | 'v' | 'f' | 'z' | 'j' | 'J'));
+    let is_plain = rest.len() == 1
+        && rest
+            .iter()
+            .all(|word| !word.text.starts_with('-') && !word.text.contains(':'));
+    if !lists || !is_plain {
+        return Err("`tar` reads only with -tf and one archive".to_owned());
+    }
+    rest.iter().try_for_each(|word| places.path(word))
+}
