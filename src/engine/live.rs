@@ -30,6 +30,7 @@ pub use adoption::Adoption;
 pub use hook::QUESTION_BYTES;
 use hook::{Hook, next_question};
 use silence::Silence;
+use telling::{RawPiece, only_piece};
 
 /// How long a CLI may take to answer its handshake.
 const HANDSHAKE: Duration = Duration::from_secs(60);
@@ -115,6 +116,8 @@ pub struct Live {
     deadlines: Deadlines,
     /// A piece of text that is not told yet: its block and what came of it since.
     piece: Option<(String, String)>,
+    /// Pieces of one text that are not in the raw stream yet.
+    raw_piece: Option<RawPiece>,
     silence: Silence,
 }
 
@@ -176,6 +179,7 @@ impl Live {
             forget: false,
             deadlines: Deadlines::default(),
             piece: None,
+            raw_piece: None,
             silence: Silence::default(),
         }
     }
@@ -278,8 +282,11 @@ impl Live {
     async fn on_line(&mut self, line: Line) {
         match line {
             Line::Out(line) => {
-                self.keep_raw("cli", &line).await;
                 let outputs = self.adapter.on_line(&line);
+                match only_piece(&outputs) {
+                    Some((item, text)) => self.keep_piece(item, text).await,
+                    None => self.keep_raw("cli", &line).await,
+                }
                 self.perform(outputs).await;
             }
             Line::Err(line) => self.keep_raw("stderr", &line).await,
