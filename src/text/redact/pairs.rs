@@ -241,11 +241,18 @@ const LONGEST_ANNOUNCEMENT: usize = 160;
 
 /// The secret name that a line such as `- name: API_KEY` announces for the next one.
 pub(super) fn announced(text: &str) -> Option<&str> {
-    if text.len() > LONGEST_ANNOUNCEMENT {
+    if text.len() > LONGEST_ANNOUNCEMENT || !may_announce(text) {
         return None;
     }
     let name = NAME_LINE.captures(text)?.get(1)?.as_str();
     is_secret_name(name).then_some(name)
+}
+
+/// Tells whether a line has what every announcement has; nearly none does, and the pattern need not be made.
+fn may_announce(text: &str) -> bool {
+    let word =
+        |three: &[u8]| three.eq_ignore_ascii_case(b"nam") || three.eq_ignore_ascii_case(b"key");
+    text.contains([':', '=']) && text.as_bytes().windows(3).any(word)
 }
 
 fn name_start(text: &str, end: usize) -> usize {
