@@ -56,7 +56,7 @@ use watch::Watch;
 /// How many keys are taken in before the next look at the rest.
 const BATCH: usize = 128;
 /// For how long what comes back is taken in before the next look at keys.
-const AT_A_TIME: Duration = Duration::from_millis(2);
+const AT_A_TIME: Duration = Duration::from_millis(1);
 
 /// What the screen is opened for.
 #[derive(Debug, Clone)]

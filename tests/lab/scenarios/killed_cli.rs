@@ -72,7 +72,8 @@ fn end_cli(root: &Path, vendor: Vendor, fatal: Fatal) {
     let processes = find_leftovers(root);
     let asks = |command: &str| match vendor {
         Vendor::Openai => command.contains("app-server") && !command.starts_with("node"),
-        Vendor::Anthropic => command.contains("stream-json"),
+        // What holds it has its command line, too.
+        Vendor::Anthropic => command.contains("stream-json") && !command.contains("bwrap"),
     };
     let victims = processes.iter().filter(|(pid, command)| match fatal {
         Fatal::Plan | Fatal::Review => Some(i64::from(*pid)) == started,

@@ -34,6 +34,8 @@ pub fn claude(notes: &mut Notes) {
     let rules = r#"{"permissions": {"allow": ["Bash", "Write", "Edit", "NotebookEdit"]}}"#;
     fs::write(world.outside("home/.claude/settings.json"), rules).expect("claude's own settings");
     assert_rule_is_live(&world);
+    // What the kernel holds is not asked about; here the protocol is on its own.
+    world.configure("[safety]\ncontain_agents = false\n");
     let outcome = world.run(&["--yes-execute"]);
     world.note(notes, &outcome);
     outcome.assert_code(0);

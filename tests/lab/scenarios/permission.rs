@@ -80,6 +80,8 @@ fn play(name: &str, cast: Cast, on_ask: &str, notes: &mut Notes) -> (World, Outc
     world.configure(
         "[[permission.rule]]\npermission = \"bash\"\npattern = \"touch *\"\naction = \"allow\"\n",
     );
+    // What the kernel holds is not asked about; here the protocol is on its own.
+    world.configure("[safety]\ncontain_agents = false\n");
     world.repository.open_door(&world.home);
     let outcome = world.run(&["--yes-execute", "--on-ask", on_ask]);
     world.note(notes, &outcome);
