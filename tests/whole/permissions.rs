@@ -168,30 +168,31 @@ fn approvals_are_listed_and_taken_back() {
 #[test]
 fn the_calls_of_a_run_are_decided_by_today_s_rules() {
     let world = World::new();
+    let asked = json!({ "do": "command", "run": "touch asked.txt", "ask": "always" });
     let planner =
-        Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+        Agent::planning(&["Write"]).step(1, vec![asked, write("new.txt", "new\n"), say("Wrote.")]);
     world.cast(&planner, &Agent::approving());
     world.run(&[]).ends(0);
     let ran = world.program(&["permissions", "replay", "--all"]);
     ran.ends(0).says("decided differently today");
     world.put(
-        "strict.toml",
-        "[[permission.rule]]\npermission = \"edit\"\npattern = \"*.txt\"\naction = \"deny\"\n",
+        "mild.toml",
+        "[[permission.rule]]\npermission = \"bash\"\npattern = \"touch *\"\naction = \"allow\"\n",
     );
-    let ran = world.program(&["permissions", "replay", "--config", "strict.toml", "--json"]);
+    let ran = world.program(&["permissions", "replay", "--config", "mild.toml", "--json"]);
     let told: Value = serde_json::from_str(&ran.ends(0).out).expect("JSON");
     let calls = told.as_array().expect("calls");
     let made = calls.iter().find(|call| {
         call["targets"][0]
             .as_str()
-            .is_some_and(|path| path.ends_with("new.txt"))
+            .is_some_and(|command| command.contains("touch asked.txt"))
     });
-    let made = made.expect("the step's edit");
+    let made = made.expect("the step's command");
     assert_eq!(
         (&made["then"], &made["now"]),
-        (&json!("allow"), &json!("deny"))
+        (&json!("ask"), &json!("allow"))
     );
-    assert_eq!(made["origin"], "strict.toml:1:1");
+    assert_eq!(made["origin"], "mild.toml:1:1");
     world
         .program(&["permissions", "replay", "nosuchrun"])
         .ends(2);
