@@ -147,6 +147,8 @@ struct Shell {
 enum Done {
     /// The directory was looked at and taken.
     Opened(Box<Result<Opened, Refusal>>),
+    /// The branch that is checked out, where there is one.
+    Branch(Option<String>),
     /// A run was begun, or why not.
     Begun(Box<beginning::Attempt>),
     /// A page of what was recorded of the run before.
@@ -400,6 +402,10 @@ impl Shell {
         self.wanted = Wanted::ForUser;
         match done {
             Ok(Done::Opened(opened)) => self.on_opened(*opened),
+            Ok(Done::Branch(branch)) => {
+                self.on_branch(branch);
+                Ok(None)
+            }
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
             Ok(Done::Past(whose, page)) => self.on_past(whose, page),
             Ok(Done::Read(read)) => self.on_read(read),

@@ -24,8 +24,6 @@ pub enum Opened {
     Ours {
         /// The directory.
         occupied: Box<Occupied>,
-        /// The branch that is checked out.
-        branch: Option<String>,
         /// The unfinished run that lies there, in words.
         unfinished: Option<String>,
     },
@@ -67,12 +65,11 @@ impl Shell {
         &mut self,
         opened: Result<Opened, Refusal>,
     ) -> Result<Option<End>, End> {
-        let (mut occupied, branch, unfinished) = match opened.map_err(End::Refused)? {
+        let (mut occupied, unfinished) = match opened.map_err(End::Refused)? {
             Opened::Ours {
                 occupied,
-                branch,
                 unfinished,
-            } => (*occupied, branch, unfinished),
+            } => (*occupied, unfinished),
             Opened::Seen(sight) => return self.view(*sight),
         };
         for notice in std::mem::take(&mut occupied.notices) {
@@ -81,10 +78,14 @@ impl Shell {
         self.settings = ScreenSettings {
             confirm_enter: occupied.found.loaded.config.workflow.confirm_enter,
             repository: occupied.found.root.to_string_lossy().into_owned(),
-            branch,
             ..self.settings.clone()
         };
         self.screen.on_settings(self.settings.clone());
+        if let Some(repository) = occupied.found.repository.clone() {
+            // Nobody waits for a name in the header.
+            self.tasks
+                .spawn(async move { Done::Branch(branch(&repository).await) });
+        }
         match Watch::begin(&occupied.layout) {
             Ok(watch) => self.watch = Some(watch),
             Err(error) => self.screen.on_notice(&format!(
@@ -117,6 +118,12 @@ impl Shell {
             true => self.try_to_begin(),
             false => Ok(None),
         }
+    }
+
+    /// Shows the branch that is checked out.
+    pub(super) fn on_branch(&mut self, branch: Option<String>) {
+        self.settings.branch = branch;
+        self.screen.on_settings(self.settings.clone());
     }
 
     /// Lets the unfinished run go to the history as soon as another one begins.
@@ -287,12 +294,12 @@ impl Shell {
 
 async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
     let found = start::find(wishes).await?;
-    let branch = match &found.repository {
-        Some(repository) => branch(repository).await,
-        None => None,
-    };
-    if let Some(sight) = viewing::sight(&found, branch.clone(), (wishes, first))? {
-        return Ok(Opened::Seen(Box::new(sight)));
+    if let Some(sight) = viewing::sight(&found, (wishes, first))? {
+        let branch = match &found.repository {
+            Some(repository) => branch(repository).await,
+            None => None,
+        };
+        return Ok(Opened::Seen(Box::new(sight.on_branch(branch))));
     }
     let occupied = start::occupy(found)?;
     let unfinished = match wishes.unfinished {
@@ -302,7 +309,6 @@ async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
     };
     Ok(Opened::Ours {
         occupied: Box::new(occupied),
-        branch,
         unfinished,
     })
 }

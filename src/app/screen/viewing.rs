@@ -85,6 +85,13 @@ pub struct Viewing {
     earlier: Earlier,
 }
 
+impl Sight {
+    /// The same with the branch that is checked out.
+    pub fn on_branch(self, branch: Option<String>) -> Self {
+        Self { branch, ..self }
+    }
+}
+
 impl Views {
     /// What the user sees, where it is a view.
     pub fn top(&self) -> Option<&Viewing> {
@@ -187,11 +194,7 @@ impl Viewing {
 ///
 /// # Errors
 /// The directory cannot be looked at, or holds no such run.
-pub fn sight(
-    found: &Found,
-    branch: Option<String>,
-    (wishes, first): (&Wishes, &First),
-) -> Result<Option<Sight>, Refusal> {
+pub fn sight(found: &Found, (wishes, first): (&Wishes, &First)) -> Result<Option<Sight>, Refusal> {
     let layout = start::layout(&found.root, &found.loaded.config)?;
     let held = InstanceLock::holder(&layout)?;
     let what = match (first, held) {
@@ -213,7 +216,7 @@ pub fn sight(
         layout,
         what,
         repository: found.root.to_string_lossy().into_owned(),
-        branch,
+        branch: None,
     }))
 }
 
