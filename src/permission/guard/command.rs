@@ -75,6 +75,11 @@ impl<'a> Command<'a> {
         })
     }
 
+    /// The texts of the words behind the program.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        self.rest().iter().map(|word| word.text.as_str()).collect()
+    }
+
     /// The words behind the program.
     pub fn rest(&self) -> &'a [Word] {
         self.words.get(1..).unwrap_or_default()

@@ -233,11 +233,7 @@ fn judge_single(command: &Command<'_>, scene: &Scene<'_>) {
 
 fn judge_find(command: &Command<'_>, scene: &Scene<'_>) {
     let span = &command.simple.span;
-    let words: Vec<&str> = command
-        .rest()
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect();
+    let words = command.texts();
     if !words.contains(&"-delete") {
         return;
     }

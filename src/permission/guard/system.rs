@@ -284,11 +284,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
 
 /// `kill -9 -1` ends everything; `-1` as its first word is a signal.
 fn judge_kill(command: &Command<'_>, scene: &Scene<'_>) {
-    let words: Vec<&str> = command
-        .rest()
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect();
+    let words = command.texts();
     let mut rest = words.as_slice();
     match rest {
         ["-l" | "-L" | "--list" | "--table", ..] => return,
@@ -378,11 +374,7 @@ fn judge_by_name(command: &Command<'_>, scene: &Scene<'_>) {
 
 fn judge_crontab(command: &Command<'_>, scene: &Scene<'_>) {
     let span = &command.simple.span;
-    let words: Vec<&str> = command
-        .rest()
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect();
+    let words = command.texts();
     if words
         .iter()
         .any(|word| word.starts_with('-') && word.contains('r') && !word.starts_with("--"))
