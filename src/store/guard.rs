@@ -11,7 +11,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -204,14 +204,39 @@ impl Inner {
         let name = self.name(path)?;
         self.prepare(&name)?;
         let copy = Copy::of_bytes(bytes, path, &self.side)?;
+        let before = plain::open_read(path)?;
         let done = atomic::replace(path, bytes);
         // Even a failed replacement may have taken place: its last step only makes it durable.
         let took_place = done.is_ok()
             || plain::open_read(path)?.is_some_and(|file| copy.is_same(&file).unwrap_or(false));
         if took_place {
-            self.files.insert(name, Kept { copy, live: None });
+            let kept = Kept { copy, live: None };
+            let ours = self.files.insert(name.clone(), kept);
+            if let (Some(ours), Some(before)) = (ours, before) {
+                self.look_at_replaced(&name, &ours.copy, before)?;
+            }
         }
         done
+    }
+
+    /// Keeps what somebody wrote to a file between the look at it and its replacement.
+    fn look_at_replaced(
+        &mut self,
+        name: &Path,
+        ours: &Copy,
+        mut replaced: File,
+    ) -> Result<(), StoreError> {
+        let path = self.path(name);
+        let failed = |e| StoreError::io("read what was at", &path, e);
+        if ours.is_same(&replaced).map_err(failed)? {
+            return Ok(());
+        }
+        let place = self.place_aside(name)?;
+        replaced.rewind().map_err(failed)?;
+        atomic::replace_from(&place, &mut replaced)?;
+        let kept_copy = Some(place);
+        self.pending.push(Tampered { path, kept_copy });
+        Ok(())
     }
 
     fn append(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {

@@ -204,6 +204,41 @@ fn a_difference_is_told_even_if_ours_was_written_over_it() {
     assert_eq!(fs::read(place.layout.state()).unwrap(), b"next");
 }
 
+/// Writes to a file as soon as its replacement is written and has not taken its place.
+struct WritesAtTheLastMoment(PathBuf);
+
+impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for WritesAtTheLastMoment {
+    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        let mut is_the_moment = false;
+        event.record(
+            &mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+                is_the_moment |=
+                    field.name() == "place" && format!("{value:?}").contains("replace: synced");
+            },
+        );
+        if is_the_moment {
+            fs::write(&self.0, "evil").unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_difference_is_told_even_if_it_came_while_ours_was_written() {
+    use tracing_subscriber::layer::SubscriberExt;
+
+    let place = Place::new();
+    let (guard, _) = fill(&place);
+    let evil = tracing_subscriber::registry().with(WritesAtTheLastMoment(place.layout.state()));
+    tracing::subscriber::with_default(evil, || {
+        guard.replace(&place.layout.state(), b"next").unwrap();
+    });
+    let found = guard.check().unwrap();
+    assert_eq!(found.len(), 1);
+    let copy = found[0].kept_copy.as_ref().unwrap();
+    assert_eq!(fs::read(copy).unwrap(), b"evil");
+    assert_eq!(fs::read(place.layout.state()).unwrap(), b"next");
+}
+
 #[test]
 fn a_planted_file_does_not_become_ours() {
     let place = Place::new();

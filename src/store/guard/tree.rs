@@ -125,7 +125,8 @@ impl Inner {
         Ok(place)
     }
 
-    fn place_aside(&mut self, name: &Path) -> Result<PathBuf, StoreError> {
+    /// A free place below `history/tampered-<instant>/` for what stood at `name`.
+    pub(super) fn place_aside(&mut self, name: &Path) -> Result<PathBuf, StoreError> {
         let workdir = self.layout.workdir().to_path_buf();
         let history = self.layout.history();
         let found = plain::look(&history)?;
