@@ -13,6 +13,7 @@ mod ending;
 mod frames;
 mod hands;
 mod input;
+mod news;
 mod past;
 mod previews;
 mod reading;
@@ -22,21 +23,18 @@ mod waiting;
 mod watch;
 
 use std::io;
-use std::time::Duration;
 
 use crossterm::event::{Event as Input, EventStream};
-use futures_util::FutureExt;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use crate::domain::changes::Scope;
-use crate::domain::event::Event;
 use crate::domain::run::State;
 use crate::domain::undo::Offer;
-use crate::engine::{self, Engine, EngineError, Inward, Outcome};
+use crate::engine::{Engine, EngineError, Inward};
 use crate::process::become_subreaper;
 use crate::store::instant;
-use crate::tui::{Action, Delta, DocumentKind, Screen, ScreenSettings};
+use crate::tui::{Action, DocumentKind, Screen, ScreenSettings};
 
 use super::changes::Looked;
 use super::history::Finished;
@@ -47,6 +45,7 @@ use beginning::{Begin, Opened};
 use ending::End;
 use frames::{Frames, Wanted};
 use input::next_input;
+use news::News;
 use reading::Read;
 use signals::{Signalled, Signals, stop_here};
 use viewing::{Glance, Viewing, Views};
@@ -55,8 +54,6 @@ use watch::Watch;
 
 /// How many keys are taken in before the next look at the rest.
 const BATCH: usize = 128;
-/// For how long what comes back is taken in before the next look at keys.
-const AT_A_TIME: Duration = Duration::from_millis(1);
 
 /// What the screen is opened for.
 #[derive(Debug, Clone)]
@@ -118,6 +115,8 @@ struct Shell {
     settings: ScreenSettings,
     frames: Frames,
     wanted: Wanted,
+    /// What happened and is shown with the next frame of news.
+    unseen: Vec<News>,
     tick_at: Option<Instant>,
     /// Where commands from outside come in, while the directory is ours.
     socket: Option<Socket>,
@@ -202,6 +201,7 @@ impl Shell {
             settings,
             frames: Frames::default(),
             wanted: Wanted::ForUser,
+            unseen: Vec::new(),
             tick_at: None,
             socket: None,
             occupied: None,
@@ -311,12 +311,15 @@ impl Shell {
     }
 
     fn frame_due(&self) -> Option<Instant> {
+        self.input.as_ref()?;
+        let now = Instant::now();
         let is_dirty = self
             .views
             .top()
             .map_or(self.screen.is_dirty(), Viewing::is_dirty);
-        let wanted = self.input.is_some() && is_dirty;
-        wanted.then(|| self.frames.due(self.wanted, Instant::now()))
+        let changed = is_dirty.then(|| self.frames.due(self.wanted, now));
+        let news = (!self.unseen.is_empty()).then(|| self.frames.due(Wanted::ForNews, now));
+        changed.into_iter().chain(news).min()
     }
 
     fn on_due(&mut self) -> Result<Option<End>, End> {
@@ -342,6 +345,11 @@ impl Shell {
     }
 
     fn draw(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        let has_news = self.frames.due(Wanted::ForNews, now) <= now;
+        if has_news {
+            self.see_news();
+        }
         let (screen, state) = match self.views.top_mut() {
             Some(viewing) => viewing.front(),
             None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
@@ -350,7 +358,7 @@ impl Shell {
         self.terminal
             .draw(|frame| screen.draw(frame, state, instant::now()))?;
         let now = Instant::now();
-        self.frames.on_drawn(now);
+        self.frames.on_drawn(now, self.wanted, has_news);
         self.wanted = Wanted::ForNews;
         self.tick_at = tick.map(|after| now + after);
         self.read_earlier();
@@ -424,56 +432,6 @@ impl Shell {
             Err(_) => Ok(Some(End::Panicked)),
         }
     }
-
-    /// Takes in what came back, and what else is there already.
-    fn on_inwards(&mut self, first: Inward) -> Result<Option<End>, End> {
-        let Some(engine) = &mut self.engine else {
-            return Ok(None);
-        };
-        engine.take(first)?;
-        let until = Instant::now() + AT_A_TIME;
-        while Instant::now() < until {
-            let Some(inward) = engine.next().now_or_never() else {
-                break;
-            };
-            engine.take(inward)?;
-        }
-        self.show_news()
-    }
-
-    /// Puts an event to the run.
-    fn feed(&mut self, event: Event) -> Result<Option<End>, End> {
-        let Some(engine) = &mut self.engine else {
-            return Ok(None);
-        };
-        if let Some(Outcome::Halted(reason)) = engine.outcome() {
-            let text = format!("this run cannot go on: {reason}");
-            self.screen.on_notice(&text);
-            return Ok(None);
-        }
-        engine.feed(event)?;
-        self.show_news()
-    }
-
-    /// Hands what happened to the view.
-    fn show_news(&mut self) -> Result<Option<End>, End> {
-        let Some(engine) = &mut self.engine else {
-            return Ok(None);
-        };
-        for delta in engine.take_deltas() {
-            self.screen.on_delta(shown(delta));
-        }
-        for record in engine.take_recorded() {
-            self.screen.on_event(record.at, &record.event);
-        }
-        if engine.outcome().is_some() {
-            engine.dismiss();
-        }
-        self.preview();
-        let left =
-            self.leave_at.is_some() && self.state().is_none_or(|state| state.running.is_none());
-        Ok(left.then_some(End::Left))
-    }
 }
 
 impl From<EngineError> for End {
@@ -484,11 +442,4 @@ impl From<EngineError> for End {
 
 fn is_at_work(state: &State) -> bool {
     state.running.is_some() || state.busy.is_some()
-}
-
-fn shown(delta: engine::Delta) -> Delta {
-    match delta {
-        engine::Delta::Text { role, item, text } => Delta::Text { role, item, text },
-        engine::Delta::Withdrawn { role, item } => Delta::Withdrawn { role, item },
-    }
 }

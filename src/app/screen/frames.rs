@@ -1,7 +1,7 @@
 //! When the next frame may be drawn.
 //!
-//! Pure: it is told the time. Frames that answer a key come at once, those that only show what agents
-//! do come at a calmer pace, and in no second are there more than sixty.
+//! Pure: it is told the time. Frames that answer a key come at once, whatever was drawn before, those that
+//! show what agents do come at a calmer pace, and in no second are there more than sixty.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use tokio::time::Instant;
 
 /// How many frames there may be in any second.
 const MOST: usize = 60;
-/// How long after a frame one may follow that answers the user.
+/// How long after an answer to the user another one may follow.
 const AFTER_KEY: Duration = Duration::from_millis(4);
-/// How long after a frame one may follow that nobody waits for.
+/// How long after a frame with news the next news are shown.
 const AFTER_NEWS: Duration = Duration::from_millis(33);
 
 /// Why a frame is wanted.
@@ -28,16 +28,17 @@ pub enum Wanted {
 #[derive(Debug, Default)]
 pub struct Frames {
     drawn: VecDeque<Instant>,
+    last_for_user: Option<Instant>,
+    last_with_news: Option<Instant>,
 }
 
 impl Frames {
     /// From when on a frame may be drawn.
     pub fn due(&self, wanted: Wanted, now: Instant) -> Instant {
-        let gap = match wanted {
-            Wanted::ForNews => AFTER_NEWS,
-            Wanted::ForUser => AFTER_KEY,
+        let after_last = match wanted {
+            Wanted::ForNews => self.last_with_news.map(|last| last + AFTER_NEWS),
+            Wanted::ForUser => self.last_for_user.map(|last| last + AFTER_KEY),
         };
-        let after_last = self.drawn.back().map(|last| *last + gap);
         let oldest = self.drawn.front().filter(|_| self.drawn.len() >= MOST);
         let after_oldest = oldest.map(|oldest| *oldest + Duration::from_secs(1));
         [after_last, after_oldest]
@@ -46,8 +47,14 @@ impl Frames {
             .fold(now, Instant::max)
     }
 
-    /// Notes that a frame was drawn.
-    pub fn on_drawn(&mut self, at: Instant) {
+    /// Notes that a frame was drawn, why, and whether what agents did meanwhile is on it.
+    pub fn on_drawn(&mut self, at: Instant, why: Wanted, has_news: bool) {
+        if why == Wanted::ForUser {
+            self.last_for_user = Some(at);
+        }
+        if has_news {
+            self.last_with_news = Some(at);
+        }
         if self.drawn.len() >= MOST {
             self.drawn.pop_front();
         }
@@ -73,7 +80,7 @@ mod tests {
         for (at, why) in wanted {
             now = now.max(start + Duration::from_millis(*at));
             now = frames.due(*why, now);
-            frames.on_drawn(now);
+            frames.on_drawn(now, *why, *why == Wanted::ForNews);
             drawn.push(u64::try_from((now - start).as_millis()).unwrap());
         }
         drawn
@@ -89,9 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_a_key_does_not_wait_for_the_pace_of_news() {
+    fn an_answer_to_a_key_does_not_wait_for_news_nor_news_for_keys() {
         use Wanted::{ForNews, ForUser};
-        check(&[(0, ForNews), (10, ForUser), (11, ForUser)], &[0, 10, 14]);
+        check(
+            &[(0, ForNews), (1, ForUser), (2, ForUser), (3, ForNews)],
+            &[0, 1, 5, 33],
+        );
     }
 
     #[test]

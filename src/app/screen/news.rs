@@ -1,0 +1,101 @@
+//! What comes back from the run, on its way to the view.
+//!
+//! What agents say waits for the next frame of news. A key that comes meanwhile is answered by a frame of
+//! a few bytes, and not after the terminal has taken in a page of text. Refuses to know what is shown of it.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::Instant;
+
+use crate::domain::event::Event;
+use crate::engine::{self, Inward, Outcome};
+use crate::store::events::Record;
+use crate::tui::Delta;
+
+use super::Shell;
+use super::ending::End;
+
+/// For how long what comes back is taken in before the next look at keys.
+const AT_A_TIME: Duration = Duration::from_millis(1);
+
+/// What the view is told of a run.
+pub enum News {
+    /// A piece of what an agent says.
+    Said(Delta),
+    /// What is in the record.
+    Happened(Record<Event>),
+}
+
+impl Shell {
+    /// Takes in what came back, and what else is there already.
+    pub(super) fn on_inwards(&mut self, first: Inward) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        engine.take(first)?;
+        let until = Instant::now() + AT_A_TIME;
+        while Instant::now() < until {
+            let Some(inward) = engine.next().now_or_never() else {
+                break;
+            };
+            engine.take(inward)?;
+        }
+        self.show_news()
+    }
+
+    /// Puts an event to the run.
+    pub(super) fn feed(&mut self, event: Event) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        if let Some(Outcome::Halted(reason)) = engine.outcome() {
+            let text = format!("this run cannot go on: {reason}");
+            self.screen.on_notice(&text);
+            return Ok(None);
+        }
+        engine.feed(event)?;
+        self.show_news()
+    }
+
+    /// Hands what happened to the view.
+    pub(super) fn see_news(&mut self) {
+        for news in std::mem::take(&mut self.unseen) {
+            match news {
+                News::Said(delta) => self.screen.on_delta(delta),
+                News::Happened(record) => self.screen.on_event(record.at, &record.event),
+            }
+        }
+    }
+
+    /// Takes what happened from the run; what an agent says is shown at the pace of news, all else at once.
+    pub(super) fn show_news(&mut self) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        let deltas = engine.take_deltas().into_iter().map(shown);
+        self.unseen.extend(deltas.map(News::Said));
+        let records = engine.take_recorded();
+        let is_flow = |record: &Record<Event>| matches!(record.event, Event::Agent { .. });
+        let may_wait = self.input.is_some() && self.views.top().is_none();
+        let at_once = !may_wait || !records.iter().all(is_flow);
+        self.unseen.extend(records.into_iter().map(News::Happened));
+        if engine.outcome().is_some() {
+            engine.dismiss();
+        }
+        if at_once {
+            self.see_news();
+        }
+        self.preview();
+        let left =
+            self.leave_at.is_some() && self.state().is_none_or(|state| state.running.is_none());
+        Ok(left.then_some(End::Left))
+    }
+}
+
+fn shown(delta: engine::Delta) -> Delta {
+    match delta {
+        engine::Delta::Text { role, item, text } => Delta::Text { role, item, text },
+        engine::Delta::Withdrawn { role, item } => Delta::Withdrawn { role, item },
+    }
+}
