@@ -24,7 +24,7 @@ pub enum News {
     /// A piece of what an agent says.
     Said(Delta),
     /// What is in the record.
-    Happened(Record<Event>),
+    Happened(Box<Record<Event>>),
 }
 
 impl Shell {
@@ -79,7 +79,11 @@ impl Shell {
         let is_flow = |record: &Record<Event>| matches!(record.event, Event::Agent { .. });
         let may_wait = self.input.is_some() && self.views.top().is_none();
         let at_once = !may_wait || !records.iter().all(is_flow);
-        self.unseen.extend(records.into_iter().map(News::Happened));
+        self.unseen.extend(
+            records
+                .into_iter()
+                .map(|record| News::Happened(Box::new(record))),
+        );
         if engine.outcome().is_some() {
             engine.dismiss();
         }
