@@ -204,8 +204,8 @@ fn a_difference_is_told_even_if_ours_was_written_over_it() {
     assert_eq!(fs::read(place.layout.state()).unwrap(), b"next");
 }
 
-/// Writes to a file as soon as its replacement is written and has not taken its place.
-struct WritesAtTheLastMoment(PathBuf);
+/// Writes to a file, once, as soon as its replacement is written and has not taken its place.
+struct WritesAtTheLastMoment(Mutex<Option<PathBuf>>);
 
 impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for WritesAtTheLastMoment {
     fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
@@ -216,8 +216,8 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for WritesAtTheLastMom
                     field.name() == "place" && format!("{value:?}").contains("replace: synced");
             },
         );
-        if is_the_moment {
-            fs::write(&self.0, "evil").unwrap();
+        if is_the_moment && let Some(path) = self.0.lock().unwrap().take() {
+            fs::write(path, "evil").unwrap();
         }
     }
 }
@@ -228,7 +228,8 @@ fn a_difference_is_told_even_if_it_came_while_ours_was_written() {
 
     let place = Place::new();
     let (guard, _) = fill(&place);
-    let evil = tracing_subscriber::registry().with(WritesAtTheLastMoment(place.layout.state()));
+    let once = Mutex::new(Some(place.layout.state()));
+    let evil = tracing_subscriber::registry().with(WritesAtTheLastMoment(once));
     tracing::subscriber::with_default(evil, || {
         guard.replace(&place.layout.state(), b"next").unwrap();
     });
