@@ -142,8 +142,10 @@ pub enum Life {
 pub enum Order {
     /// Runs a turn. Follows a launch, or comes to an idle process that serves it.
     Turn(TurnSpec),
-    /// Answers [`AdapterEvent::Asked`].
+    /// Answers [`AdapterEvent::Asked`] and [`AdapterEvent::Weighed`].
     Answer(RequestId, Decision),
+    /// Answers [`AdapterEvent::Weighed`]: the CLI is to ask.
+    AskFirst(RequestId),
     /// Answers [`AdapterEvent::Questioned`]: question text to chosen or typed answer; `None` dismisses.
     AnswerQuestions(RequestId, Option<BTreeMap<String, String>>),
     /// Takes what the CLI asked by its hook, and under which number its answer is awaited.
@@ -296,6 +298,21 @@ pub enum AdapterEvent {
         /// Whose call it is when it is a sub-agent's.
         origin: Option<String>,
         /// What an edit would change, as far as the CLI told; empty for all else.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<FileChange>,
+    },
+    /// The agent is about to do something, and its CLI waits for a quick word about it: [`Order::Answer`], or
+    /// [`Order::AskFirst`] when a person is to answer, upon which it asks.
+    Weighed {
+        /// The request.
+        request: RequestId,
+        /// The tool call it belongs to, where known.
+        item: Option<String>,
+        /// What it is about to do.
+        call: Call,
+        /// Whose call it is when it is a sub-agent's.
+        origin: Option<String>,
+        /// The changes it would make to files, where the adapter knows them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<FileChange>,
     },

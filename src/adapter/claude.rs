@@ -26,7 +26,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use asks::Asks;
+use asks::{Asks, Kind};
 use launch::Conversation;
 use translate::Transcript;
 use turn::{OpenTurn, Stage, Stop};
@@ -115,6 +115,11 @@ impl Adapter for Claude {
         match order {
             Order::Turn(turn) => self.on_turn(turn),
             Order::Answer(request, decision) => self.on_answer(&request, &decision),
+            Order::AskFirst(request) => {
+                let waits = self.asks.remove(request.as_str()).is_some();
+                let answer = || Output::Send(asks::ask_first(request.as_str()));
+                waits.then(answer).into_iter().collect()
+            }
             Order::AnswerQuestions(request, answers) => {
                 let Some(ask) = self.asks.remove(request.as_str()) else {
                     return Vec::new();
@@ -188,7 +193,7 @@ impl Claude {
             Process::Launched => {
                 self.process = Process::Starting;
                 self.turn = Some(open);
-                vec![Output::Send(asks::control(HANDSHAKE, "initialize"))]
+                vec![Output::Send(asks::initialize(HANDSHAKE))]
             }
             Process::Absent | Process::Replaced => {
                 self.turn = Some(open);
@@ -202,11 +207,19 @@ impl Claude {
             return Vec::new();
         };
         match (decision, &ask.item, &mut self.turn) {
-            (Decision::Allow, Some(item), _) => self.transcript.on_allowed(item),
+            (Decision::Allow, Some(item), _) => {
+                self.transcript.on_allowed(item);
+                self.asks.pass(&ask);
+            }
             (Decision::DenyAndStop, _, Some(turn)) => turn.stop = turn.stop.or(Stop::Interrupted),
             (Decision::Allow | Decision::Deny { .. } | Decision::DenyAndStop, _, _) => {}
         }
-        vec![Output::Send(asks::answer(request.as_str(), &ask, decision))]
+        let mut out = vec![Output::Send(asks::answer(request.as_str(), &ask, decision))];
+        if ask.kind == Kind::Hook && *decision == Decision::DenyAndStop {
+            // A hook's denial ends no turn.
+            out.push(self.interrupt());
+        }
+        out
     }
 
     fn on_interrupt(&mut self) -> Vec<Output> {

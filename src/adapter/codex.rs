@@ -242,6 +242,8 @@ impl Adapter for Codex {
             Order::AnswerQuestions(request, answers) => {
                 self.on_answers(&request, answers.as_ref(), &mut out);
             }
+            // Its hook knows no such answer: what it asks is decided at once, or waits.
+            Order::AskFirst(_) => {}
             Order::Hooked(number, input) => self.on_hooked(number, &input, &mut out),
             Order::Interrupt => self.on_interrupt(&mut out),
             Order::Close => self.on_close(&mut out),

@@ -71,7 +71,10 @@ impl Adapter for Pipe {
             Order::Turn(turn) => self.on_turn(turn),
             Order::Interrupt => self.on_interrupt(),
             Order::Close => vec![Output::CloseInput],
-            Order::Answer(..) | Order::AnswerQuestions(..) | Order::Hooked(..) => Vec::new(),
+            Order::Answer(..)
+            | Order::AskFirst(_)
+            | Order::AnswerQuestions(..)
+            | Order::Hooked(..) => Vec::new(),
         }
     }
 

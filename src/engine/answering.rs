@@ -27,11 +27,20 @@ pub(super) struct Said {
     pub(super) reason: String,
 }
 
+/// How long a CLI waits for the word on a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Until a person has answered.
+    Long,
+    /// For what is known at once; for a person it asks again.
+    Short,
+}
+
 impl Engine {
     /// Takes a call to the decision and answers the CLI, or leaves it to the user.
     pub(super) fn on_asked(
         &mut self,
-        role: Role,
+        (role, patience): (Role, Patience),
         request: RequestId,
         (call, changes): (Call, &[FileChange]),
         reason: Option<&str>,
@@ -64,6 +73,11 @@ impl Engine {
         };
         let context = self.context(&call, at_work, approved);
         let decision = decide(&call, &context);
+        let said = self.say(&decision);
+        if said.is_none() && patience == Patience::Short {
+            self.order_of(role, Order::AskFirst(request));
+            return Ok(());
+        }
         let (permission, targets) = shown(&call, &decision);
         let turn = at_work.order.turn.clone();
         let reason = reason.map(news::line);
@@ -82,7 +96,7 @@ impl Engine {
             profile: context.profile,
         };
         self.feed(Event::ApprovalAsked(approval))?;
-        match self.say(&decision) {
+        match said {
             Some(said) => self.answer(request, said, Vec::new()),
             None => {
                 let waiting = Waiting::new(role, call, changes, decision);

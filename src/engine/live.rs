@@ -367,7 +367,11 @@ impl Live {
 
     async fn pass_on(&mut self, mut event: AdapterEvent) {
         match &mut event {
-            AdapterEvent::Asked { call, .. } if self.is_held => containing::mark(call),
+            AdapterEvent::Asked { call, .. } | AdapterEvent::Weighed { call, .. }
+                if self.is_held =>
+            {
+                containing::mark(call);
+            }
             AdapterEvent::Ready { .. } => {
                 self.ready = true;
                 self.deadlines.handshake = None;

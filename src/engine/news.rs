@@ -70,6 +70,7 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
         | AdapterEvent::Withdrawn { .. }
         | AdapterEvent::ToolOutput { .. }
         | AdapterEvent::Asked { .. }
+        | AdapterEvent::Weighed { .. }
         | AdapterEvent::Questioned { .. }
         | AdapterEvent::RequestWithdrawn { .. }
         | AdapterEvent::Usage(_)

@@ -9,6 +9,7 @@ use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::Role;
 use crate::store::{StoreError, Tampered};
 
+use super::answering::Patience;
 use super::journal::Journal;
 use super::live::Told;
 use super::{Delta, Engine, EngineError, Held, Inward, failed, news};
@@ -41,6 +42,32 @@ impl Engine {
         }
     }
 
+    /// A call waits for a word: a person's, or one at once.
+    fn on_call(&mut self, role: Role, asked: AdapterEvent) -> Result<(), EngineError> {
+        match asked {
+            AdapterEvent::Asked {
+                request,
+                call,
+                reason,
+                changes,
+                ..
+            } => {
+                let asks = (role, Patience::Long);
+                self.on_asked(asks, request, (call, &changes), reason.as_deref())
+            }
+            AdapterEvent::Weighed {
+                request,
+                call,
+                changes,
+                ..
+            } => {
+                let asks = (role, Patience::Short);
+                self.on_asked(asks, request, (call, &changes), None)
+            }
+            _not_about_a_call => Ok(()),
+        }
+    }
+
     fn on_adapter_event(&mut self, role: Role, event: AdapterEvent) -> Result<(), EngineError> {
         if let Some(news) = news::of(&event) {
             return self.feed_news(role, news);
@@ -64,13 +91,9 @@ impl Engine {
                 self.deltas.push(Delta::Withdrawn { role, item });
                 Ok(())
             }
-            AdapterEvent::Asked {
-                request,
-                call,
-                reason,
-                changes,
-                ..
-            } => self.on_asked(role, request, (call, &changes), reason.as_deref()),
+            asked @ (AdapterEvent::Asked { .. } | AdapterEvent::Weighed { .. }) => {
+                self.on_call(role, asked)
+            }
             AdapterEvent::Questioned { request, questions } => {
                 self.on_questioned(request, &questions)
             }

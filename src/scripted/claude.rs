@@ -1,12 +1,13 @@
 //! A scripted agent in the guise of `claude -p --input-format stream-json`.
 //!
 //! One process, many turns; requests and answers of the control protocol on the same two pipes.
-//! Knows no hooks, no MCP servers and no rules but `permissions.ask`: edits and every command that
-//! does more than read are asked about, as in the default mode.
+//! Knows no hooks but one before each call, no MCP servers and no rules but `permissions.ask`: edits and every
+//! command that does more than read are asked about, as in the default mode.
 
 mod call;
 pub mod flags;
 pub mod frames;
+mod hook;
 mod interrupt;
 mod perform;
 #[cfg(test)]
@@ -34,6 +35,8 @@ pub struct Claude {
     memory: Memory,
     flags: Flags,
     stamp: Stamp,
+    /// The id of the host's hook before each call.
+    hook: Option<String>,
     conversation: Conversation,
     input: Input,
     queue: VecDeque<Prompt>,
@@ -146,6 +149,7 @@ impl Claude {
             memory: casting.memory,
             flags,
             stamp,
+            hook: None,
             conversation: Conversation::new(),
             input: Input::Open,
             queue: VecDeque::new(),
@@ -276,7 +280,7 @@ impl Claude {
     fn on_control(&mut self, id: &Value, request: &Value) -> Cue {
         let subtype = request["subtype"].as_str().unwrap_or_default();
         let answer = match subtype {
-            "initialize" => self.stamp.initialized(),
+            "initialize" => self.on_initialize(&request["hooks"]),
             "interrupt" => return self.on_interrupt(id),
             "set_permission_mode" => {
                 self.stamp.mode = request["mode"].as_str().unwrap_or("default").to_owned();

@@ -8,22 +8,41 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::tools;
-use super::wire::{CanUseTool, Questions, Request};
+use super::wire::{CanUseTool, HookCallback, HookInput, Questions, Request};
 use crate::adapter::{AdapterEvent, AgentQuestion, Decision};
 use crate::domain::ids::RequestId;
+
+/// How long claude waits for the hook, in seconds. It is answered at once; a person is asked besides.
+const HOOK_SECONDS: u32 = 60;
 
 /// The requests that wait for an answer.
 #[derive(Debug, Default)]
 pub struct Asks {
     open: BTreeMap<String, Ask>,
+    /// Calls of this turn that the hook let pass, by their ids: a rule of ours has claude ask about some all the same.
+    passed: BTreeMap<String, Made>,
 }
+
+/// A call as it was made: the tool and its input.
+type Made = (String, Value);
 
 /// One request that waits.
 #[derive(Debug)]
 pub struct Ask {
     /// The tool call.
     pub item: Option<String>,
-    input: Value,
+    /// Whose answer it takes.
+    pub kind: Kind,
+    made: Made,
+}
+
+/// Which answer a request takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A person's, however late.
+    Question,
+    /// The hook's, at once.
+    Hook,
 }
 
 /// What a request came to.
@@ -31,6 +50,8 @@ pub struct Ask {
 pub enum Asked {
     /// It waits for an answer.
     Waits(AdapterEvent),
+    /// Nobody needs to decide about it here, and this line answers it.
+    Answered(String),
     /// It is of a kind that this program does not know.
     Unknown(String),
     /// It lacks what it needs.
@@ -43,6 +64,9 @@ impl Asks {
         let subtype = request.request.get("subtype").and_then(Value::as_str);
         match subtype.map(str::to_owned).as_deref() {
             Some("can_use_tool") => self.take_call(request, cwd),
+            Some("hook_callback") if is_before_call(&request.request) => {
+                self.take_hooked(request, cwd)
+            }
             Some(other) => Asked::Unknown(format!("control_request/{other}")),
             None => Asked::Malformed("control_request: it has no subtype".to_owned()),
         }
@@ -53,6 +77,12 @@ impl Asks {
             Ok(call) => call,
             Err(error) => return Asked::Malformed(format!("can_use_tool: {error}")),
         };
+        let made = (call.tool_name.clone(), call.input.clone());
+        let passed = call.tool_use_id.as_ref();
+        let passed = passed.and_then(|item| self.passed.remove(item));
+        if passed.is_some_and(|passed| passed == made) {
+            return Asked::Answered(allow(&request.request_id, &made.1));
+        }
         let id = RequestId::new(request.request_id.clone());
         let event = if call.tool_name == "AskUserQuestion" {
             questioned(id, &call.input)
@@ -68,7 +98,43 @@ impl Asks {
         };
         let ask = Ask {
             item: call.tool_use_id,
-            input: call.input,
+            kind: Kind::Question,
+            made,
+        };
+        self.open.insert(request.request_id, ask);
+        Asked::Waits(event)
+    }
+
+    fn take_hooked(&mut self, request: Request, cwd: &Path) -> Asked {
+        let hooked: HookCallback = match serde_json::from_value(request.request) {
+            Ok(hooked) => hooked,
+            Err(error) => return Asked::Malformed(format!("hook_callback: {error}")),
+        };
+        let HookInput {
+            tool_name,
+            tool_input,
+            cwd: told,
+            agent_id,
+        } = hooked.input;
+        let cwd = told.as_deref().unwrap_or(cwd);
+        if tool_name == "AskUserQuestion" {
+            return Asked::Answered(success(&request.request_id, &json!({})));
+        }
+        let Some(call) = tools::call(&tool_name, &tool_input, cwd) else {
+            let problem = format!("hook_callback: the input of {tool_name} lacks what it needs");
+            return Asked::Malformed(problem);
+        };
+        let event = AdapterEvent::Weighed {
+            request: RequestId::new(request.request_id.clone()),
+            item: hooked.tool_use_id.clone(),
+            call,
+            origin: agent_id,
+            changes: tools::changes(&tool_name, &tool_input),
+        };
+        let ask = Ask {
+            item: hooked.tool_use_id,
+            kind: Kind::Hook,
+            made: (tool_name, tool_input),
         };
         self.open.insert(request.request_id, ask);
         Asked::Waits(event)
@@ -79,8 +145,16 @@ impl Asks {
         self.open.remove(request)
     }
 
+    /// Notes that the hook lets a call pass.
+    pub fn pass(&mut self, ask: &Ask) {
+        if let (Kind::Hook, Some(item)) = (ask.kind, &ask.item) {
+            self.passed.insert(item.clone(), ask.made.clone());
+        }
+    }
+
     /// Takes all requests out, since nobody waits any longer.
     pub fn withdraw_all(&mut self) -> Vec<AdapterEvent> {
+        self.passed.clear();
         let open = std::mem::take(&mut self.open);
         let withdrawn = |request: String| AdapterEvent::RequestWithdrawn {
             request: RequestId::new(request),
@@ -89,18 +163,28 @@ impl Asks {
     }
 }
 
+fn is_before_call(request: &Value) -> bool {
+    request["input"]["hook_event_name"] == "PreToolUse"
+}
+
 fn asked(request: RequestId, call: &CanUseTool, cwd: &Path) -> Option<AdapterEvent> {
     Some(AdapterEvent::Asked {
         request,
         item: call.tool_use_id.clone(),
         call: tools::call(&call.tool_name, &call.input, cwd)?,
-        reason: call
-            .decision_reason
-            .clone()
-            .or_else(|| call.description.clone()),
+        reason: reason(call),
         origin: call.agent_id.clone(),
         changes: tools::changes(&call.tool_name, &call.input),
     })
+}
+
+/// Why the agent or its CLI asks; that it was told to ask is no reason.
+fn reason(call: &CanUseTool) -> Option<String> {
+    let clis = match call.decision_reason_type.as_deref() {
+        Some("hook") => None,
+        Some(_) | None => call.decision_reason.clone(),
+    };
+    clis.or_else(|| call.description.clone())
 }
 
 fn questioned(request: RequestId, input: &Value) -> Option<AdapterEvent> {
@@ -122,8 +206,15 @@ fn questioned(request: RequestId, input: &Value) -> Option<AdapterEvent> {
 
 /// Builds the line that answers a call.
 pub fn answer(request: &str, ask: &Ask, decision: &Decision) -> String {
+    if ask.kind == Kind::Hook {
+        return match decision {
+            Decision::Allow => hook_says(request, "allow", "allowed"),
+            Decision::Deny { reason } => hook_says(request, "deny", reason),
+            Decision::DenyAndStop => hook_says(request, "deny", "The user stopped the turn."),
+        };
+    }
     let body = match decision {
-        Decision::Allow => json!({"behavior": "allow", "updatedInput": ask.input}),
+        Decision::Allow => return allow(request, &ask.made.1),
         Decision::Deny { reason } => json!({"behavior": "deny", "message": reason}),
         Decision::DenyAndStop => json!({
             "behavior": "deny",
@@ -134,13 +225,45 @@ pub fn answer(request: &str, ask: &Ask, decision: &Decision) -> String {
     success(request, &body)
 }
 
+fn allow(request: &str, input: &Value) -> String {
+    success(
+        request,
+        &json!({"behavior": "allow", "updatedInput": input}),
+    )
+}
+
+/// Builds the line by which the CLI asks before a call.
+pub fn ask_first(request: &str) -> String {
+    hook_says(request, "ask", "the user is asked")
+}
+
+fn hook_says(request: &str, decision: &str, reason: &str) -> String {
+    let told = json!({
+        "hookEventName": "PreToolUse",
+        "permissionDecision": decision,
+        "permissionDecisionReason": reason,
+    });
+    success(request, &json!({ "hookSpecificOutput": told }))
+}
+
+/// Builds the handshake: claude is to ask before each call of any tool, and to block it when it gets no answer.
+pub fn initialize(request: &str) -> String {
+    let hook =
+        json!({"hookCallbackIds": ["before"], "timeout": HOOK_SECONDS, "onFailure": "block"});
+    line(&json!({
+        "type": "control_request",
+        "request_id": request,
+        "request": {"subtype": "initialize", "hooks": {"PreToolUse": [hook]}},
+    }))
+}
+
 /// Builds the line that answers questions, or dismisses them.
 pub fn answer_questions(
     request: &str,
     ask: &Ask,
     answers: Option<&BTreeMap<String, String>>,
 ) -> String {
-    let (Some(answers), Some(input)) = (answers, ask.input.as_object()) else {
+    let (Some(answers), Some(input)) = (answers, ask.made.1.as_object()) else {
         let message =
             "The user did not answer. Go on with what you know, and say what you assumed.";
         return success(request, &json!({"behavior": "deny", "message": message}));

@@ -3,6 +3,8 @@
 //! Refuses to know orders. A turn of ours is told from one that the CLI began by itself by the id of our
 //! line, and ends with its `result`, never by counting.
 
+use serde_json::Value;
+
 use super::asks::{self, Asked};
 use super::launch::Conversation;
 use super::messages::{Assistant, User};
@@ -12,6 +14,10 @@ use super::wire::{self, Frame};
 use super::{Claude, HANDSHAKE, Process, events, notice};
 use crate::adapter::{AdapterEvent, Output};
 use crate::domain::ids::RequestId;
+
+/// Why a claude that took no hook gets no prompt.
+const NO_HOOK: &str = "claude would not ask before each call: it did not take the hook of agent-collab, and no prompt was sent; \
+     look for a managed configuration that forbids hooks, or install the version that `agent-collab doctor` names";
 
 /// A line that is reported or kept is cut to this many bytes.
 const KEPT: usize = 4096;
@@ -124,12 +130,16 @@ impl Claude {
             Asked::Waits(event) => {
                 if let AdapterEvent::Asked {
                     item: Some(item), ..
+                }
+                | AdapterEvent::Weighed {
+                    item: Some(item), ..
                 } = &event
                 {
                     self.known_denials.insert(item.clone());
                 }
                 vec![Output::Event(event)]
             }
+            Asked::Answered(line) => vec![Output::Send(line)],
             Asked::Unknown(kind) => vec![
                 Output::Send(asks::refuse(&id, "this host does not serve such requests")),
                 unknown(kind, line),
@@ -160,20 +170,19 @@ impl Claude {
             .error
             .unwrap_or_else(|| "claude did not say why".to_owned());
         if response.request_id == HANDSHAKE && self.process == Process::Starting {
-            if failed {
+            let told = |key: &str| response.response.as_ref().and_then(|body| body.get(key));
+            let refused = match told("hooks_applied") {
+                _ if failed => Some(format!("claude refused the handshake: {error}")),
+                Some(Value::Bool(true)) => None,
+                Some(_) | None => Some(NO_HOOK.to_owned()),
+            };
+            if let Some(refused) = refused {
                 self.process = Process::Absent;
-                return self.finish(turn::refused(&format!(
-                    "claude refused the handshake: {error}"
-                )));
+                return self.finish(turn::refused(&refused));
             }
             self.process = Process::Ready;
-            let version = response
-                .response
-                .as_ref()
-                .and_then(|body| body.get("claude_code_version"));
-            let version = version
-                .and_then(serde_json::Value::as_str)
-                .map(str::to_owned);
+            let version = told("claude_code_version");
+            let version = version.and_then(Value::as_str).map(str::to_owned);
             let mut out = vec![Output::Event(AdapterEvent::Ready { version })];
             if let Some(turn) = &mut self.turn {
                 turn.stage = Stage::Sent;

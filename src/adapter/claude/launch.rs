@@ -120,7 +120,14 @@ fn tools(access: Access) -> &'static str {
     }
 }
 
-/// Retries are bounded unless the user bounds them otherwise; background tasks would start turns of their own.
+/// What is always on.
+const SWITCHES: [&str; 2] = [
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
+    "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR",
+];
+
+/// Retries are bounded unless the user bounds them otherwise. Background tasks would start turns of their own, and
+/// a shell that keeps its folder would run a command elsewhere than where it was judged.
 fn environment(users: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut env = BTreeMap::from([("CLAUDE_CODE_MAX_RETRIES".to_owned(), "4".to_owned())]);
     env.extend(
@@ -128,9 +135,6 @@ fn environment(users: &BTreeMap<String, String>) -> BTreeMap<String, String> {
             .iter()
             .map(|(name, value)| (name.clone(), value.clone())),
     );
-    env.insert(
-        "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".to_owned(),
-        "1".to_owned(),
-    );
+    env.extend(SWITCHES.map(|name| (name.to_owned(), "1".to_owned())));
     env
 }

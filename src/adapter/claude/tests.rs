@@ -53,7 +53,7 @@ fn exit(code: i32, stderr: &str) -> Exit {
     }
 }
 
-const HANDSHAKE: &str = r#"{"type":"control_response","response":{"subtype":"success","request_id":"initialize","response":{"claude_code_version":"2.1.330"}}}"#;
+const HANDSHAKE: &str = r#"{"type":"control_response","response":{"subtype":"success","request_id":"initialize","response":{"claude_code_version":"2.1.330","hooks_applied":true}}}"#;
 
 /// A conversation between a recorded CLI and the adapter, written down.
 struct Play {
@@ -194,7 +194,12 @@ fn play_host(play: &mut Play, msg: &Value) {
                 let answers = serde_json::from_value(answers.clone()).unwrap();
                 return play.order(Order::AnswerQuestions(request, Some(answers)));
             }
-            let decision = match (answer["behavior"].as_str(), answer["interrupt"].as_bool()) {
+            let weighed = &answer["hookSpecificOutput"]["permissionDecision"];
+            if weighed == "ask" {
+                return play.order(Order::AskFirst(request));
+            }
+            let said = answer["behavior"].as_str().or(weighed.as_str());
+            let decision = match (said, answer["interrupt"].as_bool()) {
                 (Some("allow"), _) => Decision::Allow,
                 (Some("deny"), Some(true)) => Decision::DenyAndStop,
                 _ => Decision::Deny {
@@ -306,6 +311,66 @@ fn a_launch_names_all_that_keeps_the_cli_in_hand() {
     insta::assert_snapshot!(format!("{fresh:#?}\n{:#?}", resumed.args));
     assert!(claude.serves(&turn(2, "more")));
     assert!(!claude.serves(&workspace));
+}
+
+#[test]
+fn without_its_hook_claude_gets_no_prompt() {
+    let refused = |response: Value| {
+        let mut play = Play::new(None);
+        play.order(Order::Turn(turn(1, "go")));
+        play.text.clear();
+        let body = json!({"subtype": "success", "request_id": "initialize", "response": response});
+        play.line(&json!({"type": "control_response", "response": body}).to_string());
+        play.text
+    };
+    let missing = refused(json!({"claude_code_version": "2.1.330"}));
+    assert_eq!(missing, refused(json!({"hooks_applied": false})));
+    insta::assert_snapshot!(missing);
+}
+
+/// What claude asks before a call.
+fn hooked(id: &str, tool: &str, input: &Value) -> String {
+    let input = json!({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input});
+    let request = json!({"subtype": "hook_callback", "callback_id": "before", "input": input, "tool_use_id": id.replace('h', "t")});
+    json!({"type": "control_request", "request_id": id, "request": request}).to_string()
+}
+
+#[test]
+fn each_call_is_weighed_before_it_is_asked_about() {
+    let mut play = Play::new(None);
+    play.turn("go", None);
+    play.text.clear();
+    let deny = Decision::Deny {
+        reason: "no".to_owned(),
+    };
+    for (id, tool, input) in [
+        ("h1", "Bash", json!({"command": "ls"})),
+        ("h2", "Read", json!({"file_path": "/repo/a"})),
+        (
+            "h3",
+            "Edit",
+            json!({"file_path": "/repo/a", "old_string": "a", "new_string": "b"}),
+        ),
+        ("h4", "Bash", json!({"command": "make"})),
+        ("h5", "AskUserQuestion", json!({"questions": []})),
+        ("h6", "Bash", json!({})),
+    ] {
+        play.line(&hooked(id, tool, &input));
+    }
+    play.order(Order::Answer(RequestId::new("h1"), Decision::Allow));
+    play.order(Order::Answer(RequestId::new("h2"), deny));
+    play.order(Order::AskFirst(RequestId::new("h3")));
+    play.order(Order::Answer(RequestId::new("h4"), Decision::DenyAndStop));
+    play.order(Order::AskFirst(RequestId::new("h4")));
+    // claude asks by a rule of ours, too: the same call was decided, another one was not.
+    let again = |id: &str, input: &Value| {
+        let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": input, "tool_use_id": "t1"});
+        json!({"type": "control_request", "request_id": id, "request": request}).to_string()
+    };
+    play.line(&again("a1", &json!({"command": "ls"})));
+    play.line(&again("a2", &json!({"command": "ls"})));
+    play.line(r#"{"type":"control_request","request_id":"a3","request":{"subtype":"can_use_tool","tool_name":"Edit","input":{"file_path":"/repo/a","old_string":"a","new_string":"b"},"tool_use_id":"t","description":"edits a","decision_reason":"Hook PreToolUse: the user is asked","decision_reason_type":"hook"}}"#);
+    insta::assert_snapshot!(play.text);
 }
 
 #[test]

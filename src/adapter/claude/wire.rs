@@ -4,6 +4,7 @@
 //! a known type whose needed fields are missing or of another kind is malformed, never guessed.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -183,6 +184,30 @@ pub struct CanUseTool {
     pub description: Option<String>,
     /// Why the CLI asks.
     pub decision_reason: Option<String>,
+    /// What made it ask: a rule, its mode, `hook` where it was told to.
+    pub decision_reason_type: Option<String>,
+    /// The sub-agent that wants it.
+    pub agent_id: Option<String>,
+}
+
+/// `control_request` with `hook_callback`.
+#[derive(Debug, Deserialize)]
+pub struct HookCallback {
+    /// What the hook is told.
+    pub input: HookInput,
+    /// The call.
+    pub tool_use_id: Option<String>,
+}
+
+/// What a hook before a call is told.
+#[derive(Debug, Deserialize)]
+pub struct HookInput {
+    /// The tool.
+    pub tool_name: String,
+    /// Its input.
+    pub tool_input: Value,
+    /// Where a command would run: an earlier one may have led elsewhere.
+    pub cwd: Option<PathBuf>,
     /// The sub-agent that wants it.
     pub agent_id: Option<String>,
 }

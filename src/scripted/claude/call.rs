@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::frames::{Tool, ToolResult, fresh};
+use super::hook::Weighed;
 use super::{Claude, Input, Phase, Stop, Wake};
 use crate::scripted::act::{Change, ChangeError, only_reads};
 use crate::scripted::script::{Ask, Command, Edit, Question, Write};
@@ -59,11 +60,12 @@ impl Claude {
         let block = json!({"type": "tool_use", "id": tool.id, "name": name, "input": tool.input});
         self.end_block(&message, &block);
         self.close_message("tool_use");
-        let verdict = match ask {
-            Asks::Yes => self.ask(&tool)?,
-            Asks::No => Verdict::Allow {
+        let verdict = match (self.weigh(&tool)?, ask) {
+            (Weighed::Allow, _) | (Weighed::Silent, Asks::No) => Verdict::Allow {
                 input: tool.input.clone(),
             },
+            (Weighed::Deny(message), _) => Verdict::Deny { message },
+            (Weighed::Ask, _) | (Weighed::Silent, Asks::Yes) => self.ask(&tool)?,
         };
         match &verdict {
             Verdict::Allow { input } => tool.input = input.clone(),
@@ -79,26 +81,38 @@ impl Claude {
 
     fn ask(&mut self, tool: &Tool) -> Result<Verdict, Stop> {
         let request = fresh();
-        self.stage.send(&self.stamp.can_use_tool(&request, tool));
+        let frame = self.stamp.can_use_tool(&request, tool);
+        let answer = self.put(&frame, request, tool)?;
+        Ok(match answer {
+            Some(answer) => verdict(&answer, &tool.input),
+            None => Verdict::Deny {
+                message: "Tool permission request failed: Error: Stream closed".to_owned(),
+            },
+        })
+    }
+
+    /// Puts a request about a call to the host and waits for its answer; `None` when none can come any more.
+    pub(super) fn put(
+        &mut self,
+        frame: &Value,
+        request: String,
+        tool: &Tool,
+    ) -> Result<Option<Value>, Stop> {
+        self.stage.send(frame);
         self.set_phase(Phase::Asking {
             request: request.clone(),
             tool: tool.clone(),
         });
-        let unanswered = || Verdict::Deny {
-            message: "Tool permission request failed: Error: Stream closed".to_owned(),
-        };
-        let verdict = loop {
+        let answer = loop {
             if self.input == Input::Closed {
-                break unanswered();
+                break None;
             }
             match self.listen(None)? {
                 Wake::Answer {
                     request: answered,
                     answer,
-                } if answered == request => {
-                    break verdict(&answer, &tool.input);
-                }
-                Wake::InputClosed => break unanswered(),
+                } if answered == request => break Some(answer),
+                Wake::InputClosed => break None,
                 Wake::Timeout
                 | Wake::Output(..)
                 | Wake::Ended(..)
@@ -107,7 +121,7 @@ impl Claude {
             }
         };
         self.set_phase(Phase::Between);
-        Ok(verdict)
+        Ok(answer)
     }
 
     pub(super) fn deny(&mut self, tool: &Tool, message: &str) {

@@ -235,6 +235,19 @@ impl Stamp {
         json!({"type": "control_request", "request_id": request, "request": body})
     }
 
+    /// What the host's hook is asked before a call.
+    pub fn hook_callback(&self, request: &str, hook: &str, tool: &Tool) -> Value {
+        let input = json!({
+            "session_id": self.session, "transcript_path": "", "cwd": self.cwd, "permission_mode": self.mode,
+            "hook_event_name": "PreToolUse", "tool_name": tool.name, "tool_input": tool.input,
+            "tool_use_id": tool.id,
+        });
+        let body = json!({
+            "subtype": "hook_callback", "callback_id": hook, "input": input, "tool_use_id": tool.id,
+        });
+        json!({"type": "control_request", "request_id": request, "request": body})
+    }
+
     /// The result of a tool call.
     pub fn tool_result(&self, tool: &Tool, result: &ToolResult) -> Value {
         let mut block =

@@ -261,3 +261,48 @@ fn tokens_and_costs_are_running_totals_over_restarts() {
     }
     assert_eq!(totals, ["0.5 7 7", "1.0 14 7"]);
 }
+
+/// Plays a command that claude would ask about, with a hook that answers so; tells what was asked and came of it.
+fn weighed(answer: &Value) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let claude = Puppet::new(Guise::Claude, &script(WRITING), &[], folder.path());
+    let hooks = json!({"PreToolUse": [{"hookCallbackIds": ["before"], "onFailure": "block"}]});
+    let request = json!({"subtype": "initialize", "hooks": hooks});
+    claude.tell(json!({"type": "control_request", "request_id": "i", "request": request}));
+    let answered = claude.until(|frame| frame["type"] == "control_response");
+    assert_eq!(
+        answered.last().unwrap()["response"]["response"]["hooks_applied"],
+        true
+    );
+    claude_turn(&claude, "go");
+    let mut said = Vec::new();
+    loop {
+        let news = claude.until(|frame| is_ask(frame) || is_result(frame));
+        said.extend(news.iter().filter_map(text).map(str::to_owned));
+        let last = news.last().unwrap();
+        if !is_ask(last) {
+            return said.join(" | ");
+        }
+        let subtype = last["request"]["subtype"].as_str().unwrap();
+        said.push(format!("<{subtype}>"));
+        let allow = json!({"behavior": "allow"});
+        let answer = if subtype == "hook_callback" {
+            answer.clone()
+        } else {
+            allow
+        };
+        claude_answer(&claude, last, answer);
+    }
+}
+
+#[test]
+fn a_hook_is_asked_first_and_asks_further_where_it_says_so() {
+    let decides = |decision: &str| {
+        let said = json!({"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": "why"});
+        weighed(&json!({"hookSpecificOutput": said}))
+    };
+    assert_eq!(decides("allow"), "<hook_callback> | made");
+    assert_eq!(decides("deny"), "<hook_callback> | not made");
+    let asks = "<hook_callback> | <can_use_tool> | made";
+    assert_eq!([decides("ask"), weighed(&json!({}))], [asks, asks]);
+}

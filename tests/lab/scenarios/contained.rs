@@ -249,7 +249,9 @@ async fn drive(mut claude: Claude, spec: &Spec, turn: TurnSpec) -> (Option<Strin
                 Output::AnswerHook(..) => {}
                 Output::CloseInput => child.input().close(),
                 Output::Relaunch => panic!("the conversation is lost"),
-                Output::Event(AdapterEvent::Asked { request, .. }) => {
+                Output::Event(
+                    AdapterEvent::Asked { request, .. } | AdapterEvent::Weighed { request, .. },
+                ) => {
                     more.extend(claude.on_order(Order::Answer(request, Decision::Allow)));
                 }
                 Output::Event(AdapterEvent::SessionOpened { external_id }) => {
