@@ -5,6 +5,7 @@
 
 pub mod answering;
 pub mod changes;
+pub mod codex_rules;
 mod collect;
 mod conflict;
 pub mod containing;

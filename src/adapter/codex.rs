@@ -20,6 +20,7 @@ mod launch;
 mod notifications;
 pub mod probe;
 mod requests;
+pub mod rules;
 mod settings;
 mod shell;
 mod translate;

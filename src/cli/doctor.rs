@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::app::start::{Refusal, find_root, load_config};
 use crate::config::Loaded;
 use crate::config::show::trust_word;
+use crate::config::types::AdapterSettings;
+use crate::engine::codex_rules::{self, WayOut};
 use crate::engine::containing;
 use crate::engine::git::{GitSettings, Repository};
 use crate::engine::probe::{Probed, probe};
@@ -122,6 +124,7 @@ async fn adapters(loaded: &Loaded, root: &Path, kernel: &Kernel) -> Vec<Value> {
         let mut entry = json!({
             "name": name, "kind": settings.kind.name(), "program": settings.program, "needed": needed,
             "held": { "kernel": by_kernel, "protocol_only": by_protocol },
+            "let_out": let_out(settings),
         });
         let told = match probe(&Children::default(), &adapter, root).await {
             Probed::Ready(capabilities) => json!({ "ok": true, "capabilities": capabilities }),
@@ -136,6 +139,12 @@ async fn adapters(loaded: &Loaded, root: &Path, kernel: &Kernel) -> Vec<Value> {
         found.push(entry);
     }
     found
+}
+
+/// The rules that let commands out of the CLI's own sandbox.
+fn let_out(settings: &AdapterSettings) -> Vec<String> {
+    let ways_out = codex_rules::ways_out(settings);
+    ways_out.iter().map(WayOut::in_words).collect()
 }
 
 fn in_words(report: &Value) -> String {
@@ -166,6 +175,12 @@ fn in_words(report: &Value) -> String {
             "           by protocol only: {}",
             text(&held["protocol_only"])
         ));
+        for rule in adapter["let_out"].as_array().into_iter().flatten() {
+            let rule = text(rule);
+            lines.push(format!(
+                "WARNING    {name}'s own rules let commands out of its sandbox unasked: {rule}"
+            ));
+        }
     }
     let tests = text(&report["tests"]["held"]["kernel"]);
     lines.push(format!("tests      held by the kernel: {tests}"));

@@ -5,12 +5,14 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::start::{Refusal, find_root, layout, load_config};
 use crate::domain::run::{Run, State};
+use crate::engine::containing;
 use crate::engine::git::GitSettings;
+use crate::process::Children;
 use crate::store::{InstanceLock, snapshot};
 use crate::text::{clean, clean_json_line};
 
@@ -38,6 +40,8 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
     let layout = layout(&root, &loaded.config)?;
     let found = snapshot::load::<Run>(&layout)?;
     let held = InstanceLock::holder(&layout)?.is_some();
+    let kernel = containing::kernel(&Children::default(), &loaded.config, &root).await;
+    let holding = containing::told(&kernel, &loaded.config);
     let mut out = io::stdout();
     let written = match (found, args.json) {
         (Some(found), true) => {
@@ -46,19 +50,43 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
                 out,
                 "{}",
                 clean_json_line(
-                    &json!({ "running": held, "last_seq": found.last_seq, "run": state })
+                    &json!({ "running": held, "last_seq": found.last_seq, "run": state, "held": as_json(&holding) })
                         .to_string()
                 )
             )
         }
         (Some(found), false) => {
             let work = if held { Work::UnderWay } else { Work::AtRest };
-            write!(out, "{}", in_words(found.state.state(), work))
+            let run = in_words(found.state.state(), work);
+            write!(out, "{run}{}", lines_of(&holding))
         }
-        (None, true) => writeln!(out, "{}", json!({ "running": held, "run": null })),
-        (None, false) => writeln!(out, "no run in {}", root.display()),
+        (None, true) => writeln!(
+            out,
+            "{}",
+            json!({ "running": held, "run": null, "held": as_json(&holding) })
+        ),
+        (None, false) => write!(out, "no run in {}\n{}", root.display(), lines_of(&holding)),
     };
     Ok(if written.is_ok() { 0 } else { 1 })
+}
+
+/// Adapters, each with what the kernel holds and what its protocol alone does.
+type Holding = [(String, (String, String))];
+
+fn as_json(holding: &Holding) -> Value {
+    let told = holding.iter().map(|(name, (kernel, protocol))| {
+        let told = json!({ "kernel": kernel, "protocol_only": protocol });
+        (name.clone(), told)
+    });
+    Value::Object(told.collect())
+}
+
+fn lines_of(holding: &Holding) -> String {
+    let told = holding.iter().map(|(name, (kernel, protocol))| {
+        let (name, kernel) = (clean(name), clean(kernel));
+        format!("held       {name}, by the kernel: {kernel}\n           {name}, by protocol only: {protocol}\n")
+    });
+    told.collect()
 }
 
 /// Whether anybody works on a run.

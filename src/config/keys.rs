@@ -52,7 +52,7 @@ pub const KEYS: &[Key] = &[
     key("safety.blocked_commands", Texts, Is("[\"rm -rf\", \"sudo\", \"chmod 777\", \"> /dev/\"]"), Grow, "Commands that always stop and ask you, whatever else allows them"),
     key("safety.require_confirm_for", Texts, Is("[\"git push\", \"npm publish\"]"), Grow, "Commands that run only after you confirm them"),
     key("safety.contain_agents", Flag, Is("true"), OnlyTrue, "Whether claude runs inside a sandbox of the system (bubblewrap), where there is one"),
-    key("safety.contain_tests", Flag, Is("true"), OnlyTrue, "Whether the tests that this program runs run inside such a sandbox"),
+    key("safety.contain_tests", Flag, Is("true"), OnlyTrue, "Whether the tests and commits that this program makes, with their hooks, run inside such a sandbox"),
 
     key("paths.workdir", Folder, Is("\".agent-collab\""), Ignored, "Where a run keeps its files, inside the repository"),
     key("paths.plan", FileName, Is("\"plan.md\""), Ignored, "The plan, in paths.workdir"),

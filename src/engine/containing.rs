@@ -14,6 +14,9 @@ use crate::config::types::AdapterKind;
 use crate::permission::{Call, Reach};
 use crate::process::{Children, Containment, Hold, Kernel, find_kernel};
 
+use super::codex_rules::WayOut;
+use super::git::Repository;
+
 /// Sockets by which a process could have others act for it, outside of what holds it.
 const DOORS: &[&str] = &[
     "/run/docker.sock",
@@ -79,9 +82,47 @@ pub fn hold_tests(kernel: &Kernel, root: &Path, workdir: &Path) -> Option<Contai
         return None;
     };
     let mut places = doors();
+    places.extend(users_doors());
+    places.extend(work(root));
+    places.extend(protected(root, workdir));
+    Some(Containment::new(bwrap, places))
+}
+
+/// Has the program's own commits held with the hooks that they run: as a test, but a commit writes git's own folders,
+/// save hooks and settings in them, and reaches what signs. Nothing changes where nothing holds it.
+pub fn hold_commits(
+    repository: Repository,
+    kernel: &Kernel,
+    (root, workdir): (&Path, &Path),
+) -> Repository {
+    let Kernel::Holds(bwrap) = kernel else {
+        return repository;
+    };
+    let mut places = doors();
+    places.extend(work(root));
+    let git = [&repository.git_dir, &repository.common_dir];
+    let there = |path: PathBuf, hold| real(&path).map(|path| (path, hold));
+    for folder in git {
+        places.extend(there(folder.clone(), Hold::Writable));
+        let settings = ["hooks", "config", "config.worktree"].map(|name| folder.join(name));
+        places.extend(
+            settings
+                .into_iter()
+                .filter_map(|path| there(path, Hold::ReadOnly)),
+        );
+    }
+    places.extend(cache("GNUPGHOME", ".gnupg").map(|keys| (keys, Hold::Writable)));
+    places.extend(there(root.join(".agent-collab"), Hold::ReadOnly));
+    places.push((workdir.to_owned(), Hold::ReadOnly));
+    let held = Containment::new(bwrap, places);
+    repository.with_commits_held(Some(held))
+}
+
+/// What the program's own children work in: the repository, temporary files, and the caches of common tools.
+fn work(root: &Path) -> Vec<(PathBuf, Hold)> {
     let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
     let writable = temporary.iter().filter_map(|path| real(path));
-    places.extend(writable.map(|path| (path, Hold::Writable)));
+    let mut places: Vec<_> = writable.map(|path| (path, Hold::Writable)).collect();
     let there = |list: &[(&str, &str)], hold| -> Vec<(PathBuf, Hold)> {
         let named = list.iter().filter_map(|(name, below)| cache(name, below));
         named.map(|path| (path, hold)).collect()
@@ -89,8 +130,7 @@ pub fn hold_tests(kernel: &Kernel, root: &Path, workdir: &Path) -> Option<Contai
     places.extend(there(CACHES, Hold::Writable));
     places.extend(there(NO_CACHES, Hold::ReadOnly));
     places.push((root.to_owned(), Hold::Writable));
-    places.extend(protected(root, workdir));
-    Some(Containment::new(bwrap, places))
+    places
 }
 
 /// A folder of a tool, where it is there; `below` begins with the folder that the variable names.
@@ -121,6 +161,8 @@ pub struct Holder {
     pub access: Access,
     /// What the user lets the CLI write beside.
     pub writable: Vec<PathBuf>,
+    /// How commands get out of the CLI's own sandbox.
+    pub ways_out: Vec<WayOut>,
 }
 
 impl Holder {
@@ -134,6 +176,7 @@ impl Holder {
             None => std::env::var_os(name),
         };
         let mut places = doors();
+        places.extend(users_doors());
         places.extend(own.iter().filter_map(|place| state(place, variable)));
         let users = self.writable.iter().filter_map(|path| real(path));
         places.extend(users.map(|path| (path, Hold::Writable)));
@@ -163,7 +206,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
     let writes = "it writes its turn's staging folder and its own state; in EXECUTE the repository, but not .git and .agent-collab";
     let (by_kernel, by_protocol) = match (kind, kernel) {
         (AdapterKind::Codex, _) => (
-            "by codex's own sandbox: its commands write nothing before EXECUTE, in it the repository but .git, and have no network".to_owned(),
+            "by codex's own sandbox: its commands write nothing before EXECUTE, in it the repository but .git and .agent-collab, and have no network".to_owned(),
             "patches, tools of MCP servers, what leaves the sandbox",
         ),
         (AdapterKind::Claude, _) if !config.safety.contain_agents => (
@@ -186,13 +229,23 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
     (by_kernel, by_protocol.to_owned())
 }
 
-/// What holds the program's own tests, in words.
+/// What holds each CLI that a role uses: its name, and [`in_words`].
+pub fn told(kernel: &Kernel, config: &Config) -> Vec<(String, (String, String))> {
+    let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
+    let used = |name: &String| roles.contains(&Some(name));
+    let adapters = config.adapters.iter().filter(|(name, _)| used(name));
+    adapters
+        .map(|(name, settings)| (name.clone(), in_words(kernel, config, settings.kind)))
+        .collect()
+}
+
+/// What holds the program's own tests and commits, in words.
 pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
     match kernel {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         Kernel::Holds(bwrap) => format!(
-            "by {}: they write the repository but not .git and .agent-collab, temporary files and the caches of common tools; \
-             sockets of docker, the desktop and tmux are hidden",
+            "by {}: they write the repository but not .git (a commit does, but no hooks and no settings in it) and .agent-collab, \
+             temporary files and the caches of common tools; sockets of docker, the desktop and tmux are hidden",
             bwrap.display()
         ),
         Kernel::Cannot(why) => format!("nothing: {why}"),
@@ -238,13 +291,21 @@ fn state(
 
 /// The sockets that are there, each as an empty file, and folders of sockets as empty folders.
 fn doors() -> Vec<(PathBuf, Hold)> {
-    let uid = getuid();
     let tmux = std::env::var("TMUX").ok();
     let mut named: Vec<PathBuf> = DOORS.iter().map(PathBuf::from).collect();
-    named.push(format!("/run/user/{uid}").into());
-    named.push(format!("/tmp/tmux-{uid}").into());
-    named.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
+    named.push(format!("/tmp/tmux-{}", getuid()).into());
     named.extend(tmux.and_then(|tmux| tmux.split(',').next().map(PathBuf::from)));
+    hidden(&named)
+}
+
+/// The folders of the user's own sockets: of the desktop, and of agents that keep keys.
+fn users_doors() -> Vec<(PathBuf, Hold)> {
+    let mut named = vec![PathBuf::from(format!("/run/user/{}", getuid()))];
+    named.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
+    hidden(&named)
+}
+
+fn hidden(named: &[PathBuf]) -> Vec<(PathBuf, Hold)> {
     let there = named.iter().filter_map(|path| real(path));
     let hold = |path: PathBuf| match path.is_dir() {
         true => (path, Hold::EmptyFolder),

@@ -25,6 +25,7 @@ use crate::domain::turn::Role;
 use crate::process::{self, Children, Ladder, Line, Marker, Running};
 use crate::store::RawStream;
 
+use super::codex_rules;
 use super::containing::{self, Holder};
 pub use adoption::Adoption;
 pub use hook::QUESTION_BYTES;
@@ -367,10 +368,13 @@ impl Live {
 
     async fn pass_on(&mut self, mut event: AdapterEvent) {
         match &mut event {
-            AdapterEvent::Asked { call, .. } | AdapterEvent::Weighed { call, .. }
-                if self.is_held =>
-            {
-                containing::mark(call);
+            AdapterEvent::Asked { call, .. } | AdapterEvent::Weighed { call, .. } => {
+                if self.is_held {
+                    containing::mark(call);
+                }
+                if let Some(ask) = &self.turn {
+                    codex_rules::mark(call, &ask.holder.ways_out);
+                }
             }
             AdapterEvent::Ready { .. } => {
                 self.ready = true;

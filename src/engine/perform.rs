@@ -13,6 +13,7 @@ use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
 use crate::process::{Kernel, Marker};
 use crate::store::boundary;
 
+use super::codex_rules;
 use super::containing::Holder;
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::prompting::NOW_BUILD;
@@ -168,6 +169,7 @@ impl Engine {
             staging: staging.dir.clone(),
             access,
             writable: adapter.settings.writable.clone(),
+            ways_out: codex_rules::ways_out(&adapter.settings),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a run is set up with: its first event, its policies, and the texts that trust lets in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::ground::Git;
@@ -15,6 +15,8 @@ use crate::domain::phase::{Gate, Mode};
 use crate::domain::run::SCHEMA;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
+use crate::engine::codex_rules;
+use crate::engine::containing;
 use crate::engine::journal::Journal;
 use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
 use crate::process::Kernel;
@@ -35,6 +37,7 @@ pub(super) fn ready(
         .map(|reason| format!("commits are off: {reason}"))
         .collect();
     notices.extend(unheld(&checked, wishes));
+    notices.extend(let_out(&checked, wishes));
     let Found { root, loaded, .. } = &occupied.found;
     if occupied.debug_log.is_none() {
         occupied.debug_log = open_debug_log(&occupied.layout, &loaded.config, &mut notices);
@@ -56,8 +59,15 @@ pub(super) fn ready(
         children: wishes.children.clone(),
         kernel: checked.kernel,
     };
+    let repository = git.repository.map(|repository| {
+        let places = (&*setup.root, occupied.layout.workdir());
+        match setup.config.safety.contain_tests {
+            true => containing::hold_commits(repository, &setup.kernel, places),
+            false => repository,
+        }
+    });
     Begun {
-        engine: Engine::new(setup, journal, git.repository, git.cancel),
+        engine: Engine::new(setup, journal, repository, git.cancel),
         notices,
     }
 }
@@ -75,6 +85,18 @@ fn unheld(checked: &Checked, wishes: &Wishes) -> Option<String> {
     concerned.then(|| {
         format!("claude is held by its protocol only, not by the kernel: {why}; `agent-collab doctor` tells more")
     })
+}
+
+/// Says of each codex what the user's own rules let out of its sandbox.
+fn let_out(checked: &Checked, wishes: &Wishes) -> BTreeSet<String> {
+    if wishes.children.are_played() {
+        return BTreeSet::new();
+    }
+    let adapters = checked.adapters.values();
+    let ways_out = adapters.map(|adapter| codex_rules::ways_out(&adapter.settings));
+    ways_out
+        .filter_map(|ways_out| codex_rules::notice(&ways_out))
+        .collect()
 }
 
 pub(super) fn open_debug_log(

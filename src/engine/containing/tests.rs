@@ -70,6 +70,7 @@ fn holder(place: &Place, access: Access) -> Holder {
         workdir: place.root.join(".agent-collab"),
         staging: place.root.join(".agent-collab/turns/s"),
         access,
+        ways_out: Vec::new(),
         writable: vec![place.root.with_file_name("cache"), "/no/such/folder".into()],
     }
 }

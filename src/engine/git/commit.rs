@@ -178,6 +178,7 @@ impl Repository {
             .env("GIT_TRACE2_EVENT", trace.display().to_string())
             .stdin(Stdin::Bytes(message.as_bytes().to_vec()))
             .hooks(Hooks::Run)
+            .held(self.commits_held.clone())
             .timeout(self.settings.commit_timeout)
             .finish()
             .await?;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::GitError;
 use super::invoke::{Call, Hooks, last_words, path_of};
 use super::own::OWN_FOLDER;
-use crate::process::Children;
+use crate::process::{Children, Containment};
 
 /// What is asked of git about a work tree, in the order of its answers.
 const PLACES: [&str; 3] = ["--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
@@ -64,6 +64,8 @@ pub struct Repository {
     /// Git's folder that all work trees of the repository share; else the same as `git_dir`.
     pub common_dir: PathBuf,
     pub(super) settings: GitSettings,
+    /// What holds commits with their hooks.
+    pub(super) commits_held: Option<Containment>,
     /// The program's own folders, relative to the root, never empty.
     pub(super) own: Vec<PathBuf>,
 }
@@ -145,6 +147,7 @@ impl Repository {
             git_dir: real(git_dir)?,
             common_dir: real(common_dir)?,
             settings,
+            commits_held: None,
             own: vec![PathBuf::from(OWN_FOLDER)],
         })
     }
@@ -154,6 +157,15 @@ impl Repository {
     pub fn with_cancel(mut self, cancel: CancellationToken) -> Self {
         self.settings.cancel = cancel;
         self
+    }
+
+    /// The same repository, whose commits run inside of this with their hooks.
+    #[must_use]
+    pub fn with_commits_held(self, commits_held: Option<Containment>) -> Self {
+        Self {
+            commits_held,
+            ..self
+        }
     }
 
     /// The folder inside the work tree that `core.hooksPath` names, relative to the root; `None` where hooks live elsewhere.

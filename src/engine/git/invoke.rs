@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::discover::{GitSettings, Repository};
 use super::error::GitError;
-use crate::process::{Ended, Finished, Limits, Marker, Spec, Stdin};
+use crate::process::{Containment, Ended, Finished, Limits, Marker, Spec, Stdin};
 
 /// The longest output that is kept of one call, in bytes.
 const CAP: usize = 256 * 1024 * 1024;
@@ -65,6 +65,7 @@ pub(super) struct Call<'a> {
     spec_env: Vec<(String, String)>,
     limits: Limits,
     hooks: Hooks,
+    held: Option<Containment>,
 }
 
 /// Whether git may run hooks.
@@ -94,6 +95,7 @@ impl<'a> Call<'a> {
                 stdin: Stdin::Null,
             },
             hooks: Hooks::Silent,
+            held: None,
         }
     }
 
@@ -139,6 +141,12 @@ impl<'a> Call<'a> {
         self
     }
 
+    /// Runs inside of this, where there is something.
+    pub(super) fn held(mut self, held: Option<Containment>) -> Self {
+        self.held = held;
+        self
+    }
+
     pub(super) fn timeout(mut self, timeout: Duration) -> Self {
         self.limits.timeout = timeout;
         self
@@ -153,6 +161,7 @@ impl<'a> Call<'a> {
     fn spec(&self) -> Spec {
         let marker = Marker::new(&self.settings.run, "git");
         let mut spec = Spec::new(self.settings.program.clone(), self.folder, marker);
+        spec.contained = self.held.clone();
         spec.env_remove = REMOVED.map(str::to_owned).into();
         for (name, value) in SET {
             spec = spec.env(name, value);

@@ -178,6 +178,7 @@ impl Bench {
             staging,
             access,
             writable: Vec::new(),
+            ways_out: Vec::new(),
         };
         let contained = holder.hold(&launch);
         assert!(contained.is_some(), "claude is held");

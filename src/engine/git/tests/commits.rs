@@ -1,6 +1,8 @@
 //! What a commit takes, and what it leaves as it was.
 
 use super::*;
+use crate::engine::containing;
+use crate::process::{Children, Kernel, find_kernel};
 
 /// The paths of the last commit with their letters, `M a, A new`.
 fn last_commit(fixture: &Fixture) -> String {
@@ -171,6 +173,44 @@ async fn hooks_run_and_may_add_to_the_commit() {
             .ends_with("Signed-off-by: hook")
     );
     assert_eq!(fixture.git("status --porcelain"), "");
+}
+
+/// Needs a bubblewrap that works.
+#[tokio::test]
+async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
+    let fixture = Fixture::new();
+    let outside = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let outside = outside.path().display().to_string();
+    fixture.write(".agent-collab/state.json", "{}");
+    let config = fixture.read(".git/config");
+    fixture.hook(
+        "pre-commit",
+        &format!(
+            "for file in .git/hooks/evil .git/config .agent-collab/state.json {outside}/evil; do\n\
+             (echo evil >> $file) 2>> a\ndone\ngit add a"
+        ),
+    );
+    fixture.write("a", "step\n");
+    let root = fixture.root();
+    let path = std::env::var_os("PATH").unwrap();
+    let candidates: Vec<_> = std::env::split_paths(&path)
+        .map(|folder| folder.join("bwrap"))
+        .filter(|bwrap| bwrap.exists())
+        .collect();
+    let kernel = find_kernel(&Children::default(), &candidates, &root).await;
+    assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
+    let workdir = root.join(".agent-collab");
+    let repository =
+        containing::hold_commits(fixture.repository().await, &kernel, (&root, &workdir));
+    let commit = repository.commit(&paths(&["a"]), &[], "step").await;
+    commit.unwrap();
+    let said = fixture.git("show HEAD:a");
+    assert_eq!(said.matches("Read-only file system").count(), 4, "{said}");
+    assert_eq!(fixture.read(".git/config"), config);
+    assert_eq!(fixture.read(".agent-collab/state.json"), "{}");
+    assert_eq!(fixture.read(".git/hooks/evil"), "(none)");
+    assert!(!Path::new(&outside).join("evil").exists());
+    assert_eq!(fixture.git("log --format=%s"), "step\nfirst");
 }
 
 #[tokio::test]
