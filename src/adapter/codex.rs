@@ -19,6 +19,7 @@ mod items;
 mod launch;
 mod notifications;
 pub mod probe;
+mod profile;
 mod requests;
 pub mod rules;
 mod settings;

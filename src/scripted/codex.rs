@@ -6,6 +6,7 @@
 
 pub mod frames;
 mod perform;
+mod profiles;
 mod requests;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use self::frames::Place;
+use self::profiles::Profiles;
 use crate::scripted::act::{Audience, Heard, RunNumber, Stage};
 use crate::scripted::cursor::{Conversation, Memory, Words};
 use crate::scripted::script::{Action, Script};
@@ -34,6 +36,7 @@ pub struct Codex {
     version: String,
     /// The hash by which the hook of the command line is trusted.
     trusted_hook: Option<String>,
+    profiles: Profiles,
     hands: Hands,
     threads: BTreeMap<String, Thread>,
     playing: Option<Playing>,
@@ -55,6 +58,8 @@ struct Thread {
     model: String,
     policy: String,
     sandbox: Value,
+    /// The profile that the sandbox is of.
+    profile: Option<String>,
 }
 
 /// The turn that is being played.
@@ -134,6 +139,7 @@ impl Codex {
         Self {
             stage,
             trusted_hook: trusted_hook(&casting.arguments),
+            profiles: Profiles::of(&casting.arguments),
             version: casting
                 .script
                 .version

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::hook;
+use super::{hook, profile};
 use crate::adapter::{Access, Held, Launch, Life, SessionSpec, Trust};
 
 /// The longest prompt that codex takes, in characters.
@@ -25,6 +25,9 @@ pub(super) fn launch(session: &SessionSpec) -> Launch {
         // AGENTS.md reaches the agent only through our prompts, as marked data of a trusted repository.
         "-c",
         "project_doc_max_bytes=0",
+        // Goals of codex's own would begin turns that nobody released.
+        "-c",
+        "features.goals=false",
         "app-server",
     ];
     let mut args = session.cli.args.clone();
@@ -32,7 +35,9 @@ pub(super) fn launch(session: &SessionSpec) -> Launch {
         .hook
         .iter()
         .flat_map(|command| hook::arguments(command));
-    args.extend(hook.chain(ours.map(str::to_owned)));
+    args.extend(hook);
+    args.extend(profile::arguments(session));
+    args.extend(ours.map(str::to_owned));
     Launch {
         program: session.cli.program.clone(),
         args,
@@ -70,14 +75,14 @@ pub(super) fn thread_resume(session: &SessionSpec, thread_id: &str) -> Value {
     params
 }
 
-/// A thread is always opened read-only: what a turn may write comes with the turn, and a thread
-/// opened with workspace-write makes codex mark the repository as trusted in the user's own configuration.
+/// A thread is always opened read-only: what a turn may write comes with the turn, and a thread that is opened to
+/// write makes codex mark the repository as trusted in the user's own configuration.
 fn thread(session: &SessionSpec) -> Value {
     let mut params = json!({
         "cwd": session.cwd,
         "approvalPolicy": APPROVAL_POLICY,
         "approvalsReviewer": APPROVALS_REVIEWER,
-        "sandbox": "read-only",
+        "permissions": profile::name(Access::ReadOnly),
         "config": config(session),
     });
     if let Some(model) = &session.cli.model {
@@ -112,19 +117,6 @@ pub(super) fn turn_start(
         "cwd": session.cwd,
         "approvalPolicy": APPROVAL_POLICY,
         "approvalsReviewer": APPROVALS_REVIEWER,
-        "sandboxPolicy": sandbox_policy(access),
+        "permissions": profile::name(access),
     })
-}
-
-fn sandbox_policy(access: Access) -> Value {
-    match access {
-        Access::ReadOnly => json!({ "type": "readOnly", "networkAccess": false }),
-        Access::Workspace => json!({
-            "type": "workspaceWrite",
-            "writableRoots": [],
-            "networkAccess": false,
-            "excludeSlashTmp": true,
-            "excludeTmpdirEnvVar": true,
-        }),
-    }
 }

@@ -6,19 +6,32 @@
 use serde_json::Value;
 
 use super::launch::{APPROVAL_POLICY, APPROVALS_REVIEWER};
-use super::wire::{OpenedThread, Sandbox, Settings};
+use super::profile;
+use super::wire::{Named, OpenedThread, Sandbox, Settings};
 use crate::adapter::Access;
 
 /// Checks a thread as it was opened: always read-only.
 pub(super) fn check_opened(opened: &OpenedThread) -> Result<(), String> {
     check_approvals(&opened.approval_policy, &opened.approvals_reviewer)?;
+    check_profile(opened.active_permission_profile.as_ref(), Access::ReadOnly)?;
     check_sandbox(&opened.sandbox, Access::ReadOnly)
 }
 
 /// Checks the settings of a running turn.
 pub(super) fn check_running(settings: &Settings, access: Access) -> Result<(), String> {
     check_approvals(&settings.approval_policy, &settings.approvals_reviewer)?;
+    check_profile(settings.active_permission_profile.as_ref(), access)?;
     check_sandbox(&settings.sandbox_policy, access)
+}
+
+/// The older words for a sandbox do not say that this program's folder is held; the profile's name does.
+fn check_profile(active: Option<&Named>, access: Access) -> Result<(), String> {
+    let wanted = profile::name(access);
+    match active {
+        Some(active) if active.id == wanted => Ok(()),
+        Some(active) => Err(refusal("permission profile", wanted, &active.id)),
+        None => Err(refusal("permission profile", wanted, &"none")),
+    }
 }
 
 fn check_approvals(policy: &Value, reviewer: &Value) -> Result<(), String> {
@@ -76,6 +89,7 @@ mod tests {
             "approvalPolicy": policy,
             "approvalsReviewer": "user",
             "sandboxPolicy": sandbox,
+            "activePermissionProfile": { "id": profile::name(access), "extends": null },
         }))
         .unwrap();
         let found = check_running(&settings, access);

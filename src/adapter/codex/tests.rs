@@ -119,6 +119,7 @@ impl Replay {
             };
             if method == "thread/start" {
                 msg["result"]["sandbox"] = json!({"type": "readOnly", "networkAccess": false});
+                msg["result"]["activePermissionProfile"] = json!({"id": "agent-collab-before"});
             }
             msg["id"] = json!(id);
         }

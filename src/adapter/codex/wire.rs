@@ -142,6 +142,7 @@ pub(super) struct OpenedThread {
     pub approval_policy: Value,
     pub approvals_reviewer: Value,
     pub sandbox: Sandbox,
+    pub active_permission_profile: Option<Named>,
 }
 
 /// Anything of which only the id matters.
@@ -195,6 +196,7 @@ pub(super) struct Settings {
     pub approval_policy: Value,
     pub approvals_reviewer: Value,
     pub sandbox_policy: Sandbox,
+    pub active_permission_profile: Option<Named>,
 }
 
 /// `turn/started` and `turn/completed`.

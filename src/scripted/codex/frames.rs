@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use super::Thread;
 use crate::scripted::act::Change;
 
 /// Which turn of which thread a frame belongs to.
@@ -75,13 +76,15 @@ pub fn hooks(trusted: &Option<String>, params: &Value) -> Value {
 }
 
 /// What `thread/start` and `thread/resume` answer.
-pub fn thread_opened(thread: &Value, approval_policy: &str, sandbox: &Value) -> Value {
+pub(super) fn thread_opened(thread: &Value, opened: &Thread) -> Value {
+    let profile = opened.profile.as_ref();
+    let profile = profile.map(|id| json!({"id": id, "extends": null}));
     json!({
         "thread": thread, "model": thread["model"], "modelProvider": thread["modelProvider"],
         "serviceTier": null, "disabledPluginIds": [], "cwd": thread["cwd"],
         "runtimeWorkspaceRoots": [thread["cwd"]], "instructionSources": [],
-        "approvalPolicy": approval_policy, "approvalsReviewer": "user", "sandbox": sandbox,
-        "activePermissionProfile": null, "reasoningEffort": null,
+        "approvalPolicy": opened.policy, "approvalsReviewer": "user", "sandbox": opened.sandbox,
+        "activePermissionProfile": profile, "reasoningEffort": null,
         "multiAgentMode": "explicitRequestOnly",
     })
 }

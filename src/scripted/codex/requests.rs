@@ -71,7 +71,7 @@ impl Codex {
             .model
             .clone()
             .unwrap_or_else(|| "gpt-5.5".to_owned());
-        let thread = Thread {
+        let mut thread = Thread {
             conversation,
             cwd: params["cwd"]
                 .as_str()
@@ -79,14 +79,16 @@ impl Codex {
             model: text("model", &model),
             policy: text("approvalPolicy", "on-request"),
             sandbox: sandbox(params["sandbox"].as_str().unwrap_or("read-only")),
+            profile: None,
         };
+        thread.take_profile(&self.profiles, params);
         let object = frames::thread(
             id,
             &thread.cwd.to_string_lossy(),
             &thread.model,
             &self.version,
         );
-        let opened = frames::thread_opened(&object, &thread.policy, &thread.sandbox);
+        let opened = frames::thread_opened(&object, &thread);
         self.threads.insert(id.to_owned(), thread);
         opened
     }
@@ -110,6 +112,9 @@ impl Codex {
         let steered = self.playing.as_ref().map(|playing| playing.place.clone());
         if steered.is_none() && params["sandboxPolicy"].is_object() {
             thread.sandbox = params["sandboxPolicy"].clone();
+        }
+        if steered.is_none() {
+            thread.take_profile(&self.profiles, params);
         }
         if let Some(policy) = params["approvalPolicy"].as_str() {
             thread.policy = policy.to_owned();

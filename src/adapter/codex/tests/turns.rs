@@ -7,7 +7,7 @@ const INITIALIZED: &str = r#"{"id":1,"result":{"userAgent":"agent-collab/0.169.0
 
 pub(super) fn thread_opened(id: i64, policy: &str, sandbox: &str) -> String {
     format!(
-        r#"{{"id":{id},"result":{{"thread":{{"id":"thr"}},"approvalPolicy":"{policy}","approvalsReviewer":"user","sandbox":{sandbox}}}}}"#
+        r#"{{"id":{id},"result":{{"thread":{{"id":"thr"}},"approvalPolicy":"{policy}","approvalsReviewer":"user","sandbox":{sandbox},"activePermissionProfile":{{"id":"agent-collab-before"}}}}}}"#
     )
 }
 
@@ -60,7 +60,7 @@ fn the_launch_bounds_retries_and_switches_agents_md_off_after_the_users_own_argu
     );
     assert_eq!(
         launch.args.join(" "),
-        "--user-flag -c features.unbounded_connection_retries=false -c project_doc_max_bytes=0 app-server"
+        r#"--user-flag -c default_permissions="agent-collab-before" -c permissions.agent-collab-before.filesystem={":root"="read"} -c permissions.agent-collab-before.network={enabled=false} -c permissions.agent-collab-execute.filesystem={":root"="read",":workspace_roots"={"."="write",".agent-collab"="read"}} -c permissions.agent-collab-execute.network={enabled=false} -c features.unbounded_connection_retries=false -c project_doc_max_bytes=0 -c features.goals=false app-server"#
     );
 }
 
@@ -93,7 +93,7 @@ fn the_same_process_serves_turns_of_either_access() {
     check(
         &shown,
         &[
-            r#"send {"id":4,"method":"turn/start","params":{"threadId":"thr","input":[{"type":"text","text":"look"}],"cwd":"/repo","approvalPolicy":"on-request","approvalsReviewer":"user","sandboxPolicy":{"type":"readOnly","networkAccess":false}}}"#,
+            r#"send {"id":4,"method":"turn/start","params":{"threadId":"thr","input":[{"type":"text","text":"look"}],"cwd":"/repo","approvalPolicy":"on-request","approvalsReviewer":"user","permissions":"agent-collab-before"}}"#,
         ],
     );
 }
@@ -117,6 +117,19 @@ fn weaker_settings_fail_the_turn_before_any_prompt() {
             "{shown}"
         );
         assert!(!codex.serves(&turn("go", Access::ReadOnly)));
+    }
+}
+
+#[test]
+fn another_profile_than_ours_fails_the_turn_before_any_prompt() {
+    for found in ["null", r#"{"id":":workspace"}"#] {
+        let mut codex = launched(None);
+        codex.on_order(Order::Turn(turn("go", Access::ReadOnly)));
+        let ours = r#"{"id":"agent-collab-before"}"#;
+        let opened = thread_opened(2, "on-request", READ_ONLY).replace(ours, found);
+        let shown = feed(&mut codex, &[INITIALIZED, &opened]);
+        assert!(!shown.contains("turn/start"), "{shown}");
+        assert!(shown.contains("permission profile"), "{shown}");
     }
 }
 

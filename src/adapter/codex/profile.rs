@@ -1,0 +1,45 @@
+//! What codex's own sandbox lets commands write: a profile of this program's for each access.
+//!
+//! codex by itself keeps `.git` from being written, but not this program's folder; a profile of its configuration
+//! can say so. Refuses to know what becomes of a call.
+
+use serde_json::Value;
+
+use crate::adapter::{Access, SessionSpec};
+
+/// The profile in which nothing is written.
+const BEFORE: &str = "agent-collab-before";
+/// The profile in which the repository is, but not git's folder and this program's.
+const EXECUTE: &str = "agent-collab-execute";
+
+/// The name of the profile for an access.
+pub(super) fn name(access: Access) -> &'static str {
+    match access {
+        Access::ReadOnly => BEFORE,
+        Access::Workspace => EXECUTE,
+    }
+}
+
+/// The arguments that define both profiles, and make the stricter one count where nothing is said.
+pub(super) fn arguments(session: &SessionSpec) -> Vec<String> {
+    let read = r#"{":root"="read"}"#.to_owned();
+    let own = own_folder(session).map(|own| format!(",{}=\"read\"", Value::from(own)));
+    let write = format!(
+        r#"{{":root"="read",":workspace_roots"={{"."="write"{}}}}}"#,
+        own.unwrap_or_default()
+    );
+    let mut arguments = vec!["-c".to_owned(), format!("default_permissions={BEFORE:?}")];
+    for (name, files) in [(BEFORE, read), (EXECUTE, write)] {
+        let files = format!("permissions.{name}.filesystem={files}");
+        let network = format!("permissions.{name}.network={{enabled=false}}");
+        arguments.extend(["-c".to_owned(), files, "-c".to_owned(), network]);
+    }
+    arguments
+}
+
+/// This program's folder below the repository; `None` where it lies elsewhere.
+fn own_folder(session: &SessionSpec) -> Option<&str> {
+    let folder = session.staging.ancestors().nth(2)?;
+    let below = folder.strip_prefix(&session.cwd).ok()?;
+    below.to_str().filter(|below| !below.is_empty())
+}

@@ -1,0 +1,46 @@
+//! Profiles of the command line that say what commands may write.
+//!
+//! Knows of a profile only whether it writes the workspace.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::Thread;
+
+/// The sandbox of each profile, in the older words.
+pub struct Profiles(BTreeMap<String, Value>);
+
+impl Profiles {
+    /// Finds `-c permissions.NAME.filesystem={…}` among the arguments.
+    pub fn of(arguments: &[String]) -> Self {
+        let named = arguments.iter().filter_map(|argument| {
+            let rest = argument.strip_prefix("permissions.")?;
+            let (name, files) = rest.split_once(".filesystem=")?;
+            Some((name.to_owned(), sandbox(files)))
+        });
+        Self(named.collect())
+    }
+}
+
+fn sandbox(files: &str) -> Value {
+    if files.contains(r#""."="write""#) {
+        return json!({
+            "type": "workspaceWrite", "writableRoots": [], "networkAccess": false,
+            "excludeTmpdirEnvVar": true, "excludeSlashTmp": true,
+        });
+    }
+    json!({"type": "readOnly", "networkAccess": false})
+}
+
+impl Thread {
+    /// Takes the profile that the parameters name.
+    pub fn take_profile(&mut self, profiles: &Profiles, params: &Value) {
+        let named = params["permissions"].as_str();
+        let found = named.and_then(|name| profiles.0.get_key_value(name));
+        if let Some((name, sandbox)) = found {
+            self.sandbox = sandbox.clone();
+            self.profile = Some(name.clone());
+        }
+    }
+}
