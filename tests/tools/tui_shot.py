@@ -226,7 +226,7 @@ def picture(screen, path, size=16, ground=DARK):
 
 def few(image, pairs):
     """The picture in as few shades between text and ground as letters need: a small file."""
-    n_shades = max(2, min(5, 256 // len(pairs)))
+    n_shades = max(2, min(4, 256 // len(pairs)))
     shades = {between(fg, bg, n / (n_shades - 1)) for fg, bg in pairs for n in range(n_shades)}
     palette = Image.new("P", (1, 1))
     palette.putpalette([value for shade in sorted(shades)[:256] for value in shade])
