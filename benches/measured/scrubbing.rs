@@ -1,5 +1,6 @@
 //! `agent-collab scrub` between two `cat`, beside a third `cat` in its place: 100 MB of a log with something to
-//! take out now and then, of lines that nothing hints at, and of one line without an end.
+//! take out now and then, of lines that nothing hints at, of lines that all hint at something, of colours, and of
+//! one line without an end.
 
 use std::fs;
 use std::path::Path;
@@ -18,9 +19,16 @@ type Line = fn(usize) -> String;
 
 pub fn run() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let cases: [(&str, Line); 3] = [
+    let cases: [(&str, Line); 5] = [
         ("scrub 100 MB of a log", log_line),
         ("scrub 100 MB of plain lines", plain_line),
+        ("scrub 100 MB of hints", hinting_line),
+        ("scrub 100 MB of colours", |n| {
+            format!(
+                "\u{1b}[2m{n}\u{1b}[0m \u{1b}[32mINFO\u{1b}[0m {}",
+                plain_line(n)
+            )
+        }),
         ("scrub 100 MB in one line", |n| {
             log_line(n).replace('\n', " ")
         }),
@@ -64,6 +72,23 @@ fn log_line(n: usize) -> String {
             n % 60
         ),
         _ => plain_line(n),
+    }
+}
+
+/// A word that secrets stand beside in every line, and a secret in every third.
+fn hinting_line(n: usize) -> String {
+    let time = format!("2026-01-01T00:00:{:02}Z", n % 60);
+    match n % 6 {
+        0 => format!("{time} DEBUG export API_TOKEN=a{n:012x}Z9 DB_PASSWORD=b{n:08x}\n"),
+        1 => format!("{time} INFO  the password of user {n} was changed, the key is kept\n"),
+        2 => format!("{time} DEBUG let token = lexer.next_token(); if token == secret {{ key }}\n"),
+        3 => format!(
+            "{time} INFO  GET https://bob:c{n:08x}d@api.example/v1?token=e{n:016x}&page={n}\n"
+        ),
+        4 => format!("{time} TRACE sha256:{n:064x} input_tokens={n} cookie jar is empty\n"),
+        _ => format!(
+            "{time} TRACE {{\"key\":\"{n}\",\"api_key\":null,\"authorization\":\"required\"}}\n"
+        ),
     }
 }
 

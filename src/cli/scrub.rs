@@ -2,9 +2,15 @@
 //!
 //! Refuses to know files and runs: what comes in goes out, line by line, and little is held.
 
+use std::ffi::c_int;
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
+use std::num::NonZero;
+use std::os::fd::AsFd;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
 
 use clap::{Args, ValueEnum};
+use nix::fcntl::{FcntlArg, fcntl};
 
 use crate::app::start::Refusal;
 use crate::text::{Scrubber, Taken};
@@ -40,6 +46,12 @@ pub enum Only {
 /// How much is read at once, in bytes.
 const PIECE: usize = 256 * 1024;
 
+/// How much of an unfinished line waits for its end before it is passed on, in bytes.
+const LONGEST_TAIL: usize = 64 * 1024;
+
+/// The most workers; more would wait for the pipes.
+const MOST_WORKERS: usize = 4;
+
 /// Runs the command.
 ///
 /// # Errors
@@ -51,42 +63,167 @@ pub fn run(args: &ScrubArgs) -> Result<u8, Refusal> {
         Some(Only::Control) => Taken::Controls,
     };
     let input = io::stdin();
+    let mut output = io::stdout();
     if input.is_terminal() {
         let _closed = writeln!(
             io::stderr(),
             "reading what you type or paste; Ctrl+D at the start of a line ends it"
         );
     }
-    match scrub(&mut input.lock(), &mut io::stdout().lock(), taken) {
+    widen(&input);
+    widen(&output);
+    let n_workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let n_workers = n_workers.min(MOST_WORKERS);
+    match scrub(&mut input.lock(), &mut output, taken, n_workers) {
         Ok(()) => Ok(0),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
         Err(error) => Err(Refusal::error(format!("cannot scrub: {error}"), "")),
     }
 }
 
-fn scrub(input: &mut dyn Read, output: &mut dyn Write, taken: Taken) -> io::Result<()> {
-    let mut scrubber = Scrubber::new(taken);
-    let mut piece = vec![0; PIECE];
-    let mut clean = String::with_capacity(PIECE);
+/// Lets a pipe hold more than it does by default, so that its two ends wait for each other less often.
+fn widen(pipe: &impl AsFd) {
+    // What is no pipe, or must not grow, stays as it is.
+    let _refused = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(4 * PIECE as c_int));
+}
+
+/// A part of the input, whole lines where it can be.
+struct Block {
+    bytes: Vec<u8>,
+    begins: Begins,
+}
+
+/// Where a block begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    Line,
+    InsideLine,
+}
+
+/// A block, and what became of it and of the scrubber if nothing before it mattered.
+struct Done {
+    block: Block,
+    alone: Option<(String, Scrubber)>,
+}
+
+/// Scrubs a stream: workers take blocks in turn, and one writer puts them in order again.
+///
+/// What a block means may depend on what came before it, a private key's beginning for one. So the writer takes
+/// a worker's text only when nothing before it is open, and else does the block's work itself.
+fn scrub(
+    input: &mut dyn Read,
+    output: &mut (dyn Write + Send),
+    taken: Taken,
+    n_workers: usize,
+) -> io::Result<()> {
+    thread::scope(|scope| {
+        let (mut lanes, mut all_done) = (Vec::new(), Vec::new());
+        for _ in 0..n_workers {
+            let (lane, blocks) = sync_channel(1);
+            let (to_writer, done) = sync_channel(1);
+            scope.spawn(move || work(&blocks, &to_writer, taken));
+            lanes.push(lane);
+            all_done.push(done);
+        }
+        let writer = scope.spawn(move || write_in_order(&all_done, output, taken));
+        let read = read_blocks(input, &lanes);
+        drop(lanes);
+        let written = writer.join();
+        read.and(written.unwrap_or_else(|_| Err(io::Error::other("the writer broke off"))))
+    })
+}
+
+/// Reads to the end, or until the writer has gone; block after block goes to lane after lane.
+fn read_blocks(input: &mut dyn Read, lanes: &[SyncSender<Block>]) -> io::Result<()> {
+    let mut lanes = lanes.iter().cycle();
+    let mut send = |block| lanes.next().is_some_and(|lane| lane.send(block).is_ok());
+    let mut held = Vec::with_capacity(PIECE + LONGEST_TAIL);
+    let mut begins = Begins::Line;
     loop {
-        let n = match input.read(&mut piece) {
-            Ok(0) => break,
+        let before = held.len();
+        held.resize(before + PIECE, 0);
+        let n = match input.read(held.get_mut(before..).unwrap_or_default()) {
             Ok(n) => n,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {
+                held.truncate(before);
+                continue;
+            }
             Err(error) => return Err(error),
         };
-        scrubber.push(&piece[..n], &mut clean);
+        held.truncate(before + n);
+        let lines = memchr::memrchr(b'\n', &held).map_or(0, |at| at + 1);
+        let whole = if n == 0 || held.len() - lines > LONGEST_TAIL {
+            held.len()
+        } else {
+            lines
+        };
+        if whole > 0 {
+            let tail = held.split_off(whole);
+            let bytes = std::mem::replace(&mut held, tail);
+            let block = Block { bytes, begins };
+            begins = if whole == lines {
+                Begins::Line
+            } else {
+                Begins::InsideLine
+            };
+            if !send(block) {
+                return Ok(());
+            }
+        }
+        if n == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn work(blocks: &Receiver<Block>, to_writer: &SyncSender<Done>, taken: Taken) {
+    for block in blocks {
+        let alone = (block.begins == Begins::Line).then(|| {
+            let mut scrubber = Scrubber::new(taken);
+            let mut clean = String::with_capacity(block.bytes.len());
+            scrubber.push(&block.bytes, &mut clean);
+            (clean, scrubber)
+        });
+        if to_writer.send(Done { block, alone }).is_err() {
+            return;
+        }
+    }
+}
+
+fn write_in_order(
+    all_done: &[Receiver<Done>],
+    output: &mut (dyn Write + Send),
+    taken: Taken,
+) -> io::Result<()> {
+    let mut scrubber = Scrubber::new(taken);
+    // Lanes are served in turn, so the first that has ended has ended the input.
+    for done in all_done.iter().cycle().map_while(|done| done.recv().ok()) {
+        let clean = match done.alone {
+            Some((clean, after)) if scrubber.is_at_rest() => {
+                scrubber = after;
+                clean
+            }
+            Some(_) | None => {
+                let mut clean = String::with_capacity(done.block.bytes.len());
+                scrubber.push(&done.block.bytes, &mut clean);
+                clean
+            }
+        };
         output.write_all(clean.as_bytes())?;
         output.flush()?;
-        clean.clear();
     }
-    scrubber.finish(&mut clean);
-    output.write_all(clean.as_bytes())?;
+    let mut rest = String::new();
+    scrubber.finish(&mut rest);
+    output.write_all(rest.as_bytes())?;
     output.flush()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Reads that end wherever they like.
@@ -105,7 +242,7 @@ mod tests {
     fn check(text: &[u8], taken: Taken, expected: &str) {
         for size in [1, 3, text.len()] {
             let mut out = Vec::new();
-            scrub(&mut Pieces(text, size), &mut out, taken).unwrap();
+            scrub(&mut Pieces(text, size), &mut out, taken, 2).unwrap();
             assert_eq!(
                 String::from_utf8(out).unwrap(),
                 expected,
@@ -128,6 +265,97 @@ mod tests {
             Taken::Secrets,
             "\u{1b}[1mpassword: [redacted:password]\u{7}",
         );
+    }
+
+    /// Text that leaves something open where a block may end.
+    fn openings() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            Just("-----BEGIN PRIVATE KEY-----\n"),
+            Just("MIIEpAIBAAKCAQEA7bq1\n"),
+            Just("-----END PRIVATE KEY-----\n"),
+            Just("- name: API_KEY\n"),
+            Just("  value: q1w2e3r4t5\n"),
+            Just("\u{1b}]0;title"),
+            Just("\u{1b}_Gf=100;QUJD\n"),
+            Just("\u{1b}\\"),
+            Just("\r"),
+            Just("\n"),
+            Just("\u{200d}\n"),
+            Just("\u{fe0f}👩"),
+            Just("password=hunter2"),
+            Just("漢字 "),
+            Just("plain text\n"),
+        ];
+        proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn blocks_and_workers_make_no_difference(text in openings(), size in 1usize..60, n_workers in 1usize..4) {
+            for taken in [Taken::All, Taken::Secrets, Taken::Controls] {
+                let mut whole = Scrubber::new(taken);
+                let mut expected = String::new();
+                whole.push(text.as_bytes(), &mut expected);
+                whole.finish(&mut expected);
+                let mut out = Vec::new();
+                scrub(&mut Pieces(text.as_bytes(), size), &mut out, taken, n_workers).unwrap();
+                prop_assert_eq!(String::from_utf8(out).unwrap(), expected);
+            }
+        }
+    }
+
+    /// Gives a line, and the next one only when the first has come out.
+    struct Asking<'a>(&'a AtomicUsize, usize);
+
+    impl Read for Asking<'_> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            while self.0.load(Ordering::SeqCst) < self.1 {
+                thread::yield_now();
+            }
+            self.1 += 1;
+            let line: &[u8] = if self.1 > 9 { b"" } else { b"line\n" };
+            let (start, _) = to.split_at_mut(line.len());
+            start.copy_from_slice(line);
+            Ok(line.len())
+        }
+    }
+
+    struct Counting<'a>(&'a AtomicUsize);
+
+    impl Write for Counting<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let n = bytes.iter().filter(|byte| **byte == b'\n').count();
+            self.0.fetch_add(n, Ordering::SeqCst);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_comes_out_before_the_next_comes_in() {
+        let n_out = AtomicUsize::new(0);
+        scrub(&mut Asking(&n_out, 0), &mut Counting(&n_out), Taken::All, 3).unwrap();
+        assert_eq!(n_out.load(Ordering::SeqCst), 9);
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_ends_the_work() {
+        struct Gone;
+        impl Write for Gone {
+            fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+                Err(ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let error = scrub(&mut io::repeat(b'\n'), &mut Gone, Taken::All, 2).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
     }
 
     #[test]

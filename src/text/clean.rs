@@ -91,6 +91,16 @@ impl Scrubber {
         );
     }
 
+    /// Tells that what comes next means what it would mean at the beginning of a text.
+    pub fn is_at_rest(&self) -> bool {
+        let can_rest = match self.taken {
+            Taken::All => self.sanitiser.is_at_rest() && self.redactor.is_at_rest(),
+            Taken::Secrets => self.redactor.is_at_rest(),
+            Taken::Controls => self.sanitiser.is_at_rest(),
+        };
+        can_rest && self.decoder.is_at_rest()
+    }
+
     /// Ends the text and adds to `out` what was held back; the scrubber starts anew.
     pub fn finish(&mut self, out: &mut String) {
         let text = self.decoder.finish();

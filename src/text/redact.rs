@@ -8,21 +8,25 @@
 
 use std::borrow::Cow;
 
-use regex::Regex;
-
+mod addresses;
 mod anchors;
+mod headers;
 mod judge;
 mod known;
+mod names;
 mod pairs;
+mod pattern;
+mod placeholders;
 mod private_key;
 mod rules;
 mod shapes;
+mod signs;
 mod values;
 
 use anchors::Anchor;
 pub(crate) use known::may_hold_secret;
 pub use known::{Known, know_by};
-pub(crate) use pairs::is_secret_name;
+pub(crate) use names::is_secret_name;
 use shapes::Passed;
 pub(crate) use values::{redact_number, redact_value};
 
@@ -137,13 +141,17 @@ impl Redactor {
         }
     }
 
+    /// Tells that a line ended and nothing is open beyond it.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.held.is_empty()
+            && self.before.is_none()
+            && self.announced.is_none()
+            && self.state == State::Text
+    }
+
     /// Counts the bytes of the whole lines at a text's start that nothing hints at.
     fn plain_lines(&self, text: &str) -> usize {
-        if !self.held.is_empty()
-            || self.before.is_some()
-            || self.announced.is_some()
-            || self.state != State::Text
-        {
+        if !self.is_at_rest() {
             return 0;
         }
         let upto = known::first_hint(text, self.known).unwrap_or(text.len());
@@ -352,7 +360,7 @@ fn scan(text: &str, before: Option<char>, known: Option<&Known>) -> Vec<Span> {
     };
     let mut found = private_key::find(text);
     found.extend(shapes::find_dotted(text));
-    found.extend(shapes::find_logins(text));
+    found.extend(addresses::find_logins(text));
     found.extend(known.map(|known| known.find(text)).unwrap_or_default());
     found.extend(at_anchors(
         text,
@@ -381,7 +389,8 @@ fn join(mut found: Vec<Span>) -> Vec<Span> {
 fn at_anchors(text: &str, from: usize, before: Option<char>) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut passed = Passed::default();
-    for found in anchors::each(text, from) {
+    let mut name_end = None;
+    for found in anchors::all(text, from) {
         // What lies inside a secret leads to none; what would need work twice is passed over.
         if spans
             .last()
@@ -391,7 +400,12 @@ fn at_anchors(text: &str, from: usize, before: Option<char>) -> Vec<Span> {
         }
         spans.extend(match found.anchor {
             Anchor::Rule(number) => shapes::find(number, found, text, before, &mut passed),
-            Anchor::Name => pairs::find(text, found.end),
+            // Of words that end in one place one name is made.
+            Anchor::Name if name_end == Some(found.end) => None,
+            Anchor::Name => {
+                name_end = Some(found.end);
+                pairs::find(text, found.end)
+            }
         });
     }
     spans
@@ -418,15 +432,6 @@ fn replace(text: &str, spans: &[Span]) -> String {
 
 fn mark(kind: &str) -> String {
     format!("{MARK}{kind}]")
-}
-
-/// Compiles a pattern of this module's.
-#[expect(
-    clippy::expect_used,
-    reason = "the patterns are constants and every one is compiled by the tests"
-)]
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern is valid")
 }
 
 #[cfg(test)]

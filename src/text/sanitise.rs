@@ -114,6 +114,11 @@ impl Sanitiser {
         Cow::Owned(out)
     }
 
+    /// Tells that nothing is open, and that no character before can shape the next.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.state == State::Ground && self.held.is_empty() && self.shaper.is_at_rest()
+    }
+
     /// Ends the text: an unfinished sequence is dropped, and the sanitiser starts anew.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();

@@ -42,6 +42,7 @@ const PURE: Crates = Crates::Only(&[
     "diffy",
     "memchr",
     "regex",
+    "regex_automata",
     "serde",
     "serde_json",
     "sha2",

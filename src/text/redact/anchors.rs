@@ -1,14 +1,14 @@
 //! Where a closer look is worth it: the words that every secret has in it or beside it.
 //!
-//! Refuses to judge. A glance looks at four bytes at a time and says yes too often and never no wrongly; most
-//! text is passed over by it. Where it says yes, one automaton finds all the words at once.
+//! Refuses to judge. A glance looks at four bytes at a time, and most text is passed over by it; where four are
+//! those of a word, the word itself is looked for.
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use memchr::memchr_iter;
 
-use super::pairs::NAMES;
+use super::addresses::logins;
+use super::names::NAMES;
 use super::rules::{RULES, Shape};
 
 /// What a word leads to.
@@ -28,81 +28,134 @@ pub(super) struct Found {
     pub(super) end: usize,
 }
 
-struct Anchors {
-    /// `None` when it could not be made, which a test rules out.
-    automaton: Option<AhoCorasick>,
-    anchors: Vec<Anchor>,
-}
-
 /// How many bytes before the place of a hint its word may have begun.
 pub(super) const BEGINS_BEFORE: usize = 48;
 
-const TABLE_BITS: u32 = 18;
-
-static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
-    let mut words = Vec::new();
-    let mut anchors = Vec::new();
-    for (number, rule) in RULES.iter().enumerate() {
-        words.extend_from_slice(rule.starts);
-        anchors.extend(rule.starts.iter().map(|_| Anchor::Rule(number)));
-    }
-    words.extend_from_slice(&NAMES);
-    anchors.extend(NAMES.iter().map(|_| Anchor::Name));
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(words)
-        .ok();
-    Anchors { automaton, anchors }
-});
-
-/// Every four bytes that hint at a word: one bit each by a sum of them, which is quick, and in order.
-struct Hints {
-    bits: Box<[u64; N_WORDS]>,
-    fours: Vec<u32>,
+/// All words, by four bytes that each has.
+struct Words {
+    words: Vec<(&'static str, Anchor)>,
+    /// One bit for each four bytes that hint at a word, by a sum of them, which is quick.
+    bits: Box<[u64; N_BITS / 64]>,
+    /// Where the fours with the same beginning of their sum begin in `fours`, and where the last ends.
+    buckets: Vec<u32>,
+    fours: Vec<Four>,
 }
 
-const N_WORDS: usize = (1 << TABLE_BITS) / 64;
+/// Four bytes, letters of either case being the same, and the place in a word where they stand.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Four {
+    bucket: u32,
+    four: u32,
+    word: usize,
+    offset: usize,
+}
+
+const TABLE_BITS: u32 = 18;
+const N_BITS: usize = 1 << TABLE_BITS;
+const BUCKET_BITS: u32 = 12;
 
 /// How many places are looked at before one question whether any of them was a hint.
 const STRIDE: usize = 16;
 
-impl Hints {
-    /// Finds the last byte of the first four that hint at a word.
-    fn first(&self, bytes: &[u8]) -> Option<usize> {
-        let mut at = 0;
+/// Letters of either case are the same, and some signs are, too.
+const FOLD: u32 = 0x2020_2020;
+
+static WORDS: LazyLock<Words> = LazyLock::new(Words::new);
+
+impl Words {
+    fn new() -> Self {
+        let mut words = Vec::new();
+        let mut fours = Vec::new();
+        for (number, rule) in RULES.iter().enumerate() {
+            let may_follow = |byte: u8| match rule.shape {
+                Shape::Run(letters, _) => letters.has(byte),
+                Shape::Pattern(_) | Shape::Query(_) | Shape::Read(_) => true,
+            };
+            for word in rule.starts {
+                enter(word.as_bytes(), words.len(), &may_follow, &mut fours);
+                words.push((*word, Anchor::Rule(number)));
+            }
+        }
+        for name in NAMES {
+            enter(name.as_bytes(), words.len(), &|_| true, &mut fours);
+            words.push((name, Anchor::Name));
+        }
+        fours.sort_unstable();
+        fours.dedup();
+        let mut bits = Box::new([0; N_BITS / 64]);
+        for four in &fours {
+            let place = place(four.four);
+            bits[place / 64] |= 1 << (place % 64);
+        }
+        let begins = |bucket: u32| fours.partition_point(|four| four.bucket < bucket);
+        let buckets = (0..=1 << BUCKET_BITS).map(|bucket| u32::try_from(begins(bucket)));
+        let buckets = buckets.map(|begin| begin.unwrap_or(u32::MAX)).collect();
+        Self {
+            words,
+            bits,
+            buckets,
+            fours,
+        }
+    }
+
+    /// Tells `found` about every word in the order of the fours by which they are seen, until it returns true.
+    fn each(&self, bytes: &[u8], from: usize, found: &mut dyn FnMut(Found) -> bool) {
+        let mut at = from;
         while let Some(window) = bytes
             .get(at..)
             .and_then(|rest| rest.first_chunk::<{ STRIDE + 3 }>())
         {
-            let mut found = 0;
-            for four in window.windows(4) {
-                found |= self.bit(folded(four));
+            let mut hints = 0u32;
+            for (n, four) in window.windows(4).enumerate() {
+                hints |= self.bit(folded(four)) << n;
             }
-            if found != 0
-                && let Some(hint) = window
-                    .windows(4)
-                    .position(|four| self.is_hint(folded(four)))
-            {
-                return Some(at + hint + 3);
+            while hints != 0 {
+                let n = hints.trailing_zeros();
+                hints &= hints - 1;
+                if self.at_hint(bytes, at + n as usize, found) {
+                    return;
+                }
             }
             at += STRIDE;
         }
-        let rest = bytes.get(at..)?;
-        let hint = rest
-            .windows(4)
-            .position(|four| self.is_hint(folded(four)))?;
-        Some(at + hint + 3)
+        for place in at..bytes.len().saturating_sub(3) {
+            let is_hint = bytes
+                .get(place..place + 4)
+                .is_some_and(|four| self.bit(folded(four)) == 1);
+            if is_hint && self.at_hint(bytes, place, found) {
+                return;
+            }
+        }
     }
 
-    fn bit(&self, four: u32) -> u64 {
+    /// Looks for the words that have the four bytes which begin at a place.
+    fn at_hint(&self, bytes: &[u8], at: usize, found: &mut dyn FnMut(Found) -> bool) -> bool {
+        let four = bytes.get(at..at + 4).map(folded).unwrap_or_default();
+        let bucket = bucket(four) as usize;
+        let border = |bucket: usize| self.buckets.get(bucket).map_or(0, |begin| *begin as usize);
+        let fours = self.fours.get(border(bucket)..border(bucket + 1));
+        for hint in fours.unwrap_or_default() {
+            let Some((word, anchor)) = self.words.get(hint.word) else {
+                continue;
+            };
+            let Some(start) = at.checked_sub(hint.offset).filter(|_| hint.four == four) else {
+                continue;
+            };
+            let end = start + word.len();
+            let is_there = bytes
+                .get(start..end)
+                .is_some_and(|there| there.eq_ignore_ascii_case(word.as_bytes()));
+            let anchor = *anchor;
+            if is_there && found(Found { anchor, start, end }) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn bit(&self, four: u32) -> u32 {
         let place = place(four);
-        self.bits[(place / 64) % N_WORDS] >> (place % 64) & 1
-    }
-
-    fn is_hint(&self, four: u32) -> bool {
-        self.bit(four) == 1 && self.fours.binary_search(&four).is_ok()
+        (self.bits[(place / 64) % (N_BITS / 64)] >> (place % 64) & 1) as u32
     }
 }
 
@@ -112,52 +165,38 @@ fn folded(four: &[u8]) -> u32 {
         | FOLD
 }
 
-static HINTS: LazyLock<Hints> = LazyLock::new(|| {
-    let mut fours = Vec::new();
-    for rule in RULES.iter() {
-        let may_follow = |byte: u8| match rule.shape {
-            Shape::Run(letters, _) => letters.has(byte),
-            Shape::Pattern(_) => true,
-        };
-        for word in rule.starts {
-            enter(word.as_bytes(), &may_follow, &mut fours);
-        }
-    }
-    for name in NAMES {
-        enter(name.as_bytes(), &|_| true, &mut fours);
-    }
-    fours.sort_unstable();
-    fours.dedup();
-    let mut bits = Box::new([0; N_WORDS]);
-    for four in &fours {
-        let place = place(*four);
-        bits[place / 64] |= 1 << (place % 64);
-    }
-    Hints { bits, fours }
-});
+fn sum(four: u32) -> u32 {
+    four.wrapping_mul(0x9e37_79b1)
+}
 
-/// Letters of either case are the same, and some signs are, too.
-const FOLD: u32 = 0x2020_2020;
+fn place(four: u32) -> usize {
+    (sum(four) >> (u32::BITS - TABLE_BITS)) as usize
+}
 
-fn place(folded: u32) -> usize {
-    (folded.wrapping_mul(0x9e37_79b1) >> (u32::BITS - TABLE_BITS)) as usize
+fn bucket(four: u32) -> u32 {
+    sum(four) >> (u32::BITS - BUCKET_BITS)
 }
 
 /// Notes the four bytes of a word that ordinary text has least; a shorter word with all that may follow.
-fn enter(word: &[u8], may_follow: &dyn Fn(u8) -> bool, fours: &mut Vec<u32>) {
+fn enter(word: &[u8], number: usize, may_follow: &dyn Fn(u8) -> bool, fours: &mut Vec<Four>) {
     if word.len() < 4 {
         for next in (0..=u8::MAX).filter(|byte| may_follow(*byte)) {
-            enter(&[word, &[next]].concat(), may_follow, fours);
+            enter(&[word, &[next]].concat(), number, may_follow, fours);
         }
         return;
     }
-    let windows = word
-        .windows(4)
-        .filter_map(|four| <[u8; 4]>::try_from(four).ok());
-    if let Some(four) =
-        windows.min_by_key(|four| four.iter().map(|byte| commonness(*byte)).sum::<u32>())
-    {
-        fours.push(u32::from_le_bytes(four) | FOLD);
+    let seldom = |(_, four): &(usize, &[u8])| {
+        let commonness = four.iter().map(|byte| commonness(*byte));
+        commonness.sum::<u32>()
+    };
+    if let Some((offset, four)) = word.windows(4).enumerate().min_by_key(seldom) {
+        let four = folded(four);
+        fours.push(Four {
+            bucket: bucket(four),
+            four,
+            word: number,
+            offset,
+        });
     }
 }
 
@@ -171,49 +210,39 @@ fn commonness(byte: u8) -> u32 {
     }
 }
 
-/// Finds the first place at or after which a word may be: nothing before it belongs to one.
+/// Finds a place at or a little after which the first word is: nothing before it belongs to one but for
+/// [`BEGINS_BEFORE`] bytes.
 pub(super) fn first_hint(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let hint = HINTS.first(bytes);
+    let mut hint = None;
+    WORDS.each(bytes, 0, &mut |found| {
+        hint = Some(found.end - 1);
+        true
+    });
     let upto = hint.unwrap_or(bytes.len());
     let dotted = dots(&bytes[..bytes.len().min(upto + 8)]).next();
     let login = logins(&bytes[..bytes.len().min(upto + 1)]).next();
     [hint, dotted, login].into_iter().flatten().min()
 }
 
-/// Finds every word that does not end before `from`, in the order of their ends.
-pub(super) fn each(text: &str, from: usize) -> impl Iterator<Item = Found> {
-    let automaton = ANCHORS.automaton.iter();
-    automaton.flat_map(move |automaton| {
-        automaton
-            .find_overlapping_iter(Input::new(text).range(from..))
-            .filter_map(|found| {
-                Some(Found {
-                    anchor: *ANCHORS.anchors.get(found.pattern().as_usize())?,
-                    start: found.start(),
-                    end: found.end(),
-                })
-            })
-    })
+/// Finds every word that begins at or after `from`, in the order of their ends.
+pub(super) fn all(text: &str, from: usize) -> Vec<Found> {
+    let mut all = Vec::new();
+    WORDS.each(text.as_bytes(), from, &mut |found| {
+        all.push(found);
+        false
+    });
+    let order = |found: &Found| (found.end, found.start);
+    if !all.is_sorted_by_key(order) {
+        all.sort_by_key(order);
+    }
+    all
 }
 
 /// Finds dots with another one seven bytes on, as tokens of three parts have them.
 pub(super) fn dots(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memchr_iter(b'.', bytes).filter(|at| bytes.get(at + 7) == Some(&b'.'))
 }
-
-/// Finds signs of an address that have a colon a little before them, as `name:password@host` has.
-pub(super) fn logins(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    memchr_iter(b'@', bytes).filter(|at| {
-        let left = &bytes[..*at];
-        let near = left.iter().rev().take(LONGEST_PASSWORD);
-        let mut near = near.take_while(|byte| byte.is_ascii_graphic());
-        near.any(|byte| *byte == b':')
-    })
-}
-
-/// How long a password before an address may be, in bytes.
-const LONGEST_PASSWORD: usize = 40;
 
 #[cfg(test)]
 mod tests {
@@ -227,7 +256,6 @@ mod tests {
 
     #[test]
     fn ordinary_words_are_passed_over() {
-        assert!(ANCHORS.automaton.is_some());
         let plain = "the state file is written after every step, naïve 漢字 🦀";
         assert_eq!(first_hint(plain).map(|at| &plain[..=at]), None);
         let plain = r#"{"type":"stream_event","uuid":"0195e7b0-63b1-7a2c-8f3d"}"#;
@@ -235,17 +263,25 @@ mod tests {
         assert!(is_hinted("a Token") && is_hinted("GLPAT-x") && is_hinted("x://y"));
     }
 
+    #[test]
+    fn no_word_begins_further_before_its_hint() {
+        let longest = WORDS.words.iter().map(|(word, _)| word.len()).max();
+        assert!(
+            longest.is_some_and(|longest| longest <= BEGINS_BEFORE),
+            "{longest:?}"
+        );
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
         fn no_word_is_missed(left in "[ -~é漢]{0,9}", number in any::<prop::sample::Index>(), right in "[0-9a-f]{4}[ -~]{1,9}", upper in any::<bool>()) {
-            let words: Vec<&str> = RULES.iter().flat_map(|rule| rule.starts).chain(&NAMES).copied().collect();
-            let word = number.get(&words);
+            let (word, _) = number.get(&WORDS.words);
             let text = format!("{left}{}{right}", if upper { word.to_uppercase() } else { (*word).to_owned() });
             prop_assert!(first_hint(&text).is_some_and(|at| at < left.len() + word.len() + 2));
-            let is_there = |found: Found| found.start == left.len() && found.end == left.len() + word.len();
-            prop_assert!(each(&text, 0).any(is_there));
+            let is_there = |found: &Found| found.start == left.len() && found.end == left.len() + word.len();
+            prop_assert!(all(&text, 0).iter().any(is_there));
         }
     }
 }

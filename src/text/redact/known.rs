@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use super::names::is_secret_name;
 use super::values::stands_for_secret;
-use super::{Span, anchors, is_secret_name};
+use super::{Span, anchors};
 
 /// The shortest value that is replaced, in bytes: a shorter one is likely to be a word.
 const SHORTEST: usize = 8;
@@ -77,7 +78,9 @@ pub(super) fn known() -> Option<&'static Known> {
 /// Finds the first place at or after which a secret may be: nothing before it belongs to one.
 pub(super) fn first_hint(text: &str, known: Option<&Known>) -> Option<usize> {
     let hint = anchors::first_hint(text);
-    let value = known.and_then(|known| known.first(text));
+    // A value further on than the hint need not be known yet.
+    let until = hint.map_or(text.len(), |hint| text.floor_char_boundary(hint));
+    let value = known.and_then(|known| known.first(&text[..until]));
     [hint, value].into_iter().flatten().min()
 }
 

@@ -5,159 +5,26 @@
 
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
-
+use super::names::{is_harmless, is_secret_name};
+use super::pattern::Pattern;
+use super::signs::{self, Way, is_blank};
 use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, kind_of};
-use super::{MARK, Span, pattern};
-
-/// How names of secrets end.
-pub(super) static NAMES: [&str; 83] = [
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "credential",
-    "credentials",
-    "api_key",
-    "api-key",
-    "apikey",
-    "api key",
-    "api.key",
-    "access_key",
-    "access-key",
-    "accesskey",
-    "access key",
-    "access_key_id",
-    "accesskeyid",
-    "access key id",
-    "secret_key",
-    "secret-key",
-    "secretkey",
-    "secret key",
-    "secret_key_base",
-    "private_key",
-    "private-key",
-    "privatekey",
-    "private key",
-    "signing_key",
-    "signing-key",
-    "signingkey",
-    "encryption_key",
-    "encryption-key",
-    "encryptionkey",
-    "auth_key",
-    "auth-key",
-    "authkey",
-    "account_key",
-    "accountkey",
-    "master_key",
-    "masterkey",
-    "subscription-key",
-    "subscription_key",
-    "shared_key",
-    "sharedkey",
-    "sharedaccesskey",
-    "presharedkey",
-    "license_key",
-    "licensekey",
-    "deploy_key",
-    "hmac_key",
-    "service_key",
-    "service_role_key",
-    "app_key",
-    "_pass",
-    "-pass",
-    "_pwd",
-    "\"pass",
-    "'pass",
-    "\"pwd",
-    "'pwd",
-    ";pwd",
-    "; pwd",
-    "mysql_pwd",
-    "\"auth",
-    "_auth",
-    "_pat",
-    "account-key",
-    "storage-key",
-    "storage_key",
-    "master-key",
-    "shared-key",
-    "license-key",
-    "storepass",
-    "keypass",
-    "sshpass",
-    "bearer",
-    "passwort",
-    "functions-key",
-    "_key",
-    " pass",
-    "<pass",
-];
-
-/// Names that end so and keep no secret: pages, counts, marks of a language model, public halves.
-static HARMLESS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)public|page[_-]?token|next[_-]?token|continuation|cancellation|",
-        r"(?:^|[_.-])(?:max|min|stop|pad|eos|bos|unk|sep|cls|mask|design)[_-]",
-    ))
-});
+use super::{MARK, Span};
 
 /// How far left of its end a name may begin, in bytes.
 const LONGEST_NAME: usize = 96;
 
-/// Between a name and a value: 1 the quote after the name, 2 the sign, 3 the value's quote.
-static SIGN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r#"^(\\*["'`]?\]?)(\s{0,40}(?:=>|:=|\?=|\+=|<-|={1,3}|:\s?&?(?:'static\s)?[A-Za-z][A-Za-z0-9_.\[\]]{0,24}\s=|:|,|%3[dD]|\\u003[dD])\s{0,40})"#,
-        r#"(?:(?:\[\s{0,40})?(?:(?:Some|Ok|Secret|SecretString::new|SecretString::from|String::from)\()?[bfru@$]{0,2}(\\*["'`]))?"#,
-    ))
-});
-
-/// A quoted value right after a name: `setPassword("x")`, `PASSWORD 'x'`.
-static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^(?:\(\s?|\s{1,8})(\\*["'])"#));
-
-/// A value after a blank or in words: `--token x`, `ENV TOKEN x`, `the password is x`.
-static BLANK: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"^\\*["'`]?\s{1,40}(?:(is|was)\s{0,4}:?\s{1,4})?(\\*["'`])?"#));
-
 /// What may stand before a name whose value follows after a blank.
-static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+static COMMAND: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(
         r#"(?i)(?:^|[\s"'`(;])(?:env|arg|setx|setenv|set\s+-[a-z]+|(?:config(?:ure)?|secrets?)\s+set|login\s+\S+)\s+["']?(?:\S{0,60}:)?$"#,
     )
 });
 
-/// `"name": "API_KEY", "value": ` in one line; 1 is the value's quote.
-static VALUE_BESIDE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"^(?:\\*["'])?\s{0,40}[,;]?\s{0,40}\\*["']?(?i:value)\\*["']?\s{0,40}[:=]\s{0,40}(\\*["'])?"#,
-    )
-});
-
 /// What stands before a name that is itself a value: `name: `, `"key": "`.
-static NAME_OF: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?i)(?:^|[\s{,<"'\\-])(?:name|key)\\*["']?\s{0,40}[:=]\s{0,40}\\*["']?$"#)
+static NAME_OF: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(r#"(?i)(?:^|[\s{,<"'\\-])(?:name|key)\\*["']?\s{0,40}[:=]\s{0,40}\\*["']?$"#)
 });
-
-static NAME: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)(?:token|secret|password|passwd|passphrase|passcode|api[_.-]?key|access[_-]?key(?:[_-]?id)?|",
-        r"secret[_-]?key(?:[_-]?base)?|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth[_-]?key|account[_-]?key|",
-        r"master[_-]?key|subscription[_-]?key|shared[_-]?key|_pass|_pwd|_pat|_auth|^pass|^pwd|sshpass|mysql_pwd)$",
-    ))
-});
-
-/// Tells whether a key of an object or table names a secret.
-pub(crate) fn is_secret_name(name: &str) -> bool {
-    NAME.is_match(name) && !is_harmless(name)
-}
-
-fn is_harmless(name: &str) -> bool {
-    HARMLESS.is_match(name)
-}
 
 /// Finds the value kept under the name that ends at `end`.
 pub(super) fn find(text: &str, end: usize) -> Option<Span> {
@@ -216,43 +83,25 @@ fn leads_on(left: &str, name: &str, rest: &str) -> bool {
 
 /// Finds the value of a line such as `value: x` whose line before named a secret.
 pub(super) fn find_value_alone(text: &str, name: &str) -> Option<Span> {
-    let found = VALUE_LINE.captures(text)?;
-    let end = found.get(0)?.end();
-    quoted_or_bare(
-        text,
-        end,
-        found.get(1).map(|quote| quote.as_str()),
-        name,
-        Sign::Colon,
-    )
+    let way = signs::value_alone(text)?;
+    quoted_or_bare(text, way.value, way.quote, name, Sign::Colon)
 }
-
-static VALUE_LINE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"^\W{0,40}(?i:value)["']?\s{0,40}[:=]\s{0,40}(["'])?"#));
-
-static NAME_LINE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"^\W{0,40}(?i:name|key)["']?\s{0,40}[:=]\s{0,40}["']?([A-Za-z0-9_.-]{3,64})["']?,?\s*$"#,
-    )
-});
 
 /// How long a line may be that says a name only, in bytes.
 const LONGEST_ANNOUNCEMENT: usize = 160;
 
 /// The secret name that a line such as `- name: API_KEY` announces for the next one.
 pub(super) fn announced(text: &str) -> Option<&str> {
-    if text.len() > LONGEST_ANNOUNCEMENT || !may_announce(text) {
+    if text.len() > LONGEST_ANNOUNCEMENT {
         return None;
     }
-    let name = NAME_LINE.captures(text)?.get(1)?.as_str();
-    is_secret_name(name).then_some(name)
-}
-
-/// Tells whether a line has what every announcement has; nearly none does, and the pattern need not be made.
-fn may_announce(text: &str) -> bool {
-    let word =
-        |three: &[u8]| three.eq_ignore_ascii_case(b"nam") || three.eq_ignore_ascii_case(b"key");
-    text.contains([':', '=']) && text.as_bytes().windows(3).any(word)
+    let value = signs::named_value(text)?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let (name, after) = value.split_at(value.find(|c| !is_name(c)).unwrap_or(value.len()));
+    let after = after.strip_prefix(['"', '\'']).unwrap_or(after);
+    let after = after.strip_prefix(',').unwrap_or(after);
+    let is_alone = after.bytes().all(is_blank);
+    (is_alone && (3..=64).contains(&name.len()) && is_secret_name(name)).then_some(name)
 }
 
 fn name_start(text: &str, end: usize) -> usize {
@@ -272,30 +121,27 @@ fn name_start(text: &str, end: usize) -> usize {
 }
 
 fn after_sign(text: &str, start: usize, end: usize) -> Option<Span> {
-    let found = SIGN.captures(&text[end..])?;
-    let group = |n: usize| found.get(n).map_or("", |group| group.as_str());
+    let way = signs::sign(&text[end..])?;
     let name = &text[start..end];
     let left = text[..start]
         .strip_suffix("&amp;")
         .map_or(&text[..start], |left| &text[..left.len() + 1]);
     let sign = sign_of(
-        group(2),
+        way.sign,
         left.chars().next_back(),
         text[end..].chars().next(),
     );
     // In a list a name is one of many words; in a call or after a flag its value follows.
     let listed =
-        sign == Sign::Comma && !name.starts_with("--") && !opens_call(&text[..start], group(2));
+        sign == Sign::Comma && !name.starts_with("--") && !opens_call(&text[..start], way.sign);
     let in_address = sign == Sign::Colon && text[..start].ends_with("://");
     if listed || in_address {
         return None;
     }
-    let value = end + found.get(0)?.end();
-    let quote = found.get(3).map(|quote| quote.as_str());
-    let mut span = quoted_or_bare(text, value, quote, name, sign)?;
+    let mut span = quoted_or_bare(text, end + way.value, way.quote, name, sign)?;
     // A number becomes a string where its name is one: JSON stays JSON.
-    let around = group(1).trim_end_matches(']');
-    if quote.is_none() && around.ends_with('"') && sign == Sign::Colon {
+    let around = way.around.trim_end_matches(']');
+    if way.quote.is_none() && around.ends_with('"') && sign == Sign::Colon {
         span.quote = Some(around.len());
     }
     Some(span)
@@ -349,50 +195,35 @@ fn in_tag(text: &str, start: usize, end: usize) -> Option<Span> {
 }
 
 fn after_call(text: &str, start: usize, end: usize) -> Option<Span> {
-    let found = CALL.captures(&text[end..])?;
-    let quote = found.get(1)?.as_str();
+    let way = signs::call(&text[end..])?;
     let name = &text[start..end];
     if kind_of(name) != "password" && !text[end..].starts_with('(') {
         return None;
     }
-    quoted_or_bare(
-        text,
-        end + found.get(0)?.end(),
-        Some(quote),
-        name,
-        Sign::Comma,
-    )
+    quoted_or_bare(text, end + way.value, way.quote, name, Sign::Comma)
 }
 
 fn after_blank(text: &str, start: usize, end: usize) -> Option<Span> {
-    let found: Captures<'_> = BLANK.captures(&text[end..])?;
+    let way = signs::blank(&text[end..])?;
     let name = &text[start..end];
     let left = &text[..start];
     let near = &left[left.ceil_char_boundary(start.saturating_sub(80))..];
-    let is_flag = name.starts_with("--") || left.ends_with("--") || COMMAND.is_match(near);
-    let sign = match found.get(1) {
-        Some(_) => Sign::Words,
-        None if is_flag => Sign::Flag,
-        None => Sign::Near,
+    let is_flag = || name.starts_with("--") || left.ends_with("--") || COMMAND.is_match(near);
+    let sign = match way.sign {
+        "" if is_flag() => Sign::Flag,
+        "" => Sign::Near,
+        _ => Sign::Words,
     };
-    let quote = found.get(2).map(|quote| quote.as_str());
-    quoted_or_bare(text, end + found.get(0)?.end(), quote, name, sign)
+    quoted_or_bare(text, end + way.value, way.quote, name, sign)
 }
 
 fn beside(text: &str, start: usize, end: usize) -> Option<Span> {
-    let found = VALUE_BESIDE.captures(&text[end..])?;
+    let Way { value, quote, .. } = signs::value_beside(&text[end..])?;
     let left = &text[text[..start].ceil_char_boundary(start.saturating_sub(120))..start];
     if !NAME_OF.is_match(left) {
         return None;
     }
-    let quote = found.get(1).map(|quote| quote.as_str());
-    quoted_or_bare(
-        text,
-        end + found.get(0)?.end(),
-        quote,
-        &text[start..end],
-        Sign::Colon,
-    )
+    quoted_or_bare(text, end + value, quote, &text[start..end], Sign::Colon)
 }
 
 fn quoted_or_bare(
@@ -472,24 +303,36 @@ fn quoted_len(text: &str, quote: &str) -> usize {
 }
 
 fn bare_len(text: &str, sign: Sign) -> usize {
-    let ends = |c: char| {
-        c.is_whitespace()
-            || c.is_control()
-            || matches!(
-                c,
-                '"' | '\'' | '`' | ',' | ';' | '&' | '|' | '<' | '>' | '\\'
-            )
-            || matches!(sign, Sign::Query | Sign::Encoded) && matches!(c, '#' | ')' | ']' | '}')
-            || sign == Sign::Encoded && c == '%'
+    let in_address = matches!(sign, Sign::Query | Sign::Encoded);
+    let ends = |byte: &u8| match *byte {
+        b'"' | b'\'' | b'`' | b',' | b';' | b'&' | b'|' | b'<' | b'>' | b'\\' | 0x7f | ..=b' ' => {
+            true
+        }
+        b'#' | b')' | b']' | b'}' => in_address,
+        b'%' => sign == Sign::Encoded,
+        _ => false,
     };
-    let end = text.find(ends).unwrap_or(text.len());
+    let end = text
+        .bytes()
+        .position(|byte| ends(&byte))
+        .unwrap_or(text.len());
     let run = &text[..end];
+    let end = if run.is_ascii() {
+        end
+    } else {
+        run.find(|c: char| c.is_whitespace() || c.is_control())
+            .unwrap_or(end)
+    };
+    let run = &run[..end];
     // Padding of base64 belongs to a value; another pair does not.
-    let len = match run.find('=') {
+    let len = match memchr::memchr(b'=', run.as_bytes()) {
         Some(at) if !run[at..].bytes().all(|byte| byte == b'=') => at,
         Some(_) | None => end,
     };
     let run = &run[..len];
+    if !run.ends_with([')', ']', '}', '.', ':']) {
+        return len;
+    }
     let opens = run.contains(['(', '[', '{']);
     let trimmed =
         run.trim_end_matches(|c| matches!(c, ')' | ']' | '}') && !opens || matches!(c, '.' | ':'));

@@ -2,9 +2,10 @@
 //!
 //! Refuses to know the names of settings; that is `pairs`.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::judge::is_varied;
+use super::judge::{always, is_varied};
 
 mod places;
 mod vendors;
@@ -33,6 +34,10 @@ pub(super) enum Shape {
     Run(Letters, usize),
     /// A pattern that begins where the word does, in either case; group `secret` is replaced.
     Pattern(&'static str),
+    /// What follows the word up to one of the characters that end a value in an address, at least so long.
+    Query(usize),
+    /// What a function finds in the text that begins with the word.
+    Read(fn(&str) -> Option<Range<usize>>),
 }
 
 /// The characters of a run.
@@ -107,6 +112,32 @@ const fn after(
         kind,
         starts,
         shape: Shape::Pattern(text),
+        holds,
+        edge: Edge::Anywhere,
+        needs: &[],
+    }
+}
+
+const fn read(
+    kind: &'static str,
+    starts: &'static [&'static str],
+    find: fn(&str) -> Option<Range<usize>>,
+) -> Rule {
+    Rule {
+        kind,
+        starts,
+        shape: Shape::Read(find),
+        holds: always,
+        edge: Edge::Anywhere,
+        needs: &[],
+    }
+}
+
+const fn query(starts: &'static [&'static str], least: usize, holds: fn(&str) -> bool) -> Rule {
+    Rule {
+        kind: "query-secret",
+        starts,
+        shape: Shape::Query(least),
         holds,
         edge: Edge::Anywhere,
         needs: &[],

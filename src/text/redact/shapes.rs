@@ -4,12 +4,11 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use regex::Regex;
-
-use super::anchors::{Found, dots, logins};
-use super::judge::is_random;
+use super::Span;
+use super::anchors::{Found, dots};
+use super::pattern::Pattern;
 use super::rules::{Edge, Letters, RULES, Rule, Shape};
-use super::{Span, pattern};
+use super::signs::is_blank;
 
 /// How far a pattern looks at first; only what reaches this end is looked at whole.
 const WINDOW: usize = 2_048;
@@ -18,7 +17,7 @@ const WINDOW: usize = 2_048;
 const NEAR: usize = 400;
 
 /// Each pattern is compiled when it is needed first: most never are.
-static PATTERNS: LazyLock<Vec<OnceLock<Regex>>> =
+static PATTERNS: LazyLock<Vec<OnceLock<Pattern>>> =
     LazyLock::new(|| RULES.iter().map(|_| OnceLock::new()).collect());
 
 /// Where the same rule need not look again: what was looked at holds nothing for it.
@@ -60,6 +59,14 @@ pub(super) fn find(
             (found.start, end)
         }
         Shape::Pattern(shape) => look(number, shape, found.start, text)?,
+        Shape::Query(least) => {
+            let n = query_len(&text[found.end..]);
+            (n >= least).then_some((found.end, found.end + n))?
+        }
+        Shape::Read(find) => {
+            let secret = find(&text[found.start..])?;
+            (found.start + secret.start, found.start + secret.end)
+        }
     };
     (rule.holds)(&text[start..end]).then_some(Span {
         context: found.start,
@@ -96,16 +103,21 @@ fn run(
 }
 
 fn look(number: usize, shape: &str, start: usize, text: &str) -> Option<(usize, usize)> {
-    let regex = PATTERNS
+    let pattern = PATTERNS
         .get(number)?
-        .get_or_init(|| pattern(&format!("^(?i:{shape})")));
+        .get_or_init(|| Pattern::new(&format!("^(?i:{shape})")));
     let rest = &text[start..];
     let window = &rest[..rest.floor_char_boundary(WINDOW)];
-    let mut secret = regex.captures(window)?.name("secret")?;
-    if secret.end() == window.len() && window.len() < rest.len() {
-        secret = regex.captures(rest)?.name("secret")?;
+    let mut secret = pattern.find(window)?.first()?;
+    if secret.end == window.len() && window.len() < rest.len() {
+        secret = pattern.find(rest)?.first()?;
     }
-    Some((start + secret.start(), start + secret.end()))
+    Some((start + secret.start, start + secret.end))
+}
+
+fn query_len(text: &str) -> usize {
+    let ends = |byte: u8| is_blank(byte) || br#"&#;"'`<>\)]},"#.contains(&byte);
+    text.bytes().position(ends).unwrap_or(text.len())
 }
 
 /// A word starts after anything but a letter or digit, and after an escape that ends in one: `\n`, `%20`, `\u003d`.
@@ -128,35 +140,6 @@ fn is_near(needs: &[&str], left: &str) -> bool {
     }
     let near = &left[left.ceil_char_boundary(left.len().saturating_sub(NEAR))..];
     needs.iter().any(|need| near.contains(need))
-}
-
-/// `name:password@host` without a scheme; a version, a digest and a package look alike and are none.
-static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r#"(?:^|[\s"'`(=,])[A-Za-z][A-Za-z0-9._-]{1,31}:(?<secret>[^\s"'`/:@\\<>(){}\[\]]{6,40})"#,
-        r"@(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,12}|\d{1,3}(?:\.\d{1,3}){3})\b",
-    ))
-});
-
-/// Finds logins that no scheme announces.
-pub(super) fn find_logins(text: &str) -> Vec<Span> {
-    if logins(text.as_bytes()).next().is_none() {
-        return Vec::new();
-    }
-    let found = LOGIN
-        .captures_iter(text)
-        .filter_map(|found| found.name("secret"));
-    let spans = found
-        .filter(|secret| is_random(secret.as_str()))
-        .map(|secret| Span {
-            context: secret.start(),
-            start: secret.start(),
-            end: secret.end(),
-            kind: "password",
-            open: false,
-            quote: None,
-        });
-    spans.collect()
 }
 
 /// Finds tokens of a name, a time and a signature, as bots of chat servers have them.
@@ -200,11 +183,8 @@ mod tests {
     fn every_pattern_compiles_and_says_what_the_secret_is() {
         for rule in RULES.iter() {
             if let Shape::Pattern(shape) = rule.shape {
-                let regex = Regex::new(&format!("^(?i:{shape})")).unwrap();
-                assert!(
-                    regex.capture_names().flatten().any(|name| name == "secret"),
-                    "{shape}"
-                );
+                let pattern = Pattern::try_new(&format!("^(?i:{shape})")).unwrap();
+                assert_eq!(pattern.first_group(), Some("secret"), "{shape}");
             }
         }
     }

@@ -4,10 +4,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
-use super::judge::{is_scrambled, is_strong, is_varied, is_wordy, longest_run};
-use super::{MARK, pattern};
+use super::judge::{is_scrambled, is_strong, is_wordy, longest_run};
+use super::names::{contains, ends_with, is_secret_name};
+use super::pattern::Pattern;
+use super::placeholders::{is_environment, is_placeholder};
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy)]
@@ -48,23 +48,35 @@ pub(super) enum Sign {
     Other,
 }
 
-/// Keys that lead to something else than a lock.
-static OTHER_KEY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)cache|primary|foreign|sort|partition|hash|gpg|index|group|routing|lookup|idempot|object",
-    )
-});
+/// Words in keys that lead to something else than a lock.
+const OTHER_KEYS: [&str; 13] = [
+    "cache",
+    "primary",
+    "foreign",
+    "sort",
+    "partition",
+    "hash",
+    "gpg",
+    "index",
+    "group",
+    "routing",
+    "lookup",
+    "idempot",
+    "object",
+];
 
 impl<'a> Place<'a> {
     /// Whether the name is that of just any key: `STRIPE_KEY`.
     fn is_generic(&self) -> bool {
-        self.name.ends_with("_KEY") && !super::is_secret_name(self.name)
+        self.name.ends_with("_KEY") && !is_secret_name(self.name)
     }
 
     /// Whether a name ends in `_key` and says nothing of a secret.
     pub(super) fn is_other_key(name: &str) -> bool {
-        let ends = name.to_ascii_lowercase().ends_with("_key") && !super::is_secret_name(name);
-        ends && (!name.ends_with("_KEY") || OTHER_KEY.is_match(name))
+        let is_other = || OTHER_KEYS.iter().any(|word| contains(name, word));
+        ends_with(name, "_key").is_some()
+            && !is_secret_name(name)
+            && (!name.ends_with("_KEY") || is_other())
     }
 
     pub(super) fn new(name: &'a str, sign: Sign) -> Self {
@@ -77,60 +89,27 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Types, states, and words that stand for a value.
-static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)^(?:[$<{%\[].*|\*+|x+|\.{2,}.*|…|-+|_+|•+|#+|none|null|nil|true|false|yes|no|on|off|undefined|required|optional|",
-        r"redacted|removed|masked|hidden|omitted|filtered|empty|unset|missing|invalid|valid|wrong|incorrect|expired|unknown|",
-        r"given|provided|set|changed|prompt|default|input|text|value|field|file|env|any|never|object|function|",
-        r"string|str|bool(?:ean)?|number|integer|int|array|bytes|secretstr|secretstring|varchar.*|char\d*|text\(.*|",
-        r"u?int\d*(?:_t|array)?|[iuf]\d+|float\d*(?:array)?|example.*|dummy.*|placeholder.*|sample.*|fake.*|change[-_]?me|insert[-_ ].*|replace[-_ ].*|",
-        r"your[-_ ].*|.*[-_ ]here|(?:my|the|some|a)[-_ ]?(?:api[-_]?)?(?:token|secret|password|key)|",
-        r"@[a-z_]+|!(?:ref|sub|secret|env|vault|getatt)\b.*)$",
-    ))
-});
-
-/// Something to be looked up elsewhere.
-static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"^(?:https?://|file:|env:|vault:|op://|arn:|ssm:|secretsmanager:|aws-sm:|gcp:|sm://|keychain:|keyring:|pass:|projects/)",
-        r"|^(?:~|\.{1,2})?/[a-z0-9._~-]{0,40}(?:/[A-Za-z0-9._~-]{0,40})*$|^[A-Za-z]:\\|^[\w./-]+\.(?:ya?ml|json|toml|txt|pem|key|crt|rs|py|[jt]sx?|go|md|env)$",
-    ))
-});
-
 /// A variable's field.
-static CODE_PATH: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^[&*]?[a-z_][A-Za-z0-9_]*(?:\??\.[a-z_][A-Za-z0-9_]*)+$"));
-
-/// Environment variables read as code has them, whatever their case.
-static CODE_ENV: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:process\.env|import\.meta\.env|os\.environ|ENV|env|settings|config|secrets|vars|local|var|self|this|args|data)\b[.\[]",
-    )
-});
-
-/// A setting's own name in place of its value, such as `OPENAI_API_KEY`.
-static ENV_NAME: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|TOKEN|SECRET|PASSWORD|PASS|ID)$")
-});
+static CODE_PATH: LazyLock<Pattern> =
+    LazyLock::new(|| Pattern::new(r"^[&*]?[a-z_][A-Za-z0-9_]*(?:\??\.[a-z_][A-Za-z0-9_]*)+$"));
 
 /// Algorithms and formats that have digits in their names.
-static NAMED_DIGITS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+static NAMED_DIGITS: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(
         r"(?i)sha\d*|md\d|base\d+|utf-?\d+|ed25519|x25519|p\d{3}|secp\d+[rk]\d|rs\d{3}|hs\d{3}|es\d{3}|aes\d*|x509|oauth\d|ipv\d|i18n|pbkdf2|argon2(?:id?)?|pkcs\d+|v\d+",
     )
 });
 
-static VERSION_OR_SIZE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^v?\d+(?:[.:_-]\d+)*[a-zA-Z%]{0,3}$"));
+static VERSION_OR_SIZE: LazyLock<Pattern> =
+    LazyLock::new(|| Pattern::new(r"^v?\d+(?:[.:_-]\d+)*[a-zA-Z%]{0,3}$"));
 
 pub(super) fn kind_of(name: &str) -> &'static str {
-    let name = name.to_ascii_lowercase();
-    if name.contains("pass") || name.ends_with("pwd") {
+    let ends = |ending: &str| ends_with(name, ending).is_some();
+    if contains(name, "pass") || ends("pwd") {
         "password"
-    } else if name.ends_with("token") || name.ends_with("_pat") || name.ends_with("bearer") {
+    } else if ends("token") || ends("_pat") || ends("bearer") {
         "token"
-    } else if name.contains("key") {
+    } else if contains(name, "key") {
         "key"
     } else {
         "secret"
@@ -150,23 +129,6 @@ pub(crate) fn redact_number(name: &str) -> Option<String> {
 /// Tells whether a variable's value is a secret itself and not where one is found.
 pub(super) fn stands_for_secret(value: &str) -> bool {
     !is_placeholder(value) && !value.contains(char::is_whitespace)
-}
-
-fn is_placeholder(value: &str) -> bool {
-    value.contains(MARK)
-        || PLACEHOLDER.is_match(value)
-        || ENV_NAME.is_match(value)
-        || REFERENCE.is_match(value)
-        || CODE_ENV.is_match(value)
-        || has_template(value)
-        || value.len() >= 12 && !is_varied(value)
-}
-
-/// Half of what stands there is filled in elsewhere.
-fn has_template(value: &str) -> bool {
-    ["${", "{{", "$(", "<%", "#{"]
-        .iter()
-        .any(|open| value.contains(open))
 }
 
 /// Words that a token, key or secret is said to be.
@@ -216,20 +178,14 @@ pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
     {
         return false;
     }
-    let lower = value.to_ascii_lowercase();
     if place.is_password {
         // A label or an error text names the thing that it asks for; a password does not.
         let tells = ["password", "passphrase", "passcode"]
             .iter()
-            .any(|word| lower.contains(word));
+            .any(|word| contains(value, word));
         let label = value.contains(' ') && (tells || value.ends_with(['.', ':', '?', '…']));
         let code = value.contains('{') && value.contains('}') || value.starts_with("--");
-        return !label
-            && !code
-            && !matches!(
-                lower.as_str(),
-                "password" | "passwd" | "passphrase" | "pass"
-            );
+        return !label && !code && !is_exact(value, &["password", "passwd", "passphrase", "pass"]);
     }
     if is_exact(
         place.name,
@@ -238,7 +194,7 @@ pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
     {
         return value.len() >= 12 && value.ends_with('=');
     }
-    let word = WORDS.contains(&lower.as_str());
+    let word = is_exact(value, &WORDS);
     value.len() >= 6
         && !value.contains(char::is_whitespace)
         && !word
@@ -306,7 +262,6 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
 
 /// A word of letters that may be a password: no name out of code.
 fn is_lone_word(value: &str, next: Option<char>) -> bool {
-    let lower = value.to_ascii_lowercase();
     value.len() >= 4
         && value
             .bytes()
@@ -314,7 +269,7 @@ fn is_lone_word(value: &str, next: Option<char>) -> bool {
         && !matches!(next, Some(',' | '<' | '>' | '(' | ')'))
         && !["pass", "token", "secret", "pwd"]
             .iter()
-            .any(|word| lower.contains(word))
+            .any(|word| contains(value, word))
 }
 
 /// A value in a sentence; most of those are about secrets and hold none.
@@ -337,13 +292,13 @@ fn is_code(value: &str) -> bool {
         || value.contains("${")
         || value.ends_with([')', ']', '}', '?']) && value.contains(['(', '[', '{', '?'])
         || value.contains("(") && value.contains(")")
-        || CODE_ENV.is_match(value)
+        || is_environment(value)
 }
 
 /// A variable's field, and no token that happens to have a dot.
 fn is_code_path(value: &str) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    CODE_PATH.is_match(value) && !(has_digit && longest_run(value) >= 20)
+    value.contains('.') && CODE_PATH.is_match(value) && !(has_digit && longest_run(value) >= 20)
 }
 
 /// `token = row2` in code without semicolons.
@@ -371,7 +326,6 @@ fn is_literal(value: &str, place: &Place<'_>) -> bool {
     }
     let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
     let (digits, letters) = (count(u8::is_ascii_digit), count(u8::is_ascii_alphabetic));
-    let lower = value.to_ascii_lowercase();
     let is_identifier = value
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -379,7 +333,7 @@ fn is_literal(value: &str, place: &Place<'_>) -> bool {
         && digits <= 1
         && ["token", "secret", "password", "passwd", "api_key", "apikey"]
             .iter()
-            .any(|word| lower.contains(word))
+            .any(|word| contains(value, word))
     {
         return false;
     }
@@ -390,11 +344,10 @@ fn is_literal(value: &str, place: &Place<'_>) -> bool {
             && value.len() >= 4
             && !is_duration(value);
     }
-    let plain = NAMED_DIGITS.replace_all(value, "");
-    let is_named = plain.len() < value.len()
+    let is_named = digits > 0
         && !is_scrambled(value)
         && longest_run(value) < 20
-        && !plain.bytes().any(|byte| byte.is_ascii_digit());
+        && has_digits_in_names_only(value);
     // Objects that hold secrets are named in words; secrets are not.
     let is_object =
         is_exact(place.name, &["secret", "credential", "credentials"]) && is_wordy(value);
@@ -402,6 +355,18 @@ fn is_literal(value: &str, place: &Place<'_>) -> bool {
         && !is_named
         && !is_object
         && !VERSION_OR_SIZE.is_match(value)
+}
+
+fn has_digits_in_names_only(value: &str) -> bool {
+    let mut rest = value;
+    let mut between = String::new();
+    while let Some(found) = NAMED_DIGITS.find(rest) {
+        let (before, after) = (&rest[..found.whole().start], &rest[found.whole().end..]);
+        between.push_str(before);
+        rest = after;
+    }
+    between.push_str(rest);
+    between.len() < value.len() && !between.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 fn is_duration(value: &str) -> bool {

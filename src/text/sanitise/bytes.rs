@@ -33,6 +33,11 @@ impl Decoder {
         Cow::Owned(self.decode(&all))
     }
 
+    /// Tells that no character is begun.
+    pub(in crate::text) fn is_at_rest(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// Ends the text: half a character is damage.
     pub fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);

@@ -39,6 +39,11 @@ impl Shaper {
         self.waiting != Waiting::Nothing
     }
 
+    /// Whether the next character is shaped as the first of a text is.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.waits() && matches!(self.last, None | Some('\n'))
+    }
+
     /// Notes a run of ordinary characters that was given out.
     pub(super) fn pass(&mut self, run: &str) {
         self.last = run.chars().next_back().or(self.last);

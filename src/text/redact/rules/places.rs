@@ -1,34 +1,13 @@
 //! The places where any secret may stand: headers, addresses, command lines.
 
 use super::super::judge::{always, is_credential, is_encoded_login, is_password, is_random};
-use super::{Edge, Rule, after, in_line_with, word};
+use super::super::{addresses, headers};
+use super::{Edge, Rule, after, in_line_with, query, read, word};
 
 /// A row or a few a place.
 pub(in super::super) static PLACES: &[Rule] = &[
-    after(
-        "authorization",
-        &["authorization"],
-        AUTHORIZATION_KNOWN,
-        is_credential,
-    ),
-    after(
-        "authorization",
-        &["authorization"],
-        AUTHORIZATION_LISTED,
-        is_credential,
-    ),
-    after(
-        "authorization",
-        &["authorization"],
-        AUTHORIZATION_OTHER,
-        is_random,
-    ),
-    word(after(
-        "authorization",
-        &["bearer"],
-        r#"bearer(?:\\?\s+|%20|\+|\s*[:=]\s*)\\*["']?(?<secret>[A-Za-z0-9._~+/:=|-]{10,})"#,
-        is_random,
-    )),
+    read("authorization", &["authorization"], headers::authorization),
+    word(read("authorization", &["bearer"], headers::bearer)),
     word(after(
         "authorization",
         &["basic"],
@@ -59,20 +38,8 @@ pub(in super::super) static PLACES: &[Rule] = &[
             is_credential,
         ),
     ),
-    after(
-        "url-password",
-        &["://"],
-        r#"://[^\s/@:"'<>\\]*:(?<secret>[^\s/"'<>\\]+)@"#,
-        is_credential,
-    ),
-    after(
-        "url-password",
-        &["://"],
-        r"://(?<secret>[A-Za-z0-9_-]{16,})@",
-        is_random,
-    ),
-    after(
-        "query-secret",
+    read("url-password", &["://"], addresses::password),
+    query(
         &[
             "?key=",
             "&key=",
@@ -89,11 +56,10 @@ pub(in super::super) static PLACES: &[Rule] = &[
             "&code=",
             "signature=",
         ],
-        r#".{0,5}?[a-z]+=(?<secret>[^&#;\s"'`<>\\)\]},]{8,})"#,
+        8,
         is_random,
     ),
-    after(
-        "query-secret",
+    query(
         &[
             "?pwd=",
             "&pwd=",
@@ -102,7 +68,7 @@ pub(in super::super) static PLACES: &[Rule] = &[
             "&amp;pass=",
             "&amp;pwd=",
         ],
-        r#".{0,5}?(?:pwd|pass)=(?<secret>[^&#;\s"'`<>\\)\]},]{4,})"#,
+        4,
         is_credential,
     ),
     in_line_with(
@@ -157,22 +123,3 @@ pub(in super::super) static PLACES: &[Rule] = &[
         is_credential,
     ),
 ];
-
-const AUTHORIZATION_KNOWN: &str = concat!(
-    r#"authorization\\*["'`]?\s*(?:=>|[:=,]|%3a)\s*\[?\s*\\*["'`]?\s*"#,
-    r#"(?:bearer|basic|token|negotiate|ntlm|apikey|api-key|api_key|key|jwt|bot|splunk|genie-?key|sso-key|dpop|flyv1|bearertoken)"#,
-    r#"(?:\\?\s+|%20|\+)(?<secret>[^\s"'`\\,;<>)}\]]+)"#,
-);
-
-/// Schemes whose credentials are a list.
-const AUTHORIZATION_LISTED: &str = concat!(
-    r#"authorization\\*["'`]?\s*(?:=>|[:=,])\s*\[?\s*\\*["'`]?\s*"#,
-    r#"(?:digest|aws4-[a-z0-9-]+|hawk|oauth|signature|hmac[a-z0-9-]*|sharedkey\w*)\s+"#,
-    r#"(?<secret>(?:="[^"\n]{0,300}"|[^"'\\\n]|\\+")+)"#,
-);
-
-/// A header with another scheme or none.
-const AUTHORIZATION_OTHER: &str = concat!(
-    r#"authorization\\*["'`]?\s*[:=]\s*\\*["'`]?"#,
-    r#"(?:[a-z][a-z0-9_-]{1,30}(?:\s+|%20))?(?<secret>[a-z0-9._~+/:|-]{8,}={0,2})"#,
-);

@@ -1,0 +1,223 @@
+//! The names under which secrets are kept, and those that only sound like them.
+//!
+//! Refuses to know what stands beside a name.
+
+/// How names of secrets end.
+pub(super) static NAMES: [&str; 83] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "credential",
+    "credentials",
+    "api_key",
+    "api-key",
+    "apikey",
+    "api key",
+    "api.key",
+    "access_key",
+    "access-key",
+    "accesskey",
+    "access key",
+    "access_key_id",
+    "accesskeyid",
+    "access key id",
+    "secret_key",
+    "secret-key",
+    "secretkey",
+    "secret key",
+    "secret_key_base",
+    "private_key",
+    "private-key",
+    "privatekey",
+    "private key",
+    "signing_key",
+    "signing-key",
+    "signingkey",
+    "encryption_key",
+    "encryption-key",
+    "encryptionkey",
+    "auth_key",
+    "auth-key",
+    "authkey",
+    "account_key",
+    "accountkey",
+    "master_key",
+    "masterkey",
+    "subscription-key",
+    "subscription_key",
+    "shared_key",
+    "sharedkey",
+    "sharedaccesskey",
+    "presharedkey",
+    "license_key",
+    "licensekey",
+    "deploy_key",
+    "hmac_key",
+    "service_key",
+    "service_role_key",
+    "app_key",
+    "_pass",
+    "-pass",
+    "_pwd",
+    "\"pass",
+    "'pass",
+    "\"pwd",
+    "'pwd",
+    ";pwd",
+    "; pwd",
+    "mysql_pwd",
+    "\"auth",
+    "_auth",
+    "_pat",
+    "account-key",
+    "storage-key",
+    "storage_key",
+    "master-key",
+    "shared-key",
+    "license-key",
+    "storepass",
+    "keypass",
+    "sshpass",
+    "bearer",
+    "passwort",
+    "functions-key",
+    "_key",
+    " pass",
+    "<pass",
+];
+
+/// How whole names of secrets end, part by part; between two parts may stand `_`, `-`, or nothing.
+static ENDINGS: [&[&str]; 19] = [
+    &["token"],
+    &["secret"],
+    &["password"],
+    &["passwd"],
+    &["passphrase"],
+    &["passcode"],
+    &["api", "key"],
+    &["access", "key"],
+    &["access", "key", "id"],
+    &["secret", "key"],
+    &["secret", "key", "base"],
+    &["private", "key"],
+    &["signing", "key"],
+    &["encryption", "key"],
+    &["auth", "key"],
+    &["account", "key"],
+    &["master", "key"],
+    &["subscription", "key"],
+    &["shared", "key"],
+];
+
+/// How they end, too: as it is written here.
+static TAILS: [&str; 6] = ["_pass", "_pwd", "_pat", "_auth", "sshpass", "mysql_pwd"];
+
+/// Words in names that keep no secret: pages, counts, public halves.
+static HARMLESS: [&str; 9] = [
+    "public",
+    "pagetoken",
+    "page_token",
+    "page-token",
+    "nexttoken",
+    "next_token",
+    "next-token",
+    "continuation",
+    "cancellation",
+];
+
+/// What such names begin with, or a part of them: marks of a language model.
+static HARMLESS_PARTS: [&str; 11] = [
+    "max", "min", "stop", "pad", "eos", "bos", "unk", "sep", "cls", "mask", "design",
+];
+
+/// Tells whether a key of an object or table names a secret.
+pub(crate) fn is_secret_name(name: &str) -> bool {
+    let is_whole = ["pass", "pwd"]
+        .iter()
+        .any(|whole| name.eq_ignore_ascii_case(whole));
+    let ends = is_whole
+        || TAILS.iter().any(|tail| ends_with(name, tail).is_some())
+        || ENDINGS.iter().any(|parts| ends_in_parts(name, parts));
+    ends && !is_harmless(name)
+}
+
+pub(super) fn is_harmless(name: &str) -> bool {
+    HARMLESS.iter().any(|word| contains(name, word)) || has_harmless_part(name)
+}
+
+fn has_harmless_part(name: &str) -> bool {
+    let is_separator = |c: char| matches!(c, '_' | '-' | '.');
+    let mut parts = name.split_inclusive(is_separator);
+    parts.any(|part| {
+        let word = part.strip_suffix(['_', '-']).unwrap_or_default();
+        HARMLESS_PARTS
+            .iter()
+            .any(|harmless| word.eq_ignore_ascii_case(harmless))
+    })
+}
+
+fn ends_in_parts(name: &str, parts: &[&str]) -> bool {
+    let mut left = name;
+    for (n_after, part) in parts.iter().rev().enumerate() {
+        let cut = if n_after == 0 {
+            left
+        } else {
+            left.strip_suffix(['_', '-', '.']).unwrap_or(left)
+        };
+        match ends_with(cut, part) {
+            Some(before) => left = before,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// What stands before an ending, in either case.
+pub(super) fn ends_with<'t>(name: &'t str, ending: &str) -> Option<&'t str> {
+    let (before, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    end.eq_ignore_ascii_case(ending).then_some(before)
+}
+
+/// Tells whether a word stands anywhere in a short text, in either case.
+pub(super) fn contains(text: &str, word: &str) -> bool {
+    let mut windows = text.as_bytes().windows(word.len());
+    windows.any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_they_keep() {
+        for name in [
+            "api_key",
+            "x.API-KEY",
+            "aws_secret_access_key",
+            "accessKeyId",
+            "pwd",
+            "DB_PASS",
+            "authToken",
+            "secret_key_base",
+        ] {
+            assert!(is_secret_name(name), "{name}");
+        }
+        for name in [
+            "key",
+            "public_key",
+            "nextPageToken",
+            "max_token",
+            "eos-token",
+            "tokens",
+            "a_max_token",
+            "compass",
+            "cancellationToken",
+        ] {
+            assert!(!is_secret_name(name), "{name}");
+        }
+        assert!(is_secret_name("maximum_token") && is_secret_name("climax.token"));
+    }
+}
