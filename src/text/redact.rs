@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 mod addresses;
 mod anchors;
+mod announced;
 mod headers;
 mod judge;
 mod known;
@@ -24,6 +25,7 @@ mod signs;
 mod values;
 
 use anchors::Anchor;
+use announced::Announced;
 pub(crate) use known::may_hold_secret;
 pub use known::{Known, know_by};
 pub(crate) use names::is_secret_name;
@@ -55,7 +57,7 @@ pub struct Redactor {
     /// The character before `held`, when `held` does not start a line.
     before: Option<char>,
     /// The secret whose name the line before said, its value to follow.
-    announced: Option<String>,
+    announced: Option<Announced>,
     state: State,
     known: Option<&'static Known>,
 }
@@ -77,7 +79,7 @@ enum State {
     #[default]
     Text,
     /// Inside a private key whose first line was replaced and whose line end is still owed.
-    PrivateKey { swallowed: usize },
+    PrivateKey { swallowed: usize, indent: usize },
     /// Inside one token longer than a line may be.
     LongToken,
 }
@@ -201,7 +203,9 @@ impl Redactor {
     fn on_line(&mut self, line: &str, out: &mut String) {
         match self.state {
             State::Text => self.on_text_line(line, out),
-            State::PrivateKey { swallowed } => self.on_key_line(line, swallowed, out),
+            State::PrivateKey { swallowed, indent } => {
+                self.on_key_line(line, swallowed, indent, out)
+            }
             State::LongToken => self.on_long_token(line, out),
         }
         if line.ends_with('\n') {
@@ -215,8 +219,11 @@ impl Redactor {
             .map_or((line, ""), |content| (content, "\n"));
         let spans = self.scan_line(content);
         out.push_str(&self.settle(content, &spans));
-        if spans.last().is_some_and(|span| span.open) {
-            self.state = State::PrivateKey { swallowed: 0 };
+        if let Some(key) = spans.last().filter(|span| span.open) {
+            self.state = State::PrivateKey {
+                swallowed: 0,
+                indent: key.start,
+            };
         } else {
             out.push_str(end);
         }
@@ -226,27 +233,31 @@ impl Redactor {
     fn scan_line(&mut self, content: &str) -> Vec<Span> {
         let announced = self.announced.take();
         let mut spans = scan(content, self.before, self.known);
-        let alone = announced.and_then(|name| pairs::find_value_alone(content, &name));
-        if let Some(alone) = alone {
+        let mut goes_on = None;
+        if let Some(announced) = announced
+            && let Some(alone) = announced.find(content)
+        {
             spans.push(alone);
             spans = join(spans);
+            goes_on = announced.after_one();
         }
         if self.before.is_none() {
-            self.announced = pairs::announced(content).map(ToOwned::to_owned);
+            self.announced = Announced::by(content).or(goes_on);
         }
         spans
     }
 
-    fn on_key_line(&mut self, line: &str, swallowed: usize, out: &mut String) {
+    fn on_key_line(&mut self, line: &str, swallowed: usize, indent: usize, out: &mut String) {
         if let Some(end) = private_key::end_in(line) {
             self.state = State::Text;
             self.before = Some('-');
             if end < line.len() {
                 self.on_text_line(&line[end..], out);
             }
-        } else if private_key::is_body(line) && swallowed < HOLD {
+        } else if private_key::is_body(line, indent) && swallowed < HOLD {
             self.state = State::PrivateKey {
                 swallowed: swallowed + line.len(),
+                indent,
             };
         } else {
             out.push('\n');

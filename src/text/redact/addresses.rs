@@ -11,9 +11,10 @@ use super::judge::{is_credential, is_random};
 use super::rules::Letters;
 use super::signs::is_blank;
 
-/// Finds the password, or the token in place of a name, in a text that begins with `://`.
+/// Finds the password, or the token in place of a name, in a text that begins with `://` or `:\/\/`.
 pub(super) fn password(text: &str) -> Option<Range<usize>> {
-    let begin = "://".len();
+    // JSON may write a slash with a backslash.
+    let begin = if text.starts_with("://") { 3 } else { 5 };
     let login = &text[begin..];
     let ends =
         |byte: u8| is_blank(byte) || matches!(byte, b'/' | b'"' | b'\'' | b'<' | b'>' | b'\\');
@@ -22,6 +23,10 @@ pub(super) fn password(text: &str) -> Option<Range<usize>> {
     let at = memchr::memrchr(b'@', login.as_bytes())?;
     let first = memchr::memchr2(b':', b'@', login.as_bytes())?;
     let (name, secret) = (&login[..first], first + 1..at);
+    // What is written so in a manual may be left out, or was taken out before.
+    if login.starts_with('[') {
+        return None;
+    }
     if login[first..].starts_with(':')
         && !secret.is_empty()
         && is_credential(&login[secret.clone()])
@@ -82,7 +87,7 @@ fn login(text: &str, at: usize) -> Option<Range<usize>> {
             .is_some_and(|byte| is_blank(*byte) || br#""'`(=,"#.contains(byte));
     let is_login = bytes.get(colon) == Some(&b':')
         && LENGTHS.contains(&n)
-        && (2..=32).contains(&n_name)
+        && (1..=32).contains(&n_name)
         && bytes.get(name).is_some_and(u8::is_ascii_alphabetic)
         && opens
         && is_host(text.get(at + 1..)?)
@@ -92,6 +97,9 @@ fn login(text: &str, at: usize) -> Option<Range<usize>> {
 
 /// Tells whether a text begins with a host: one with a domain, four numbers, or this machine.
 fn is_host(text: &str) -> bool {
+    if text.starts_with("tcp(") || text.starts_with("unix(") {
+        return true;
+    }
     let is_host = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
     let (host, after) = text.split_at(text.find(|c| !is_host(c)).unwrap_or(text.len()));
     if after.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') {
@@ -124,6 +132,7 @@ mod tests {
             ("bob:a1b2c3d4@file", None),
             ("1bob:a1b2c3d4@db.example.com", None),
             ("name:1.2.3@sha.example.com", None),
+            ("bob:a1b2c3d4@tcp(10.0.0.1)/x", Some("a1b2c3d4")),
         ] {
             let found = find_logins(text)
                 .first()
@@ -138,9 +147,12 @@ mod tests {
             ("://u:a@b@h/x@y", Some("a@b")),
             ("://:p@h", Some("p")),
             ("://u:@h", None),
+            (":\\/\\/u:p@h\\/x", Some("p")),
             ("://Ab3dEf6hIj9lMn2pQr5t@h", Some("Ab3dEf6hIj9lMn2pQr5t")),
             ("://user@h:80/a:b@c", None),
             ("://h/a:b@c", None),
+            ("://[user[:password]@]h", None),
+            ("://[redacted:api-key]@h", None),
         ] {
             assert_eq!(
                 password(text).map(|secret| &text[secret]),

@@ -222,6 +222,38 @@ fn a_value_in_the_line_after_its_name_is_replaced() {
 }
 
 #[test]
+fn keys_are_followed_through_what_stands_around_their_lines() {
+    let body = "MIIEpAIBAAKCAQEA7bq1Zm9vYmFyYmF6MIIEpAIBAAKCAQEA7bq1Zm9vYmFyYmF6";
+    let (begin, end) = (
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----END RSA PRIVATE KEY-----",
+    );
+    for (left, right) in [
+        ("", "\r"),
+        ("app-1  | ", ""),
+        ("2026-01-01 00:00:00 INFO ", ""),
+        ("Nov 22 08:00:01 h app[12]: ", ""),
+        ("  \"", "\\n\" +"),
+        ("'", "\\n'"),
+    ] {
+        let text = [begin, body, body, end].map(|line| format!("{left}{line}{right}\n"));
+        let text = text.concat() + "after\n";
+        let clean = redact(&text);
+        let is_gone = !clean.contains(&body[..16]) && clean.contains("[redacted:private-key]");
+        assert!(is_gone && clean.ends_with("after\n"), "{clean}");
+        assert_eq!(redact(&clean), clean);
+    }
+}
+
+#[test]
+fn a_block_of_several_lines_is_replaced() {
+    check_whole(
+        "secret: >-\n  q1w2e3r4t5y6\n  a1s2d3f4g5h6\nnext: 1\n",
+        "secret: >-\n  [redacted:secret]\n  [redacted:secret]\nnext: 1\n",
+    );
+}
+
+#[test]
 fn twice_the_input_is_not_more_than_twice_the_work() {
     let units = [
         "sk-",

@@ -46,15 +46,17 @@ pub(super) fn authorization(text: &str) -> Option<Range<usize>> {
     reader.quote_or_slashes();
     reader.blanks(usize::MAX);
     let is_encoded = reader.word("%3a") || reader.word("%3A");
-    if !is_encoded && !reader.word("=>") && !reader.one(b":=,") {
+    let is_odd = is_encoded || reader.word("=>") || reader.one(b",");
+    if !is_odd && !reader.one(b":=") {
         return None;
     }
     reader.blanks(usize::MAX);
-    reader.one(b"[");
+    let is_listed = reader.one(b"[");
     reader.blanks(usize::MAX);
     reader.quote_or_slashes();
     reader.blanks(usize::MAX);
-    after_scheme(text, reader.at).or_else(|| without_scheme(text, reader.at))
+    let other = || without_scheme(text, reader.at).filter(|_| !is_listed && !is_odd);
+    after_scheme(text, reader.at).or_else(other)
 }
 
 /// Finds the credentials in a text that begins with the scheme's name.

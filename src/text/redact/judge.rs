@@ -20,6 +20,19 @@ pub(super) fn is_varied(secret: &str) -> bool {
     body.iter().any(|byte| Some(byte) != body.first())
 }
 
+/// As [`is_varied`], and not put together from words either: `sk-ant-your-key`.
+pub(super) fn is_no_example(secret: &str) -> bool {
+    is_varied(secret) && !is_wordy(secret)
+}
+
+/// Cookies of which one has a value that is a secret.
+pub(super) fn has_cookie(cookies: &str) -> bool {
+    cookies.split(';').any(|cookie| {
+        let value = cookie.split_once('=').map_or("", |(_, value)| value.trim());
+        !value.is_empty() && is_credential(value)
+    })
+}
+
 /// Looks like something drawn from a generator: a digit among letters, or a long unbroken run; no words.
 pub(super) fn is_random(secret: &str) -> bool {
     if !is_credential(secret) || is_wordy(secret) {
@@ -95,10 +108,12 @@ pub(super) fn is_wordy(text: &str) -> bool {
 
 /// A value in a place where a secret belongs, unless it stands for one.
 pub(super) fn is_credential(secret: &str) -> bool {
+    let n_digits = secret.bytes().filter(u8::is_ascii_digit).count();
     let is_named = secret.contains('_')
+        && n_digits <= 3
         && secret
             .bytes()
-            .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
     let is_yours = secret
         .get(..4)
         .is_some_and(|start| start.eq_ignore_ascii_case("your"));
@@ -107,6 +122,9 @@ pub(super) fn is_credential(secret: &str) -> bool {
         && !secret.starts_with(MARK)
         && !secret.starts_with(['$', '{', '<', '%', '*', '['])
         && !secret.starts_with("...")
+        && !secret.ends_with("...")
+        && !secret.ends_with('…')
+        && !secret.contains("***")
         && !secret.starts_with('…')
         && !secret
             .bytes()

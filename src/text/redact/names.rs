@@ -3,7 +3,7 @@
 //! Refuses to know what stands beside a name.
 
 /// How names of secrets end.
-pub(super) static NAMES: [&str; 83] = [
+pub(super) static NAMES: [&str; 101] = [
     "token",
     "secret",
     "password",
@@ -59,11 +59,7 @@ pub(super) static NAMES: [&str; 83] = [
     "service_key",
     "service_role_key",
     "app_key",
-    "_pass",
-    "-pass",
     "_pwd",
-    "\"pass",
-    "'pass",
     "\"pwd",
     "'pwd",
     ";pwd",
@@ -75,6 +71,7 @@ pub(super) static NAMES: [&str; 83] = [
     "account-key",
     "storage-key",
     "storage_key",
+    "storagekey",
     "master-key",
     "shared-key",
     "license-key",
@@ -85,8 +82,29 @@ pub(super) static NAMES: [&str; 83] = [
     "passwort",
     "functions-key",
     "_key",
-    " pass",
-    "<pass",
+    "requirepass",
+    "masterauth",
+    "psk",
+    "_pw",
+    "-pw",
+    " pw",
+    "\"pw",
+    "'pw",
+    "mnemonic",
+    "secret_id",
+    "secret-string",
+    "secretstring",
+    "key-data",
+    "tls.key",
+    "dockerconfigjson",
+    "pass",
+    "secret.key",
+    "private.key",
+    "access.key",
+    "auth_salt",
+    "_in_salt",
+    "nonce_salt",
+    "static key v1",
 ];
 
 /// How whole names of secrets end, part by part; between two parts may stand `_`, `-`, or nothing.
@@ -113,7 +131,17 @@ static ENDINGS: [&[&str]; 19] = [
 ];
 
 /// How they end, too: as it is written here.
-static TAILS: [&str; 6] = ["_pass", "_pwd", "_pat", "_auth", "sshpass", "mysql_pwd"];
+static TAILS: [&str; 9] = [
+    "_pass",
+    "_pwd",
+    "_pw",
+    "_pat",
+    "_auth",
+    "sshpass",
+    "mysql_pwd",
+    "requirepass",
+    "secret_id",
+];
 
 /// Words in names that keep no secret: pages, counts, public halves.
 static HARMLESS: [&str; 9] = [
@@ -146,6 +174,25 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
 
 pub(super) fn is_harmless(name: &str) -> bool {
     HARMLESS.iter().any(|word| contains(name, word)) || has_harmless_part(name)
+}
+
+/// Tells whether a name ends in `pass` and means something else: `bypass`, `compass`.
+pub(super) fn is_other_pass(name: &str) -> bool {
+    let before = ends_with(name, "pass");
+    let is_inside =
+        before.is_some_and(|before| before.ends_with(|c: char| c.is_ascii_alphanumeric()));
+    is_inside
+        && ![
+            "sshpass",
+            "requirepass",
+            "storepass",
+            "keypass",
+            "dbpass",
+            "userpass",
+            "mypass",
+        ]
+        .iter()
+        .any(|word| ends_with(name, word).is_some())
 }
 
 fn has_harmless_part(name: &str) -> bool {

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use super::names::{is_harmless, is_secret_name};
+use super::names::{ends_with, is_harmless, is_other_pass};
 use super::pattern::Pattern;
 use super::signs::{self, Way, is_blank};
 use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, kind_of};
@@ -23,7 +23,9 @@ static COMMAND: LazyLock<Pattern> = LazyLock::new(|| {
 
 /// What stands before a name that is itself a value: `name: `, `"key": "`.
 static NAME_OF: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(r#"(?i)(?:^|[\s{,<"'\\-])(?:name|key)\\*["']?\s{0,40}[:=]\s{0,40}\\*["']?$"#)
+    Pattern::new(
+        r#"(?i)(?:^|[\s{,<"'\\-])(?:name|key)\\*["']?\s{0,40}[:=]\s{0,40}\\*["']?(?:[A-Za-z0-9_.-]{1,40}:){0,4}$"#,
+    )
 });
 
 /// Finds the value kept under the name that ends at `end`.
@@ -45,6 +47,7 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
     if is_harmless(name)
         || is_expected
         || Place::is_other_key(name)
+        || is_other_pass(name)
         || text[..start].ends_with(MARK)
     {
         return None;
@@ -60,51 +63,40 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
 
 /// Tells quickly whether a value may follow after a blank: most names that stand in prose are passed over here.
 fn leads_on(left: &str, name: &str, rest: &str) -> bool {
+    let rest_text = rest;
     let rest = rest.trim_start_matches(' ').as_bytes();
-    let signs = b"=:,<?+\"'`\\";
+    let signs = b"=:,<?+|\"'`\\";
     let is_sign = rest.first().is_some_and(|first| signs.contains(first));
     let is_told = rest.starts_with(b"is") || rest.starts_with(b"was");
-    let is_flag = name.starts_with("--") || left.ends_with("--");
+    let is_flag = is_option(left, name);
     // A command that takes a name and a value: ENV, ARG, set, login and their like end so.
     let before = left.trim_end_matches(['"', '\'', ' ']).as_bytes();
-    let is_command =
-        matches!(
-            before.last(),
-            Some(b'v' | b'V' | b'g' | b'G' | b't' | b'x' | b':')
-        ) || memchr::memmem::find(&before[before.len().saturating_sub(80)..], b"login").is_some()
-            || memchr::memmem::find(&before[before.len().saturating_sub(80)..], b"set").is_some();
-    let is_long = rest
-        .iter()
-        .take_while(|byte| byte.is_ascii_graphic())
-        .count()
-        >= 20;
-    is_sign || is_told || is_flag || is_command || is_long
+    let is_command = || {
+        let near = &before[before.len().saturating_sub(80)..];
+        let ends = b"vVgGtx:";
+        before.last().is_some_and(|last| ends.contains(last))
+            || [&b"login"[..], b"set"]
+                .iter()
+                .any(|word| memchr::memmem::find(near, word).is_some())
+    };
+    let is_long = || rest.iter().take(20).all(u8::is_ascii_graphic) && rest.len() >= 20;
+    let is_row = is_row(left, name, rest_text);
+    is_sign || is_told || is_row || is_flag || is_long() || is_command()
 }
 
-/// Finds the value of a line such as `value: x` whose line before named a secret.
-pub(super) fn find_value_alone(text: &str, name: &str) -> Option<Span> {
-    let way = signs::value_alone(text)?;
-    quoted_or_bare(text, way.value, way.quote, name, Sign::Colon)
+/// `password x` as all of a line.
+fn is_row(left: &str, name: &str, rest: &str) -> bool {
+    let is_password = || ends_with(name, "password").is_some() || ends_with(name, "pass").is_some();
+    left.bytes().all(is_blank) && is_password() && rest.trim().bytes().all(|byte| !is_blank(byte))
 }
 
-/// How long a line may be that says a name only, in bytes.
-const LONGEST_ANNOUNCEMENT: usize = 160;
-
-/// The secret name that a line such as `- name: API_KEY` announces for the next one.
-pub(super) fn announced(text: &str) -> Option<&str> {
-    if text.len() > LONGEST_ANNOUNCEMENT {
-        return None;
-    }
-    let value = signs::named_value(text)?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let (name, after) = value.split_at(value.find(|c| !is_name(c)).unwrap_or(value.len()));
-    let after = after.strip_prefix(['"', '\'']).unwrap_or(after);
-    let after = after.strip_prefix(',').unwrap_or(after);
-    let is_alone = after.bytes().all(is_blank);
-    (is_alone && (3..=64).contains(&name.len()) && is_secret_name(name)).then_some(name)
+/// `--token`, `-storepass`
+fn is_option(left: &str, name: &str) -> bool {
+    let is_short = name.starts_with('-') && left.ends_with([' ', '\t', '"', '\'']);
+    is_short || name.starts_with("--") || left.ends_with("--")
 }
 
-fn name_start(text: &str, end: usize) -> usize {
+pub(super) fn name_start(text: &str, end: usize) -> usize {
     let bytes = text.as_bytes();
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let n = bytes[..end]
@@ -159,7 +151,7 @@ fn sign_of(sign: &str, before: Option<char>, after: Option<char>) -> Sign {
     match sign.trim() {
         typed if typed.starts_with(':') && typed.len() > 2 => Sign::SpacedEqual,
         "," => Sign::Comma,
-        "==" | "===" => Sign::Equality,
+        "==" | "===" | "||" | "??" => Sign::Equality,
         ":" => Sign::Colon,
         "=" if matches!(before, Some('?' | '&' | '#')) => Sign::Query,
         "=" if spaced => Sign::SpacedEqual,
@@ -197,7 +189,9 @@ fn in_tag(text: &str, start: usize, end: usize) -> Option<Span> {
 fn after_call(text: &str, start: usize, end: usize) -> Option<Span> {
     let way = signs::call(&text[end..])?;
     let name = &text[start..end];
-    if kind_of(name) != "password" && !text[end..].starts_with('(') {
+    // Tests pass, too.
+    let is_verb = ends_with(name, ".pass").is_some() || name.eq_ignore_ascii_case("pass");
+    if is_verb || kind_of(name) != "password" && !text[end..].starts_with('(') {
         return None;
     }
     quoted_or_bare(text, end + way.value, way.quote, name, Sign::Comma)
@@ -208,9 +202,9 @@ fn after_blank(text: &str, start: usize, end: usize) -> Option<Span> {
     let name = &text[start..end];
     let left = &text[..start];
     let near = &left[left.ceil_char_boundary(start.saturating_sub(80))..];
-    let is_flag = || name.starts_with("--") || left.ends_with("--") || COMMAND.is_match(near);
+    let is_flag = || is_option(left, name) || COMMAND.is_match(near);
     let sign = match way.sign {
-        "" if is_flag() => Sign::Flag,
+        "" if is_flag() || is_row(left, name, &text[end..]) => Sign::Flag,
         "" => Sign::Near,
         _ => Sign::Words,
     };
@@ -226,7 +220,7 @@ fn beside(text: &str, start: usize, end: usize) -> Option<Span> {
     quoted_or_bare(text, end + value, quote, &text[start..end], Sign::Colon)
 }
 
-fn quoted_or_bare(
+pub(super) fn quoted_or_bare(
     text: &str,
     at: usize,
     quote: Option<&str>,

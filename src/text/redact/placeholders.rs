@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use super::MARK;
 use super::judge::is_varied;
+use super::names::contains;
 use super::pattern::Pattern;
 
 /// Whole values, in either case.
@@ -69,10 +70,11 @@ static WORDS: [&str; 56] = [
 ];
 
 /// How values begin that are templates.
-static OPENINGS: [&str; 7] = ["$", "<", "{", "%", "[", "..", "…"];
+static OPENINGS: [&str; 9] = ["$", "<", "{", "%", "[", "..", "…", "***", ".*"];
 
 /// How values begin that are types, examples or orders to put something there.
-static BEGINNINGS: [&str; 16] = [
+static BEGINNINGS: [&str; 17] = [
+    "workspace:",
     "varchar",
     "text(",
     "example",
@@ -96,7 +98,8 @@ static SHAPES: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(concat!(
         r"(?i)^(?:char\d*|u?int\d*(?:_t|array)?|[iuf]\d+|float\d*(?:array)?|",
         r"(?:my|the|some|a)[-_ ]?(?:api[-_]?)?(?:token|secret|password|key)|",
-        r"@[a-z_]+|!(?:ref|sub|secret|env|vault|getatt)\b.*)$",
+        r"@(?:[a-z_]+|(?:microsoft\.keyvault|secret|env|vault|ref)\b.*)|!(?:ref|sub|secret|env|vault|getatt)\b.*|",
+        r"#[0-9a-f]{3}(?:[0-9a-f]{3}(?:[0-9a-f]{2})?)?|(?:string|id|password|boolean|int)!)$",
     ))
 });
 
@@ -145,6 +148,10 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || has_template(value)
         || value.len() >= 12 && !is_varied(value)
         || value.contains('[') && value.contains(MARK)
+        || value.contains('*') && value.contains("***")
+        || value.ends_with("...")
+        || value.ends_with('…')
+        || ["your-", "your_"].iter().any(|word| contains(value, word))
 }
 
 /// `xxxx`, `****`, `----`.
@@ -186,7 +193,7 @@ fn has_shape(value: &str) -> bool {
     let may_begin = |byte: u8| {
         matches!(
             byte.to_ascii_lowercase(),
-            b'c' | b'u' | b'i' | b'f' | b'm' | b't' | b's' | b'a'
+            b'c' | b'u' | b'i' | b'f' | b'm' | b't' | b's' | b'a' | b'p' | b'b' | b'#'
         )
     };
     let first = value.bytes().next().unwrap_or_default();

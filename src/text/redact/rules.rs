@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::judge::{always, is_varied};
+use super::judge::{always, is_no_example};
 
 mod places;
 mod vendors;
@@ -96,7 +96,7 @@ const fn run(
         kind,
         starts,
         shape: Shape::Run(letters, least),
-        holds: is_varied,
+        holds: is_no_example,
         edge: Edge::Word,
         needs: &[],
     }
@@ -141,6 +141,14 @@ const fn query(starts: &'static [&'static str], least: usize, holds: fn(&str) ->
         holds,
         edge: Edge::Anywhere,
         needs: &[],
+    }
+}
+
+/// A rule whose word is short, and so stands inside of many hashes after a hyphen.
+const fn alone(rule: Rule) -> Rule {
+    Rule {
+        edge: Edge::Alone,
+        ..rule
     }
 }
 

@@ -157,7 +157,14 @@ pub(super) fn find_dotted(text: &str) -> Vec<Span> {
             .iter()
             .take_while(|byte| is_part(byte))
             .count();
-        let (start, end) = (dot - name, dot + 8 + signature);
+        let start = dot - name;
+        let is_encoded = start > 0 && bytes.get(start - 1) == Some(&b'%');
+        let (start, name) = if is_encoded {
+            (start + 2, name.saturating_sub(2))
+        } else {
+            (start, name)
+        };
+        let end = dot + 8 + signature;
         let begins = matches!(bytes.get(start), Some(b'M' | b'N' | b'O'));
         let is_token = begins
             && (23..=28).contains(&name)

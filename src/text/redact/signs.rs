@@ -20,7 +20,8 @@ pub(super) struct Way<'t> {
 const MOST_BLANKS: usize = 40;
 
 /// What may stand around a literal in code.
-const WRAPPERS: [&str; 6] = [
+const WRAPPERS: [&str; 7] = [
+    "default=",
     "Some(",
     "Ok(",
     "SecretString::new(",
@@ -183,7 +184,11 @@ impl<'t> Reader<'t> {
 
     fn sign(&mut self) -> Option<()> {
         let is_sign = match self.rest() {
-            [b'=', b'>', ..] | [b':' | b'?' | b'+', b'=', ..] | [b'<', b'-', ..] => {
+            [b'=', b'>', ..]
+            | [b':' | b'?' | b'+', b'=', ..]
+            | [b'<', b'-', ..]
+            | [b'|', b'|', ..]
+            | [b'?', b'?', ..] => {
                 self.at += 2;
                 true
             }
@@ -204,7 +209,7 @@ impl<'t> Reader<'t> {
         self.blanks(1);
         self.one(b"&");
         self.word("'static ");
-        let is_type = self.take(1, |byte| byte.is_ascii_alphabetic()) == 1;
+        let is_type = self.take(1, |byte| byte.is_ascii_alphabetic() || byte == b'_') == 1;
         self.take(24, |byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'[' | b']')
         });
@@ -226,8 +231,12 @@ impl<'t> Reader<'t> {
             matches!(byte, b'b' | b'f' | b'r' | b'u' | b'@' | b'$')
         });
         let quote = self.quote(b"\"'`");
-        if quote.is_none() {
-            self.at = from;
+        match quote {
+            // Three quotes begin a longer string.
+            Some("\"") => _ = self.word("\"\""),
+            Some("'") => _ = self.word("''"),
+            Some(_) => {}
+            None => self.at = from,
         }
         quote
     }

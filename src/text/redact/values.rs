@@ -91,7 +91,7 @@ impl<'a> Place<'a> {
 
 /// A variable's field.
 static CODE_PATH: LazyLock<Pattern> =
-    LazyLock::new(|| Pattern::new(r"^[&*]?[a-z_][A-Za-z0-9_]*(?:\??\.[a-z_][A-Za-z0-9_]*)+$"));
+    LazyLock::new(|| Pattern::new(r"^[&*]?[a-z_][A-Za-z0-9_]*(?:\??\.[A-Za-z_][A-Za-z0-9_]*)+$"));
 
 /// Algorithms and formats that have digits in their names.
 static NAMED_DIGITS: LazyLock<Pattern> = LazyLock::new(|| {
@@ -105,7 +105,7 @@ static VERSION_OR_SIZE: LazyLock<Pattern> =
 
 pub(super) fn kind_of(name: &str) -> &'static str {
     let ends = |ending: &str| ends_with(name, ending).is_some();
-    if contains(name, "pass") || ends("pwd") {
+    if contains(name, "pass") || ends("pwd") || ends("pw") || ends("psk") {
         "password"
     } else if ends("token") || ends("_pat") || ends("bearer") {
         "token"
@@ -178,6 +178,9 @@ pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
     {
         return false;
     }
+    if is_made_of_words(value, place) {
+        return false;
+    }
     if place.is_password {
         // A label or an error text names the thing that it asks for; a password does not.
         let tells = ["password", "passphrase", "passcode"]
@@ -187,11 +190,9 @@ pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
         let code = value.contains('{') && value.contains('}') || value.starts_with("--");
         return !label && !code && !is_exact(value, &["password", "passwd", "passphrase", "pass"]);
     }
-    if is_exact(
-        place.name,
-        &["auth", "_auth", "bearer", "credential", "credentials"],
-    ) && !is_literal(value, place)
-    {
+    let is_loose = is_exact(place.name, &["auth", "bearer", "credential", "credentials"])
+        || ends_with(place.name, "_auth").is_some();
+    if is_loose && !is_literal(value, place) {
         return value.len() >= 12 && value.ends_with('=');
     }
     let word = is_exact(value, &WORDS);
@@ -199,6 +200,28 @@ pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
         && !value.contains(char::is_whitespace)
         && !word
         && !VERSION_OR_SIZE.is_match(value)
+}
+
+/// Tells whether a value is a name, a version or a pattern in code, which no secret looks like.
+fn is_made_of_words(value: &str, place: &Place<'_>) -> bool {
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    let is_token = || {
+        value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+    };
+    let is_pattern = ends_with(place.name, "_pat").is_some() && !(value.len() >= 16 && is_token());
+    let is_hidden_name = value.starts_with("__") || value.starts_with('_') && !has_digit;
+    let is_lower_word = place.sign == Sign::Colon
+        && !place.is_password
+        && value.len() <= 7
+        && value.bytes().all(|byte| byte.is_ascii_lowercase());
+    let plain = value.strip_prefix(['^', '~']).unwrap_or(value);
+    let is_version = plain.contains('.')
+        && plain
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    is_pattern || is_hidden_name || is_lower_word || is_version
 }
 
 fn is_exact(name: &str, all: &[&str]) -> bool {
@@ -213,13 +236,17 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
     if is_count {
         return false;
     }
-    if is_placeholder(value) || value.len() < 3 || after.starts_with("..") || after.starts_with('…')
+    if is_placeholder(value)
+        || is_made_of_words(value, place)
+        || value.len() < 3
+        || after.starts_with("..")
+        || after.starts_with('…')
     {
         return false;
     }
     if place.is_generic() {
         let is_constant_key = matches!(place.sign, Sign::Equal | Sign::SpacedEqual);
-        return is_constant_key && value.len() >= 20 && is_strong(value);
+        return is_constant_key && value.len() >= 20 && is_strong(value) && !is_code(value);
     }
     let is_constant =
         place.name.len() > 1 && !place.name.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -321,7 +348,8 @@ fn is_variable(value: &str, place: &Place<'_>) -> bool {
 fn is_literal(value: &str, place: &Place<'_>) -> bool {
     let code =
         is_code(value) || value.contains(['(', ')', '{', '}', '[', ']']) || value.starts_with('*');
-    if is_placeholder(value) || code || is_code_path(value) {
+    let is_rule = value.contains('*') && !place.is_password;
+    if is_placeholder(value) || code || is_rule || is_code_path(value) {
         return false;
     }
     let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
@@ -339,7 +367,9 @@ fn is_literal(value: &str, place: &Place<'_>) -> bool {
     }
     let marks = value.contains(['!', '@', '#', '%', '^', '$', '*']);
     if place.is_password {
-        return (digits > 0 || marks || is_scrambled(value))
+        let is_format = place.sign == Sign::Comma && digits > 0 && has_digits_in_names_only(value);
+        return !is_format
+            && (digits > 0 || marks || is_scrambled(value))
             && (letters > 0 || digits >= 4)
             && value.len() >= 4
             && !is_duration(value);

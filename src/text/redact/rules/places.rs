@@ -1,6 +1,6 @@
 //! The places where any secret may stand: headers, addresses, command lines.
 
-use super::super::judge::{always, is_credential, is_encoded_login, is_password, is_random};
+use super::super::judge::{has_cookie, is_credential, is_encoded_login, is_password, is_random};
 use super::super::{addresses, headers};
 use super::{Edge, Rule, after, in_line_with, query, read, word};
 
@@ -25,8 +25,8 @@ pub(in super::super) static PLACES: &[Rule] = &[
         ..after(
             "cookie",
             &["cookie"],
-            r#"cookie\\*["'`]?\s*:\s*\\*["'`]?(?<secret>[\w.$-]+=[^;\s"'`\\,]+(?:;\s*[\w.$-]+=[^;\s"'`\\,]*)*)"#,
-            always,
+            r#"cookie(?:\\*["'`]?\s*[:=]|\\*["'`]\s*,)\s*b?\\*["'`]?(?<secret>[\w.$-]+=[^;\s"'`\\,]+(?:;\s*[\w.$-]+=[^;\s"'`\\,]*)*)"#,
+            has_cookie,
         )
     },
     in_line_with(
@@ -38,7 +38,7 @@ pub(in super::super) static PLACES: &[Rule] = &[
             is_credential,
         ),
     ),
-    read("url-password", &["://"], addresses::password),
+    read("url-password", &["://", ":\\/\\/"], addresses::password),
     query(
         &[
             "?key=",
@@ -76,9 +76,140 @@ pub(in super::super) static PLACES: &[Rule] = &[
         after(
             "password",
             &[" -u", " -a ", " --user", " --proxy-user"],
-            r#" (?:-u|-a|--user|--proxy-user)(?:\s+|=)?["']?[^\s:"'$]+:(?<secret>[^\s"'\\]+)"#,
+            r#" (?:-u|-a|--user|--proxy-user)(?:\s+|=)?["']?[^\s:"'$\[]+:["']?(?<secret>[^\s"'\\]+)"#,
             is_credential,
         ),
+    ),
+    in_line_with(
+        &["curl"],
+        after(
+            "password",
+            &[" -u", " --user"],
+            r#" (?:-u|--user)(?:\s+|=)?["']?(?<secret>[A-Za-z0-9_]{20,}):["'\s]"#,
+            is_random,
+        ),
+    ),
+    in_line_with(
+        &["zip", "7z", "sqlcmd", "bcp", "useradd"],
+        after(
+            "password",
+            &[" -p"],
+            r#" -p\s*["']?(?<secret>[^\s"'\\-][^\s"'\\]*)"#,
+            is_password,
+        ),
+    ),
+    in_line_with(
+        &["cargo"],
+        after(
+            "token",
+            &[" login "],
+            r#" login\s+["']?(?<secret>[A-Za-z0-9_-]{24,})"#,
+            is_random,
+        ),
+    ),
+    in_line_with(
+        &["htpasswd"],
+        after(
+            "password",
+            &[" -b"],
+            r#" -[a-z]*b[a-z]*\s+\S+\s+\S+\s+["']?(?<secret>[^\s"'\\]+)"#,
+            is_credential,
+        ),
+    ),
+    in_line_with(
+        &["smbclient"],
+        after(
+            "password",
+            &[" -U"],
+            r#" -U\s*["']?[^\s%"']+%(?<secret>[^\s"'\\]+)"#,
+            is_credential,
+        ),
+    ),
+    after(
+        "password",
+        &["basic_auth(", "basicauth(", "auth=("],
+        r#"[a-z_]+=?\(\s*["'][^"'\n]*["'],\s*(?:Some\()?["'](?<secret>[^"'\n]+)["']"#,
+        is_credential,
+    ),
+    in_line_with(
+        &["token", "secret", "password", "_key"],
+        after(
+            "secret",
+            &["\" -> \""],
+            r#"" -> "(?<secret>[^"\n]{8,})""#,
+            is_random,
+        ),
+    ),
+    after(
+        "cookie",
+        &["\tTRUE\t", "\tFALSE\t"],
+        r"\t[a-z]+\t[^\t\n]*\t[a-z]+\t\d+\t[^\t\n]+\t(?<secret>\S{8,})",
+        is_random,
+    ),
+    after(
+        "password",
+        &["convertto-securestring"],
+        r#"convertto-securestring\s+(?:-string\s+)?["'](?<secret>[^"'\n]+)["']"#,
+        is_credential,
+    ),
+    in_line_with(
+        &["ssh-keygen"],
+        after(
+            "password",
+            &[" -N"],
+            r#"(?-i) -N\s+["']?(?<secret>[^\s"'\\-][^\s"'\\]*)"#,
+            is_password,
+        ),
+    ),
+    in_line_with(
+        &["rabbitmqctl"],
+        after(
+            "password",
+            &["add_user ", "change_password "],
+            r#"[a-z_]+\s+\S+\s+["']?(?<secret>[^\s"'\\]+)"#,
+            is_credential,
+        ),
+    ),
+    in_line_with(
+        &[
+            "gh secret",
+            "ssm put-parameter",
+            "secretsmanager",
+            "keys set",
+        ],
+        after(
+            "secret",
+            &[" --body", " --value"],
+            r#" --(?:body|value)[= ]\s*["']?(?<secret>[^\s"'\\]+)"#,
+            is_credential,
+        ),
+    ),
+    in_line_with(
+        &["mysql", "mariadb"],
+        after(
+            "password",
+            &["\"-p"],
+            r#"(?-i)"-p(?<secret>[^\s"\\]{3,})""#,
+            is_password,
+        ),
+    ),
+    after(
+        "password",
+        &["identified with"],
+        r#"identified\s+with\s+\S+\s+by\s+\\*["'](?<secret>[^"'\\]+)"#,
+        is_credential,
+    ),
+    after(
+        "password",
+        &["set password for"],
+        r#"set password for [^=\n]{1,80}=\s*["'](?<secret>[^"'\n]+)"#,
+        is_credential,
+    ),
+    after(
+        "password",
+        &["jdbc:oracle:thin:"],
+        r#"jdbc:oracle:thin:[^/\s@]+/(?<secret>[^@\s"']+)@"#,
+        is_credential,
     ),
     in_line_with(
         &["sshpass", "login", "redis-cli", "ldap", "mongo"],

@@ -2,7 +2,7 @@
 
 use super::super::judge::{always, is_random, is_strong};
 use super::Letters::{Base64, Capital, Dotted, Hex, Plain, Url};
-use super::{Rule, after, run, word};
+use super::{Rule, after, alone, run, word};
 
 /// A row or a few a vendor.
 pub(in super::super) static VENDORS: &[Rule] = &[
@@ -36,8 +36,8 @@ pub(in super::super) static VENDORS: &[Rule] = &[
         24,
     ),
     run("api-key", &["ABSKQmVkcm9ja"], Base64, 40),
-    run("api-key", &["fw_", "jina_", "aio_"], Plain, 24),
-    run("huggingface-token", &["hf_", "api_org_"], Plain, 16),
+    alone(run("api-key", &["fw_", "jina_", "aio_"], Plain, 24)),
+    alone(run("huggingface-token", &["hf_", "api_org_"], Plain, 16)),
     // Code hosts, registries, builds.
     run(
         "github-token",
@@ -50,7 +50,7 @@ pub(in super::super) static VENDORS: &[Rule] = &[
         "gitlab-token",
         &[
             "glpat-", "glptt-", "gldt-", "glrt-", "glft-", "glsoat-", "glcbt-", "glagent-",
-            "gloas-", "glimt-", "glffct-",
+            "gloas-", "glimt-", "glffct-", "glrtr-",
         ],
         Dotted,
         16,
@@ -230,7 +230,7 @@ pub(in super::super) static VENDORS: &[Rule] = &[
         r"(?-i):(?<secret>AA[A-Za-z0-9_-]{32,34})\b",
         is_random,
     ),
-    run("api-key", &["SK", "AC"], Hex, 32),
+    run("api-key", &["SK"], Hex, 32),
     word(after(
         "api-key",
         &["SG."],
@@ -257,6 +257,40 @@ pub(in super::super) static VENDORS: &[Rule] = &[
     run("api-key", &["sntrys_", "sntryu_", "sntrya_"], Dotted, 40),
     run("api-key", &["glsa_", "glc_"], Dotted, 30),
     run("api-key", &["CTDT-", "CTDA-"], Url, 24),
+    run("api-key", &["tskey-", "sha256~"], Url, 24),
+    run("api-key", &["snyk_uat.", "snyk_sat."], Dotted, 40),
+    after(
+        "api-key",
+        &["7Q~", "8Q~"],
+        r"(?-i)(?<secret>[78]Q~[A-Za-z0-9_~.-]{31,34})",
+        is_random,
+    ),
+    word(after(
+        "api-key",
+        &["re_"],
+        r"(?-i)(?<secret>re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b",
+        is_random,
+    )),
+    run(
+        "api-key",
+        &[
+            "tvly-",
+            "e2b_",
+            "cfut_",
+            "zpka_",
+            "shptka_",
+            "ctx7sk-",
+            "dnkey-",
+            "AQ.Ab8",
+            "dvc_server_token_",
+            "dvc_cli_token_",
+        ],
+        Url,
+        20,
+    ),
+    run("api-key", &["rzp_live_", "rzp_test_"], Plain, 14),
+    run("api-key", &["ABSK"], Base64, 100),
+    alone(run("api-key", &["fc-"], Hex, 32)),
     // Shapes that many use.
     word(after(
         "jwt",
@@ -264,6 +298,19 @@ pub(in super::super) static VENDORS: &[Rule] = &[
         r"(?-i)(?<secret>eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,3})",
         always,
     )),
+    // Base64 of a private key's first line.
+    run(
+        "private-key",
+        &[
+            "LS0tLS1CRUdJTiBSU0EgUFJJVkFURS",
+            "LS0tLS1CRUdJTiBQUklWQVRF",
+            "LS0tLS1CRUdJTiBPUEVOU1NI",
+            "LS0tLS1CRUdJTiBFQyBQUklWQVRF",
+            "LS0tLS1CRUdJTiBFTkNSWVBURUQg",
+        ],
+        Base64,
+        20,
+    ),
     run(
         "private-key",
         &["AGE-SECRET-KEY-1", "AGE-PLUGIN-"],

@@ -1,0 +1,173 @@
+//! Values in the line after their names: `name: API_KEY` and `value: x`, blocks of YAML, broken JSON, and options
+//! that go on after a backslash.
+//!
+//! Refuses to look further than one line: what stands there is judged as if it stood beside its name.
+
+use super::Span;
+use super::names::is_secret_name;
+use super::pairs::{name_start, quoted_or_bare};
+use super::signs::{self, is_blank};
+use super::values::Sign;
+
+/// The secret whose name a line said, its value to follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Announced {
+    /// In a line such as `value: x`.
+    Value(String),
+    /// As all that the next line holds, and in a block the lines after it.
+    Alone(String, Lines),
+}
+
+/// How many lines may hold a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    One,
+    Many,
+}
+
+/// How long a line may be that announces, in bytes.
+const LONGEST: usize = 160;
+
+/// What may stand between a sign and a line's end: how a block, a string or a bracket begins.
+const OPENINGS: [&str; 16] = [
+    "\"\"\"", "'''", "|-", ">-", "|+", ">+", "|2", "|", ">", "\"\\", "'\\", "\\", "(", "[", "\"",
+    "'",
+];
+
+impl Announced {
+    /// What a line announces.
+    pub(super) fn by(line: &str) -> Option<Self> {
+        if line.len() > LONGEST {
+            return None;
+        }
+        if let Some(name) = named(line) {
+            return Some(Self::Value(name.to_owned()));
+        }
+        let line = line.trim_end();
+        let last = line.bytes().next_back()?;
+        if !b":=|>-+2\"'\\([".contains(&last) {
+            return None;
+        }
+        left_open(line)
+    }
+
+    /// What may still follow after a line that held a part of the value.
+    pub(super) fn after_one(self) -> Option<Self> {
+        match self {
+            Self::Alone(_, Lines::Many) => Some(self),
+            Self::Alone(_, Lines::One) | Self::Value(_) => None,
+        }
+    }
+
+    /// Finds the value in the line that follows.
+    pub(super) fn find(&self, line: &str) -> Option<Span> {
+        match self {
+            Self::Value(name) => {
+                let way = signs::value_alone(line)?;
+                quoted_or_bare(line, way.value, way.quote, name, Sign::Colon)
+            }
+            Self::Alone(name, _) => alone(line, name),
+        }
+    }
+}
+
+/// The name in `- name: API_KEY`.
+fn named(line: &str) -> Option<&str> {
+    let value = signs::named_value(line)?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let (name, after) = value.split_at(value.find(|c| !is_name(c)).unwrap_or(value.len()));
+    let after = after.strip_prefix(['"', '\'']).unwrap_or(after);
+    let after = after.strip_prefix(',').unwrap_or(after);
+    let is_alone = after.bytes().all(is_blank);
+    (is_alone && (3..=64).contains(&name.len()) && is_secret_name(name)).then_some(name)
+}
+
+/// The name in `api_key: |`, `"token":`, `--password \`.
+fn left_open(line: &str) -> Option<Announced> {
+    let opening = OPENINGS.iter().find(|opening| line.ends_with(**opening));
+    let before = opening.map_or(line, |opening| &line[..line.len() - opening.len()]);
+    let before = before.trim_end();
+    let signed = before
+        .strip_suffix([':', '='])
+        .map(|left| left.trim_end().trim_end_matches(['"', '\'', '\\']));
+    let left = signed.unwrap_or(before);
+    let name = &left[name_start(left, left.len())..];
+    let is_option = signed.is_none() && opening == Some(&"\\") && name.starts_with("--");
+    let is_block = opening.is_some_and(|opening| opening.starts_with(['|', '>']));
+    let lines = if is_block { Lines::Many } else { Lines::One };
+    let is_open = (signed.is_some() || is_option) && is_secret_name(name);
+    is_open.then(|| Announced::Alone(name.to_owned(), lines))
+}
+
+/// Finds a line's only word, if it is a secret.
+fn alone(line: &str, name: &str) -> Option<Span> {
+    let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
+    let start = line.find(|c: char| !c.is_whitespace() && !is_quote(c))?;
+    let is_end =
+        |c: char| is_quote(c) || c.is_whitespace() || matches!(c, '\\' | ',' | ';' | ')' | ']');
+    let word = line[start..].trim_end_matches(is_end);
+    // A lone word may be anything, the next line of code for one.
+    let is_word = word
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let is_other = is_word
+        || word.ends_with([':', '{', '('])
+        || word.starts_with(['-', '#', '/'])
+        || word.contains(char::is_whitespace);
+    if word.is_empty() || is_other {
+        return None;
+    }
+    quoted_or_bare(&line[..start + word.len()], start, None, name, Sign::Colon)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(first: &str, second: &str, expected: Option<&str>) {
+        let found = Announced::by(first).and_then(|announced| announced.find(second));
+        let found = found.map(|span| &second[span.start..span.end]);
+        assert_eq!(found, expected, "{first:?} {second:?}");
+    }
+
+    #[test]
+    fn a_value_may_stand_in_the_next_line() {
+        check("- name: DB_PASSWORD", "  value: hunter2", Some("hunter2"));
+        check(
+            "client_secret: >-",
+            "    c6jP8uhPMFGSDgyPnk44",
+            Some("c6jP8uhPMFGSDgyPnk44"),
+        );
+        check(
+            "  \"password\":",
+            "    \"CVK5lK8b9prf\",",
+            Some("CVK5lK8b9prf"),
+        );
+        check(
+            "x --auth-token \\",
+            "  HNbs3ntPmGSC1ipyiW0i \\",
+            Some("HNbs3ntPmGSC1ipyiW0i"),
+        );
+        check(
+            "TOKEN=\\",
+            "RaLJuIX2hYj0dFaj2fXakz",
+            Some("RaLJuIX2hYj0dFaj2fXakz"),
+        );
+        check(
+            "api_key = (",
+            "  \"sRvCqTTfqFe4rEnE2mil\"",
+            Some("sRvCqTTfqFe4rEnE2mil"),
+        );
+    }
+
+    #[test]
+    fn what_follows_a_name_may_be_something_else() {
+        check("password:", "  min_length: 8", None);
+        check("password:", "Enter it here.", None);
+        check("token:", "- type: string", None);
+        check("the token \\", "c6jP8uhPMFGSDgyPnk44", None);
+        check("token:", "", None);
+        check("if a == password:", "    return", None);
+        check("token:", "name: |", None);
+    }
+}
