@@ -39,6 +39,11 @@ pub trait Adapter: Send + Sync {
         false
     }
 
+    /// Tools that the CLI has, and that its agents here are not to have; each by its name.
+    fn removed_tools(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Takes the child's end. A turn that is still open must be closed with [`AdapterEvent::TurnEnded`].
     fn on_exit(&mut self, exit: &Exit) -> Vec<Output>;
 }
@@ -97,6 +102,8 @@ pub struct TurnSpec {
     pub prompt: String,
     /// What the turn may write.
     pub access: Access,
+    /// Permissions whose tools the agent is not to see, where the CLI can leave tools out.
+    pub hidden: Vec<String>,
 }
 
 /// What a turn may write.
@@ -300,6 +307,9 @@ pub enum AdapterEvent {
         /// What an edit would change, as far as the CLI told; empty for all else.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<FileChange>,
+        /// The mark of the tool with its whole input, see [`crate::permission::repetition::mark`]; `None` where the CLI does not tell it.
+        #[serde(skip)]
+        mark: Option<String>,
     },
     /// The agent is about to do something, and its CLI waits for a quick word about it: [`Order::Answer`], or
     /// [`Order::AskFirst`] when a person is to answer, upon which it asks.
@@ -315,6 +325,9 @@ pub enum AdapterEvent {
         /// The changes it would make to files, where the adapter knows them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<FileChange>,
+        /// As in [`AdapterEvent::Asked`].
+        #[serde(skip)]
+        mark: Option<String>,
     },
     /// The agent asks the user something. Waits for [`Order::AnswerQuestions`].
     Questioned {

@@ -1,5 +1,6 @@
 //! The command line: one definition gives parsing, `--help` and completions; one file a sub-command.
 
+pub mod agents;
 pub mod config;
 pub mod demo;
 pub mod diff;
@@ -76,6 +77,8 @@ enum Command {
         #[command(subcommand)]
         command: ConfigSub,
     },
+    /// Lists the agents, or shows one with its rules
+    Agents(agents::AgentsArgs),
     /// Asks the permission decision, explains it, and takes approvals back
     Permissions {
         #[command(subcommand)]
@@ -213,6 +216,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Send(args) => block_on(send::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),
+        Command::Agents(args) => block_on(agents::run(args)),
         Command::Permissions { command } => block_on(permissions::run(command)),
         Command::Trust(args) => run_trust(&args),
         Command::Scrub(args) => scrub::run(&args),

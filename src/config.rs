@@ -5,6 +5,7 @@
 //! an error, never an empty configuration) and to let a repository loosen anything before the user
 //! trusts it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 mod adapters;
@@ -71,6 +72,15 @@ impl Loaded {
             &[]
         };
         self.global_prompts.iter().chain(project).collect()
+    }
+
+    /// Returns what the agents are told besides, by their names: the texts that `agents.*.prompt` names, of those
+    /// that count.
+    ///
+    /// # Errors
+    /// There is no such file.
+    pub fn agent_prompts(&self) -> Result<BTreeMap<String, SourceText>, Problems> {
+        agents::prompts(&self.settings, &self.prompts())
     }
 
     /// Returns `AGENTS.md` and `CLAUDE.md` as far as trust lets them reach agents.

@@ -4,6 +4,7 @@
 //! answers: a front end feeds it the user's events and reads what was recorded.
 
 pub mod answering;
+mod asking;
 pub mod changes;
 pub mod codex_rules;
 mod collect;
@@ -44,6 +45,7 @@ use crate::domain::ids::{RequestId, Sha256, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::run::State;
 use crate::domain::turn::{Role, TurnOrder};
+use crate::permission::repetition::Calls;
 use crate::process::SpawnError;
 use crate::store::{Record, StoreError, Tampered, documents as documents_on_disk};
 
@@ -175,6 +177,10 @@ struct AtWork {
     order: TurnOrder,
     prompt_sha256: Sha256,
     staging: Staging,
+    /// The last calls of its agent.
+    calls: Calls,
+    /// Tools that its CLI was started without.
+    removed: &'static [&'static str],
 }
 
 /// The document of a completed turn, until it is committed.
@@ -235,6 +241,26 @@ impl Engine {
     /// How it ended, once it has.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
+    }
+
+    /// Records which agents the user's configuration makes or changes; nothing where it does neither.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn register_agents(&mut self) -> Result<(), EngineError> {
+        let profiles = &self.setup.permissions.profiles;
+        let mode = |name: &String| {
+            Some((
+                name.clone(),
+                profiles.find(name).ok()?.mode.name().to_owned(),
+            ))
+        };
+        let agents: BTreeMap<String, String> =
+            self.setup.config.agents.keys().filter_map(mode).collect();
+        match agents.is_empty() {
+            true => Ok(()),
+            false => self.feed(Event::AgentsRegistered { agents }),
+        }
     }
 
     /// Lets whoever watches know of the event with which the record began.

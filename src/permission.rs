@@ -25,6 +25,7 @@ pub mod path;
 pub mod profile;
 pub mod proposals;
 pub mod reading;
+pub mod repetition;
 pub mod rule;
 pub mod shell;
 pub mod wildcard;

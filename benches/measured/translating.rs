@@ -102,6 +102,7 @@ fn turn() -> TurnSpec {
         turn: TurnId::new("trn_1"),
         prompt: "go".to_owned(),
         access: Access::Workspace,
+        hidden: Vec::new(),
     }
 }
 

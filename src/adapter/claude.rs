@@ -40,6 +40,8 @@ const HANDSHAKE: &str = "initialize";
 pub struct Claude {
     process: Process,
     access: Option<Access>,
+    /// Permissions whose tools the process was started without.
+    hidden: Vec<String>,
     cwd: PathBuf,
     fresh_id: String,
     conversation: Option<Conversation>,
@@ -91,10 +93,11 @@ impl Adapter for Claude {
             Some(id) => Conversation::Resumed(id),
             None => Conversation::New(session.fresh_id.clone()),
         };
-        let launch = launch::launch(session, &conversation, turn.access);
+        let launch = launch::launch(session, &conversation, turn);
         *self = Self {
             process: Process::Launched,
             access: Some(turn.access),
+            hidden: turn.hidden.clone(),
             cwd: session.cwd.clone(),
             fresh_id: session.fresh_id.clone(),
             conversation: Some(conversation),
@@ -108,7 +111,12 @@ impl Adapter for Claude {
 
     fn serves(&self, turn: &TurnSpec) -> bool {
         let takes_turns = !matches!(self.process, Process::Absent | Process::Replaced);
-        takes_turns && self.turn.is_none() && self.access == Some(turn.access)
+        let offers = self.access == Some(turn.access) && self.hidden == turn.hidden;
+        takes_turns && self.turn.is_none() && offers
+    }
+
+    fn removed_tools(&self) -> &'static [&'static str] {
+        launch::REMOVED_TOOLS
     }
 
     fn on_order(&mut self, order: Order) -> Vec<Output> {

@@ -35,6 +35,7 @@ pub use hook::denial;
 
 use connection::{Connection, Link};
 use hook::Hooks;
+use launch::Search;
 use translate::OpenItems;
 
 /// The protocol of `codex app-server` for one session.
@@ -52,6 +53,8 @@ pub struct Codex {
     items: OpenItems,
     /// The turns that sub-agents are at, by their threads.
     sub_agents: BTreeMap<String, String>,
+    /// Whether the process was started with codex's own search of the web.
+    search: Search,
     /// When the plan's used-up windows begin anew, in seconds since 1970.
     resets_at: Option<i64>,
 }
@@ -214,20 +217,21 @@ impl OpenTurn {
 }
 
 impl Adapter for Codex {
-    fn launch(&mut self, session: &SessionSpec, _turn: &TurnSpec) -> Launch {
+    fn launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> Launch {
         // A turn that is still open goes on in the new process; the engine orders it again.
         *self = Self {
             session: Some(session.clone()),
             connection: Connection::fresh(),
             announced: session.external_id.clone(),
+            search: launch::search(turn),
             ..Self::default()
         };
-        launch::launch(session)
+        launch::launch(session, self.search)
     }
 
-    fn serves(&self, _turn: &TurnSpec) -> bool {
+    fn serves(&self, turn: &TurnSpec) -> bool {
         match self.connection.link {
-            Link::Fresh | Link::Opening | Link::Ready => true,
+            Link::Fresh | Link::Opening | Link::Ready => self.search == launch::search(turn),
             Link::Down | Link::Broken | Link::Closing => false,
         }
     }

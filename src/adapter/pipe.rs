@@ -223,6 +223,7 @@ mod tests {
             turn: TurnId::new("trn_1"),
             prompt: "What now?".to_owned(),
             access: Access::ReadOnly,
+            hidden: Vec::new(),
         }
     }
 

@@ -211,6 +211,9 @@ fn in_words(event: &Event) -> Option<String> {
                 audit.changed.len()
             )
         }
+        Event::EditsPutBack { step, paths, .. } => {
+            format!("step {step}: put back to before it: {}", paths.join(", "))
+        }
         Event::TestsRan { step, receipt, .. } => format!("step {step}: {}", receipt.in_words()),
         Event::CommitMade {
             commit, message, ..

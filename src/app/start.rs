@@ -158,6 +158,7 @@ pub struct Occupied {
 /// What every run needs, present and checked.
 pub struct Checked {
     prompts: Prompts,
+    agent_prompts: BTreeMap<String, String>,
     adapters: BTreeMap<Role, NamedAdapter>,
     kernel: Kernel,
 }
@@ -282,6 +283,7 @@ pub async fn check(found: &Found) -> Result<Checked, Refusal> {
     let kernel = containing::kernel(&found.children, &found.loaded.config, &found.root).await;
     Ok(Checked {
         prompts,
+        agent_prompts: agent_prompts(&found.loaded)?,
         adapters,
         kernel,
     })
@@ -335,6 +337,7 @@ pub async fn begin(
     let (journal, first) = Journal::begin(guard(occupied)?, created)?;
     let mut begun = ready(occupied, checked, (git, wishes), journal);
     begun.engine.tell_first(first);
+    register_agents(&mut begun)?;
     Ok(begun)
 }
 
@@ -366,7 +369,13 @@ pub async fn take_up(
     let git = git(occupied, &journal.state().run).await?;
     let mut begun = ready(occupied, checked, (git, wishes), journal);
     begun.notices.extend(mended);
+    register_agents(&mut begun)?;
     Ok(begun)
+}
+
+fn register_agents(begun: &mut Begun) -> Result<(), Refusal> {
+    let registered = begun.engine.register_agents();
+    registered.map_err(|error| Refusal::error(&error, "nothing was begun"))
 }
 
 /// Opens the run that is there as it stands, over or not, without looking whether its agents are there:
@@ -380,6 +389,7 @@ pub async fn reopen(occupied: &mut Occupied, wishes: &Wishes) -> Result<Begun, R
     let git = git(occupied, &journal.state().run).await?;
     let checked = Checked {
         prompts: load_prompts(&occupied.found.loaded)?,
+        agent_prompts: agent_prompts(&occupied.found.loaded)?,
         adapters: adapters(&occupied.found.loaded.config)?,
         kernel: Kernel::Cannot("nothing is going to be started".to_owned()),
     };
@@ -397,6 +407,14 @@ pub fn no_run() -> Refusal {
 fn guard(occupied: &Occupied) -> Result<Guard, Refusal> {
     let copies = occupied.found.places.state_dir.join("guard");
     Ok(Guard::open(&occupied.layout, &copies)?)
+}
+
+/// What each agent is told besides.
+fn agent_prompts(loaded: &Loaded) -> Result<BTreeMap<String, String>, Refusal> {
+    let found = loaded.agent_prompts();
+    let found = found.map_err(|problems| Refusal::error(problems, ""))?;
+    let texts = found.into_iter().map(|(name, source)| (name, source.text));
+    Ok(texts.collect())
 }
 
 fn load_prompts(loaded: &Loaded) -> Result<Prompts, Refusal> {

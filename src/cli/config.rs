@@ -102,6 +102,11 @@ fn run_check(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
         writeln!(out, "{} in the prompts", count(problems.0.len()))?;
         return Ok(1);
     }
+    if let Err(problems) = loaded.agent_prompts() {
+        writeln!(out, "{problems}")?;
+        writeln!(out, "{} in the prompts", count(problems.0.len()))?;
+        return Ok(1);
+    }
     writeln!(out, "the configuration and the prompts are right")?;
     Ok(0)
 }

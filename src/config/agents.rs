@@ -2,9 +2,13 @@
 //!
 //! Refuses to know what a rule leads to.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use super::layers::{Held, Settings};
+use super::parse::SourceText;
 use super::permissions::{Allowing, Permissions};
-use super::problem::Problem;
+use super::problem::{Problem, Problems};
 use super::suggest::nearest;
 use super::types::{Action, Config, Rule};
 use super::value::Value;
@@ -53,6 +57,38 @@ fn rule(held: &Held, tool: &str, action: Action) -> Rule {
         action,
         layer: held.layer,
         place: held.place.clone(),
+    }
+}
+
+/// Finds the text of each agent's prompt. Of two files with one name the later one counts, as for all prompts.
+pub(super) fn prompts(
+    settings: &Settings,
+    files: &[&SourceText],
+) -> Result<BTreeMap<String, SourceText>, Problems> {
+    let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
+    for (path, held) in &settings.values {
+        let name = path
+            .strip_prefix("agents.")
+            .and_then(|rest| rest.strip_suffix(".prompt"));
+        let (Some(name), Value::Text(named)) = (name, &held.value) else {
+            continue;
+        };
+        let wanted = Path::new(named).file_name();
+        match files.iter().rfind(|source| source.file.file_name() == wanted) {
+            Some(source) => drop(found.insert(name.to_owned(), Clone::clone(*source))),
+            None => problems.push(Problem {
+                place: held.place.clone(),
+                what: format!("`{path}` names {named}, and there is no such prompt"),
+                text: String::new(),
+                hint: "prompts lie in the folder `prompts` beside your own config.toml; `agent-collab config path` \
+                       tells where that is"
+                    .to_owned(),
+            }),
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(found),
+        false => Err(Problems(problems)),
     }
 }
 

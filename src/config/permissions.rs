@@ -94,6 +94,11 @@ impl Permissions {
         lists.iter().flat_map(|list| oddities_of(list)).collect()
     }
 
+    /// The written rules that hold for every session, in their order; those of a profile are not among them.
+    pub fn of_every_session(&self) -> Rules {
+        Rules::written(&self.written, &self.restrictions)
+    }
+
     /// Layers the rules that hold for a profile; one that nobody knows may do nothing.
     pub fn rules(&self, profile: &str) -> Rules {
         let Ok(found) = self.profiles.find(profile) else {

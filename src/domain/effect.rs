@@ -82,6 +82,13 @@ pub enum Effect {
         /// The step.
         step: u32,
     },
+    /// Put files back to what they were before a step; what is there now is stored first.
+    PutBack {
+        /// The step.
+        step: u32,
+        /// The files.
+        paths: Vec<String>,
+    },
     /// Run the tests.
     RunTests {
         /// The step.

@@ -10,7 +10,7 @@ use super::findings::Response;
 use super::ids::{At, RequestId, RunId, SessionId, Sha256, TurnId};
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
-use super::question::{Answer, Clash, DraftFile, EntryPoint, Question, Terms};
+use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms};
 use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, Usage};
@@ -25,6 +25,12 @@ pub enum Event {
     /// The run was made; the first event of every log.
     #[serde(rename = "run.created")]
     Created(Box<Created>),
+    /// Agents of the user's own, and changed ones, are there from here on.
+    #[serde(rename = "agents.registered")]
+    AgentsRegistered {
+        /// Where each may be used, by its name.
+        agents: BTreeMap<String, String>,
+    },
     /// The user gave a goal.
     #[serde(rename = "goal.given")]
     GoalGiven {
@@ -363,6 +369,16 @@ pub enum Event {
     /// The program looked at what a step's turn changed.
     #[serde(rename = "step.audited")]
     StepAudited(Audit),
+    /// Files that rules hold back are as they were before the step.
+    #[serde(rename = "edits.put_back")]
+    EditsPutBack {
+        /// The step.
+        step: u32,
+        /// The files.
+        paths: Vec<String>,
+        /// The git tree in which what was there is kept.
+        kept: String,
+    },
     /// The program ran the tests.
     #[serde(rename = "tests.ran")]
     TestsRan {
@@ -376,6 +392,9 @@ pub enum Event {
         made_by_tests: Vec<String>,
         /// What of it, or beside it, the program would run; the tests themselves may have changed it.
         entry_points: Vec<EntryPoint>,
+        /// What of it path rules hold back.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        held: Vec<HeldEdit>,
         /// The tree after the tests; `None` in events of earlier versions.
         #[serde(default)]
         tree: Option<String>,
@@ -548,6 +567,9 @@ pub struct Approval {
     /// The agent that it would be kept for.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub profile: String,
+    /// Whose call it is, where it is a child's of the turn's session; cleaned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<String>,
 }
 
 /// What calls of earlier versions say about being kept.
@@ -595,6 +617,9 @@ pub struct Audit {
     pub dirty: Vec<String>,
     /// What of it, or beside it, the program would run.
     pub entry_points: Vec<EntryPoint>,
+    /// What of it path rules hold back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldEdit>,
     /// The tree that was looked at; `None` in events of earlier versions.
     #[serde(default)]
     pub tree: Option<String>,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::question::{CommitTerms, EntryPoint, TestCommand};
+use super::question::{CommitTerms, EntryPoint, HeldEdit, TestCommand};
 use super::receipt::Receipt;
 use super::undo::Undone;
 
@@ -67,6 +67,12 @@ pub struct Current {
     pub made_by_tests: Vec<String>,
     /// Changes that would be run and that the user has allowed, as they were then.
     pub allowed_entry_points: Vec<EntryPoint>,
+    /// Changes that rules hold back and that the user has kept, as they were then.
+    #[serde(default)]
+    pub kept_edits: Vec<HeldEdit>,
+    /// Files that the user allowed its agent to edit when it asked.
+    #[serde(default)]
+    pub allowed_edits: Vec<String>,
     /// The last test run.
     pub receipt: Option<Receipt>,
     /// The first line of the agent's last message.

@@ -10,6 +10,7 @@ use super::execution::Stage;
 use super::ids::{At, RequestId, Sha256};
 use super::phase::Gate;
 use super::turn::{Purpose, TurnOrder};
+use crate::permission::Action;
 use crate::text::{clean, one_line};
 
 /// A question that waits for the user.
@@ -127,6 +128,13 @@ pub enum QuestionKind {
         /// What changed.
         changes: Vec<EntryPoint>,
     },
+    /// A step changed files that path rules hold back.
+    HeldEdits {
+        /// The step.
+        step: u32,
+        /// The changes.
+        edits: Vec<HeldEdit>,
+    },
     /// The tests of a step fail after all fix turns.
     TestsFailed {
         /// The step.
@@ -218,6 +226,19 @@ pub struct EntryPoint {
     /// What it may run.
     pub why: String,
     /// What it holds now, by its hash; an allowance is bound to it.
+    pub content: Option<String>,
+}
+
+/// A change of a step that a path rule holds back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldEdit {
+    /// The path.
+    pub path: String,
+    /// Ask or deny.
+    pub hold: Action,
+    /// What the rule says, and where it stands.
+    pub why: String,
+    /// What it holds now, by its hash; keeping it is bound to that. `None` where it is gone.
     pub content: Option<String>,
 }
 
@@ -329,6 +350,10 @@ pub enum Answer {
     LeaveOut,
     /// The step's changes stand.
     Allow,
+    /// The changes that rules hold back stand as they are now.
+    Keep,
+    /// The files that rules hold back are put back to before the step.
+    PutBack,
     /// The step goes on without tests.
     SkipTests,
     /// The run goes on without this commit.
@@ -370,6 +395,7 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
     ("draft", &["use", "discard", "cancel"]),
     ("dirty_files", &["include", "leave-out", "cancel"]),
     ("entry_points", &["allow", "stop", "cancel"]),
+    ("held_edits", &["keep", "put-back", "stop", "cancel"]),
     (
         "tests_failed",
         &["retry", "skip", "accept", "stop", "cancel"],
@@ -399,6 +425,7 @@ impl QuestionKind {
             Self::Draft { .. } => "draft",
             Self::DirtyFiles { .. } => "dirty_files",
             Self::EntryPoints { .. } => "entry_points",
+            Self::HeldEdits { .. } => "held_edits",
             Self::TestsFailed { .. } => "tests_failed",
             Self::CommitFailed { .. } => "commit_failed",
             Self::CannotExecute { .. } => "cannot_execute",
@@ -460,6 +487,9 @@ impl QuestionKind {
             Self::Draft { .. } => matches!(answer, Answer::UseDraft | Answer::Discard),
             Self::DirtyFiles { .. } => matches!(answer, Answer::Include | Answer::LeaveOut),
             Self::EntryPoints { .. } => matches!(answer, Answer::Allow | Answer::Stop),
+            Self::HeldEdits { .. } => {
+                matches!(answer, Answer::Keep | Answer::PutBack | Answer::Stop)
+            }
             Self::TestsFailed { .. } => matches!(
                 answer,
                 Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
@@ -504,6 +534,8 @@ impl QuestionKind {
             (_, "include") => Answer::Include,
             (_, "leave-out") => Answer::LeaveOut,
             (_, "allow") => Answer::Allow,
+            (_, "keep") => Answer::Keep,
+            (_, "put-back") => Answer::PutBack,
             (_, "skip") => Answer::SkipTests,
             (_, "go-on") => Answer::WithoutCommit,
             (_, "continue") => Answer::ContinueStep,
@@ -590,6 +622,16 @@ impl QuestionKind {
                     .collect();
                 format!(
                     "step {step} changed what this program would run: {}",
+                    list.join(", ")
+                )
+            }
+            Self::HeldEdits { step, edits } => {
+                let list: Vec<String> = edits
+                    .iter()
+                    .map(|edit| format!("{} ({})", one_line(&edit.path), one_line(&edit.why)))
+                    .collect();
+                format!(
+                    "step {step} changed files that rules hold back: {}",
                     list.join(", ")
                 )
             }

@@ -7,6 +7,7 @@ mod approving;
 mod control;
 mod executing;
 mod flow;
+mod holding;
 mod limits;
 mod planning;
 mod recovering;
@@ -322,6 +323,7 @@ impl Run {
         let state = &mut self.state;
         match event {
             Event::Created(_)
+            | Event::AgentsRegistered { .. }
             | Event::PhaseChanged { .. }
             | Event::QuestionAsked { .. }
             | Event::Agent { .. } => Vec::new(),
@@ -397,11 +399,14 @@ impl Run {
                 control::on_question_withdrawn(state, request)
             }
             Event::ApprovalAsked(approval) => control::on_approval_asked(state, approval),
-            Event::ApprovalAnswered { request, .. } => {
-                control::on_approval_answered(state, request)
-            }
+            Event::ApprovalAnswered {
+                request,
+                allowed,
+                by,
+                ..
+            } => control::on_approval_answered(state, request, (*allowed, by)),
             Event::ApprovalExpired { approval, .. } => {
-                control::on_approval_answered(state, &approval.request)
+                control::on_approval_expired(state, &approval.request)
             }
             Event::DraftFound { turn, files } => recovering::on_draft_found(state, turn, files),
             Event::Surveyed { terms } => approving::on_surveyed(state, terms),
@@ -413,6 +418,7 @@ impl Run {
                 executing::on_snapshot_taken(state, at, *step, tree.as_deref())
             }
             Event::StepAudited(audit) => executing::on_step_audited(state, audit),
+            Event::EditsPutBack { step, .. } => holding::on_put_back(state, *step),
             Event::TestsRan { .. } => executing::on_tests_ran(state, at, event),
             Event::CommitMade {
                 step,

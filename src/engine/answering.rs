@@ -5,20 +5,25 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::adapter::{Decision as Answer, FileChange, Order};
+use crate::adapter::{Decision as Answer, Order};
 use crate::domain::effect::Expiry;
 use crate::domain::event::{Approval, Event};
-use crate::domain::ids::RequestId;
+use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::run::Counts;
 use crate::domain::turn::{Purpose, Role};
 use crate::permission::{
-    Action, Approved, By, Call, Context, Decision, Keeping, PhaseAccess, ResolvedPath, Why, decide,
-    path, proposals::propose,
+    Action, Approved, By, Call, Context, Decision, Keeping, PhaseAccess, Repetition, ResolvedPath,
+    Why, decide, path, proposals::propose,
 };
 
+use super::asking::{Asking, Circumstances, hidden_tools};
 use super::setup::OnAsk;
 use super::staging::Staging;
-use super::{AtWork, Engine, EngineError, Waiting, failed, news};
+use super::{Engine, EngineError, Waiting, failed, news};
+
+/// What ends a turn that turns in a circle where nobody is there.
+const NOBODY_ENDS_THE_LOOP: &str =
+    "its last calls are the same, again and again, and nobody is there to ask: the turn ends";
 
 /// What was answered, by whom and why.
 pub(super) struct Said {
@@ -36,23 +41,29 @@ pub(super) enum Patience {
     Short,
 }
 
+impl Said {
+    /// Lets the agent read which call it is that does not go ahead: more than one may be under way.
+    fn about(self, call: &Approval) -> Self {
+        let Answer::Deny { reason } = self.answer else {
+            return self;
+        };
+        let targets = call.targets.join(", ");
+        let reason = format!("{} {targets} was not allowed: {reason}", call.permission);
+        Self {
+            answer: deny(&reason),
+            ..self
+        }
+    }
+}
+
 impl Engine {
     /// Takes a call to the decision and answers the CLI, or leaves it to the user.
     pub(super) fn on_asked(
         &mut self,
         (role, patience): (Role, Patience),
-        request: RequestId,
-        (call, changes): (Call, &[FileChange]),
-        reason: Option<&str>,
+        asking: Asking,
     ) -> Result<(), EngineError> {
-        let approved = match self.setup.approvals.serving(&self.state().run) {
-            Ok(approved) => approved,
-            // What was approved before is asked about again.
-            Err(error) => {
-                self.feed(failed("read what you approved before", error))?;
-                Vec::new()
-            }
-        };
+        let approved = self.approved_before()?;
         let counts = self
             .state()
             .running
@@ -60,53 +71,62 @@ impl Engine {
             .is_some_and(|running| running.result == Counts::Yes);
         let Some(at_work) = self
             .at_work
-            .as_ref()
+            .as_mut()
             .filter(|at_work| at_work.order.purpose.role() == role)
             .filter(|_| counts && !self.turn_is_over)
         else {
-            // A turn nobody asked for: nothing it wants is allowed.
-            self.order_of(
-                role,
-                Order::Answer(request, deny("no turn of the run is under way")),
-            );
+            self.refuse_stray(role, asking.request);
             return Ok(());
         };
-        let context = self.context(&call, at_work, approved);
-        let decision = decide(&call, &context);
-        let said = self.say(&decision);
+        let circumstances = asking.circumstances(at_work, &self.setup);
+        let turn = at_work.order.turn.clone();
+        let Some(context) = self.context(&asking.call, &circumstances, approved) else {
+            self.refuse_stray(role, asking.request);
+            return Ok(());
+        };
+        let decision = decide(&asking.call, &context);
+        let said = self.say(&decision, circumstances.repetition);
         if said.is_none() && patience == Patience::Short {
-            self.order_of(role, Order::AskFirst(request));
+            self.order_of(role, Order::AskFirst(asking.request));
             return Ok(());
         }
-        let (permission, targets) = shown(&call, &decision);
-        let turn = at_work.order.turn.clone();
-        let reason = reason.map(news::line);
-        let mut offers = propose(&call, &decision);
-        // What is kept is kept as it stands, and a secret is not kept.
-        offers.retain(|offer| news::line(offer.text()) == offer.text());
-        let approval = Approval {
-            request: request.clone(),
-            turn,
-            permission,
-            targets,
-            reason,
-            why: Some(clean_why(&decision.why)),
-            offers,
-            keeping: decision.keeping,
-            profile: context.profile,
-        };
+        let approval = approval(&asking, turn, context.profile, &decision);
+        let said = said.map(|said| said.about(&approval));
         self.feed(Event::ApprovalAsked(approval))?;
+        let Asking {
+            request,
+            call,
+            changes,
+            ..
+        } = asking;
         match said {
             Some(said) => self.answer(request, said, Vec::new()),
             None => {
-                let waiting = Waiting::new(role, call, changes, decision);
+                let waiting = Waiting::new(role, (call, circumstances), &changes, decision);
                 self.calls.insert(request, waiting);
                 Ok(())
             }
         }
     }
 
-    fn say(&self, decision: &Decision) -> Option<Said> {
+    /// A turn nobody asked for: nothing it wants is allowed.
+    fn refuse_stray(&mut self, role: Role, request: RequestId) {
+        let answer = deny("no turn of the run is under way");
+        self.order_of(role, Order::Answer(request, answer));
+    }
+
+    /// What the user approved before; what cannot be read is asked about again.
+    fn approved_before(&mut self) -> Result<Vec<Approved>, EngineError> {
+        match self.setup.approvals.serving(&self.state().run) {
+            Ok(approved) => Ok(approved),
+            Err(error) => {
+                self.feed(failed("read what you approved before", error))?;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn say(&self, decision: &Decision, repetition: Repetition) -> Option<Said> {
         let by = match decision.by {
             By::Written => "rules",
             By::Floor | By::Program | By::Approval | By::Mode => "permission",
@@ -127,8 +147,12 @@ impl Engine {
             }
             Action::Ask => {
                 let reason = self.nobody_allows(decision)?;
+                let (answer, reason) = match repetition {
+                    Repetition::None => (deny(reason), reason),
+                    Repetition::Loop => (Answer::DenyAndStop, NOBODY_ENDS_THE_LOOP),
+                };
                 Said {
-                    answer: deny(reason),
+                    answer,
                     by: "policy",
                     reason: reason.to_owned(),
                 }
@@ -194,12 +218,14 @@ impl Engine {
         approvals.into_iter().map(expired).collect()
     }
 
+    /// What the decision about a call of the turn at work rests on; `None` without a turn.
     pub(super) fn context(
         &self,
         call: &Call,
-        at_work: &AtWork,
+        circumstances: &Circumstances,
         approvals: Vec<Approved>,
-    ) -> Context {
+    ) -> Option<Context> {
+        let at_work = self.at_work.as_ref()?;
         let root = &self.setup.root;
         let paths = match call {
             Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
@@ -211,19 +237,44 @@ impl Engine {
         } else {
             PhaseAccess::BeforeExecute
         };
-        let profile = purpose.profile().name();
+        // The agent of the session's last user message, which the turn itself appended.
+        let profile = self.state().session(purpose.role())?.current_agent().name();
         let permissions = &self.setup.permissions;
-        Context {
+        let rules = permissions.rules(profile);
+        Some(Context {
             paths: paths.iter().map(|named| resolve(root, named)).collect(),
             staging_files: writable(purpose, &at_work.staging),
             own: vec![self.journal.layout().workdir().to_path_buf()],
             profile: profile.to_owned(),
-            rules: Arc::new(permissions.rules(profile)),
+            hidden: hidden_tools(call, &rules, at_work.removed),
+            rules: Arc::new(rules),
             mode: self.state().mode,
             approvals,
+            lineage: circumstances.lineage.clone(),
+            repetition: circumstances.repetition,
             safety: permissions.safety.clone(),
             ..Context::new(phase_access, root.clone())
-        }
+        })
+    }
+}
+
+/// A call as it is recorded and shown, with what of it could be kept.
+fn approval(asking: &Asking, turn: TurnId, profile: String, decision: &Decision) -> Approval {
+    let (permission, targets) = shown(&asking.call, decision);
+    let mut offers = propose(&asking.call, decision);
+    // What is kept is kept as it stands, and a secret is not kept.
+    offers.retain(|offer| news::line(offer.text()) == offer.text());
+    Approval {
+        request: asking.request.clone(),
+        turn,
+        permission,
+        targets,
+        reason: asking.reason.as_deref().map(news::line),
+        why: Some(clean_why(&decision.why)),
+        offers,
+        keeping: decision.keeping,
+        profile,
+        child: asking.origin.as_deref().map(news::line),
     }
 }
 

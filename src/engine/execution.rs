@@ -4,6 +4,7 @@
 //! decide anything: the run does.
 
 mod commits;
+mod edits;
 mod entry;
 mod looks;
 mod survey;
@@ -15,7 +16,6 @@ use crate::config::types::TestCommand as Configured;
 use crate::domain::event::Event;
 use crate::domain::question::{Terms, TestCommand, TestSource};
 use crate::domain::run::Busy;
-use crate::domain::turn::Profile;
 use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
 use crate::text::slug::slug;
@@ -206,7 +206,7 @@ impl Engine {
         let held = Held {
             dirty,
             command: command.and_then(|test| test_run::TestCommand::parse(&test.command)),
-            rules: self.setup.permissions.rules(Profile::Build.name()),
+            edits: self.edit_rules(),
             runnable: self.runnable.clone(),
         };
         self.spawn(async move {
@@ -242,17 +242,21 @@ impl Engine {
         };
         let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
         let command = test.and_then(|test| test_run::TestCommand::parse(&test.command));
-        let runnable = self.runnable.clone();
+        let held = Held {
+            dirty: Vec::new(),
+            command,
+            edits: self.edit_rules(),
+            runnable: self.runnable.clone(),
+        };
         self.spawn(async move {
-            let command = command.as_ref();
-            let run = command.map(|command| TestRun {
+            let run = held.command.as_ref().map(|command| TestRun {
                 command,
                 root: &root,
                 repository: Some(&git),
                 settings: &settings,
                 clean: &clean,
             });
-            match test_between_looks(&git, step, &before, (run, &cancel), runnable.as_ref()).await {
+            match test_between_looks(&git, step, &before, (run, &cancel), &held).await {
                 Ok(event) => event,
                 Err(error) => failed("run the tests", error),
             }

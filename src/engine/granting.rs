@@ -9,12 +9,13 @@ use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
 use crate::permission::proposals::propose;
 use crate::permission::{
-    Action, Approvable, Approved, Call, Decision, Keeping, Scope, decide, wildcard,
+    Action, Approvable, Approved, Call, Decision, Keeping, Repetition, Scope, decide, wildcard,
 };
 use crate::store::instant;
 use crate::text::visible;
 
 use super::answering::{Said, deny};
+use super::asking::Circumstances;
 use super::{Engine, EngineError};
 
 /// A call that waits for the user.
@@ -22,6 +23,7 @@ use super::{Engine, EngineError};
 pub struct Waiting {
     role: Role,
     call: Call,
+    circumstances: Circumstances,
     decision: Decision,
     shown: Shown,
 }
@@ -38,15 +40,22 @@ pub struct Shown {
 /// What became of the user's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Granted {
-    /// It was given, or the call did not wait any more.
+    /// It was given.
     Yes,
+    /// The call does not wait any more: it was answered, or its agent is gone. Nothing was changed.
+    TooLate,
     /// Nothing was answered: it cannot be kept like that, for this reason.
     NotKept(String),
 }
 
 impl Waiting {
     /// Holds a call as its agent made it.
-    pub(super) fn new(role: Role, call: Call, changes: &[FileChange], decision: Decision) -> Self {
+    pub(super) fn new(
+        role: Role,
+        (call, circumstances): (Call, Circumstances),
+        changes: &[FileChange],
+        decision: Decision,
+    ) -> Self {
         let shown = Shown {
             text: visible(&exact(&call)),
             diff: visible(&diff(changes)),
@@ -54,6 +63,7 @@ impl Waiting {
         Self {
             role,
             call,
+            circumstances,
             decision,
             shown,
         }
@@ -115,7 +125,7 @@ impl Engine {
         self.calls.get(request).map(|waiting| &waiting.shown)
     }
 
-    /// Answers a call that waits, by the user's word. A call that no longer waits is left alone.
+    /// Answers a call that waits, by the user's word. One that no longer waits is left alone.
     ///
     /// # Errors
     /// The record of the run cannot be kept.
@@ -125,7 +135,7 @@ impl Engine {
         answer: CallAnswer,
     ) -> Result<Granted, EngineError> {
         let Some(role) = self.calls.get(request).map(|waiting| waiting.role) else {
-            return Ok(Granted::Yes);
+            return Ok(Granted::TooLate);
         };
         let by_user = |answer, reason: &str| Said {
             answer,
@@ -134,6 +144,7 @@ impl Engine {
         };
         match answer {
             CallAnswer::Once => {
+                self.let_the_circle_pass(request);
                 let said = by_user(Answer::Allow, "allowed by the user, this once");
                 self.answer(request.clone(), said, Vec::new())?;
             }
@@ -151,6 +162,17 @@ impl Engine {
         Ok(Granted::Yes)
     }
 
+    /// The user looked at a circle and lets it go on: the next one is looked for anew.
+    fn let_the_circle_pass(&mut self, request: &RequestId) {
+        let waiting = self.calls.get(request);
+        let closes = |waiting: &Waiting| waiting.circumstances.repetition == Repetition::Loop;
+        if waiting.is_some_and(closes)
+            && let Some(at_work) = &mut self.at_work
+        {
+            at_work.calls.forget();
+        }
+    }
+
     /// Lets a call go ahead and keeps what is approved with it, once that is known to cover the call.
     fn allow_for_more(
         &mut self,
@@ -159,15 +181,18 @@ impl Engine {
         scope: Scope,
     ) -> Result<Granted, EngineError> {
         let not_kept = |why: String| Ok(Granted::NotKept(why));
-        let (Some(waiting), Some(at_work)) = (self.calls.get(request), &self.at_work) else {
-            return Ok(Granted::Yes);
+        let Some(waiting) = self.calls.get(request) else {
+            return Ok(Granted::TooLate);
         };
         let offers = propose(&waiting.call, &waiting.decision);
         if let Some(why) = forbidden(&offers, waiting.decision.keeping, what, scope) {
             return not_kept(why.to_owned());
         }
         let run = self.state().run.clone();
-        let mut context = self.context(&waiting.call, at_work, Vec::new());
+        let context = self.context(&waiting.call, &waiting.circumstances, Vec::new());
+        let Some(mut context) = context else {
+            return Ok(Granted::TooLate);
+        };
         let kept = waiting.approved(what, scope, &context.profile);
         context.approvals = match self.setup.approvals.serving(&run) {
             Ok(before) => before,
@@ -195,12 +220,9 @@ impl Engine {
         let Ok(approved) = self.setup.approvals.serving(&self.state().run) else {
             return Ok(());
         };
-        let Some(at_work) = &self.at_work else {
-            return Ok(());
-        };
         let is_covered = |waiting: &Waiting| {
-            let context = self.context(&waiting.call, at_work, approved.clone());
-            decide(&waiting.call, &context).action == Action::Allow
+            let context = self.context(&waiting.call, &waiting.circumstances, approved.clone());
+            context.is_some_and(|context| decide(&waiting.call, &context).action == Action::Allow)
         };
         let covered = self.calls.iter().filter(|(_, waiting)| is_covered(waiting));
         let covered: Vec<RequestId> = covered.map(|(request, _)| request.clone()).collect();
@@ -263,32 +285,4 @@ fn forbidden(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_offered_is_kept_or_less_of_it() {
-        let pattern = |text: &str| Approvable::Pattern(text.to_owned());
-        let exact = |text: &str| Approvable::Exact(text.to_owned());
-        let offers = [exact("cargo test"), pattern("cargo test *")];
-        let check = |keeping, what: &[Approvable], scope, allowed| {
-            let why = forbidden(&offers, keeping, what, scope);
-            assert_eq!(why.is_none(), allowed, "{what:?} {why:?}");
-        };
-        let (run, project) = (Scope::Run, Scope::Project);
-        check(Keeping::Project, &[pattern("cargo test *")], project, true);
-        check(
-            Keeping::Project,
-            &[pattern("cargo test --lib *")],
-            run,
-            true,
-        );
-        check(Keeping::Project, &[pattern("cargo *")], run, false);
-        check(Keeping::Project, &[pattern("*")], run, false);
-        check(Keeping::Project, &[exact("*")], run, false);
-        check(Keeping::Project, &[], run, false);
-        check(Keeping::Run, &[exact("cargo test")], run, true);
-        check(Keeping::Run, &[exact("cargo test")], project, false);
-        check(Keeping::Never, &[exact("cargo test")], run, false);
-    }
-}
+mod tests;

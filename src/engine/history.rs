@@ -55,6 +55,13 @@ pub(super) fn entry(record: &Record<Event>, iteration: u32) -> Option<String> {
             format!("the {} goes on at {}", role.name(), news::line(adapter))
         }
         Event::Resumed { .. } => "taken up again".to_owned(),
+        Event::EditsPutBack { step, paths, kept } => {
+            let paths: Vec<String> = paths.iter().map(|path| news::line(path)).collect();
+            format!(
+                "step {step}: put back to before it: {}; what was there is kept in the tree {kept}",
+                paths.join(", ")
+            )
+        }
         Event::TreeRestored { step } => format!("the tree was put back to before step {step}"),
         Event::Undone { .. } => undone_in_words(&record.event)?,
         Event::UndoFailed { reason } => format!("nothing was undone: {}", news::line(reason)),

@@ -10,9 +10,12 @@ use crate::domain::plan::file_hash;
 use crate::domain::question::Answer;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
+use crate::permission::repetition::Calls;
 use crate::process::{Kernel, Marker};
 use crate::store::boundary;
+use crate::store::debug_log::PROMPT_TARGET;
 
+use super::asking::hidden_permissions;
 use super::codex_rules;
 use super::containing::Holder;
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
@@ -45,6 +48,7 @@ impl Engine {
             Effect::Snapshot { step, attempt } => self.snapshot(step, attempt),
             Effect::RestoreTree { step } => self.restore_tree(step),
             Effect::AuditStep { step } => self.audit_step(step),
+            Effect::PutBack { step, paths } => self.put_back(step, paths),
             Effect::RunTests { step, test } => self.run_tests(step, test),
             Effect::CommitStep {
                 step,
@@ -76,6 +80,8 @@ impl Engine {
         match self.prepare_turn(&order, role) {
             Ok((ask, at_work)) => {
                 let prompt = ask.turn.prompt.clone();
+                let turn = order.turn.as_str();
+                tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
                 // The folder that held an earlier turn's document is this turn's now, and stays.
                 self.held
                     .take_if(|held| held.staging.dir == at_work.staging.dir);
@@ -125,10 +131,12 @@ impl Engine {
         let prompt = self.whole_prompt(order, &staging)?;
         let recovery = self.recovery_prompt(order)?;
         let prompt_sha256 = file_hash(prompt.as_bytes());
+        let rules = self.setup.permissions.rules(order.purpose.profile().name());
         let turn = TurnSpec {
             turn: order.turn.clone(),
             prompt,
             access,
+            hidden: hidden_permissions(&rules, order.purpose.writes()),
         };
         let conversation = if self.begins_fresh(order) {
             Conversation::Fresh
@@ -142,6 +150,8 @@ impl Engine {
             order: order.clone(),
             prompt_sha256,
             staging,
+            calls: Calls::default(),
+            removed: adapter.protocol().removed_tools(),
         };
         Ok((
             TurnAsk {

@@ -97,10 +97,24 @@ impl Engine {
         };
         let said = said.map_or(String::new(), |said| format!("{said}\n\n"));
         let unanswered = unanswered_in_words(&self.state().unanswered, order.purpose.role());
+        let agent = self.agent_in_words(order);
         Ok(format!(
-            "{}\n\n{unanswered}{said}{body}",
+            "{}\n\n{agent}{unanswered}{said}{body}",
             header(order, self.state().iteration)
         ))
+    }
+
+    /// What the user tells the agent of the turn besides, marked as what it is; empty where that is nothing.
+    /// It goes out with each turn: conversations keep the system prompt that they began with.
+    fn agent_in_words(&self, order: &TurnOrder) -> String {
+        let name = order.purpose.profile().name();
+        match self.setup.agent_prompts.get(name) {
+            Some(text) => format!(
+                "[agent-collab agent {name}]\n{}\n[end of agent {name}]\n\n",
+                text.trim()
+            ),
+            None => String::new(),
+        }
     }
 
     /// Writes what goes in front of a prompt when the CLI has lost the conversation.

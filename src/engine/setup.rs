@@ -23,6 +23,8 @@ pub struct Setup {
     pub config: Config,
     /// The prompts in force.
     pub prompts: Prompts,
+    /// What agents are told besides the prompt of their turn, by their names.
+    pub agent_prompts: BTreeMap<String, String>,
     /// Whether the user trusts the repository.
     pub trust: Trust,
     /// AGENTS.md and CLAUDE.md as far as trust lets them reach agents; each with its file name.

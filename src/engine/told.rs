@@ -10,6 +10,7 @@ use crate::domain::turn::Role;
 use crate::store::{StoreError, Tampered};
 
 use super::answering::Patience;
+use super::asking::Asking;
 use super::journal::Journal;
 use super::live::Told;
 use super::{Delta, Engine, EngineError, Held, Inward, failed, news};
@@ -44,27 +45,13 @@ impl Engine {
 
     /// A call waits for a word: a person's, or one at once.
     fn on_call(&mut self, role: Role, asked: AdapterEvent) -> Result<(), EngineError> {
-        match asked {
-            AdapterEvent::Asked {
-                request,
-                call,
-                reason,
-                changes,
-                ..
-            } => {
-                let asks = (role, Patience::Long);
-                self.on_asked(asks, request, (call, &changes), reason.as_deref())
-            }
-            AdapterEvent::Weighed {
-                request,
-                call,
-                changes,
-                ..
-            } => {
-                let asks = (role, Patience::Short);
-                self.on_asked(asks, request, (call, &changes), None)
-            }
-            _not_about_a_call => Ok(()),
+        let patience = match &asked {
+            AdapterEvent::Weighed { .. } => Patience::Short,
+            _ => Patience::Long,
+        };
+        match Asking::of(asked) {
+            Some(asking) => self.on_asked((role, patience), asking),
+            None => Ok(()),
         }
     }
 
@@ -97,11 +84,7 @@ impl Engine {
             AdapterEvent::Questioned { request, questions } => {
                 self.on_questioned(request, &questions)
             }
-            AdapterEvent::RequestWithdrawn { request } => {
-                self.questions.remove(&request);
-                self.calls.remove(&request);
-                self.feed(Event::AgentQuestionWithdrawn { request })
-            }
+            AdapterEvent::RequestWithdrawn { request } => self.on_withdrawn(request),
             AdapterEvent::Usage(usage) => self.on_usage(role, &usage),
             AdapterEvent::TurnEnded(end) => {
                 self.check_after_turn(end);
@@ -122,6 +105,23 @@ impl Engine {
             | AdapterEvent::Notice { .. }
             | AdapterEvent::Unknown { .. }
             | AdapterEvent::Malformed { .. } => Ok(()),
+        }
+    }
+
+    /// Its CLI took a request back: a call has ended with that, like any other that nobody answered.
+    fn on_withdrawn(&mut self, request: RequestId) -> Result<(), EngineError> {
+        self.questions.remove(&request);
+        self.calls.remove(&request);
+        let mut waiting = self.state().approvals.iter();
+        match waiting
+            .find(|approval| approval.request == request)
+            .cloned()
+        {
+            Some(approval) => self.feed(Event::ApprovalExpired {
+                approval,
+                reason: "its CLI no longer waits for an answer".to_owned(),
+            }),
+            None => self.feed(Event::AgentQuestionWithdrawn { request }),
         }
     }
 

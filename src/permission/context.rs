@@ -12,7 +12,6 @@ use super::guard;
 use super::layers::Rules;
 use super::mode::Mode;
 use super::profile::Profile;
-use super::rule::Rule;
 
 /// Which part of a run a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +40,8 @@ pub enum Lineage {
     Role,
     /// The child of another session.
     Child {
-        /// What the parent's session denies; the rules of its profile are not among them.
-        denies: Vec<Rule>,
+        /// What is written for the parent's session; the rules of its profile are not among them.
+        session: Arc<Rules>,
     },
 }
 

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use super::approved::Keeping;
 use super::check::Checks;
 use super::context::{Context, Lineage, PhaseAccess, Repetition};
+use super::judge::judge;
 use super::mode::Mode;
 use super::path::{absolute, is_inside, is_protected};
 use super::profile::NOT_FOR_CHILDREN;
-use super::rule::{Action, Facts, last_match};
+use super::rule::{Action, Facts};
 use super::{Call, Reach, guard, names, parts, reading, wildcard};
 
 /// Which floor.
@@ -130,7 +131,11 @@ fn hidden_tool(looked: &Looked<'_>) -> Option<Held> {
     if !is_hidden {
         return None;
     }
-    deny(format!("blocked: the tool {name} is not offered here"))
+    let by = match looked.context.rules.hides(permission) {
+        Some(rule) => format!(": {rule} ({})", rule.origin),
+        None => String::new(),
+    };
+    deny(format!("blocked: the tool {name} is not offered here{by}"))
 }
 
 /// The turn's own staging files are the one place in the program's folders that an agent writes.
@@ -246,7 +251,7 @@ pub fn reading_refusal(line: &str, cwd: &Path, reach: Reach, context: &Context) 
 
 /// A child has no tools that start or talk to sessions, and nothing that its parent's session denies.
 fn parent_session(looked: &Looked<'_>) -> Option<Held> {
-    let Lineage::Child { denies } = &looked.context.lineage else {
+    let Lineage::Child { session } = &looked.context.lineage else {
         return None;
     };
     if let Call::Tool { name, .. } = looked.call
@@ -254,13 +259,9 @@ fn parent_session(looked: &Looked<'_>) -> Option<Held> {
     {
         return deny(format!("blocked: a child session has no tool {name}"));
     }
-    let denied = |check: &super::check::Check| {
-        check.forms.iter().find_map(|form| {
-            last_match(denies, &check.permission, form, looked.facts)
-                .filter(|rule| rule.action == Action::Deny)
-        })
-    };
-    let rule = looked.checks.checks.iter().find_map(denied)?;
+    let judged = judge(session, looked.checks, looked.facts);
+    let denied = judged.iter().find(|judged| judged.action == Action::Deny)?;
+    let rule = denied.by?;
     deny(format!(
         "the session that started this one may not: {rule} ({})",
         rule.origin

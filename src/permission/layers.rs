@@ -47,6 +47,16 @@ impl Rules {
         }
     }
 
+    /// Takes what is written for every profile, without defaults and profiles.
+    pub fn written(written: &[Rule], restrictions: &[Rule]) -> Self {
+        let mut list = written.to_vec();
+        list.sort_by_key(|rule| rule.origin.layer);
+        Self {
+            list,
+            restrictions: strict(restrictions),
+        }
+    }
+
     /// All rules in their order, restrictions apart.
     pub fn list(&self) -> &[Rule] {
         &self.list

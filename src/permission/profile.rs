@@ -128,6 +128,15 @@ const REVIEWING: &[Row] = &[
     ("question", "*", Allow, Always),
     ("group_discuss_context", "*", Allow, Always),
 ];
+/// What only the session of a role has.
+const NO_SESSIONS: &[Row] = &[
+    ("task", "*", Deny, Always),
+    ("todoread", "*", Deny, Always),
+    ("todowrite", "*", Deny, Always),
+    ("group_discuss", "*", Deny, Always),
+    ("group_discuss_context", "*", Deny, Always),
+    ("session_manage", "*", Deny, Always),
+];
 /// A child never has these, whatever its rules say.
 pub const NOT_FOR_CHILDREN: [&str; 8] = [
     "task",
@@ -177,7 +186,7 @@ const BUILT_IN: &[BuiltIn] = &[
         "general",
         AgentMode::Subagent,
         "Does a task of many steps on its own",
-        &[ASK_FIRST, LOOKING, BUILDING],
+        &[ASK_FIRST, LOOKING, BUILDING, NO_PLANNING, NO_SESSIONS],
     ),
     (
         "advocate",

@@ -1,7 +1,7 @@
 //! The diagnostic log `debug.log`: bounded in size, redacted, written by a thread of its own.
 //!
-//! Refuses to hold a line that was not cleaned, and prompts or context at any level: those are
-//! logged under the target [`PROMPT_TARGET`], which is off.
+//! Refuses to hold a line that was not cleaned, and prompts or context at any level unless the user wants
+//! them: those are logged under the target [`PROMPT_TARGET`], which is off otherwise.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -21,8 +21,18 @@ use super::{Clean, StoreError, plain};
 
 /// The default size limit of one file, in bytes.
 pub const DEFAULT_MAX_SIZE: u64 = 10_000_000;
-/// The target of events that hold prompts or context; never written.
+/// The target of events that hold prompts or context.
 pub const PROMPT_TARGET: &str = "agent_collab::prompt";
+
+/// Whether whole prompts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptLines {
+    /// They are left out.
+    LeftOut,
+    /// They are written, whatever the level of the rest.
+    Kept,
+}
+
 /// How many old files are kept beside the current one.
 const N_OLD: u32 = 2;
 
@@ -152,7 +162,7 @@ pub struct DebugLog {
 pub fn open_debug_log<S>(
     path: &Path,
     max_size: u64,
-    level: LevelFilter,
+    (level, prompts): (LevelFilter, PromptLines),
     clean: Clean,
 ) -> Result<(impl Layer<S> + Send + Sync + use<S>, DebugLog), StoreError>
 where
@@ -166,7 +176,13 @@ where
     let targets = Targets::new()
         .with_default(level.min(LevelFilter::WARN))
         .with_target("agent_collab", level)
-        .with_target(PROMPT_TARGET, LevelFilter::OFF);
+        .with_target(
+            PROMPT_TARGET,
+            match prompts {
+                PromptLines::LeftOut => LevelFilter::OFF,
+                PromptLines::Kept => LevelFilter::INFO,
+            },
+        );
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_writer(Cleaning { out, clean })
@@ -178,10 +194,10 @@ where
 pub fn init_debug_log(
     path: &Path,
     max_size: u64,
-    level: LevelFilter,
+    (level, prompts): (LevelFilter, PromptLines),
     clean: Clean,
 ) -> Result<DebugLog, StoreError> {
-    let (layer, log) = open_debug_log(path, max_size, level, clean)?;
+    let (layer, log) = open_debug_log(path, max_size, (level, prompts), clean)?;
     tracing_subscriber::registry()
         .with(layer)
         .try_init()
@@ -221,26 +237,35 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_log_is_redacted_and_holds_no_prompts() {
+    /// What the log holds after a few events, `prompts` as given.
+    fn written(prompts: PromptLines) -> String {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("debug.log");
         let clean: Clean = Box::new(|line| line.replace("hunter2", "[redacted]"));
+        let level = LevelFilter::DEBUG;
         let (layer, log) =
-            open_debug_log(&path, DEFAULT_MAX_SIZE, LevelFilter::DEBUG, clean).unwrap();
+            open_debug_log(&path, DEFAULT_MAX_SIZE, (level, prompts), clean).unwrap();
         let subscriber = tracing_subscriber::registry().with(layer);
         tracing::subscriber::with_default(subscriber, || {
             tracing::debug!(target: "agent_collab::engine", "login hunter2\nnext");
             tracing::trace!(target: "agent_collab::engine", "too fine");
-            tracing::error!(target: PROMPT_TARGET, "a prompt");
+            tracing::info!(target: PROMPT_TARGET, "a prompt with hunter2");
             tracing::info!(target: "hyper", "a library");
         });
         drop(log);
-        let text = fs::read_to_string(&path).unwrap();
+        fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn the_log_is_redacted_and_holds_no_prompts_unless_they_are_wanted() {
+        let text = written(PromptLines::LeftOut);
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(
             text.contains("login [redacted]") && text.contains("next"),
             "{text}"
         );
+        let text = written(PromptLines::Kept);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.contains("a prompt with [redacted]"), "{text}");
     }
 }

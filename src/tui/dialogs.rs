@@ -12,6 +12,7 @@ mod draft;
 mod entry_points;
 mod execution;
 mod goal;
+mod held_edits;
 mod manual_edit;
 mod no_document;
 mod question;
@@ -95,6 +96,7 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         QuestionKind::Draft { order, files } => draft::sheet(id, order, files),
         QuestionKind::DirtyFiles { step, paths } => dirty_files::sheet(id, *step, paths),
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
+        QuestionKind::HeldEdits { step, edits } => held_edits::sheet(id, *step, edits),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
         QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),

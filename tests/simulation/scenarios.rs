@@ -123,6 +123,7 @@ impl Scenario {
             QuestionKind::DirtyFiles { .. } => Answer::Include,
             QuestionKind::StalePlan { .. } => Answer::ReviewAgain,
             QuestionKind::EntryPoints { .. } => Answer::Allow,
+            QuestionKind::HeldEdits { .. } => Answer::Keep,
             QuestionKind::Conflict { .. } => Answer::Overwrite,
             QuestionKind::Draft { .. } => Answer::Discard,
             QuestionKind::AdapterFailed { .. }

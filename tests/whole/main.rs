@@ -15,6 +15,7 @@ mod repository;
 mod script;
 mod world;
 
+mod agents;
 mod answers;
 mod branches;
 mod changes;
@@ -25,6 +26,8 @@ mod dirty;
 mod documents;
 mod failures;
 mod guarded;
+mod held_back;
+mod held_edits;
 mod history;
 mod permissions;
 mod record;

@@ -154,3 +154,26 @@ fn raw_streams_and_state_are_the_users_alone_to_read() {
         }
     }
 }
+
+#[test]
+fn prompts_are_in_the_debug_log_only_where_that_was_asked_for_and_then_it_is_said() {
+    for is_wanted in [false, true] {
+        let mut world = World::new();
+        world.config = format!("[log]\nlog_prompts = {is_wanted}\n");
+        let planner =
+            Agent::planning(&["Write"]).step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
+        world.cast(&planner, &Agent::approving());
+        let goal = format!("A test with {}", KEYS[0]);
+        let ran = world.program(&["run", "--goal", &goal, "--auto", "--yes-execute"]);
+        ran.ends(0);
+        assert_eq!(
+            ran.err.contains("log.log_prompts"),
+            is_wanted,
+            "{}",
+            ran.err
+        );
+        let log = world.read(".agent-collab/debug.log");
+        assert_eq!(log.contains("[agent-collab WRITE_PLAN]"), is_wanted);
+        assert!(!log.contains(KEYS[0]));
+    }
+}

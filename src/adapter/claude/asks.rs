@@ -11,6 +11,7 @@ use super::tools;
 use super::wire::{CanUseTool, HookCallback, HookInput, Questions, Request};
 use crate::adapter::{AdapterEvent, AgentQuestion, Decision};
 use crate::domain::ids::RequestId;
+use crate::permission::repetition;
 
 /// How long claude waits for the hook, in seconds. It is answered at once; a person is asked besides.
 const HOOK_SECONDS: u32 = 60;
@@ -130,6 +131,7 @@ impl Asks {
             call,
             origin: agent_id,
             changes: tools::changes(&tool_name, &tool_input),
+            mark: Some(repetition::mark(&tool_name, &tool_input)),
         };
         let ask = Ask {
             item: hooked.tool_use_id,
@@ -175,6 +177,7 @@ fn asked(request: RequestId, call: &CanUseTool, cwd: &Path) -> Option<AdapterEve
         reason: reason(call),
         origin: call.agent_id.clone(),
         changes: tools::changes(&call.tool_name, &call.input),
+        mark: Some(repetition::mark(&call.tool_name, &call.input)),
     })
 }
 

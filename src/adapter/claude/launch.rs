@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::adapter::{Access, Held, Keeps, Launch, Life, SessionSpec, StatePlace};
+use crate::adapter::{Access, Held, Keeps, Launch, Life, SessionSpec, StatePlace, TurnSpec};
+use crate::permission::names::permission_of;
 
 /// Settings that outrank the user's: each tool that changes something asks, whatever the user's allow rules say.
 const SETTINGS: &str = concat!(
@@ -14,20 +15,55 @@ const SETTINGS: &str = concat!(
 );
 
 /// What exists before EXECUTE; Write and Edit are there for the staging file alone.
-const READ_ONLY_TOOLS: &str = "Bash,Read,Grep,Glob,Write,Edit,AskUserQuestion";
+const READ_ONLY_TOOLS: &[&str] = &[
+    "Bash",
+    "Read",
+    "Grep",
+    "Glob",
+    "Write",
+    "Edit",
+    "AskUserQuestion",
+];
 
 /// What exists in EXECUTE.
-const WORKSPACE_TOOLS: &str =
-    "Bash,Read,Grep,Glob,Write,Edit,NotebookEdit,WebFetch,WebSearch,AskUserQuestion";
+const WORKSPACE_TOOLS: &[&str] = &[
+    "Bash",
+    "Read",
+    "Grep",
+    "Glob",
+    "Write",
+    "Edit",
+    "NotebookEdit",
+    "WebFetch",
+    "WebSearch",
+    "AskUserQuestion",
+];
 
 /// Tools that would act out of sight (agents, timers, watchers, worktrees), end in the CLI's own screens
 /// (plans, findings) or run text as commands (skills). The lists above leave them out already; this denies
 /// them also where one comes by another way, and a deny beats every allow rule.
-const DENIED_TOOLS: &str = concat!(
-    "--disallowedTools=Agent,Task,TaskStop,TaskOutput,SendMessage,ListAgents,Workflow,",
-    "ScheduleWakeup,CronCreate,CronDelete,CronList,Monitor,RemoteTrigger,PushNotification,",
-    "EnterWorktree,ExitWorktree,EnterPlanMode,ExitPlanMode,ReportFindings,Skill"
-);
+pub const REMOVED_TOOLS: &[&str] = &[
+    "Agent",
+    "Task",
+    "TaskStop",
+    "TaskOutput",
+    "SendMessage",
+    "ListAgents",
+    "Workflow",
+    "ScheduleWakeup",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Monitor",
+    "RemoteTrigger",
+    "PushNotification",
+    "EnterWorktree",
+    "ExitWorktree",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "ReportFindings",
+    "Skill",
+];
 
 /// The conversation that a process opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,15 +74,16 @@ pub enum Conversation {
     Resumed(String),
 }
 
-/// Describes the start of a process for `conversation`.
-pub fn launch(session: &SessionSpec, conversation: &Conversation, access: Access) -> Launch {
+/// Describes the start of a process for `conversation` that can serve `turn`.
+pub fn launch(session: &SessionSpec, conversation: &Conversation, turn: &TurnSpec) -> Launch {
     let mut args = session.cli.args.clone();
     args.extend(PROTOCOL.iter().map(|&arg| arg.to_owned()));
+    args.push(format!("--disallowedTools={}", REMOVED_TOOLS.join(",")));
     match conversation {
         Conversation::New(id) => args.extend(["--session-id".to_owned(), id.clone()]),
         Conversation::Resumed(id) => args.extend(["--resume".to_owned(), id.clone()]),
     }
-    args.push(format!("--tools={}", tools(access)));
+    args.push(format!("--tools={}", tools(turn)));
     if let Some(model) = &session.cli.model {
         args.extend(["--model".to_owned(), model.clone()]);
     }
@@ -110,14 +147,20 @@ const PROTOCOL: &[&str] = &[
     "off",
     "--settings",
     SETTINGS,
-    DENIED_TOOLS,
 ];
 
-fn tools(access: Access) -> &'static str {
-    match access {
+/// The tools of a turn's access without those that its agent is not to see.
+fn tools(turn: &TurnSpec) -> String {
+    let tools = match turn.access {
         Access::ReadOnly => READ_ONLY_TOOLS,
         Access::Workspace => WORKSPACE_TOOLS,
-    }
+    };
+    let is_offered = |tool: &&str| {
+        let permission = permission_of(tool);
+        !turn.hidden.iter().any(|hidden| hidden == permission)
+    };
+    let offered: Vec<&str> = tools.iter().copied().filter(is_offered).collect();
+    offered.join(",")
 }
 
 /// What is always on.

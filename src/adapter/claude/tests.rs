@@ -42,6 +42,7 @@ fn turn(number: usize, prompt: &str) -> TurnSpec {
         turn: TurnId::new(format!("trn_{number}")),
         prompt: prompt.to_owned(),
         access: Access::ReadOnly,
+        hidden: Vec::new(),
     }
 }
 
@@ -610,4 +611,25 @@ proptest! {
         }
         prop_assert_eq!(shown.into_values().collect::<Vec<_>>(), vec![whole]);
     }
+}
+
+#[test]
+fn tools_that_an_agent_is_not_to_see_are_left_out_and_the_process_serves_no_other() {
+    let mut claude = Claude::new();
+    let held = TurnSpec {
+        access: Access::Workspace,
+        hidden: vec!["websearch".to_owned(), "edit".to_owned(), "task".to_owned()],
+        ..turn(1, "go")
+    };
+    let launch = claude.launch(&session(None), &held);
+    let tools = launch.args.iter().find(|arg| arg.starts_with("--tools="));
+    assert_eq!(
+        tools.map(String::as_str),
+        Some("--tools=Bash,Read,Grep,Glob,WebFetch,AskUserQuestion")
+    );
+    assert!(claude.serves(&held));
+    assert!(!claude.serves(&TurnSpec {
+        hidden: Vec::new(),
+        ..held
+    }));
 }

@@ -213,6 +213,7 @@ fn ask_command(id: &Value, params: Value, context: Context) -> Result<Asking, St
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         origin: context.origin(&params.thread_id),
         changes: Vec::new(),
+        mark: None,
     };
     let ask = Ask {
         id: id.clone(),
@@ -249,6 +250,7 @@ fn ask_patch(id: &Value, params: Value, context: Context) -> Result<Asking, Stri
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         origin: context.origin(&params.thread_id),
         changes,
+        mark: None,
     };
     let ask = Ask {
         id: id.clone(),
@@ -271,6 +273,7 @@ fn ask_permissions(id: &Value, params: Value, context: Context) -> Result<Asking
         reason: params.reason,
         origin: context.origin(&params.thread_id),
         changes: Vec::new(),
+        mark: None,
     };
     let ask = Ask {
         id: id.clone(),
@@ -308,6 +311,7 @@ fn ask_elicitation(id: &Value, params: Value, context: Context) -> Result<Asking
         reason: (!params.message.is_empty()).then_some(params.message),
         origin: context.origin(&params.thread_id),
         changes: Vec::new(),
+        mark: None,
     };
     let ask = Ask {
         id: id.clone(),

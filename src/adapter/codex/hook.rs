@@ -14,7 +14,7 @@ use super::wire::{HookCompleted, HookInput, HooksListed};
 use super::{Codex, FailureKind, Interrupt};
 use crate::adapter::{AdapterEvent, Decision, Output};
 use crate::domain::ids::RequestId;
-use crate::permission::{Call, Reach};
+use crate::permission::{Call, Reach, repetition};
 
 /// How long codex waits for the hook, in seconds: longer than any person.
 pub(super) const TIMEOUT: u32 = 7 * 24 * 60 * 60;
@@ -145,6 +145,7 @@ impl Codex {
                     Asked::About(call) => {
                         let request = RequestId::new(format!("hook-{number}"));
                         self.hooks.open.insert(request.clone(), number);
+                        let mark = repetition::mark(&input.tool_name, &input.tool_input);
                         return out.push(Output::Event(AdapterEvent::Asked {
                             request,
                             item: input.tool_use_id,
@@ -152,6 +153,7 @@ impl Codex {
                             reason: None,
                             origin: origin.then_some(input.session_id),
                             changes: Vec::new(),
+                            mark: Some(mark),
                         }));
                     }
                     other => other,

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::{hook, profile};
-use crate::adapter::{Access, Held, Launch, Life, SessionSpec, Trust};
+use crate::adapter::{Access, Held, Launch, Life, SessionSpec, Trust, TurnSpec};
 
 /// The longest prompt that codex takes, in characters.
 pub(super) const PROMPT_LIMIT: usize = 1_048_576;
@@ -16,8 +16,26 @@ pub(super) const APPROVAL_POLICY: &str = "on-request";
 /// Who decides approvals: never codex's own reviewing model.
 pub(super) const APPROVALS_REVIEWER: &str = "user";
 
+/// Whether codex has its own search of the web. It asks nobody before it searches, so that who may not has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Search {
+    /// As the user's configuration of codex says.
+    #[default]
+    AsConfigured,
+    /// It is left out.
+    LeftOut,
+}
+
+/// Tells whether the agent of a turn may search the web.
+pub(super) fn search(turn: &TurnSpec) -> Search {
+    match turn.hidden.iter().any(|hidden| hidden == "websearch") {
+        true => Search::LeftOut,
+        false => Search::AsConfigured,
+    }
+}
+
 /// Describes how to start the app server. The user's own arguments come first, so that ours win.
-pub(super) fn launch(session: &SessionSpec) -> Launch {
+pub(super) fn launch(session: &SessionSpec, search: Search) -> Launch {
     let ours = [
         // A server that cannot be reached fails the turn after the configured retries instead of never.
         "-c",
@@ -35,9 +53,13 @@ pub(super) fn launch(session: &SessionSpec) -> Launch {
         .hook
         .iter()
         .flat_map(|command| hook::arguments(command));
+    let search: &[&str] = match search {
+        Search::AsConfigured => &[],
+        Search::LeftOut => &["-c", "web_search=\"disabled\""],
+    };
     args.extend(hook);
     args.extend(profile::arguments(session));
-    args.extend(ours.map(str::to_owned));
+    args.extend(search.iter().copied().chain(ours).map(str::to_owned));
     Launch {
         program: session.cli.program.clone(),
         args,

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::Codex;
 use crate::adapter::{
-    Access, Adapter, AdapterEvent, CliSpec, Decision, Order, Output, SessionSpec, Trust, TurnSpec,
+    Access, Adapter, AdapterEvent, CliSpec, Decision, Launch, Order, Output, SessionSpec, Trust,
+    TurnSpec,
 };
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 
@@ -37,6 +38,7 @@ fn turn(prompt: &str, access: Access) -> TurnSpec {
         turn: TurnId::new("trn_1"),
         prompt: prompt.to_owned(),
         access,
+        hidden: Vec::new(),
     }
 }
 
@@ -190,4 +192,20 @@ recorded! {
     a_cut_stream_withdraws_its_text: "cut_stream",
     code_mode_asks_twice_at_once: "code_mode",
     a_sub_agent_asks_in_its_own_name: "sub_agent",
+}
+
+#[test]
+fn who_may_not_search_the_web_is_started_without_codex_s_own_search() {
+    let mut codex = Codex::new();
+    let free = turn("go", Access::ReadOnly);
+    let held = TurnSpec {
+        hidden: vec!["websearch".to_owned()],
+        ..free.clone()
+    };
+    let session = session(None, Trust::Trusted);
+    let is_left_out = |launch: Launch| launch.args.contains(&"web_search=\"disabled\"".to_owned());
+    assert!(!is_left_out(codex.launch(&session, &free)));
+    assert!(codex.serves(&free) && !codex.serves(&held));
+    assert!(is_left_out(codex.launch(&session, &held)));
+    assert!(codex.serves(&held) && !codex.serves(&free));
 }

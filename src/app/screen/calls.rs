@@ -25,6 +25,9 @@ impl Shell {
         };
         match engine.answer_call(request, answer)? {
             Granted::Yes => {}
+            Granted::TooLate => self
+                .screen
+                .on_word("that call does not wait any more: nothing was changed"),
             Granted::NotKept(why) => {
                 let word = format!("not allowed yet: {why}");
                 self.screen.on_word(&word);

@@ -22,7 +22,7 @@ use crate::engine::setup::{NamedAdapter, OnAsk, Setup, trust_of};
 use crate::process::Kernel;
 use crate::store::Layout;
 use crate::store::approvals::Approvals;
-use crate::store::debug_log::{self, DebugLog};
+use crate::store::debug_log::{self, DebugLog, PromptLines};
 use crate::text::clean;
 
 pub(super) fn ready(
@@ -38,22 +38,26 @@ pub(super) fn ready(
         .collect();
     notices.extend(unheld(&checked, wishes));
     notices.extend(let_out(&checked, wishes));
+    notices.extend(prompts_are_logged(&occupied.found.loaded.config));
     let Found { root, loaded, .. } = &occupied.found;
     if occupied.debug_log.is_none() {
         occupied.debug_log = open_debug_log(&occupied.layout, &loaded.config, &mut notices);
     }
     let trust = trust_of(loaded.trust);
     let on_ask = on_ask(wishes.asks);
+    let mut permissions = Permissions::of(&loaded.config, on_ask.allowing());
+    permissions.safety.home = Some(occupied.found.places.home.clone());
     let setup = Setup {
         root: root.clone(),
         prompts: checked.prompts,
+        agent_prompts: checked.agent_prompts,
         trust,
         instructions: instructions(loaded, trust),
         adapters: checked.adapters,
         branch: wishes.branch,
         commits_off,
         on_ask,
-        permissions: Permissions::of(&loaded.config, on_ask.allowing()),
+        permissions,
         approvals: Approvals::new(&occupied.found.places.approvals_dir(), root),
         config: loaded.config.clone(),
         children: wishes.children.clone(),
@@ -70,6 +74,13 @@ pub(super) fn ready(
         engine: Engine::new(setup, journal, repository, git.cancel),
         notices,
     }
+}
+
+/// Says that whole prompts are written where a bug report may take them from.
+fn prompts_are_logged(config: &Config) -> Option<String> {
+    let text =
+        "every prompt is written into the debug log, whole but for secrets (log.log_prompts)";
+    config.log.log_prompts.then(|| text.to_owned())
 }
 
 /// Says whom the kernel does not hold although it could elsewhere.
@@ -109,10 +120,14 @@ pub(super) fn open_debug_log(
         .level
         .parse()
         .unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
+    let prompts = match config.log.log_prompts {
+        true => PromptLines::Kept,
+        false => PromptLines::LeftOut,
+    };
     let opened = debug_log::init_debug_log(
         &layout.debug_log(),
         config.paths.debug_log_max_bytes,
-        level,
+        (level, prompts),
         Box::new(clean),
     );
     match opened {

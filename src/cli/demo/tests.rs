@@ -233,6 +233,7 @@ fn adapted(
         turn: TurnId::new("trn_1"),
         prompt: prompt(demo, header),
         access,
+        hidden: Vec::new(),
     };
     let launch = adapter.launch(&session(demo), &turn);
     let arguments: Vec<&str> = launch.args.iter().map(String::as_str).collect();

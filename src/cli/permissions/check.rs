@@ -59,9 +59,16 @@ pub struct CheckArgs {
 /// The configuration has problems, or standard input cannot be read.
 pub async fn run(args: CheckArgs) -> Result<u8, Refusal> {
     let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
-    let safety = Permissions::of(&loaded.config, Allowing::Everybody).safety;
+    let cwd = crate::cli::cwd()?;
+    let (root, _) = find_root(&cwd, settings).await?;
+    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
+    // A command is judged as if an agent ran it here.
+    let safety = Settings {
+        root: Some(root),
+        cwd: Some(cwd),
+        home: Some(places.home),
+        ..Permissions::of(&loaded.config, Allowing::Everybody).safety
+    };
     let written = match args.batch {
         true => {
             let stdin = io::stdin().lock();

@@ -62,9 +62,10 @@ pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
     let cwd = crate::cli::cwd()?;
     let settings = GitSettings::new("none", CancellationToken::new());
     let (root, _) = find_root(&cwd, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
     let call = call(&args, &cwd);
-    let context = context(&args, &loaded.config, (&root, &cwd), &call)?;
+    let mut context = context(&args, &loaded.config, (&root, &cwd), &call)?;
+    context.safety.home = Some(places.home);
     let decision = decide(&call, &context);
     let text = match args.json {
         true => format!("{}\n", as_json(&decision, &context, &call)),

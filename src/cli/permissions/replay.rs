@@ -22,7 +22,10 @@ use crate::domain::run::State;
 use crate::engine::answering::resolve;
 use crate::engine::git::GitSettings;
 use crate::engine::onlooker::Onlooker;
-use crate::permission::{Action, Call, Context, Decision, PhaseAccess, Reach, decide};
+use crate::permission::floors::Floor;
+use crate::permission::{
+    Action, Call, Context, Decision, Lineage, PhaseAccess, Reach, Repetition, decide,
+};
 use crate::store::Layout;
 
 /// Arguments of `agent-collab permissions replay`.
@@ -58,7 +61,7 @@ struct Replayed {
 pub async fn run(args: ReplayArgs) -> Result<u8, Refusal> {
     let settings = GitSettings::new("none", CancellationToken::new());
     let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
     let here = layout(&root, &loaded.config)?;
     let own = here.workdir().to_path_buf();
     let of_run = match &args.run {
@@ -73,10 +76,12 @@ pub async fn run(args: ReplayArgs) -> Result<u8, Refusal> {
             found.layout.clone()
         }
     };
+    let mut permissions = Permissions::of(&loaded.config, Allowing::Everybody);
+    permissions.safety.home = Some(places.home);
     let judge = Judge {
         root,
         own: vec![own],
-        permissions: Permissions::of(&loaded.config, Allowing::Everybody),
+        permissions,
     };
     let replayed = replay(of_run, &judge)?;
     let text = match args.json {
@@ -115,10 +120,26 @@ impl Judge {
             profile: profile.to_owned(),
             rules: Arc::new(self.permissions.rules(profile)),
             mode: state.mode,
+            lineage: match approval.child {
+                None => Lineage::Role,
+                Some(_) => Lineage::Child {
+                    session: Arc::new(self.permissions.of_every_session()),
+                },
+            },
+            repetition: repetition(approval),
             safety: self.permissions.safety.clone(),
             ..Context::new(phase_access, self.root.clone())
         };
         decide(&call, &context)
+    }
+}
+
+/// Whether a call closed a circle, as its own decision said then.
+fn repetition(approval: &Approval) -> Repetition {
+    let decided_by = approval.why.as_ref().map(|why| why.rule.as_str());
+    match decided_by == Some(Floor::DoomLoop.name()) {
+        true => Repetition::Loop,
+        false => Repetition::None,
     }
 }
 

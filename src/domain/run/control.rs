@@ -1,7 +1,8 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
 use super::{
-    Busy, Counts, State, approving, executing, flow, limits, recovering, reviewing, undoing,
+    Busy, Counts, State, approving, executing, flow, holding, limits, recovering, reviewing,
+    undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
@@ -160,7 +161,21 @@ pub(super) fn on_approval_asked(state: &mut State, approval: &Approval) -> Vec<E
     Vec::new()
 }
 
-pub(super) fn on_approval_answered(state: &mut State, request: &RequestId) -> Vec<Effect> {
+pub(super) fn on_approval_answered(
+    state: &mut State,
+    request: &RequestId,
+    (allowed, by): (bool, &str),
+) -> Vec<Effect> {
+    let mut asked = state.approvals.iter();
+    let asked = asked.find(|approval| approval.request == *request).cloned();
+    // What rules and the mode allow is decided again when the step is looked at.
+    if let Some(approval) = asked.filter(|_| allowed && matches!(by, "user" | "cascade")) {
+        holding::on_call_allowed(state, &approval);
+    }
+    on_approval_expired(state, request)
+}
+
+pub(super) fn on_approval_expired(state: &mut State, request: &RequestId) -> Vec<Effect> {
     state
         .approvals
         .retain(|approval| approval.request != *request);
@@ -227,6 +242,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::Conflict { .. } => settle_conflict(state, answer),
         QuestionKind::DirtyFiles { paths, .. } => {
             executing::on_dirty_answered(state, &paths, answer)
+        }
+        QuestionKind::HeldEdits { step, edits } => {
+            holding::on_answered(state, step, &edits, answer)
         }
         QuestionKind::EntryPoints { changes, .. } => {
             executing::on_entry_points_answered(state, &changes)

@@ -1,6 +1,6 @@
 //! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
 
-use super::{Busy, State, approving, flow, undoing};
+use super::{Busy, State, approving, flow, holding, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
@@ -55,13 +55,19 @@ fn begin_step(n: u32) -> Current {
         changed: Vec::new(),
         made_by_tests: Vec::new(),
         allowed_entry_points: Vec::new(),
+        kept_edits: Vec::new(),
+        allowed_edits: Vec::new(),
         receipt: None,
         summary: String::new(),
     }
 }
 
 /// The step at hand, where it is this one at one of these stages.
-fn at_stage<'a>(state: &'a mut State, step: u32, stages: &[Stage]) -> Option<&'a mut Current> {
+pub(super) fn at_stage<'a>(
+    state: &'a mut State,
+    step: u32,
+    stages: &[Stage],
+) -> Option<&'a mut Current> {
     if state.phase != Phase::Execute {
         return None;
     }
@@ -157,6 +163,10 @@ pub(super) fn on_step_audited(state: &mut State, audit: &Audit) -> Vec<Effect> {
         return Vec::new();
     };
     let step = audit.step;
+    // What is put back need not be asked about.
+    if let Some(effects) = holding::ask(state, step, &audit.held) {
+        return effects;
+    }
     if let Some(effects) = ask_about_entry_points(state, step, &audit.entry_points) {
         return effects;
     }
@@ -230,7 +240,7 @@ fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
 }
 
 /// Moves the step at hand to a stage at which the program works.
-fn enter_stage(state: &mut State, stage: Stage) -> Option<&mut Execution> {
+pub(super) fn enter_stage(state: &mut State, stage: Stage) -> Option<&mut Execution> {
     state.busy = Some(Busy::Stepping { question: None });
     let execution = state.execution.as_mut()?;
     execution.current.as_mut()?.stage = stage;
@@ -289,6 +299,7 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         changed,
         made_by_tests,
         entry_points,
+        held,
         tree,
     } = event
     else {
@@ -305,10 +316,9 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
     if !receipt.lets_pass() {
         return on_tests_failing(state, at, *step, receipt);
     }
-    match ask_about_entry_points(state, *step, entry_points) {
-        Some(effects) => effects,
-        None => commit(state),
-    }
+    let asked = holding::ask(state, *step, held)
+        .or_else(|| ask_about_entry_points(state, *step, entry_points));
+    asked.unwrap_or_else(|| commit(state))
 }
 
 fn take_test_run(

@@ -12,13 +12,15 @@ use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::phase::TRANSITIONS;
 use crate::domain::plan;
 use crate::domain::question::{
-    AfterEdit, Answer, CommitTerms, EntryPoint, QuestionKind, Terms, TestCommand, TestSource,
+    AfterEdit, Answer, CommitTerms, EntryPoint, HeldEdit, QuestionKind, Terms, TestCommand,
+    TestSource,
 };
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Review;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
 use crate::domain::undo::Way;
+use crate::permission::{Action, Keeping};
 
 const AT: At = At(1_000);
 
@@ -171,6 +173,11 @@ impl World {
                 tree: Some("t".to_owned()),
             },
             Effect::RestoreTree { step } => Event::TreeRestored { step: *step },
+            Effect::PutBack { step, paths } => Event::EditsPutBack {
+                step: *step,
+                paths: paths.clone(),
+                kept: "kept".to_owned(),
+            },
             Effect::KeepTree { .. } | Effect::Reverse { .. } if dice % 7 == 6 => {
                 Event::UndoFailed {
                     reason: "no".to_owned(),
@@ -342,6 +349,8 @@ impl World {
             "include",
             "leave-out",
             "allow",
+            "keep",
+            "put-back",
             "go-on",
             "continue",
             "done",
@@ -410,12 +419,27 @@ fn audit(step: u32, dice: u8) -> Audit {
     } else {
         Vec::new()
     };
+    let held = if dice % 11 == 10 {
+        vec![held("rules.md", Action::Ask, dice / 11)]
+    } else {
+        Vec::new()
+    };
     Audit {
         step,
         changed,
         dirty,
         entry_points,
+        held,
         tree: Some("after".to_owned()),
+    }
+}
+
+fn held(path: &str, hold: Action, version: u8) -> HeldEdit {
+    HeldEdit {
+        path: path.to_owned(),
+        hold,
+        why: "a rule".to_owned(),
+        content: Some(format!("blob {version}")),
     }
 }
 
@@ -436,6 +460,7 @@ fn tests_ran(step: u32, dice: u8) -> Event {
         changed,
         made_by_tests: vec!["cache.tmp".to_owned()],
         entry_points: audit(step, dice).entry_points,
+        held: audit(step, dice).held,
         tree: Some("after".to_owned()),
     }
 }
@@ -492,6 +517,7 @@ fn stray(dice: u8) -> Event {
             changed: Vec::new(),
             made_by_tests: Vec::new(),
             entry_points: Vec::new(),
+            held: Vec::new(),
             tree: None,
         },
         13 => Event::FindingSettled {
@@ -518,7 +544,17 @@ struct Watch {
 /// The mode is the user's, and yolo ends with the program.
 fn look_at_mode(before: &State, event: &Event, after: &State) {
     match event {
-        Event::ModeChanged { .. } => {}
+        Event::ModeChanged { .. } => {
+            let mode = before.mode;
+            assert_eq!(
+                State {
+                    mode,
+                    ..after.clone()
+                },
+                *before,
+                "a mode changes nothing else"
+            );
+        }
         Event::Resumed { .. } if !before.phase.is_final() => assert_ne!(after.mode, Mode::Yolo),
         _ => assert_eq!(after.mode, before.mode, "{event:?} changed the mode"),
     }
@@ -936,6 +972,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
         changed: vec!["a.rs".to_owned()],
         dirty: Vec::new(),
         entry_points: Vec::new(),
+        held: Vec::new(),
         tree: None,
     });
     let made = Event::CommitMade {
@@ -964,6 +1001,146 @@ fn an_agreed_plan_becomes_a_committed_step() {
         "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | Snapshot\nEXECUTE | start trn_4: sums up\nDONE | Finish",
     );
     assert!(!world.run.state().changed_nothing());
+}
+
+/// A step whose turn ended is looked at: what follows each event, as the names of its effects.
+fn check_held(events: &[Event], expected: &[&str]) {
+    let mut world = agreed();
+    let terms = world.terms();
+    world.feed(Event::Surveyed {
+        terms: terms.clone(),
+    });
+    world.feed(Event::Answered {
+        id: 1,
+        answer: Answer::Execute,
+    });
+    world.feed(Event::ExecutionEntered { base: None, terms });
+    world.feed(Event::SnapshotTaken {
+        step: 1,
+        tree: Some("t".to_owned()),
+    });
+    for event in events {
+        world.feed(event.clone());
+    }
+    let told = |effect: &Effect| match effect {
+        Effect::Ask(question) => Some(format!("ask {}", question.kind.in_words())),
+        Effect::AuditStep { .. } => Some("audit".to_owned()),
+        Effect::PutBack { paths, .. } => Some(format!("put back {}", paths.join(" "))),
+        Effect::RunTests { .. } => Some("test".to_owned()),
+        Effect::CommitStep { .. } => Some("commit".to_owned()),
+        _ => None,
+    };
+    let found: Vec<String> = world.pending.iter().filter_map(told).collect();
+    assert_eq!(found.get(1..).unwrap_or_default(), expected);
+}
+
+fn looked(held: Vec<HeldEdit>) -> Event {
+    Event::StepAudited(Audit {
+        held,
+        ..audit(1, 1)
+    })
+}
+
+fn answered(id: u32, answer: Answer) -> Event {
+    Event::Answered { id, answer }
+}
+
+#[test]
+fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
+    const ASK: &str = "ask step 1 changed files that rules hold back: rules.md (a rule)";
+    let one = || vec![held("rules.md", Action::Deny, 1)];
+    let other = vec![held("rules.md", Action::Deny, 2)];
+    check_held(
+        &[
+            ended(3),
+            looked(one()),
+            answered(2, Answer::PutBack),
+            Event::EditsPutBack {
+                step: 1,
+                paths: vec!["rules.md".to_owned()],
+                kept: "k".to_owned(),
+            },
+            looked(Vec::new()),
+        ],
+        &["audit", ASK, "put back rules.md", "audit", "test"],
+    );
+    check_held(
+        &[
+            ended(3),
+            looked(one()),
+            answered(2, Answer::Keep),
+            looked(one()),
+            looked(other.clone()),
+        ],
+        &["audit", ASK, "audit", "test"],
+    );
+    let Event::TestsRan {
+        step,
+        receipt,
+        changed,
+        made_by_tests,
+        entry_points,
+        tree,
+        ..
+    } = tests_ran(1, 1)
+    else {
+        return;
+    };
+    let ran = Event::TestsRan {
+        step,
+        receipt,
+        changed,
+        made_by_tests,
+        entry_points,
+        held: other,
+        tree,
+    };
+    check_held(
+        &[
+            ended(3),
+            looked(one()),
+            answered(2, Answer::Keep),
+            looked(one()),
+            ran,
+        ],
+        &["audit", ASK, "audit", "test", ASK],
+    );
+}
+
+#[test]
+fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() {
+    let asked = Event::ApprovalAsked(Approval {
+        request: RequestId::new("req_1"),
+        turn: TurnId::new("trn_3"),
+        permission: "edit".to_owned(),
+        targets: vec!["rules.md".to_owned()],
+        reason: None,
+        why: None,
+        offers: Vec::new(),
+        keeping: Keeping::Project,
+        profile: "build".to_owned(),
+        child: None,
+    });
+    let check = |by: &str, hold: Action, expected: &[&str]| {
+        let answered = Event::ApprovalAnswered {
+            request: RequestId::new("req_1"),
+            allowed: true,
+            by: by.to_owned(),
+            reason: String::new(),
+            kept: Vec::new(),
+        };
+        let events = [
+            asked.clone(),
+            answered,
+            ended(3),
+            looked(vec![held("rules.md", hold, 1)]),
+        ];
+        check_held(&events, expected);
+    };
+    const ASK: &str = "ask step 1 changed files that rules hold back: rules.md (a rule)";
+    check("user", Action::Ask, &["audit", "test"]);
+    check("user", Action::Deny, &["audit", ASK]);
+    check("rules", Action::Ask, &["audit", ASK]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Whatever the user types, whenever: it stays in the document or is kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -102,6 +102,7 @@ impl World {
             approvals: Approvals::new(&places.approvals_dir(), &places.home),
             config: loaded.config,
             prompts: Prompts::load(&[]).unwrap(),
+            agent_prompts: BTreeMap::new(),
             trust: Trust::Untrusted,
             instructions: Vec::new(),
             adapters: Default::default(),

@@ -59,6 +59,7 @@ fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: Access) -> Launch
         turn: TurnId::new("t"),
         prompt: "p".to_owned(),
         access,
+        hidden: Vec::new(),
     };
     adapter.launch(&session, &turn)
 }

@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::event::{Audit, Event};
 use crate::domain::question::EntryPoint;
 use crate::domain::receipt::Receipt;
-use crate::engine::git::{GitError, Repository, Runnable, Status, TreeId};
+use crate::engine::git::{GitError, Repository, Runnable, Status, TreeChange, TreeId};
 use crate::engine::news;
 use crate::engine::test_run::{self, TestRun, TestRunError, sensitive_changes};
-use crate::permission::rule::{Facts, Form};
-use crate::permission::{Action, Rules};
+
+use super::edits::EditRules;
 
 pub(super) fn to_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
@@ -23,17 +23,12 @@ pub(super) async fn changed_since(
     before: &TreeId,
 ) -> Result<(TreeId, Vec<String>), GitError> {
     let now = git.tree_now().await?;
-    let changed = changed_between(git, before, &now).await?;
+    let changed = paths_of(&git.changes_between(before, &now).await?);
     Ok((now, changed))
 }
 
-async fn changed_between(
-    git: &Repository,
-    before: &TreeId,
-    after: &TreeId,
-) -> Result<Vec<String>, GitError> {
-    let changes = git.changes_between(before, after).await?;
-    Ok(changes.iter().map(|change| to_text(&change.path)).collect())
+fn paths_of(changes: &[TreeChange]) -> Vec<String> {
+    changes.iter().map(|change| to_text(&change.path)).collect()
 }
 
 /// Stores the whole tree and notes what git and the tests would run beside it.
@@ -46,7 +41,7 @@ pub(super) async fn store(git: &Repository, name: &str) -> Result<(TreeId, Runna
 pub(super) struct Held {
     pub(super) dirty: Vec<String>,
     pub(super) command: Option<test_run::TestCommand>,
-    pub(super) rules: Rules,
+    pub(super) edits: EditRules,
     pub(super) runnable: Option<Runnable>,
 }
 
@@ -56,28 +51,22 @@ pub(super) async fn audit(
     before: &TreeId,
     held: &Held,
 ) -> Result<Audit, GitError> {
-    let (now, changed) = changed_since(git, before).await?;
+    let now = git.tree_now().await?;
+    let changes = git.changes_between(before, &now).await?;
+    let changed = paths_of(&changes);
     let dirty = changed
         .iter()
         .filter(|path| held.dirty.contains(path))
         .cloned()
         .collect();
     let looks = (before, &now, held.runnable.as_ref());
-    let mut entry_points = entry_points(git, held.command.as_ref(), looks).await?;
-    let denied = |path: &&String| {
-        let said = held.rules.about("edit", &Form::of(path), Facts::default());
-        said.action == Action::Deny
-    };
-    entry_points.extend(changed.iter().filter(denied).map(|path| EntryPoint {
-        path: path.clone(),
-        why: "a rule of the configuration denies editing it".to_owned(),
-        content: None,
-    }));
+    let entry_points = entry_points(git, held.command.as_ref(), looks).await?;
     Ok(Audit {
         step,
         changed,
         dirty,
         entry_points,
+        held: held.edits.held(&changes),
         tree: Some(now.0),
     })
 }
@@ -106,7 +95,7 @@ pub(super) async fn test_between_looks(
     step: u32,
     before: &TreeId,
     (run, cancel): (Option<TestRun<'_>>, &CancellationToken),
-    runnable: Option<&Runnable>,
+    held: &Held,
 ) -> Result<Event, TestRunError> {
     let (_, changed_before) = changed_since(git, before).await?;
     let untracked_before = untracked(git).await?;
@@ -116,8 +105,8 @@ pub(super) async fn test_between_looks(
     };
     // Kept: what is shown of the step, and what undoing it begins from, is this tree.
     let now = git.snapshot(&format!("step-{step}-after")).await?.tree;
-    let changed = changed_between(git, before, &now).await?;
-    let looks = (before, &now, runnable);
+    let changes = git.changes_between(before, &now).await?;
+    let looks = (before, &now, held.runnable.as_ref());
     let entry_points = entry_points(git, run.map(|run| run.command), looks).await?;
     let made_by_tests = untracked(git)
         .await?
@@ -127,7 +116,8 @@ pub(super) async fn test_between_looks(
     Ok(Event::TestsRan {
         step,
         receipt,
-        changed,
+        changed: paths_of(&changes),
+        held: held.edits.held(&changes),
         made_by_tests,
         entry_points,
         tree: Some(now.0),

@@ -10,6 +10,7 @@ use super::*;
 
 mod floors;
 mod milder;
+mod table;
 
 const ROOT: &str = "/repo";
 const STAGING: [&str; 2] = [

@@ -25,10 +25,10 @@ const SAID: &str = "
     bash make - ask ask ask deny ask
     bash make contained allow ask ask deny allow
     bash ls reads ask allow allow deny ask
-    task general - allow allow deny deny ask
-    task explore - allow allow allow deny ask
-    plan_exit * - deny allow deny deny ask
-    plan_enter * - allow deny deny deny ask
+    task general - allow allow deny deny deny
+    task explore - allow allow allow deny deny
+    plan_exit * - deny allow deny deny deny
+    plan_enter * - allow deny deny deny deny
     external_directory /etc/x - ask ask ask deny ask
     mcp__a__b * - ask ask ask deny ask
 ";
@@ -109,5 +109,15 @@ fn a_profile_that_nobody_knows_may_do_nothing() {
     for permission in ["read", "bash", "edit", "task"] {
         let said = rules.about(permission, &Form::of("a"), Facts::default());
         assert_eq!(said.action, Deny);
+    }
+}
+
+#[test]
+fn nothing_that_only_a_role_s_session_has_is_offered_to_subagents() {
+    for profile in Profiles::default().offered(AgentMode::Subagent) {
+        let rules = Rules::layered(profile, &[], &[]);
+        for tool in NOT_FOR_CHILDREN {
+            assert!(rules.hides(tool).is_some(), "{} has {tool}", profile.name);
+        }
     }
 }

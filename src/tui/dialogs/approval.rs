@@ -24,6 +24,10 @@ pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -
         n => format!(" (and {n} more after it)"),
     };
     let phase = state.phase.name();
+    let who = match &approval.child {
+        Some(child) => format!("{who} ▸ {child}"),
+        None => who.to_owned(),
+    };
     let title = format!("{who} asks: {}, in {phase}{more}", approval.permission);
     let exact = exact.filter(|exact| exact.request == approval.request);
     let mut sheet = Sheet::new(format!("{ID} {}", approval.request), &title);

@@ -13,7 +13,7 @@ use crate::domain::ids::{At, RequestId, RunId, SessionId, TurnId};
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::plan;
 use crate::domain::question::{
-    ArbitrationReason, CommitTerms, DraftFile, EntryPoint, Question, QuestionKind, Terms,
+    ArbitrationReason, CommitTerms, DraftFile, EntryPoint, HeldEdit, Question, QuestionKind, Terms,
     TestCommand, TestSource, WaitFrom,
 };
 use crate::domain::receipt::{Counts as TestCounts, Receipt, TestOutcome};
@@ -22,7 +22,7 @@ use crate::domain::run::{
     Counts, Goal, PlanFile, Reading, Run, Running, SCHEMA, State, VerdictRecord,
 };
 use crate::domain::turn::{Purpose, Role, TurnOrder};
-use crate::permission::{Approvable, Keeping, Why};
+use crate::permission::{Action as Hold, Approvable, Keeping, Why};
 use crate::tui::{Action, Screen, ScreenSettings};
 
 pub const PLAN: &str = "---\nversion: 2\n---\n\n# Task: 为计算器加入求和 `sum`\n\nThe calculator can add two numbers; **lists** come now.\n\n## Steps\n1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list\n2. [ ] test sum with an empty list, one number, negative numbers and a very long list of numbers that wraps\n3. [ ] 在 README 中说明用法 🎉\n\n```python\ndef sum(numbers):\n    return total\n```\n\nTest: `python3 -m pytest -q`\n";
@@ -162,6 +162,8 @@ fn execution() -> Execution {
             changed: Vec::new(),
             made_by_tests: Vec::new(),
             allowed_entry_points: Vec::new(),
+            kept_edits: Vec::new(),
+            allowed_edits: Vec::new(),
             receipt: Some(receipt(TestOutcome::Failed)),
             summary: String::new(),
         }),
@@ -234,6 +236,7 @@ pub fn approving(targets: &[&str]) -> State {
         ],
         keeping: Keeping::Project,
         profile: "build".to_owned(),
+        child: None,
     }];
     state
 }
@@ -352,6 +355,18 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 changes: vec![EntryPoint {
                     path: text("Makefile"),
                     why: text("`make test` runs it"),
+                    content: None,
+                }],
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::HeldEdits {
+                step: 2,
+                edits: vec![HeldEdit {
+                    path: text("docs/api.md"),
+                    hold: Hold::Deny,
+                    why: text("denies: edit \"docs/*\" deny (config.toml:7:1)"),
                     content: None,
                 }],
             },

@@ -27,6 +27,13 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::Stopped => fact(Tone::Plain, "stopped by you: back to the goal"),
         Event::Cancelled => fact(Tone::Bad, "cancelled by you"),
         Event::Resumed { .. } => notice("the run goes on"),
+        Event::EditsPutBack { paths, .. } => fact(
+            Tone::Plain,
+            &format!(
+                "put back to before the step: {}",
+                one_line(&paths.join(", "))
+            ),
+        ),
         Event::TreeRestored { step } => fact(
             Tone::Plain,
             &format!("the tree is put back to before step {step}"),
@@ -159,6 +166,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::EffectFailed { what, message } => fact(Tone::Bad, &format!("{what}: {message}")),
         Event::Agent { role, news, .. } => self::news(*role, news),
         Event::Created(_)
+        | Event::AgentsRegistered { .. }
         | Event::Released
         | Event::SessionOpened { .. }
         | Event::UsageReported { .. }
@@ -337,6 +345,8 @@ fn answer_in_words(answer: &Answer) -> String {
         Answer::Include => "commit my changes with the step".to_owned(),
         Answer::LeaveOut => "leave these files uncommitted".to_owned(),
         Answer::Allow => "allow the changes".to_owned(),
+        Answer::Keep => "keep the changes".to_owned(),
+        Answer::PutBack => "put the files back".to_owned(),
         Answer::SkipTests => "go on without tests".to_owned(),
         Answer::WithoutCommit => "go on without this commit".to_owned(),
         Answer::ContinueStep => "continue the step".to_owned(),

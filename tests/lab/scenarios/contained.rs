@@ -164,6 +164,7 @@ impl Bench {
             turn: TurnId::new(format!("turn-{access:?}")),
             prompt: format!("{PROMPT}LAB]\nTry to write."),
             access,
+            hidden: Vec::new(),
         };
         let mut claude = Claude::new();
         let launch = claude.launch(&session, &turn);

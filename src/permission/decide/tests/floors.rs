@@ -144,9 +144,10 @@ fn a_hidden_tool_is_blocked() {
 #[test]
 fn a_child_has_less_than_its_parent() {
     let child = |denies: Vec<Rule>| {
+        let session = std::sync::Arc::new(Rules::written(&denies, &[]));
         move |context: Context| Context {
             lineage: Lineage::Child {
-                denies: denies.clone(),
+                session: session.clone(),
             },
             ..context
         }
@@ -222,4 +223,34 @@ fn a_loop_is_asked_about_in_every_mode() {
     };
     check_all(&command("ls", Contained), &[], turning, [ASK; 8]);
     check_all(&edit(&[STAGING[0]]), &[STAGING[0]], turning, [ASK; 8]);
+}
+
+#[test]
+fn a_child_may_what_its_parents_session_excepts_from_a_deny() {
+    let rule = |pattern: &str, action| {
+        let origin = Origin {
+            layer: Layer::Global,
+            place: "config.toml:3".to_owned(),
+        };
+        Rule::new("edit", pattern, action, origin)
+    };
+    let denies = [
+        rule("docs/*", Action::Deny),
+        rule("docs/own/*", Action::Allow),
+    ];
+    let session = std::sync::Arc::new(Rules::written(&denies, &[]));
+    let check = |path: &str, expected: &str| {
+        let context = Context {
+            lineage: Lineage::Child {
+                session: session.clone(),
+            },
+            ..all_allowed(Execute, Mode::Yolo, &[path])
+        };
+        let decision = decide(&edit(&[path]), &context);
+        assert_eq!(decision.action.name(), expected, "{path}");
+        decision.why.origin
+    };
+    assert_eq!(check("docs/a.md", DENY), "floor: parent session");
+    check("docs/own/a.md", ALLOW);
+    check("src/a.rs", ALLOW);
 }

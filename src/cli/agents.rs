@@ -1,0 +1,148 @@
+//! `agent-collab agents`: who may work here, in which places, and by which rules.
+//!
+//! Refuses to change anything: agents are configuration.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::start::{Refusal, find_root, load_config};
+use crate::cli::ChoiceArgs;
+use crate::config::permissions::{Allowing, Permissions};
+use crate::config::problem::visible;
+use crate::engine::git::GitSettings;
+use crate::permission::profile::Shown;
+use crate::permission::{AgentMode, Profile};
+
+/// Arguments of `agent-collab agents`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "An agent is configuration: a description, a prompt and rules, under a name. `plan`, `review` and `build` are put on\n\
+                  by the phases of a run. Write [agents.NAME] for one of your own, or to change one that is built in.\n\n\
+                  Examples:\n  agent-collab agents --mode subagent\n  agent-collab agents review"
+)]
+pub struct AgentsArgs {
+    /// Shows this agent with its rules, a hidden one too
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Lists those that may be used so; by default all
+    #[arg(long, value_enum, conflicts_with = "name")]
+    pub mode: Option<ModeArg>,
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Where an agent may be used.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ModeArg {
+    /// By you and by the phases of a run
+    Primary,
+    /// As the child of a task or a discussion
+    Subagent,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The configuration has problems, or there is no such agent.
+pub async fn run(args: AgentsArgs) -> Result<u8, Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
+    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
+    let mode = match args.mode {
+        None => AgentMode::All,
+        Some(ModeArg::Primary) => AgentMode::Primary,
+        Some(ModeArg::Subagent) => AgentMode::Subagent,
+    };
+    let agents: Vec<&Profile> = match &args.name {
+        None => permissions.profiles.offered(mode).collect(),
+        Some(name) => vec![permissions.profiles.find(name).map_err(|unknown| Refusal {
+            problem: format!("there is no agent {:?}", unknown.name),
+            hint: format!("known are {}", unknown.known.join(", ")),
+            code: 2,
+        })?],
+    };
+    let text = match (args.json, args.name) {
+        (true, _) => {
+            let all: Vec<serde_json::Value> = agents
+                .iter()
+                .map(|agent| as_json(agent, &permissions))
+                .collect();
+            format!("{}\n", serde_json::Value::Array(all))
+        }
+        (false, None) => agents.iter().map(|agent| in_a_line(agent)).collect(),
+        (false, Some(_)) => agents
+            .iter()
+            .map(|agent| in_full(agent, &permissions))
+            .collect(),
+    };
+    Ok(match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    })
+}
+
+fn in_a_line(agent: &Profile) -> String {
+    let line = format!(
+        "{:<12} {:<9} {}",
+        visible(&agent.name),
+        agent.mode.name(),
+        visible(&agent.description)
+    );
+    format!("{}\n", line.trim_end())
+}
+
+fn in_full(agent: &Profile, permissions: &Permissions) -> String {
+    let mut out = in_a_line(agent);
+    let known = [
+        ("prompt", agent.prompt.as_deref()),
+        ("adapter", agent.adapter.as_deref()),
+        ("model", agent.model.as_deref()),
+        ("hidden", is_hidden(agent).then_some("yes")),
+    ];
+    for (what, said) in known {
+        let said = said.map(|said| format!("  {what:<8} {}\n", visible(said)));
+        out.push_str(&said.unwrap_or_default());
+    }
+    out.push_str("rules, the last one that matches counts; what none is about is asked about\n");
+    for (rule, origin) in rules(agent, permissions) {
+        out.push_str(&format!("  {:<44} {}\n", visible(&rule), visible(&origin)));
+    }
+    out
+}
+
+fn as_json(agent: &Profile, permissions: &Permissions) -> serde_json::Value {
+    let rules: Vec<serde_json::Value> = rules(agent, permissions)
+        .into_iter()
+        .map(|(rule, origin)| json!({ "rule": rule, "origin": origin }))
+        .collect();
+    json!({
+        "name": agent.name,
+        "mode": agent.mode.name(),
+        "description": agent.description,
+        "prompt": agent.prompt,
+        "adapter": agent.adapter,
+        "model": agent.model,
+        "hidden": is_hidden(agent),
+        "rules": rules,
+    })
+}
+
+fn is_hidden(agent: &Profile) -> bool {
+    agent.shown == Shown::Hidden
+}
+
+/// Every rule that holds for an agent with where it stands; those of a repository that is not trusted come last.
+fn rules(agent: &Profile, permissions: &Permissions) -> Vec<(String, String)> {
+    let rules = permissions.rules(&agent.name);
+    let all = rules.list().iter().chain(rules.restrictions());
+    all.map(|rule| (rule.to_string(), rule.origin.to_string()))
+        .collect()
+}

@@ -1,0 +1,68 @@
+//! Changes of a step that path rules hold back: the user keeps them, or they are put back.
+//!
+//! Refuses to know rules and git: what is held comes in as data, and putting back is an effect.
+
+use super::executing::{at_stage, enter_stage, look_again};
+use super::{State, flow};
+use crate::domain::effect::Effect;
+use crate::domain::event::Approval;
+use crate::domain::execution::{Current, Stage};
+use crate::domain::question::{Answer, HeldEdit, QuestionKind};
+use crate::permission::Action;
+
+fn current(state: &mut State) -> Option<&mut Current> {
+    state.execution.as_mut()?.current.as_mut()
+}
+
+/// Asks about changes that rules hold back and that the user has neither kept as they are now nor allowed when
+/// the agent asked.
+pub(super) fn ask(state: &mut State, step: u32, held: &[HeldEdit]) -> Option<Vec<Effect>> {
+    let known = current(state)?;
+    let is_open = |edit: &&HeldEdit| {
+        let is_kept = known.kept_edits.contains(edit);
+        let is_allowed = known.allowed_edits.contains(&edit.path);
+        !(is_kept || is_allowed && edit.hold == Action::Ask)
+    };
+    let edits: Vec<HeldEdit> = held.iter().filter(is_open).cloned().collect();
+    (!edits.is_empty()).then(|| flow::ask(state, QuestionKind::HeldEdits { step, edits }))
+}
+
+/// Notes what the user allowed an agent to edit: it is not asked about again when the step's changes are looked at.
+pub(super) fn on_call_allowed(state: &mut State, approval: &Approval) {
+    if approval.permission == "edit"
+        && let Some(current) = current(state)
+    {
+        current.allowed_edits.extend_from_slice(&approval.targets);
+    }
+}
+
+pub(super) fn on_answered(
+    state: &mut State,
+    step: u32,
+    edits: &[HeldEdit],
+    answer: &Answer,
+) -> Vec<Effect> {
+    match answer {
+        Answer::PutBack => {
+            let paths = edits.iter().map(|edit| edit.path.clone()).collect();
+            match enter_stage(state, Stage::Audit) {
+                Some(_) => vec![Effect::PutBack { step, paths }],
+                None => Vec::new(),
+            }
+        }
+        _ => {
+            if let Some(current) = current(state) {
+                current.kept_edits.extend_from_slice(edits);
+            }
+            look_again(state, step)
+        }
+    }
+}
+
+/// What is left of the step is looked at anew.
+pub(super) fn on_put_back(state: &mut State, step: u32) -> Vec<Effect> {
+    match at_stage(state, step, &[Stage::Audit]) {
+        Some(_) => look_again(state, step),
+        None => Vec::new(),
+    }
+}

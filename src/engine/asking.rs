@@ -1,0 +1,121 @@
+//! A call as its CLI asked about it, and what of its turn a decision about it rests on.
+//!
+//! Refuses to decide, and to look at the disk.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::adapter::{AdapterEvent, FileChange};
+use crate::domain::ids::RequestId;
+use crate::permission::names::{self, permission_of};
+use crate::permission::{Call, Lineage, Repetition, Rules, repetition};
+
+use super::AtWork;
+use super::setup::Setup;
+
+/// A call as its CLI asked about it.
+#[derive(Debug)]
+pub(super) struct Asking {
+    pub(super) request: RequestId,
+    /// The tool call that it belongs to, where known.
+    pub(super) item: Option<String>,
+    pub(super) call: Call,
+    pub(super) changes: Vec<FileChange>,
+    pub(super) reason: Option<String>,
+    /// Whose it is when it is a sub-agent's.
+    pub(super) origin: Option<String>,
+    /// The mark of tool and input, where the CLI tells them.
+    pub(super) mark: Option<String>,
+}
+
+/// What a call comes out of, beside its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Circumstances {
+    /// Whether it is a child's.
+    pub(super) lineage: Lineage,
+    /// Whether it closes a circle.
+    pub(super) repetition: Repetition,
+}
+
+impl Asking {
+    /// Takes the call out of what an adapter told; `None` where that is something else.
+    pub(super) fn of(event: AdapterEvent) -> Option<Self> {
+        let (request, item, call, reason, origin, changes, mark) = match event {
+            AdapterEvent::Asked {
+                request,
+                item,
+                call,
+                reason,
+                origin,
+                changes,
+                mark,
+            } => (request, item, call, reason, origin, changes, mark),
+            AdapterEvent::Weighed {
+                request,
+                item,
+                call,
+                origin,
+                changes,
+                mark,
+            } => (request, item, call, None, origin, changes, mark),
+            _not_about_a_call => return None,
+        };
+        Some(Self {
+            request,
+            item,
+            call,
+            changes,
+            reason,
+            origin,
+            mark,
+        })
+    }
+
+    /// Tells what the call comes out of, and notes it among the calls of its turn.
+    pub(super) fn circumstances(&self, at_work: &mut AtWork, setup: &Setup) -> Circumstances {
+        let mark = self.mark.clone().or_else(|| self.mark_of_call());
+        Circumstances {
+            lineage: match self.origin {
+                None => Lineage::Role,
+                Some(_) => Lineage::Child {
+                    session: Arc::new(setup.permissions.of_every_session()),
+                },
+            },
+            repetition: at_work.calls.take(self.item.as_deref(), mark.as_deref()),
+        }
+    }
+
+    /// The mark of a call whose CLI does not tell the input. What an edit writes must be known: two edits of one
+    /// file are not the same.
+    fn mark_of_call(&self) -> Option<String> {
+        let input = match &self.call {
+            Call::Command { .. } | Call::Tool { .. } => json!(self.call),
+            Call::Edit { .. } if !self.changes.is_empty() => json!([self.call, self.changes]),
+            Call::Edit { .. } | Call::Read { .. } => return None,
+        };
+        Some(repetition::mark("", &input))
+    }
+}
+
+/// Permissions whose tools a turn's agent is not to see. Before EXECUTE documents are written, so that the tools
+/// that edit are there.
+pub(super) fn hidden_permissions(rules: &Rules, writes: bool) -> Vec<String> {
+    let hidden = names::known().filter(|name| rules.hides(name).is_some());
+    hidden
+        .filter(|name| writes || *name != "edit")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The names of tools that are not there for a turn's agent: those that the CLI was started without, and the one
+/// of this call where the rules hide it.
+pub(super) fn hidden_tools(call: &Call, rules: &Rules, removed: &[&str]) -> Vec<String> {
+    let mut hidden: Vec<String> = removed.iter().map(|tool| (*tool).to_owned()).collect();
+    if let Call::Tool { name, .. } = call
+        && rules.hides(permission_of(name)).is_some()
+    {
+        hidden.push(name.clone());
+    }
+    hidden
+}

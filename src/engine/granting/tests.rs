@@ -1,0 +1,526 @@
+//! The life of an approval: each answer, what follows from it for the other calls, and how calls end without one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tokio::sync::mpsc::Receiver;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::adapter::{AdapterEvent, ChangeKind, Order, Trust};
+use crate::config::permissions::Permissions;
+use crate::config::{self, Choices, Places};
+use crate::domain::event::{Created, Event, Settings};
+use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::plan::{self, file_hash};
+use crate::domain::question::{Answer as Said, CommitTerms, Terms};
+use crate::domain::run::SCHEMA;
+use crate::domain::session::{Message, Speaker};
+use crate::domain::turn::{Profile, TurnResult};
+use crate::engine::journal::Journal;
+use crate::engine::live::{Ask as ToLive, Told};
+use crate::engine::setup::{BranchPolicy, OnAsk, Setup};
+use crate::engine::{AtWork, Inward, staging};
+use crate::permission::Reach;
+use crate::permission::repetition::{self, Calls};
+use crate::process::Kernel;
+use crate::prompts::Prompts;
+use crate::store::approvals::Approvals;
+use crate::store::{Guard, Layout, Names};
+
+/// A run in the middle of a step, whose agent is played by the test.
+struct World {
+    _folder: tempfile::TempDir,
+    engine: Engine,
+    orders: Receiver<ToLive>,
+}
+
+const RULES: &str =
+    "[[permission.rule]]\npermission = \"bash\"\npattern = \"pytest never*\"\naction = \"deny\"\n";
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = folder.path().canonicalize().unwrap();
+        let root = outside.join("repository");
+        std::fs::create_dir(&root).unwrap();
+        let layout = Layout::new(&root, Names::default()).unwrap();
+        let _ = layout.create().unwrap();
+        let places = Places {
+            home: outside.join("home"),
+            config_dir: outside.join("home/config"),
+            state_dir: outside.join("home/state"),
+        };
+        std::fs::create_dir_all(&places.config_dir).unwrap();
+        std::fs::write(places.config_dir.join("config.toml"), RULES).unwrap();
+        let loaded = config::load(&places, &root, &Choices::default()).unwrap();
+        let guard = Guard::open(&layout, &outside.join("side")).unwrap();
+        let (journal, _) = Journal::begin(guard, created()).unwrap();
+        let on_ask = OnAsk::Wait;
+        let setup = Setup {
+            permissions: Permissions::of(&loaded.config, on_ask.allowing()),
+            approvals: Approvals::new(&places.approvals_dir(), &root),
+            root,
+            config: loaded.config,
+            prompts: Prompts::load(&[]).unwrap(),
+            agent_prompts: BTreeMap::new(),
+            trust: Trust::Untrusted,
+            instructions: Vec::new(),
+            adapters: Default::default(),
+            branch: BranchPolicy::Unless,
+            commits_off: None,
+            on_ask,
+            children: Default::default(),
+            kernel: Kernel::Cannot("not looked for".to_owned()),
+        };
+        let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
+        for event in until_the_step() {
+            // The effects are not performed: this test is the world.
+            engine.journal.record(event).unwrap();
+        }
+        let order = engine.state().running.clone().unwrap().order;
+        let layout = engine.journal.layout();
+        let dir = layout.staging(&engine.state().planner.id);
+        let staging = staging::prepare(layout, dir).unwrap();
+        let (asks, orders) = tokio::sync::mpsc::channel(64);
+        engine.lives.insert(Role::Planner, asks);
+        engine.at_work = Some(AtWork {
+            order,
+            prompt_sha256: file_hash(b""),
+            staging,
+            calls: Calls::default(),
+            removed: &[],
+        });
+        Self {
+            _folder: folder,
+            engine,
+            orders,
+        }
+    }
+
+    fn told(&mut self, event: AdapterEvent) {
+        let told = Inward::Told(Role::Planner, Told::Event(event));
+        self.engine.take(told).unwrap();
+    }
+
+    fn asks(&mut self, request: &str, call: Call, mark: Option<String>) {
+        let changes = match &call {
+            Call::Edit { paths, .. } => paths.iter().map(|path| change(path)).collect(),
+            Call::Command { .. } | Call::Read { .. } | Call::Tool { .. } => Vec::new(),
+        };
+        self.told(AdapterEvent::Asked {
+            request: RequestId::new(request),
+            item: None,
+            call,
+            reason: None,
+            origin: None,
+            changes,
+            mark,
+        });
+    }
+
+    /// The agent wants to run a command; each is another call unless the mark says it is not.
+    fn runs(&mut self, request: &str, line: &str) {
+        let mark = repetition::mark("Bash", &json!([request, line]));
+        let cwd = self.engine.setup.root.clone();
+        let call = command(line, cwd);
+        self.asks(request, call, Some(mark));
+    }
+
+    fn answers(&mut self, request: &str, answer: CallAnswer) -> Granted {
+        let request = RequestId::new(request);
+        self.engine.answer_call(&request, answer).unwrap()
+    }
+
+    /// What the CLI was answered since the last call, in order.
+    fn answered(&mut self) -> Vec<String> {
+        let mut told = Vec::new();
+        while let Ok(ask) = self.orders.try_recv() {
+            if let ToLive::Order(Order::Answer(request, answer)) = ask {
+                let answer = match answer {
+                    Answer::Allow => "allow".to_owned(),
+                    Answer::Deny { reason } => format!("deny ({reason})"),
+                    Answer::DenyAndStop => "deny and stop".to_owned(),
+                };
+                told.push(format!("{request} {answer}"));
+            }
+        }
+        told
+    }
+
+    /// The calls that wait, in their order.
+    fn waiting(&self) -> String {
+        let waiting = self.engine.state().approvals.iter();
+        let waiting: Vec<&str> = waiting.map(|call| call.request.as_str()).collect();
+        waiting.join(" ")
+    }
+
+    /// How each call ended, with who said so; a call that ended twice is there twice.
+    fn ends(&mut self) -> Vec<String> {
+        let recorded = self.engine.take_recorded().into_iter();
+        let end = |event: Event| match event {
+            Event::ApprovalAnswered {
+                request,
+                allowed,
+                by,
+                ..
+            } => Some(format!("{request} {allowed} by {by}")),
+            Event::ApprovalExpired { approval, .. } => {
+                Some(format!("{} expired", approval.request))
+            }
+            Event::AgentQuestionWithdrawn { request } => Some(format!("{request} withdrawn")),
+            _ => None,
+        };
+        recorded.filter_map(|record| end(record.event)).collect()
+    }
+}
+
+fn change(path: &Path) -> FileChange {
+    FileChange {
+        path: path.to_owned(),
+        kind: ChangeKind::Update,
+        diff: "+x\n".to_owned(),
+    }
+}
+
+fn command(line: &str, cwd: PathBuf) -> Call {
+    Call::Command {
+        line: line.to_owned(),
+        cwd,
+        reach: Reach::Unconfined,
+    }
+}
+
+fn created() -> Created {
+    Created {
+        schema: SCHEMA,
+        run: RunId::new("run_1"),
+        gate: Gate::Auto,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: 3,
+            stall_limit: 2,
+            auto_approve: false,
+            max_fix_turns: 0,
+        },
+        planner: (SessionId::new("ses_a"), "a".to_owned()),
+        reviewer: None,
+    }
+}
+
+/// A goal, a plan, its approval, and the first step's turn.
+fn until_the_step() -> Vec<Event> {
+    let plan = plan::parse("# Task: x\n1. [ ] a step\n").unwrap();
+    let text = "a goal".to_owned();
+    let terms = Terms {
+        plan: plan.approval_sha256.clone(),
+        test: None,
+        commits: CommitTerms::Current {
+            branch: "main".to_owned(),
+        },
+        dirty: Vec::new(),
+    };
+    let message = Message {
+        id: "msg_1".to_owned(),
+        turn: None,
+        role: Speaker::User,
+        agent: Profile::Build,
+        synthetic: true,
+        ts: instant::now(),
+        text: String::new(),
+    };
+    vec![
+        Event::GoalGiven { text: text.clone() },
+        Event::GoalConfirmed {
+            title: text.clone(),
+            text,
+        },
+        Event::TurnEnded {
+            turn: TurnId::new("trn_1"),
+            result: completed(),
+        },
+        Event::PlanCommitted {
+            turn: TurnId::new("trn_1"),
+            plan,
+            file_sha256: sha(),
+        },
+        Event::Surveyed {
+            terms: terms.clone(),
+        },
+        Event::Answered {
+            id: 1,
+            answer: Said::Execute,
+        },
+        Event::ExecutionEntered { base: None, terms },
+        Event::MessageAppended {
+            role: Role::Planner,
+            message,
+        },
+        Event::SnapshotTaken {
+            step: 1,
+            tree: None,
+        },
+    ]
+}
+
+fn completed() -> TurnResult {
+    TurnResult::Completed {
+        question: None,
+        summary: String::new(),
+    }
+}
+
+fn sha() -> Sha256 {
+    file_hash(b"plan")
+}
+
+fn keep(what: &str, scope: Scope) -> CallAnswer {
+    CallAnswer::Keep {
+        what: vec![Approvable::Pattern(what.to_owned())],
+        scope,
+    }
+}
+
+#[test]
+fn once_answers_one_call_and_stores_nothing() {
+    let mut world = World::new();
+    world.runs("1", "pytest one");
+    world.runs("2", "pytest one");
+    assert_eq!(world.waiting(), "1 2");
+    assert_eq!(world.answers("1", CallAnswer::Once), Granted::Yes);
+    assert_eq!(world.answered(), ["1 allow"]);
+    assert_eq!(world.waiting(), "2");
+    assert_eq!(world.ends(), ["1 true by user"]);
+    assert!(world.engine.setup.approvals.list().unwrap().is_empty());
+}
+
+#[test]
+fn a_second_answer_changes_nothing() {
+    let mut world = World::new();
+    world.runs("1", "pytest one");
+    world.answers("1", CallAnswer::Refuse);
+    let _first = (world.answered(), world.ends());
+    for answer in [
+        CallAnswer::Once,
+        CallAnswer::Refuse,
+        keep("pytest *", Scope::Run),
+        CallAnswer::RefuseBecause("no".to_owned()),
+    ] {
+        assert_eq!(world.answers("1", answer), Granted::TooLate);
+    }
+    assert_eq!(world.answers("nobody", CallAnswer::Once), Granted::TooLate);
+    assert!(world.answered().is_empty() && world.ends().is_empty());
+}
+
+#[test]
+fn what_is_kept_lets_the_others_through_that_it_covers_and_that_no_floor_holds() {
+    for scope in [Scope::Run, Scope::Project] {
+        let mut world = World::new();
+        for (request, line) in [
+            ("1", "pytest one"),
+            ("2", "pytest two"),
+            ("3", "cargo build"),
+            ("4", "pytest one && git push"),
+            ("5", "pytest one && rm -rf /"),
+        ] {
+            world.runs(request, line);
+        }
+        assert_eq!(world.answers("1", keep("pytest *", scope)), Granted::Yes);
+        assert_eq!(world.answered(), ["1 allow", "2 allow"]);
+        assert_eq!(world.waiting(), "3 4 5");
+        assert_eq!(world.ends(), ["1 true by user", "2 true by cascade"]);
+        world.runs("6", "pytest six");
+        world.runs("7", "pytest never");
+        let answered = world.answered();
+        assert_eq!(answered[0], "6 allow");
+        assert!(answered[1].starts_with("7 deny ("), "{answered:?}");
+        let stored = world.engine.setup.approvals.list().unwrap();
+        let kept: Vec<(&str, Scope)> = stored
+            .iter()
+            .map(|stored| (stored.approved.profile.as_str(), stored.approved.scope))
+            .collect();
+        assert_eq!(kept, [("build", scope)]);
+    }
+}
+
+#[test]
+fn only_what_was_offered_is_kept_and_the_call_waits_on() {
+    let mut world = World::new();
+    world.runs("1", "pytest one");
+    world.runs("2", "git push");
+    world.runs("3", "rm -rf /");
+    for (request, answer) in [
+        ("1", keep("*", Scope::Run)),
+        ("1", keep("cargo *", Scope::Run)),
+        ("2", keep("git push *", Scope::Project)),
+        ("3", keep("rm -rf *", Scope::Run)),
+    ] {
+        let granted = world.answers(request, answer.clone());
+        assert!(matches!(granted, Granted::NotKept(_)), "{answer:?}");
+    }
+    assert_eq!(world.waiting(), "1 2 3");
+    assert!(world.answered().is_empty() && world.ends().is_empty());
+    assert!(world.engine.setup.approvals.list().unwrap().is_empty());
+}
+
+#[test]
+fn a_plain_no_ends_the_turn_and_declines_what_else_its_session_asked() {
+    let mut world = World::new();
+    for request in ["1", "2", "3"] {
+        world.runs(request, "pytest one");
+    }
+    world.answers("2", CallAnswer::Refuse);
+    let answered = world.answered();
+    assert_eq!(answered.last().map(String::as_str), Some("2 deny and stop"));
+    assert!(answered[0].starts_with("1 deny (") && answered[1].starts_with("3 deny ("));
+    assert_eq!(world.waiting(), "");
+    assert_eq!(
+        world.ends(),
+        [
+            "1 false by cascade",
+            "3 false by cascade",
+            "2 false by user"
+        ]
+    );
+}
+
+#[test]
+fn a_no_with_a_word_reaches_the_agent_and_leaves_the_others_waiting() {
+    let mut world = World::new();
+    world.runs("1", "pytest one");
+    world.runs("2", "pytest two");
+    world.answers("1", CallAnswer::RefuseBecause("use cargo".to_owned()));
+    assert_eq!(world.answered(), ["1 deny (use cargo)"]);
+    assert_eq!(world.waiting(), "2");
+}
+
+#[test]
+fn calls_expire_with_their_turn_with_a_stop_and_with_the_program() {
+    let turn_ended = Event::TurnEnded {
+        turn: TurnId::new("trn_2"),
+        result: TurnResult::Interrupted,
+    };
+    let left = Event::Left {
+        reason: "quit".to_owned(),
+    };
+    for (event, is_told_later) in [
+        (turn_ended, false),
+        (Event::Stopped, false),
+        (Event::Cancelled, false),
+        (left, true),
+    ] {
+        let mut world = World::new();
+        world.runs("1", "pytest one");
+        world.runs("2", "pytest two");
+        world.engine.feed(event.clone()).unwrap();
+        assert_eq!(world.waiting(), "");
+        assert_eq!(world.ends(), ["1 expired", "2 expired"], "{event:?}");
+        assert!(world.answered().iter().all(|told| told.contains(" deny (")));
+        assert_eq!(world.answers("1", CallAnswer::Once), Granted::TooLate);
+        assert_eq!(world.engine.state().unanswered.len() == 2, is_told_later);
+    }
+}
+
+#[test]
+fn what_waited_when_the_program_was_killed_is_expired_by_the_next_one_and_its_agent_is_told() {
+    let mut world = World::new();
+    world.runs("1", "pytest one");
+    let resumed = Event::Resumed { gate: Gate::Manual };
+    world.engine.feed(resumed).unwrap();
+    assert_eq!(world.ends(), ["1 expired"]);
+    let unanswered = &world.engine.state().unanswered;
+    assert!(
+        unanswered
+            .iter()
+            .any(|told| told.what.contains("pytest one"))
+    );
+}
+
+#[test]
+fn a_call_that_its_cli_takes_back_waits_no_more() {
+    let mut world = World::new();
+    world.runs("1", "pytest one");
+    world.told(AdapterEvent::RequestWithdrawn {
+        request: RequestId::new("1"),
+    });
+    assert_eq!(world.waiting(), "");
+    assert_eq!(world.ends(), ["1 expired"]);
+    assert_eq!(world.answers("1", CallAnswer::Once), Granted::TooLate);
+}
+
+#[test]
+fn a_circle_waits_whatever_was_approved_and_begins_anew_once_it_was_let_pass() {
+    let mut world = World::new();
+    let cwd = world.engine.setup.root.clone();
+    let mark = Some(repetition::mark("Bash", &json!("pytest one")));
+    let run = |world: &mut World, request: &str| {
+        world.asks(request, command("pytest one", cwd.clone()), mark.clone());
+    };
+    run(&mut world, "1");
+    world.answers("1", keep("pytest *", Scope::Run));
+    run(&mut world, "2");
+    run(&mut world, "3");
+    assert_eq!(world.answered(), ["1 allow", "2 allow"]);
+    let asked = world.engine.state().approvals.first().unwrap();
+    assert_eq!(asked.why.as_ref().unwrap().rule, "doom loop");
+    assert_eq!((asked.keeping, asked.offers.len()), (Keeping::Never, 0));
+    // What is approved for another call does not let it through either.
+    world.runs("4", "cargo build");
+    world.answers("4", keep("cargo build *", Scope::Run));
+    assert_eq!(world.waiting(), "3");
+    world.answers("3", CallAnswer::Once);
+    let _answered = world.answered();
+    run(&mut world, "5");
+    run(&mut world, "6");
+    assert_eq!(world.answered(), ["5 allow", "6 allow"]);
+    run(&mut world, "7");
+    assert_eq!(world.waiting(), "7");
+}
+
+#[test]
+fn approvals_serve_the_agent_that_they_were_given_under() {
+    let mut world = World::new();
+    let approved = Approved {
+        profile: "plan".to_owned(),
+        permission: "bash".to_owned(),
+        what: Approvable::Pattern("pytest *".to_owned()),
+        scope: Scope::Project,
+    };
+    let run = RunId::new("run_1");
+    world
+        .engine
+        .setup
+        .approvals
+        .add(&run, instant::now(), &[approved])
+        .unwrap();
+    world.runs("1", "pytest one");
+    assert_eq!(world.waiting(), "1");
+}
+
+#[test]
+fn what_was_offered_is_kept_or_less_of_it() {
+    let pattern = |text: &str| Approvable::Pattern(text.to_owned());
+    let exact = |text: &str| Approvable::Exact(text.to_owned());
+    let offers = [exact("cargo test"), pattern("cargo test *")];
+    let check = |keeping, what: &[Approvable], scope, allowed| {
+        let why = forbidden(&offers, keeping, what, scope);
+        assert_eq!(why.is_none(), allowed, "{what:?} {why:?}");
+    };
+    let (run, project) = (Scope::Run, Scope::Project);
+    check(Keeping::Project, &[pattern("cargo test *")], project, true);
+    check(
+        Keeping::Project,
+        &[pattern("cargo test --lib *")],
+        run,
+        true,
+    );
+    check(Keeping::Project, &[pattern("cargo *")], run, false);
+    check(Keeping::Project, &[pattern("*")], run, false);
+    check(Keeping::Project, &[exact("*")], run, false);
+    check(Keeping::Project, &[], run, false);
+    check(Keeping::Run, &[exact("cargo test")], run, true);
+    check(Keeping::Run, &[exact("cargo test")], project, false);
+    check(Keeping::Never, &[exact("cargo test")], run, false);
+}
