@@ -81,6 +81,7 @@ impl Shaper {
     fn on_selector(&mut self, next: char, out: &mut String) {
         match self.last {
             Some('0'..='9' | '#' | '*') if next == EMOJI_STYLE => self.waiting = Waiting::Keycap,
+            Some(last) if is_ideographic_selector(next) && !is_ideograph(last) => {}
             Some(last) if !last.is_ascii() && !is_selector(last) && !is_joiner(last) => {
                 self.give(next, out);
             }
@@ -150,6 +151,18 @@ fn is_joiner(next: char) -> bool {
 
 fn is_selector(next: char) -> bool {
     matches!(next, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Selectors of which there are enough to write bytes with them.
+fn is_ideographic_selector(next: char) -> bool {
+    matches!(next, '\u{e0100}'..='\u{e01ef}')
+}
+
+fn is_ideograph(next: char) -> bool {
+    matches!(
+        next,
+        '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// Scripts whose letters take another form beside a joiner.

@@ -146,6 +146,10 @@ fn emoji_and_cjk_survive() {
 fn joiners_cannot_split_an_ascii_word() {
     check("sk\u{200d}-pr\u{fe0f}oj1\u{fe0f}23\u{200c}x", "sk-proj123x");
     check("漢\u{fe00}\u{fe01}\u{fe02}字", "漢\u{fe00}字");
+    check(
+        "😀\u{e0163}\u{e0175} é\u{e0100}漢\u{e0100}",
+        "😀 é漢\u{e0100}",
+    );
 }
 
 fn decode(bytes: &[u8]) -> String {
