@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 mod adapters;
 mod agents;
+pub mod builtin;
 pub mod key;
 pub mod keys;
 pub mod layers;

@@ -3,6 +3,7 @@
 //! Refuses to change a rule: those stand in configuration files, which are the user's.
 
 pub mod batch;
+pub mod builtin;
 pub mod check;
 pub mod explain;
 pub mod replay;
@@ -19,7 +20,7 @@ pub enum PermissionsSub {
     Check(check::CheckArgs),
     /// Shows how a call would be decided, step by step
     Explain(explain::ExplainArgs),
-    /// Lists what you approved for more than one call
+    /// Lists what you approved for more than one call, or the built-in rules about commands
     List(stored::ListArgs),
     /// Takes approvals back
     Revoke(stored::RevokeArgs),

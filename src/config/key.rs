@@ -51,8 +51,6 @@ pub enum Kind {
     Texts,
     /// A table of texts: environment variables.
     Environment,
-    /// A table whose values are one of these words each.
-    Words(&'static [&'static str]),
     /// A table of `true` and `false`.
     Flags,
     /// An array of tables, each with `permission`, `pattern` and `action`.
@@ -84,7 +82,6 @@ impl fmt::Display for Kind {
             }
             Self::Texts => f.write_str("a list of texts such as [\"one\", \"two\"]"),
             Self::Environment => f.write_str("a table of texts such as { NAME = \"value\" }"),
-            Self::Words(words) => write!(f, "a table whose values are {}", quoted(words)),
             Self::Flags => f.write_str("a table such as { write = false }"),
             Self::Rules => {
                 f.write_str("tables [[permission.rule]] with permission, pattern and action")
@@ -118,6 +115,8 @@ pub enum Untrusted {
     OnlyTrue,
     /// Set this value, the stricter one.
     OnlyFalse,
+    /// Set a stricter value than the one in force.
+    Tighten,
     /// Add rules that deny or ask; they hold beside the user's own rules, the stricter answer wins.
     Restrict,
 }
@@ -131,6 +130,7 @@ impl Untrusted {
             Self::Grow => "add to it",
             Self::OnlyTrue => "set it to true",
             Self::OnlyFalse => "set it to false",
+            Self::Tighten => "make it stricter",
             Self::Restrict => "add rules that deny or ask",
         }
     }

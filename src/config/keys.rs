@@ -3,14 +3,16 @@
 //! Refuses to know how values are read or merged. Keys of features that are still to come are
 //! listed too: they are accepted and checked, so that a configuration does not break later.
 
+use super::builtin;
 use super::key::{Key, Kind, Preset, Untrusted};
+use crate::permission::guard::Change;
 
 use Kind::{
     Adapter, AdapterOrNone, Choice, Command, Environment, FileName, Flag, Flags, Folder, Number,
     PromptFile, Rules, ShortRules, Size, Text, Texts, Time,
 };
 use Preset::{Is, Named, Unset};
-use Untrusted::{Grow, Ignored, Lower, OnlyFalse, OnlyTrue, Restrict};
+use Untrusted::{Grow, Ignored, Lower, OnlyFalse, OnlyTrue, Restrict, Tighten};
 
 const DAY: u64 = 86_400;
 
@@ -53,6 +55,7 @@ pub const KEYS: &[Key] = &[
     key("safety.require_confirm_for", Texts, Is("[\"git push\", \"npm publish\"]"), Grow, "Commands that run only after you confirm them"),
     key("safety.contain_agents", Flag, Is("true"), OnlyTrue, "Whether claude runs inside a sandbox of the system (bubblewrap), where there is one"),
     key("safety.contain_tests", Flag, Is("true"), OnlyTrue, "Whether the tests and commits that this program makes, with their hooks, run inside such a sandbox"),
+    key(builtin::PATH, Choice(&Change::NAMES), Unset("\"off\""), Tighten, "What a built-in rule of the guard gives in place of its own class; `agent-collab permissions list --builtin` prints them all"),
 
     key("paths.workdir", Folder, Is("\".agent-collab\""), Ignored, "Where a run keeps its files, inside the repository"),
     key("paths.plan", FileName, Is("\"plan.md\""), Ignored, "The plan, in paths.workdir"),
@@ -131,6 +134,9 @@ pub enum Found {
 
 /// Finds what a path, given by its segments, is.
 pub fn find(path: &[String]) -> Found {
+    if let Some(found) = builtin::find(path) {
+        return found;
+    }
     let mut found = Found::Unknown;
     for key in KEYS {
         let pattern: Vec<&str> = key.path.split('.').collect();
@@ -153,6 +159,7 @@ pub fn is_chosen_name(path: &[String]) -> bool {
     KEYS.iter().any(|key| {
         let pattern: Vec<&str> = key.path.split('.').take(path.len()).collect();
         pattern.len() == path.len()
+            && key.path != builtin::PATH
             && pattern.last() == Some(&"*")
             && pattern
                 .iter()

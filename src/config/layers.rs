@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::builtin;
 use super::key::{Key, Untrusted};
 use super::parse::Setting;
 use super::problem::{Notice, Place};
@@ -126,12 +127,14 @@ impl Settings {
             (Untrusted::Lower, Some(Value::Time(old)), Value::Time(new)) if new < old => {}
             (Untrusted::OnlyTrue, _, Value::Flag(true))
             | (Untrusted::OnlyFalse, _, Value::Flag(false)) => {}
+            (Untrusted::Tighten, held, new) if builtin::is_stricter(&setting.path, held, new) => {}
             (
                 Untrusted::Ignored
                 | Untrusted::Lower
                 | Untrusted::Grow
                 | Untrusted::OnlyTrue
                 | Untrusted::OnlyFalse
+                | Untrusted::Tighten
                 | Untrusted::Restrict,
                 ..,
             ) => return vec![ignored(trust, &setting)],

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::builtin;
 use super::key::{Key, Preset};
 use super::keys::{Found, find, is_chosen_name};
 use super::problem::{Place, Problem};
@@ -308,7 +309,7 @@ fn example(key: &Key) -> String {
     let value = match key.preset {
         Preset::Is(value) | Preset::Unset(value) | Preset::Named(_, value) => value,
     };
-    let name = key.path.rsplit('.').next().unwrap_or(key.path);
+    let name = builtin::example_name(key);
     format!("for example `{name} = {value}`")
 }
 

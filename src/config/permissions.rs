@@ -2,10 +2,11 @@
 //!
 //! Refuses to decide anything and to read files: it only converts what the layers hold.
 
+use super::builtin;
 use super::layers;
 use super::problem::Notice;
 use super::types::{AgentProfile, Config, Rule};
-use crate::permission::guard::Settings;
+use crate::permission::guard::{self, Settings};
 use crate::permission::lint;
 use crate::permission::profile::Shown;
 use crate::permission::{self, Action, AgentMode, Layer, Origin, Profile, Profiles, Rules, names};
@@ -36,14 +37,14 @@ pub enum Allowing {
 impl Permissions {
     /// Takes the permissions of a configuration. An allow that does not count asks.
     pub fn of(config: &Config, allowing: Allowing) -> Self {
+        let counts = |layer: layers::Layer| match allowing {
+            Allowing::Everybody => true,
+            Allowing::User => layer != layers::Layer::Project,
+            Allowing::Nobody => false,
+        };
         let convert = |rule: &Rule, layer: Layer| {
-            let counts = match allowing {
-                Allowing::Everybody => true,
-                Allowing::User => rule.layer != layers::Layer::Project,
-                Allowing::Nobody => false,
-            };
             let action = match rule.action {
-                Action::Allow if !counts => Action::Ask,
+                Action::Allow if !counts(rule.layer) => Action::Ask,
                 action => action,
             };
             as_rule(rule, action, layer)
@@ -66,6 +67,12 @@ impl Permissions {
             safety: Settings {
                 blocked: config.safety.blocked_commands.clone(),
                 confirm: config.safety.require_confirm_for.clone(),
+                builtin: guard::builtin()
+                    .filter_map(|rule| {
+                        let change = builtin::counted(config, rule, counts)?;
+                        Some((rule.name.to_owned(), change))
+                    })
+                    .collect(),
                 ..Settings::default()
             },
             written: in_layers(&config.permission.rules),

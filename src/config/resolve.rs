@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::agents;
+use super::builtin;
 use super::layers::{Held, Settings};
 use super::problem::{Place, Problem};
 use super::suggest::nearest;
@@ -85,7 +86,10 @@ impl<'a> Reader<'a> {
     }
 
     fn safety(&mut self) -> Safety {
+        let (changes, problems) = builtin::changes(self.settings);
+        self.problems.extend(problems);
         Safety {
+            builtin: changes.into_iter().collect(),
             blocked_commands: self.texts("safety.blocked_commands"),
             require_confirm_for: self.texts("safety.require_confirm_for"),
             contain_agents: self.flag("safety.contain_agents"),

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use super::builtin;
 use super::key::{Key, Preset};
 use super::keys::KEYS;
 use super::parse::SourceText;
@@ -101,7 +102,7 @@ fn names(table: &str, keys: &[&Key]) -> Vec<String> {
 }
 
 fn line(key: &Key, name: &str) -> String {
-    let key_name = key.path.rsplit('.').next().unwrap_or(key.path);
+    let key_name = builtin::example_name(key);
     let limit = match key.untrusted {
         super::key::Untrusted::Ignored => String::new(),
         limited => format!(" (untrusted: may {})", limited.limit()),

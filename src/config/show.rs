@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::Loaded;
+use super::builtin;
 use super::key::{Key, Preset};
 use super::layers::{Held, Layer, because};
 use super::problem::Place;
 use super::shipped;
 use super::trust::TrustState;
-use super::types::Rule;
+use super::types::{BuiltinChange, Rule};
 use super::value::toml_text;
 
 /// Writes every key with its value and origin as TOML that reads as the same configuration.
@@ -21,6 +22,10 @@ pub fn to_toml(loaded: &Loaded) -> String {
     for (table, keys) in shipped::tables() {
         if table == "permission" {
             text.push_str(&rules(loaded));
+            continue;
+        }
+        if table == builtin::TABLE {
+            text.push_str(&changes(loaded));
             continue;
         }
         for name in names(loaded, &table) {
@@ -111,6 +116,22 @@ fn line(loaded: &Loaded, key: &Key, name: &str) -> String {
             )
         }
     }
+}
+
+fn changes(loaded: &Loaded) -> String {
+    let changes = &loaded.config.safety.builtin;
+    if changes.is_empty() {
+        return format!("\n# [{}] changes no rule.\n", builtin::TABLE);
+    }
+    let line = |(name, made): (&String, &BuiltinChange)| {
+        let change = made.change.name();
+        format!(
+            "{name} = \"{change}\" # {}\n",
+            origin(made.layer, &made.place)
+        )
+    };
+    let lines: String = changes.iter().map(line).collect();
+    format!("\n[{}]\n{lines}", builtin::TABLE)
 }
 
 fn rules(loaded: &Loaded) -> String {

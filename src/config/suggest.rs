@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use similar::get_close_matches;
 
+use super::builtin;
 use super::keys::KEYS;
 
 /// How alike two words must be (0 to 1) before one is suggested for the other.
@@ -13,6 +14,9 @@ const LIKENESS: f32 = 0.6;
 
 /// Phrases what the user may have meant by a path that is no key.
 pub fn for_unknown_key(path: &[String]) -> String {
+    if let Some(hint) = builtin::for_unknown(path) {
+        return hint;
+    }
     let Some((last, parent)) = path.split_last() else {
         return String::new();
     };

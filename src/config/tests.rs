@@ -456,6 +456,11 @@ fn what_is_shown_says_where_it_comes_from_and_reads_as_the_same_configuration() 
 }
 
 /// One line of a random project configuration.
+fn change() -> BoxedStrategy<String> {
+    let words = prop::sample::select(&crate::permission::guard::Change::NAMES[..]);
+    words.prop_map(|word| format!("\"{word}\"")).boxed()
+}
+
 fn any_line() -> impl Strategy<Value = (String, String)> {
     let words = || {
         prop::sample::select(vec![
@@ -500,6 +505,8 @@ fn any_line() -> impl Strategy<Value = (String, String)> {
         named("limits.max_children", number(1, 64).boxed()),
         named("safety.blocked_commands", texts().boxed()),
         named("safety.require_confirm_for", texts().boxed()),
+        named("safety.builtin.git.stash", change()),
+        named("safety.builtin.\"files.tree\"", change()),
         named("permission.rule", rules.boxed()),
         named(
             "adapters.codex.program",
@@ -570,6 +577,10 @@ proptest! {
         prop_assert!(after.limits.turn_timeout <= before.limits.turn_timeout && after.limits.max_children <= before.limits.max_children);
         prop_assert!(before.safety.blocked_commands.iter().all(|command| after.safety.blocked_commands.contains(command)));
         prop_assert!(before.safety.require_confirm_for.iter().all(|command| after.safety.require_confirm_for.contains(command)));
+        for rule in crate::permission::guard::builtin() {
+            let class = |config: &types::Config| rule.class_by(config.safety.builtin.get(rule.name).map(|made| made.change));
+            prop_assert!(class(&after) >= class(&before));
+        }
         prop_assert!(after.permission.restrictions.iter().all(|rule| rule.action != Action::Allow));
         prop_assert_eq!(&after.permission.rules, &before.permission.rules);
         prop_assert_eq!(&after.test.command, &before.test.command);
@@ -785,4 +796,71 @@ fn a_project_that_is_not_trusted_brings_no_agents() {
         .expect("a right configuration");
     assert!(loaded.config.agents.is_empty());
     assert_eq!(loaded.notices.len(), 1);
+}
+
+#[test]
+fn a_built_in_rule_is_changed_by_its_name_in_either_spelling() {
+    use crate::permission::guard::{Class, classify};
+    let class = |text: &str| classify("git stash drop", &permissions(text).safety).class;
+    assert_eq!(class(""), Class::Dangerous);
+    assert_eq!(
+        class("[safety.builtin]\ngit.stash = \"confirm\"\n"),
+        Class::Confirm
+    );
+    assert_eq!(
+        class("[safety.builtin]\n\"git.stash\" = \"off\"\n"),
+        Class::Safe
+    );
+}
+
+#[test]
+fn a_built_in_rule_that_is_not_there_is_told_with_those_that_are() {
+    let text =
+        "[safety.builtin]\ngit.stahs = \"off\"\nundecided.limit = \"off\"\ngit.push = \"safe\"\n";
+    insta::assert_snapshot!(check(&[(GLOBAL, text)], &[]));
+    let told = check(
+        &[(GLOBAL, "[safety.builtin]\nundecided.limit = \"off\"\n")],
+        &[],
+    );
+    assert!(
+        told.contains("config.toml:2:19: `safety.builtin.undecided.limit` cannot be \"off\""),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_repository_that_is_not_trusted_may_only_make_built_in_rules_stricter() {
+    let scratch = Scratch::new(&[(
+        PROJECT,
+        "[safety.builtin]\ngit.stash = \"off\"\nfiles.many = \"dangerous\"\n",
+    )]);
+    let loaded = scratch
+        .load(&Choices::default())
+        .expect("a right configuration");
+    let made = &loaded.config.safety.builtin;
+    assert_eq!(made.keys().collect::<Vec<_>>(), ["files.many"]);
+    assert_eq!(loaded.notices.len(), 1);
+    assert!(
+        loaded.notices[0]
+            .what
+            .contains("it may only make it stricter")
+    );
+}
+
+#[test]
+fn what_a_repository_makes_milder_counts_only_where_its_allows_do() {
+    use permissions::{Allowing, Permissions};
+    let text = "[safety.builtin]\ngit.stash = \"off\"\nfiles.many = \"dangerous\"\n";
+    let settings = {
+        let mut settings = shipped_and("");
+        settings.lay_project(TrustState::Trusted, parsed(text));
+        settings
+    };
+    let config = resolve::resolve(&settings, Path::new("/home/me")).expect("sound");
+    let names = |allowing| -> Vec<String> {
+        let changes = Permissions::of(&config, allowing).safety.builtin;
+        changes.into_keys().collect()
+    };
+    assert_eq!(names(Allowing::Everybody), ["files.many", "git.stash"]);
+    assert_eq!(names(Allowing::User), ["files.many"]);
 }

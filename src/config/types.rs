@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::layers::Layer;
 use super::problem::Place;
 pub use crate::permission::Action;
+use crate::permission::guard::Change;
 
 /// The whole configuration in force.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,10 +78,23 @@ pub struct Safety {
     pub blocked_commands: Vec<String>,
     /// Commands that run only after confirmation.
     pub require_confirm_for: Vec<String>,
+    /// What is made of built-in rules, by their names.
+    pub builtin: BTreeMap<String, BuiltinChange>,
     /// Whether CLIs without a sandbox of their own run inside one of the system's.
     pub contain_agents: bool,
     /// Whether the program's own test commands run inside one.
     pub contain_tests: bool,
+}
+
+/// What somebody made of a built-in rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltinChange {
+    /// What it gives now.
+    pub change: Change,
+    /// Who said so.
+    pub layer: Layer,
+    /// Where it stands.
+    pub place: Place,
 }
 
 /// Where a run keeps its files.

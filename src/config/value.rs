@@ -32,7 +32,7 @@ pub enum Value {
     Text(String),
     /// Of [`Kind::Texts`] and [`Kind::Command`].
     Texts(Vec<String>),
-    /// Of [`Kind::Environment`] and [`Kind::Words`].
+    /// Of [`Kind::Environment`].
     Environment(BTreeMap<String, String>),
     /// Of [`Kind::Flags`].
     Flags(BTreeMap<String, bool>),
@@ -95,7 +95,6 @@ pub fn parse_value(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Value> {
         Kind::Command => parse_command(kind, raw).map(Value::Texts),
         Kind::Texts => parse_texts(kind, raw).map(Value::Texts),
         Kind::Environment => parse_environment(kind, raw).map(Value::Environment),
-        Kind::Words(words) => parse_words(kind, raw, words).map(Value::Environment),
         Kind::Flags => parse_flags(kind, raw).map(Value::Flags),
         Kind::Rules => parse_rules(kind, raw).map(Value::Rules),
         Kind::ShortRules => parse_short_rules(kind, raw).map(Value::Rules),
@@ -208,20 +207,6 @@ pub(super) fn parse_texts(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<St
             format!("must hold texts only, but has {}", describe(other)),
         )),
     }))
-}
-
-fn parse_words(
-    kind: Kind,
-    raw: &Spanned<DeValue<'_>>,
-    words: &[&str],
-) -> Read<BTreeMap<String, String>> {
-    let table = raw.get_ref().as_table().ok_or_else(|| misfit(kind, raw))?;
-    let pairs = gather(table.iter().map(|(name, value)| {
-        let word = value.get_ref().as_str().filter(|word| words.contains(word));
-        word.map(|word| (name.get_ref().to_string(), word.to_owned()))
-            .ok_or_else(|| misfit(kind, value))
-    }))?;
-    Ok(pairs.into_iter().collect())
 }
 
 fn parse_flags(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<BTreeMap<String, bool>> {

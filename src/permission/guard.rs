@@ -16,6 +16,7 @@ mod code;
 mod command;
 mod databases;
 mod devices;
+mod examples;
 mod files;
 mod git;
 mod infrastructure;
@@ -31,7 +32,7 @@ mod remote;
 mod system;
 mod wrapped;
 
-pub use builtin::{Builtin, builtin};
+pub use builtin::{Builtin, builtin, named};
 
 /// How much harm a command can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,16 +69,47 @@ impl Verdict {
     }
 }
 
-/// What a user makes of a built-in rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+impl Class {
+    /// Its name as the configuration and JSON have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Confirm => "confirm",
+            Self::Dangerous => "dangerous",
+        }
+    }
+}
+
+/// What a user makes of a built-in rule, the mildest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It is never applied.
+    /// It is never applied; it gives confirm where [`Builtin::may_be_off`] says no.
     Off,
     /// It gives confirm.
     Confirm,
     /// It gives dangerous.
     Dangerous,
+}
+
+impl Change {
+    /// The words of `[safety.builtin]`, the mildest first.
+    pub const NAMES: [&str; 3] = ["off", "confirm", "dangerous"];
+
+    /// Its word of [`Change::NAMES`].
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Confirm => "confirm",
+            Self::Dangerous => "dangerous",
+        }
+    }
+
+    /// Reads one of [`Change::NAMES`].
+    pub fn parsed(name: &str) -> Option<Self> {
+        let all = [Self::Off, Self::Confirm, Self::Dangerous];
+        all.into_iter().find(|change| change.name() == name)
+    }
 }
 
 /// What the guard goes by.
@@ -128,14 +160,6 @@ pub fn classify_argv(argv: &[String], settings: &Settings) -> Verdict {
 /// Classifies what was read already; `text` is what it was read from.
 pub fn classify_reading(reading: &Reading, text: &str, settings: &Settings) -> Verdict {
     judge::verdict(reading, text, settings)
-}
-
-/// Tells the names in [`Settings::builtin`] that name no rule.
-pub fn unknown_rules(settings: &Settings) -> Vec<&str> {
-    let names = settings.builtin.keys().map(String::as_str);
-    names
-        .filter(|name| builtin::named(name).is_none())
-        .collect()
 }
 
 #[cfg(test)]

@@ -66,6 +66,8 @@ pub struct Reading {
     /// looked up: given when there is a [`Doubt::Unparsable`] or [`Doubt::Limit`], so that blocked
     /// words can still be looked for at every place of a line.
     pub rough: Vec<Vec<String>>,
+    /// How many steps it took, in the measure of [`Limits::nodes`].
+    pub steps: usize,
 }
 
 /// One simple command that would run, wrappers taken off.
@@ -236,6 +238,11 @@ pub fn read(text: &str, limits: &Limits) -> Reading {
 pub fn read_argv(argv: &[String], limits: &Limits) -> Reading {
     let n_bytes = argv.iter().map(String::len).sum();
     Reader::new(*limits, n_bytes).read_argv(argv)
+}
+
+/// Splits a text at its operators and blanks alone, as [`Reading::rough`] tells.
+pub fn rough(text: &str) -> Vec<Vec<String>> {
+    rough::split(text)
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use clap::Args;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::builtin;
 use crate::app::start::{Refusal, find_root};
+use crate::cli::ChoiceArgs;
 use crate::config::Places;
 use crate::config::problem::visible;
 use crate::engine::git::GitSettings;
@@ -26,6 +28,12 @@ pub struct ListArgs {
     /// Prints JSON
     #[arg(long)]
     pub json: bool,
+    /// Lists the built-in rules about commands instead: name, class, what each catches, an example
+    #[arg(long)]
+    pub builtin: bool,
+    /// The configuration that counts for --builtin.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
 }
 
 /// Arguments of `agent-collab permissions revoke`.
@@ -49,8 +57,12 @@ pub struct RevokeArgs {
 /// Runs `list`.
 ///
 /// # Errors
-/// The approvals cannot be read.
+/// The approvals cannot be read, or the configuration has problems.
 pub async fn list(args: ListArgs) -> Result<u8, Refusal> {
+    if args.builtin {
+        let text = builtin::list(&args.choices, args.json).await?;
+        return Ok(print(&text));
+    }
     let (approvals, root) = approvals().await?;
     let stored = approvals.list()?;
     let text = match args.json {

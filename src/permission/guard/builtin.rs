@@ -5,10 +5,11 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::examples::EXAMPLES;
 use super::pattern::Pattern;
 use super::{
-    Class, databases, devices, files, git, infrastructure, interpreters, judge, permissions,
-    publish, remote, system,
+    Change, Class, databases, devices, files, git, infrastructure, interpreters, judge,
+    permissions, publish, remote, system,
 };
 
 /// One built-in rule.
@@ -51,6 +52,37 @@ impl Builtin {
         }
     }
 }
+
+impl Builtin {
+    /// Tells whether it may be turned off: not where the guard does not know what a command does.
+    pub fn may_be_off(&self) -> bool {
+        self.family() != UNDECIDED
+    }
+
+    /// The first part of its name.
+    pub fn family(&self) -> &'static str {
+        self.name.split('.').next().unwrap_or(self.name)
+    }
+
+    /// The class that it gives when a user made this of it; `None` when it is not applied.
+    pub fn class_by(&self, change: Option<Change>) -> Option<Class> {
+        match change {
+            None => Some(self.class),
+            Some(Change::Off) if self.may_be_off() => None,
+            Some(Change::Off | Change::Confirm) => Some(Class::Confirm),
+            Some(Change::Dangerous) => Some(Class::Dangerous),
+        }
+    }
+
+    /// A command that it holds back.
+    pub fn example(&self) -> &'static str {
+        let of_it = EXAMPLES.iter().find(|(name, _)| *name == self.name);
+        of_it.map_or("", |(_, example)| *example)
+    }
+}
+
+/// The family of what the guard cannot decide.
+const UNDECIDED: &str = "undecided";
 
 const FAMILIES: &[&[&Builtin]] = &[
     files::RULES,

@@ -75,6 +75,11 @@ pub fn effects(text: &str, language: Language) -> Vec<Effect> {
         }
     }
     code.judge_whole(&mut effects);
+    bounded(effects, is_cut)
+}
+
+/// Of very many effects the first, and that there is more.
+fn bounded(mut effects: Vec<Effect>, is_cut: bool) -> Vec<Effect> {
     if is_cut || effects.len() > EFFECTS {
         effects.truncate(EFFECTS);
         effects.push(Effect::Unknown);

@@ -2,6 +2,8 @@
 //!
 //! It refuses to know what code does; [`super::code`] looks at that.
 
+use std::ops::Range;
+
 use crate::permission::shell::{Input, RedirectKind, Simple, UNKNOWN};
 use crate::permission::words::listed;
 
@@ -9,9 +11,9 @@ use super::builtin::Builtin;
 use super::code::{self, Language};
 use super::command::Command;
 use super::databases::{Harm, statement_harm};
+use super::devices;
 use super::judge::Scene;
 use super::place::normal;
-use super::{devices, remote};
 
 mod known;
 
@@ -144,7 +146,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     }
     match script(command) {
         Some(path) => {
-            for code in written(path, scene) {
+            for code in written(path, &command.simple.span, scene) {
                 judge_code(&code, interpreter.language, command.simple, scene);
             }
         }
@@ -277,11 +279,15 @@ fn script<'a>(command: &Command<'a>) -> Option<&'a str> {
 }
 
 /// What the commands of the same text write into a file, where it is known.
-fn written(path: &str, scene: &Scene<'_>) -> Vec<String> {
+fn written(path: &str, span: &Range<usize>, scene: &Scene<'_>) -> Vec<String> {
     let path = normal(path);
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_path = |text: &str| text.ends_with(name) && normal(text) == path;
     let mut found = Vec::new();
+    let n_commands = scene.reading.commands.len();
+    if !scene.take(1 + n_commands / 16, span) {
+        return found;
+    }
     for simple in &scene.reading.commands {
         let is_target = simple.redirects.iter().any(|redirect| {
             matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append)
@@ -323,7 +329,7 @@ fn judge_code(text: &str, language: Language, simple: &Simple, scene: &Scene<'_>
     let span = &simple.span;
     if text.chars().all(|c| c == UNKNOWN || c.is_whitespace()) && text.contains(UNKNOWN) {
         scene.note(&UNKNOWN_CODE, span);
-        if scene.reading.commands.iter().any(remote::is_fetcher) {
+        if scene.fetches() {
             scene.note(&REMOTE, span);
         }
         return;

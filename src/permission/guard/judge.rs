@@ -3,7 +3,7 @@
 //! It refuses to know what single programs do.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
 
 use crate::permission::shell::{self, Doubt, Input, Limits, Reading, Simple, Word, WrapperKind};
@@ -13,7 +13,7 @@ use super::command::{Command, plain_name, without_carrier};
 use super::pattern::Match;
 use super::phrases::Phrase;
 use super::place::joined;
-use super::{Change, Class, Settings, Verdict};
+use super::{Class, Settings, Verdict};
 use super::{
     databases, devices, files, git, infrastructure, interpreters, permissions, phrases, remote,
     system, wrapped,
@@ -51,6 +51,15 @@ const DEPTH: usize = 6;
 /// Longest run of words that is looked at from one place of a text that cannot be read.
 const ROUGH_WORDS: usize = 24;
 
+/// Most commands that are looked for in a text that cannot be read.
+const ROUGH_COMMANDS: usize = 400;
+
+/// Steps that judging a command takes, besides those for its words.
+const JUDGED: usize = 16;
+
+/// The longest name of a working folder that is followed; a longer one goes by its beginning.
+const LONGEST_FOLDER: usize = 512;
+
 /// A text, what is known of it, and what was found so far.
 pub struct Scene<'a> {
     /// Everything that the text would run.
@@ -62,16 +71,17 @@ pub struct Scene<'a> {
     phrases: &'a [Phrase],
     depth: usize,
     found: RefCell<Option<Verdict>>,
+    /// Steps that are left, for this text and those in it.
+    left: &'a Cell<usize>,
+    fetches: OnceCell<bool>,
 }
 
 impl Scene<'_> {
     /// Notes that a rule holds for a part of the text.
     pub fn note(&self, rule: &Builtin, span: &Range<usize>) {
-        let class = match self.settings.builtin.get(rule.name) {
-            None => rule.class,
-            Some(Change::Off) => return,
-            Some(Change::Confirm) => Class::Confirm,
-            Some(Change::Dangerous) => Class::Dangerous,
+        let change = self.settings.builtin.get(rule.name).copied();
+        let Some(class) = rule.class_by(change) else {
+            return;
         };
         self.add(Verdict {
             class,
@@ -87,7 +97,9 @@ impl Scene<'_> {
             return self.note(&LIMIT, span);
         }
         let reading = shell::read(text, &self.inner_limits());
-        self.note_reading(&reading, text, span);
+        if self.take(1 + reading.steps, span) {
+            self.note_reading(&reading, text, span);
+        }
     }
 
     /// Judges a command that a command of this one starts without a shell.
@@ -96,7 +108,9 @@ impl Scene<'_> {
             return self.note(&LIMIT, span);
         }
         let reading = shell::read_argv(argv, &self.inner_limits());
-        self.note_reading(&reading, &argv.join(" "), span);
+        if self.take(1 + reading.steps, span) {
+            self.note_reading(&reading, &argv.join(" "), span);
+        }
     }
 
     /// Each level has half of the work of the one above.
@@ -104,9 +118,26 @@ impl Scene<'_> {
         let limits = self.settings.limits;
         Limits {
             bytes: limits.bytes,
-            nodes: limits.nodes >> (self.depth + 1),
+            nodes: (limits.nodes >> (self.depth + 1)).min(self.left.get()),
             ..limits
         }
+    }
+
+    /// Counts steps; `false`, which is noted, when there are no more.
+    pub fn take(&self, steps: usize, span: &Range<usize>) -> bool {
+        let left = self.left.get().saturating_sub(steps);
+        self.left.set(left);
+        if left == 0 {
+            self.note(&LIMIT, span);
+        }
+        left > 0
+    }
+
+    /// Tells whether some command brings bytes from another machine.
+    pub fn fetches(&self) -> bool {
+        *self
+            .fetches
+            .get_or_init(|| self.reading.commands.iter().any(remote::is_fetcher))
     }
 
     fn note_reading(&self, reading: &Reading, text: &str, span: &Range<usize>) {
@@ -117,6 +148,8 @@ impl Scene<'_> {
             phrases: self.phrases,
             depth: self.depth + 1,
             found: RefCell::new(None),
+            left: self.left,
+            fetches: OnceCell::new(),
         };
         if let Some(verdict) = inner.judged(text) {
             self.add(Verdict {
@@ -144,11 +177,16 @@ impl Scene<'_> {
     fn judged(mut self, text: &str) -> Option<Verdict> {
         let commands = &self.reading.commands;
         for simple in commands {
+            if !self.take(cost(simple), &simple.span) {
+                break;
+            }
             self.judge_simple(simple);
             self.follow_cd(simple);
         }
         self.cwd = began(self.settings);
-        remote::judge_together(&self);
+        if self.left.get() > 0 {
+            remote::judge_together(&self);
+        }
         self.judge_doubts(text);
         self.found.into_inner()
     }
@@ -251,7 +289,7 @@ impl Scene<'_> {
         self.cwd = match target {
             None => Some("~".to_owned()),
             Some(word) if word.text == "-" || !word.is_sure => began(self.settings),
-            Some(word) => Some(self.path(&word.text)),
+            Some(word) => Some(beginning(self.path(&word.text))),
         };
     }
 
@@ -273,17 +311,21 @@ impl Scene<'_> {
                 Doubt::DynamicText { span } => self.note(&TEXT, span),
             }
         }
-        if is_rough {
-            self.judge_rough(text);
+        if self.left.get() == 0 {
+            self.judge_rough(&shell::rough(text), text);
+        } else if is_rough {
+            self.judge_rough(&self.reading.rough, text);
         }
     }
 
     /// Looks for commands at every place of a text that cannot be read; only what is dangerous counts.
-    fn judge_rough(&self, text: &str) {
+    fn judge_rough(&self, lines: &[Vec<String>], text: &str) {
         let whole = 0..text.len();
-        for line in &self.reading.rough {
+        let has_redirect = text.contains('>');
+        let mut left = ROUGH_COMMANDS;
+        for line in lines {
             let words: Vec<Word> = line.iter().map(Word::new).collect();
-            let redirected = line.first().filter(|_| text.contains('>'));
+            let redirected = line.first().filter(|_| has_redirect);
             if redirected
                 .is_some_and(|target| phrases::is_blocked_target(target, self.phrases, self))
             {
@@ -293,7 +335,9 @@ impl Scene<'_> {
                 let behind = words
                     .get(at..words.len().min(at + ROUGH_WORDS))
                     .unwrap_or_default();
-                self.judge_rough_command(behind, &whole);
+                if left > 0 && self.judge_rough_command(behind, &whole) {
+                    left -= 1;
+                }
             }
             if self
                 .found
@@ -306,15 +350,16 @@ impl Scene<'_> {
         }
     }
 
-    fn judge_rough_command(&self, words: &[Word], span: &Range<usize>) {
+    /// Tells whether the first word is a program that is looked for.
+    fn judge_rough_command(&self, words: &[Word], span: &Range<usize>) -> bool {
         let Some(first) = words.first() else {
-            return;
+            return false;
         };
         let name = plain_name(&first.text);
         let is_known = BY_PROGRAM.contains_key(&name)
             || self.phrases.iter().any(|phrase| phrase.begins_with(&name));
         if !is_known {
-            return;
+            return false;
         }
         let simple = Simple {
             words: words.to_vec(),
@@ -328,12 +373,37 @@ impl Scene<'_> {
             self.judge_phrases(&command);
             self.judge_patterns(&command);
         }
+        true
     }
+}
+
+/// How many steps judging a command takes.
+fn cost(simple: &Simple) -> usize {
+    let around: usize = simple
+        .via
+        .iter()
+        .map(|wrapper| 2 + wrapper.words.len())
+        .sum();
+    let input = match &simple.input {
+        Input::Text(text) => text.len() / 64,
+        Input::Pipe(from) => from.len(),
+        Input::Nothing | Input::Unknown => 0,
+    };
+    JUDGED + simple.words.len() + around + simple.redirects.len() + input
+}
+
+/// The first part of a folder's name.
+fn beginning(mut path: String) -> String {
+    if let Some((at, _)) = path.char_indices().nth(LONGEST_FOLDER) {
+        path.truncate(at);
+    }
+    path
 }
 
 /// The strictest verdict over a reading; `text` is what it was read from.
 pub fn verdict(reading: &Reading, text: &str, settings: &Settings) -> Verdict {
     let phrases = Phrase::all(settings);
+    let left = Cell::new(settings.limits.for_text(text.len()));
     let scene = Scene {
         reading,
         settings,
@@ -341,6 +411,8 @@ pub fn verdict(reading: &Reading, text: &str, settings: &Settings) -> Verdict {
         phrases: &phrases,
         depth: 0,
         found: RefCell::new(None),
+        left: &left,
+        fetches: OnceCell::new(),
     };
     scene.judged(text).unwrap_or(Verdict {
         class: Class::Safe,

@@ -2,6 +2,7 @@
 //!
 //! It refuses to know whether an address can be trusted.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::permission::shell::{Doubt, Input, RedirectKind, Simple, UNKNOWN, WrapperKind};
@@ -68,9 +69,9 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
 
 /// Judges what commands do together: a file that one downloads and another runs, a fetched text that is run.
 pub fn judge_together(scene: &Scene<'_>) {
-    let mut downloaded: Vec<String> = Vec::new();
+    let mut downloaded: BTreeSet<String> = BTreeSet::new();
     let mut renamed: Vec<(String, String)> = Vec::new();
-    let has_fetcher = scene.reading.commands.iter().any(is_fetcher);
+    let has_fetcher = scene.fetches();
     for simple in &scene.reading.commands {
         let words = without_carrier(&simple.words);
         let Some(command) = Command::of(&words, simple) else {
@@ -93,7 +94,7 @@ pub fn judge_together(scene: &Scene<'_>) {
                 .reading
                 .commands
                 .iter()
-                .any(|simple| is_decoder(simple) && is_related(&simple.span, span));
+                .any(|simple| is_related(&simple.span, span) && is_decoder(simple));
             match (has_fetcher, is_decoded) {
                 (true, _) => scene.note(&PIPED, span),
                 (false, true) => scene.note(&DECODED, span),
@@ -103,6 +104,9 @@ pub fn judge_together(scene: &Scene<'_>) {
     }
 }
 
+/// Most programs under other names that are followed.
+const RENAMED: usize = 64;
+
 /// `cp /bin/rm x; ./x -rf y`: a program under another name.
 fn judge_renamed(command: &Command<'_>, renamed: &mut Vec<(String, String)>, scene: &Scene<'_>) {
     let called = command
@@ -110,7 +114,11 @@ fn judge_renamed(command: &Command<'_>, renamed: &mut Vec<(String, String)>, sce
         .first()
         .map(|first| normal(&first.text))
         .unwrap_or_default();
-    if let Some((_, program)) = renamed.iter().find(|(name, _)| *name == called) {
+    if let Some((_, program)) = renamed
+        .iter()
+        .take(RENAMED)
+        .find(|(name, _)| *name == called)
+    {
         let rest = command.rest().iter().map(|word| word.text.clone());
         let argv: Vec<String> = std::iter::once(program.clone()).chain(rest).collect();
         scene.note_argv(&argv, &command.simple.span);
@@ -262,9 +270,12 @@ fn reads_net(simple: &Simple) -> bool {
 /// Every command whose output reaches a command, through any number of pipes.
 fn sources<'a>(simple: &'a Simple, scene: &'a Scene<'_>) -> Vec<&'a Simple> {
     let mut seen: Vec<usize> = Vec::new();
-    let mut open: Vec<usize> = indices(&simple.input);
+    let mut open: Vec<usize> = indices(&simple.input).to_vec();
     while let Some(at) = open.pop() {
-        if seen.contains(&at) || seen.len() > 64 {
+        if seen.len() > 64 {
+            break;
+        }
+        if seen.contains(&at) {
             continue;
         }
         seen.push(at);
@@ -277,10 +288,10 @@ fn sources<'a>(simple: &'a Simple, scene: &'a Scene<'_>) -> Vec<&'a Simple> {
         .collect()
 }
 
-fn indices(input: &Input) -> Vec<usize> {
+fn indices(input: &Input) -> &[usize] {
     match input {
-        Input::Pipe(from) => from.clone(),
-        Input::Nothing | Input::Text(_) | Input::Unknown => Vec::new(),
+        Input::Pipe(from) => from,
+        Input::Nothing | Input::Text(_) | Input::Unknown => &[],
     }
 }
 
@@ -320,7 +331,7 @@ fn is_decoder(simple: &Simple) -> bool {
 }
 
 /// Notes the files that hold what was fetched.
-fn follow_file(command: &Command<'_>, scene: &Scene<'_>, downloaded: &mut Vec<String>) {
+fn follow_file(command: &Command<'_>, scene: &Scene<'_>, downloaded: &mut BTreeSet<String>) {
     let simple = command.simple;
     let fetches = is_fetcher(simple)
         || sources(simple, scene)
@@ -339,7 +350,7 @@ fn follow_file(command: &Command<'_>, scene: &Scene<'_>, downloaded: &mut Vec<St
         if let Some((target, moved)) = texts.split_last()
             && moved.iter().any(|path| downloaded.contains(&normal(path)))
         {
-            downloaded.push(normal(target));
+            downloaded.insert(normal(target));
         }
     }
 }
@@ -365,7 +376,7 @@ fn named_after_address(command: &Command<'_>) -> Vec<String> {
     names.collect()
 }
 
-fn runs_one_of(command: &Command<'_>, downloaded: &[String]) -> bool {
+fn runs_one_of(command: &Command<'_>, downloaded: &BTreeSet<String>) -> bool {
     let is_one = |text: &str| downloaded.contains(&normal(text));
     let by_name = command
         .words

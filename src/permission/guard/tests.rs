@@ -31,14 +31,6 @@ const CASES: &[(&str, &str)] = &[
     ("word-boundary", include_str!("cases/word-boundary.txt")),
 ];
 
-fn word(class: Class) -> &'static str {
-    match class {
-        Class::Safe => "safe",
-        Class::Confirm => "confirm",
-        Class::Dangerous => "dangerous",
-    }
-}
-
 fn cases(text: &'static str) -> impl Iterator<Item = (&'static str, String)> {
     text.lines().filter_map(|line| {
         let (class, command) = line.split_once('\t')?;
@@ -53,10 +45,10 @@ fn every_case_has_its_class() {
     for (name, text) in CASES {
         for (class, command) in cases(text) {
             let verdict = classify(&command, &settings);
-            if word(verdict.class) != class {
+            if verdict.class.name() != class {
                 misses.push(format!(
                     "{name}: {class} and not {}: {command:?} ({})",
-                    word(verdict.class),
+                    verdict.class.name(),
                     verdict.rule
                 ));
             }
@@ -183,7 +175,7 @@ fn check_all(templates: &[&str], commands: &[String], allowed: &[Class]) {
             if !allowed.contains(&verdict.class) {
                 misses.push(format!(
                     "{} and not expected ({}): {text:?}",
-                    word(verdict.class),
+                    verdict.class.name(),
                     verdict.rule
                 ));
             }
@@ -251,4 +243,29 @@ fn a_push_or_publish_is_asked_about_wherever_it_is_run() {
         &lines_of(&["git-push", "publish"], "confirm"),
         &[Class::Confirm],
     );
+}
+
+#[test]
+fn every_builtin_rule_has_an_example_that_it_holds_back() {
+    let mut settings = Settings {
+        blocked: Vec::new(),
+        confirm: Vec::new(),
+        ..Settings::default()
+    };
+    let misses: Vec<String> = builtin()
+        .map(|rule| (rule, classify(rule.example(), &settings)))
+        .filter(|(rule, found)| (found.rule.as_str(), found.class) != (rule.name, rule.class))
+        .map(|(rule, found)| format!("{}: {:?} gives {}", rule.name, rule.example(), found.rule))
+        .collect();
+    assert_eq!(misses, Vec::<String>::new());
+    for rule in builtin() {
+        settings.builtin = BTreeMap::from([(rule.name.to_owned(), Change::Off)]);
+        let verdict = classify(rule.example(), &settings);
+        assert_eq!(
+            verdict.rule == rule.name,
+            !rule.may_be_off(),
+            "{}",
+            rule.name
+        );
+    }
 }

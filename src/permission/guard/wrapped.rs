@@ -54,9 +54,8 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         .first()
         .is_some_and(|first| first.text.contains('/'));
     let name = command.program.as_str();
-    let is_known = KNOWN.split_whitespace().any(|known| known == name)
-        || BY_PROGRAM.contains_key(name)
-        || interpreters::is_interpreter(name);
+    let is_known =
+        listed(KNOWN, name) || BY_PROGRAM.contains_key(name) || interpreters::is_interpreter(name);
     if is_known
         && !(has_folder && name.contains('.'))
         && !matches!(name, "wsl" | "nix" | "chrt" | "taskset")

@@ -15,8 +15,18 @@ pub enum Variable {
     Array(Vec<Value>),
 }
 
+impl Variable {
+    /// How many steps a copy of it takes.
+    pub fn cost(&self) -> usize {
+        match self {
+            Self::One(value) => value.cost(),
+            Self::Array(values) => values.iter().map(Value::cost).sum(),
+        }
+    }
+}
+
 /// A name's possible meanings.
-type Table<T> = Rc<BTreeMap<String, Vec<T>>>;
+type Table<T> = Rc<BTreeMap<Rc<str>, Rc<Vec<T>>>>;
 
 /// The state of a shell; cheap to copy for a branch.
 #[derive(Debug, Clone, Default)]
@@ -46,13 +56,13 @@ impl PartialEq for Function {
 }
 
 /// The most meanings of one name that are told apart.
-const MOST: usize = 256;
+const MOST: usize = 32;
 
 impl Env {
     /// Everything that a variable may hold; what was never set comes from outside.
     pub fn get(&self, name: &str) -> Vec<Variable> {
         match self.variables.get(name) {
-            Some(values) => values.clone(),
+            Some(values) => values.to_vec(),
             None => vec![from_outside(name)],
         }
     }
@@ -67,7 +77,7 @@ impl Env {
         } else {
             values
         };
-        Rc::make_mut(&mut self.variables).insert(name.to_owned(), values);
+        Rc::make_mut(&mut self.variables).insert(name.into(), Rc::new(values));
     }
 
     pub fn set_text(&mut self, name: &str, value: Value) {
@@ -75,37 +85,41 @@ impl Env {
     }
 
     pub fn functions(&self, name: &str) -> Vec<Function> {
-        self.functions.get(name).cloned().unwrap_or_default()
+        self.functions
+            .get(name)
+            .map_or_else(Vec::new, |found| found.to_vec())
     }
 
     pub fn define(&mut self, name: &str, function: Function) {
-        Rc::make_mut(&mut self.functions).insert(name.to_owned(), vec![function]);
+        Rc::make_mut(&mut self.functions).insert(name.into(), Rc::new(vec![function]));
     }
 
     /// Whether a function is exported to another shell is not followed: there it may be missing.
     pub fn doubt_functions(&mut self) {
-        let is_doubtful = |functions: &Vec<Function>| functions.contains(&Function::Program);
+        let is_doubtful = |functions: &Rc<Vec<Function>>| functions.contains(&Function::Program);
         if !self.functions.values().all(is_doubtful) {
             for functions in Rc::make_mut(&mut self.functions).values_mut() {
                 if !functions.contains(&Function::Program) {
-                    functions.push(Function::Program);
+                    Rc::make_mut(functions).push(Function::Program);
                 }
             }
         }
     }
 
     pub fn aliases(&self, name: &str) -> Vec<Value> {
-        self.aliases.get(name).cloned().unwrap_or_default()
+        self.aliases
+            .get(name)
+            .map_or_else(Vec::new, |found| found.to_vec())
     }
 
     pub fn set_alias(&mut self, name: &str, value: Value) {
-        Rc::make_mut(&mut self.aliases).insert(name.to_owned(), vec![value]);
+        Rc::make_mut(&mut self.aliases).insert(name.into(), Rc::new(vec![value]));
     }
 
     /// Leaves a variable empty and a function in doubt.
     pub fn forget(&mut self, name: &str) {
         if let Some(functions) = Rc::make_mut(&mut self.functions).get_mut(name) {
-            functions.push(Function::Program);
+            Rc::make_mut(functions).push(Function::Program);
         }
         self.set_text(name, Value::default());
     }
@@ -120,17 +134,23 @@ impl Env {
         variables | functions | aliases
     }
 
-    pub fn n_variables(&self) -> usize {
-        self.variables.len()
+    /// How many names it holds.
+    pub fn size(&self) -> usize {
+        self.variables.len() + self.functions.len() + self.aliases.len()
     }
 
     /// How many steps a merge with another state takes.
     pub fn cost(&self, other: &Self) -> usize {
-        if Rc::ptr_eq(&self.variables, &other.variables) {
-            1
-        } else {
-            self.variables.len() + other.variables.len()
-        }
+        1 + size_of_two(&self.variables, &other.variables)
+            + size_of_two(&self.functions, &other.functions)
+            + size_of_two(&self.aliases, &other.aliases)
+    }
+}
+
+fn size_of_two<T>(ours: &Table<T>, theirs: &Table<T>) -> usize {
+    match Rc::ptr_eq(ours, theirs) {
+        true => 0,
+        false => 2 * (ours.len() + theirs.len()),
     }
 }
 
@@ -142,11 +162,12 @@ fn merge<T: Clone + PartialEq>(
     if Rc::ptr_eq(ours, theirs) {
         return false;
     }
-    let mut added: Vec<(String, Vec<T>)> = Vec::new();
+    let mut added: Vec<(Rc<str>, Rc<Vec<T>>)> = Vec::new();
     for (name, values) in theirs.iter() {
         let known = match ours.get(name) {
-            Some(known) => known.clone(),
-            None => outside(name).into_iter().collect(),
+            Some(known) if Rc::ptr_eq(known, values) => continue,
+            Some(known) => Rc::clone(known),
+            None => Rc::new(outside(name).into_iter().collect()),
         };
         let new: Vec<T> = values
             .iter()
@@ -154,7 +175,11 @@ fn merge<T: Clone + PartialEq>(
             .cloned()
             .collect();
         if !new.is_empty() {
-            added.push((name.clone(), known.into_iter().chain(new).collect()));
+            let mut both: Vec<T> = known.iter().cloned().chain(new).collect();
+            if let (true, Some(unknown)) = (both.len() > MOST, outside("")) {
+                both = vec![unknown];
+            }
+            added.push((Rc::clone(name), Rc::new(both)));
         }
     }
     for (name, known) in ours.iter() {
@@ -162,7 +187,7 @@ fn merge<T: Clone + PartialEq>(
             && !known.contains(&value)
         {
             let both = known.iter().cloned().chain([value]).collect();
-            added.push((name.clone(), both));
+            added.push((Rc::clone(name), Rc::new(both)));
         }
     }
     let adds = !added.is_empty();

@@ -159,7 +159,14 @@ impl Reader {
 
     /// Does an assignment; answers what the variable may hold now.
     pub fn assign(&mut self, assign: &Assign, env: &mut Env) -> Texts {
-        let old = env.get(&assign.name);
+        let needs_old = assign.index.is_some() || assign.is_append;
+        let old = if needs_old {
+            env.get(&assign.name)
+        } else {
+            Vec::new()
+        };
+        let here = self.here();
+        self.work.take(old.iter().map(Variable::cost).sum(), &here);
         let new: Vec<Variable> = match &assign.value {
             AssignValue::One(word) => {
                 let texts = self.texts(&word.pieces, env);
@@ -187,8 +194,8 @@ impl Reader {
             Variable::One(value) => value.clone(),
             Variable::Array(values) => in_one(values),
         }));
-        let here = self.here();
-        self.work.take(values.len(), &here);
+        self.work
+            .take(values.iter().map(Variable::cost).sum(), &here);
         env.set(&assign.name, values);
         self.read_variable(&assign.name, &texts, env);
         texts

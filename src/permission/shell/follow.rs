@@ -44,6 +44,10 @@ impl Reader {
                 }
             }
             let written = self.item(item, env, feed);
+            if item.link == Link::IfFailed {
+                let here = self.here();
+                self.work.take(out.cost(), &here);
+            }
             out = if item.link == Link::IfFailed {
                 out.clone().then(&written).or(out)
             } else {
@@ -59,7 +63,7 @@ impl Reader {
     pub fn branch(&mut self, env: &Env) -> Env {
         let here = self.here();
         // The copy is made whole once one of the two changes.
-        self.work.take(env.n_variables() / 8, &here);
+        self.work.take(env.size() / 4, &here);
         env.clone()
     }
 
@@ -165,6 +169,9 @@ impl Reader {
         let mut out: Option<Texts> = None;
         let mut has_else = false;
         for (test, body) in branches {
+            if self.work.is_spent() {
+                break;
+            }
             self.list(test, env, feed);
             has_else = test.items.is_empty();
             let mut taken = self.branch(env);
@@ -197,6 +204,8 @@ impl Reader {
             self.list(test, env, feed);
             let mut after = self.branch(env);
             let written = self.list(body, &mut after, feed);
+            let here = self.here();
+            self.work.take(out.cost(), &here);
             out = out.clone().then(&written).or(out);
             if !self.join(env, Some(after)) || self.work.is_spent() {
                 break;
@@ -251,6 +260,9 @@ impl Reader {
         let mut out = Texts::nothing();
         let mut left: Option<Env> = None;
         for (patterns, body) in arms {
+            if self.work.is_spent() {
+                break;
+            }
             for pattern in patterns {
                 self.texts(&pattern.pieces, env);
             }
@@ -268,6 +280,7 @@ impl Reader {
             return Texts::nothing();
         };
         let ways = self.words(words, env);
+        self.work.take(feed.cost(), &command.span);
         let redirected = self.redirects(&command.redirects, env, feed);
         let is_lasting = words.is_empty();
         let mut scratch = if is_lasting || assigns.is_empty() {

@@ -39,6 +39,19 @@ pub enum Feed {
     Unknown,
 }
 
+impl Feed {
+    /// How many steps a copy of it takes.
+    pub fn cost(&self) -> usize {
+        match self {
+            Self::Nothing | Self::Unknown => 0,
+            Self::Texts(texts) => texts.cost(),
+        }
+    }
+}
+
+/// Steps for one command found, which is judged later.
+const EMITTED: usize = 8;
+
 /// A command about to be run.
 #[derive(Debug, Clone)]
 pub struct Call {
@@ -65,7 +78,11 @@ impl Call {
     pub fn with_words(&self, words: Vec<Field>) -> Self {
         Self {
             words,
-            ..self.clone()
+            assigned: self.assigned.clone(),
+            redirects: self.redirects.clone(),
+            feed: self.feed.clone(),
+            span: self.span.clone(),
+            names: self.names,
         }
     }
 
@@ -137,6 +154,7 @@ impl Reader {
                 Vec::new()
             },
             commands: self.commands,
+            steps: self.work.steps(),
             doubts: self.work.doubts,
         }
     }
@@ -157,8 +175,10 @@ impl Reader {
     }
 
     pub fn emit_reading(&mut self, call: &Call, input: Input) -> usize {
-        let n_words = call.words.len() + self.via.len();
-        if self.work.take(1 + n_words, &call.span) {
+        let n_words: usize = self.via.iter().map(|wrapper| 1 + wrapper.words.len()).sum();
+        let n_around = call.redirects.len() + call.assigned.len();
+        let steps = EMITTED + call.words.len() + n_words + n_around + call.feed.cost();
+        if self.work.take(steps, &call.span) {
             self.commands.push(Simple {
                 words: call.words.iter().map(Field::word).collect(),
                 via: self.via.clone(),

@@ -29,7 +29,7 @@ impl Reader {
             return Texts::unknown();
         }
         let n_via = self.via.len();
-        let out = if self.work.take(1, &call.span) {
+        let out = if self.work.take(1 + call.words.len() / 4, &call.span) {
             self.run_program(call, env)
         } else {
             Texts::unknown()

@@ -16,7 +16,7 @@ pub struct Value {
 const LONGEST: usize = 1 << 20;
 
 /// The most commands that one unknown text is traced to.
-const MOST_SOURCES: usize = 512;
+const MOST_SOURCES: usize = 128;
 
 impl Value {
     pub fn known(text: impl Into<String>) -> Self {
@@ -50,6 +50,11 @@ impl Value {
             self.text.push_str(&other.text);
         }
         self.take_sources(&other.from);
+    }
+
+    /// How many steps a copy of it takes.
+    pub fn cost(&self) -> usize {
+        1 + self.text.len() / 64 + self.from.len() / 16
     }
 
     pub fn take_sources(&mut self, from: &[usize]) {
@@ -122,6 +127,11 @@ impl Texts {
                 value
             })
         }))
+    }
+
+    /// How many steps a copy of it takes.
+    pub fn cost(&self) -> usize {
+        self.0.iter().map(Value::cost).sum()
     }
 
     pub fn map(&self, change: impl Fn(&Value) -> Value) -> Self {

@@ -24,15 +24,22 @@ const BASE_NODES: usize = 100_000;
 /// Steps more for each byte; an everyday text takes less than two.
 const NODES_PER_BYTE: usize = 3;
 
+impl Limits {
+    /// The steps that a text of so many bytes may take: a short one is never worth as much work as a long one may be.
+    pub fn for_text(&self, n_bytes: usize) -> usize {
+        let of_text = BASE_NODES.saturating_add(n_bytes.saturating_mul(NODES_PER_BYTE));
+        self.nodes.min(of_text)
+    }
+}
+
 /// More doubts than anybody reads.
 const MOST_DOUBTS: usize = 64;
 
 impl Work {
-    /// For a text of so many bytes: a short one is never worth as much work as a long one may be.
+    /// For a text of so many bytes.
     pub fn new(limits: Limits, n_bytes: usize) -> Self {
-        let of_text = BASE_NODES.saturating_add(n_bytes.saturating_mul(NODES_PER_BYTE));
         let limits = Limits {
-            nodes: limits.nodes.min(of_text),
+            nodes: limits.for_text(n_bytes),
             ..limits
         };
         Self {
@@ -72,6 +79,11 @@ impl Work {
             self.limit(Limited::Nodes, span);
         }
         !self.is_spent
+    }
+
+    /// What was counted so far.
+    pub fn steps(&self) -> usize {
+        self.nodes
     }
 
     pub fn is_spent(&self) -> bool {

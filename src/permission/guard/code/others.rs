@@ -3,7 +3,7 @@
 //! It refuses to know the languages that share calls and strings.
 
 use super::tokens::{Token, tokens};
-use super::{Code, Effect, Language};
+use super::{Code, Effect, Language, TOKENS, bounded};
 
 /// PowerShell, by its words.
 pub fn of_powershell(text: &str) -> Vec<Effect> {
@@ -85,13 +85,15 @@ pub fn of_editor(text: &str) -> Vec<Effect> {
 
 /// `system("cmd")`, `"cmd" | getline`, `print | "cmd"`, `print > "file"`.
 pub fn of_awk(text: &str) -> Vec<Effect> {
-    let tokens = tokens(text, Language::Awk);
+    let mut tokens = tokens(text, Language::Awk);
+    let is_cut = tokens.len() > TOKENS;
+    tokens.truncate(TOKENS);
+    let code = Code::new(&tokens, Language::Awk);
     let mut effects = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let next = |by: usize| tokens.get(at + by);
         match token {
             Token::Name(name) if name == "system" => {
-                let code = Code::new(&tokens, Language::Awk);
                 let words = code.words(code.arguments(at + 1));
                 let text = words.concat();
                 effects.push(if text.is_empty() {
@@ -125,7 +127,7 @@ pub fn of_awk(text: &str) -> Vec<Effect> {
             _ => {}
         }
     }
-    effects
+    bounded(effects, is_cut)
 }
 
 /// What awk prints into a shell only a run would show.

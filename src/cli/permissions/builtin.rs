@@ -1,0 +1,76 @@
+//! `agent-collab permissions list --builtin`: the guard's own rules, and what the configuration makes of them.
+//!
+//! Refuses to change a rule: `[safety.builtin]` does.
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::start::{Refusal, find_root, load_config};
+use crate::cli::ChoiceArgs;
+use crate::config::problem::visible;
+use crate::config::types::{BuiltinChange, Config};
+use crate::engine::git::GitSettings;
+use crate::permission::guard::{Builtin, builtin};
+
+/// Lists every rule with its class, what it catches and an example.
+///
+/// # Errors
+/// The configuration has problems.
+pub async fn list(choices: &ChoiceArgs, as_json: bool) -> Result<String, Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
+    let (_, loaded) = load_config(&root, &choices.choices()?)?;
+    Ok(match as_json {
+        true => format!("{}\n", to_json(&loaded.config)),
+        false => in_words(&loaded.config),
+    })
+}
+
+/// The change of a rule and the class that it gives, `off` when none.
+fn state<'a>(rule: &Builtin, config: &'a Config) -> (Option<&'a BuiltinChange>, &'static str) {
+    let made = config.safety.builtin.get(rule.name);
+    let class = rule.class_by(made.map(|made| made.change));
+    (made, class.map_or("off", |class| class.name()))
+}
+
+fn to_json(config: &Config) -> serde_json::Value {
+    let rules = builtin().map(|rule| {
+        let (made, class) = state(rule, config);
+        let mut fields = json!({
+            "name": rule.name,
+            "class": class,
+            "catches": rule.reason,
+            "example": rule.example(),
+            "commands": rule.patterns,
+        });
+        if let (Some(made), Some(fields)) = (made, fields.as_object_mut()) {
+            fields.insert("builtin_class".to_owned(), json!(rule.class.name()));
+            fields.insert("changed_at".to_owned(), json!(made.place.to_string()));
+        }
+        fields
+    });
+    rules.collect()
+}
+
+fn in_words(config: &Config) -> String {
+    let mut out = "\
+What holds a command back beside safety.blocked_commands and
+safety.require_confirm_for, with the class that is in force and an example.
+To change one, write into config.toml (\"off\" is not for undecided.*):
+
+  [safety.builtin]
+  git.stash = \"confirm\"   # or \"dangerous\", or \"off\"
+"
+    .to_owned();
+    for rule in builtin() {
+        let (made, class) = state(rule, config);
+        out.push_str(&format!("\n{:<28}{class}\n", rule.name));
+        out.push_str(&format!("    {}\n    $ {}\n", rule.reason, rule.example()));
+        if let Some(made) = made {
+            let place = visible(&made.place.to_string());
+            let before = rule.class.name();
+            out.push_str(&format!("    {before} by itself, changed in {place}\n"));
+        }
+    }
+    out
+}
