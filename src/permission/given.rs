@@ -74,7 +74,18 @@ fn decide_one(rules: &Rules, approvals: &[Approved], tool: &str, target: Named<'
         keeping: Keeping::Project,
     };
     let answers = checks.checks.iter().zip(&judged).map(|(check, judged)| {
-        let answer = told(check, judged, doubt);
+        // A command that is not understood to its end is asked about, whatever allows it.
+        let is_misread = doubt.is_some() && sort_of(tool) == Sort::Command;
+        let judged = Judged {
+            action: judged.action.max(if is_misread {
+                Action::Ask
+            } else {
+                Action::Allow
+            }),
+            is_doubted: judged.is_doubted || is_misread && judged.action == Action::Allow,
+            ..*judged
+        };
+        let answer = told(check, &judged, doubt);
         let permission = permission_of(&check.permission);
         if answer.action != Action::Ask {
             return answer;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::shell::{self, Limits, Reading};
 
 mod builtin;
+mod carried;
 mod code;
 mod command;
 mod databases;

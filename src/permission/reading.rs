@@ -159,6 +159,9 @@ impl Proof<'_> {
     fn wrapper(&self, wrapper: &Wrapper, simple: &Simple) -> Result<bool, Reason> {
         let name = wrapper.name.as_str();
         match wrapper.kind {
+            WrapperKind::Known if name == "time" && writes_times(wrapper) => {
+                Err("`time` with this option writes a file".to_owned())
+            }
             WrapperKind::Known if HARMLESS_WRAPPERS.contains(&name) => Ok(false),
             WrapperKind::Shell if SHELLS.contains(&name) && is_plain_shell(wrapper) => Ok(false),
             WrapperKind::Each if name == "xargs" => self.xargs(wrapper, simple).map(|()| true),
@@ -293,6 +296,13 @@ impl Proof<'_> {
             .collect();
         reader.prove(reader.name(), &known, self.places)
     }
+}
+
+/// `time -o file`: a keyword's only option is `-p`.
+fn writes_times(wrapper: &Wrapper) -> bool {
+    let plain = ["-p", "--", "-v", "--verbose", "--portability"];
+    let mut options = wrapper.words.iter().skip(1);
+    options.any(|word| !plain.contains(&word.text.as_str()))
 }
 
 fn is_plain_shell(wrapper: &Wrapper) -> bool {

@@ -146,7 +146,9 @@ fn a_line_is_judged_by_each_of_its_commands() {
         "ls; rm x",
         "ask",
     );
-    check(&["bash * allow"], "bash", "ls 'a", "allow");
+    check(&["bash * allow"], "bash", "ls 'a", "ask");
+    check(&["bash * allow"], "bash", "if true; then ls", "ask");
+    check(&["bash * allow"], "bash", "$X", "ask");
     check(&["bash ls * allow"], "bash", "ls 'a", "ask");
     check(&["bash * deny"], "bash", "", "deny");
 }

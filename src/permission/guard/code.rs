@@ -75,6 +75,9 @@ pub fn effects(text: &str, language: Language) -> Vec<Effect> {
         }
     }
     code.judge_whole(&mut effects);
+    if language == Language::Other {
+        effects.extend(others::of_tcl(text));
+    }
     bounded(effects, is_cut)
 }
 
@@ -92,6 +95,8 @@ struct Code<'a> {
     language: Language,
     /// The texts of `name = "…"`, where the code says so first.
     assigned: HashMap<&'a str, Vec<String>>,
+    /// Other names of names: `import rmtree as r`.
+    renamed: HashMap<&'a str, &'a str>,
     /// Whether some word says that programs are run.
     names_runner: bool,
 }
@@ -110,9 +115,15 @@ impl<'a> Code<'a> {
             tokens,
             language,
             assigned: HashMap::new(),
+            renamed: HashMap::new(),
             names_runner,
         };
         for (at, window) in tokens.windows(3).enumerate() {
+            if let [Token::Name(name), Token::Name(word), Token::Name(other)] = window
+                && word == "as"
+            {
+                code.renamed.insert(other, name);
+            }
             if let [Token::Name(name), Token::Mark('='), value] = window
                 && *value != Token::Mark('=')
                 && !code.assigned.contains_key(name.as_str())
@@ -149,6 +160,7 @@ impl<'a> Code<'a> {
         if self.is_imported(at) {
             return;
         }
+        let name = self.renamed.get(name).copied().unwrap_or(name);
         let arguments = self.arguments(at + 1);
         let is_tree = listed(TREE_NAMES, name) && !self.is_defined(at);
         if is_tree || (listed(FLAGGED_NAMES, name) && has_tree_flag(arguments)) {
@@ -199,7 +211,10 @@ impl<'a> Code<'a> {
             effects.push(Effect::Tree);
         }
         let is_executed = matches!(self.tokens.get(at + 1..at + 3), Some([Token::Mark('.'), Token::Name(name)]) if name == "execute");
-        if self.language == Language::Other && (is_executed || name_before(1) == Some("script")) {
+        // `(shell-command "…")` of emacs.
+        let is_behind_runner = name_before(1) == Some("script")
+            || name_before(1) == Some("command") && name_before(3) == Some("shell");
+        if self.language == Language::Other && (is_executed || is_behind_runner) {
             effects.push(Effect::Shell(text.to_owned()));
         }
     }
@@ -225,6 +240,19 @@ impl<'a> Code<'a> {
                 text.trim_end_matches(" -i"),
             )
         });
+        if self.language == Language::JavaScript
+            && has("fetch got axios http https")
+            && has("eval Function")
+        {
+            effects.push(Effect::Remote);
+        }
+        let pipes_into_shell = texts_of(self.tokens)
+            .filter_map(|text| text.trim().strip_prefix('|'))
+            .any(|program| listed("sh bash zsh dash /bin/sh /bin/bash", program.trim()));
+        if self.language == Language::Perl && pipes_into_shell {
+            effects.push(Effect::Unknown);
+            effects.extend(texts_of(self.tokens).map(|text| Effect::Shell(text.to_owned())));
+        }
         if names_shell && has("socket Socket net TCPSocket fsockopen connect") {
             effects.push(Effect::Remote);
         }

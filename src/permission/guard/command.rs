@@ -136,8 +136,32 @@ const CARRIERS: &[(&str, &[&str])] = &[
     ("pdm", &["run"]),
     ("hatch", &["run"]),
     ("rye", &["run"]),
-    ("yarn", &["exec", "dlx"]),
-    ("pnpm", &["exec", "dlx"]),
+    (
+        "yarn",
+        &[
+            "exec",
+            "dlx",
+            "changeset",
+            "lerna",
+            "semantic-release",
+            "release-it",
+            "np",
+            "vsce",
+        ],
+    ),
+    (
+        "pnpm",
+        &[
+            "exec",
+            "dlx",
+            "changeset",
+            "lerna",
+            "semantic-release",
+            "release-it",
+            "np",
+            "vsce",
+        ],
+    ),
     ("npm", &["exec", "x"]),
     ("bun", &["x"]),
     ("deno", &["x"]),
@@ -209,6 +233,12 @@ pub fn plain_name(text: &str) -> String {
         .unwrap_or(text)
         .to_lowercase();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
+    // `npx npm@9`.
+    let name = name
+        .split('@')
+        .next()
+        .filter(|name| !name.is_empty())
+        .unwrap_or(name);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     let name = if VERSIONED.contains(&bare) {
         bare

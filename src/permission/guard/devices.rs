@@ -153,9 +153,22 @@ pub fn judge_redirects(simple: &Simple, scene: &Scene<'_>) {
 
 /// Tells whether a path by name is a device that can be harmed.
 pub fn is_device(path: &str) -> bool {
+    let path = climbed(path);
     path.strip_prefix("/dev/")
         .is_some_and(|name| !name.is_empty())
         && !is_harmless_device(path)
+}
+
+/// A path that climbs over several folders into `dev` is one from the root, wherever it begins.
+fn climbed(path: &str) -> &str {
+    let Some(rest) = path.strip_prefix("../../") else {
+        return path;
+    };
+    let rest = rest.trim_start_matches("../");
+    match rest.starts_with("dev/") {
+        true => path.get(path.len() - rest.len() - 1..).unwrap_or(path),
+        false => path,
+    }
 }
 
 /// Tells whether a path by name is a device that holds nothing.

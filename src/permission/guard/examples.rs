@@ -12,7 +12,7 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ("files.many", "find . -name '*.pyc' -delete"),
     ("files.found", "find . -delete"),
     ("files.shredded", "shred -u secrets.txt"),
-    ("files.emptied", "truncate -s 0 data.csv"),
+    ("files.emptied", "truncate -s 0 *.csv"),
     ("files.gone", "mv src /dev/null"),
     ("files.mirrored", "rsync -a --delete empty/ /home/"),
     ("files.taken", "rsync -a --remove-source-files a/ b/"),
@@ -67,7 +67,7 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "interpreters.outside",
-        "python3 -c 'import os; os.remove(\"/etc/hosts\")'",
+        "python3 -c 'open(\"/etc/hosts\", \"w\")'",
     ),
     (
         "interpreters.rights",

@@ -274,7 +274,12 @@ fn judge_truncate(command: &Command<'_>, scene: &Scene<'_>) {
         size.trim_start_matches(['=', '<', '-', '/', '%'])
             .starts_with('0')
     });
-    if empties {
+    // A single file of the project goes as with `> file`.
+    let is_single = command.arguments.operands.iter().all(|operand| {
+        let place = place_of(&operand.word.text, scene.cwd.as_deref(), scene.settings);
+        !operand.word.glob && matches!(place, Place::Project | Place::Temporary)
+    });
+    if empties && (!is_single || is_each(command.simple)) {
         scene.note(&EMPTIED, &command.simple.span);
     }
 }
@@ -359,10 +364,11 @@ pub fn outputs<'a>(command: &'a Command<'_>) -> Vec<&'a str> {
     };
     match command.program.as_str() {
         "tee" | "sponge" => operands,
-        "cp" | "mv" | "install" | "ln" | "rsync" | "scp" | "ddrescue" | "xxd" => {
+        "cp" | "mv" | "install" | "ln" | "rsync" | "scp" | "xxd" => {
             let named: Vec<&str> = valued(&["-t", "--target-directory"]);
             if named.is_empty() { last() } else { named }
         }
+        "ddrescue" => operands.get(1).copied().into_iter().collect(),
         "dd" | "dcfldd" | "dc3dd" => operands
             .iter()
             .filter_map(|word| word.strip_prefix("of="))
@@ -384,6 +390,30 @@ pub fn outputs<'a>(command: &'a Command<'_>) -> Vec<&'a str> {
             operands.into_iter().skip(1).collect()
         }
         "openssl" | "gpg" => behind(command, &["-out", "-o", "--output"]),
+        "perl" | "ruby"
+            if arguments
+                .options
+                .iter()
+                .any(|given| given.name.starts_with("-i")) =>
+        {
+            operands
+        }
+        "tar" | "bsdtar" => {
+            let archive = operands
+                .first()
+                .copied()
+                .filter(|first| !first.contains('/') && first.contains('c') && first.contains('f'));
+            let named = archive.and_then(|_| operands.get(1)).copied();
+            let cluster = behind_cluster(command);
+            if !cluster.is_empty() {
+                return cluster;
+            }
+            let creates = arguments.has(&["-c", "--create", "-r", "-u", "--append", "--update"]);
+            match creates {
+                true => valued(&["-f", "--file"]),
+                false => named.into_iter().collect(),
+            }
+        }
         "qemu-img" if operands.first() == Some(&"convert") => last(),
         "bmaptool" | "pv" => {
             if command.is(&["bmaptool"]) {
@@ -394,6 +424,23 @@ pub fn outputs<'a>(command: &'a Command<'_>) -> Vec<&'a str> {
         }
         _ => Vec::new(),
     }
+}
+
+/// `tar -czf archive`: what stands behind letters that create and end with `f`.
+fn behind_cluster<'a>(command: &Command<'a>) -> Vec<&'a str> {
+    let mut words = command.rest().iter().map(|word| word.text.as_str());
+    let is_creating = |word: &str| {
+        word.starts_with('-')
+            && !word.starts_with("--")
+            && word.contains('c')
+            && word.ends_with('f')
+    };
+    while let Some(word) = words.next() {
+        if is_creating(word) {
+            return words.next().into_iter().collect();
+        }
+    }
+    Vec::new()
 }
 
 /// The values of options that a program's own list does not name.

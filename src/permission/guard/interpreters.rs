@@ -145,12 +145,12 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         return;
     }
     match script(command) {
-        Some(path) => {
+        Some(path) if !path.starts_with("/dev/fd/") => {
             for code in written(path, &command.simple.span, scene) {
                 judge_code(&code, interpreter.language, command.simple, scene);
             }
         }
-        None => {
+        Some(_) | None => {
             if let Input::Text(code) = &command.simple.input {
                 judge_code(code, interpreter.language, command.simple, scene);
             }
@@ -200,12 +200,18 @@ fn codes<'a>(command: &Command<'a>, interpreter: &Interpreter) -> Vec<&'a str> {
     {
         return awk_program(command).into_iter().collect();
     }
+    let mut is_behind_option = false;
     while let Some(word) = words.next() {
+        // `python3 -W ignore -c …`, `ruby -r fileutils -e …`.
+        if std::mem::take(&mut is_behind_option) && !word.starts_with('-') {
+            continue;
+        }
         let is_listed = interpreter.options.contains(&word);
         if is_listed || ends_cluster(word, &letters) {
             found.extend(words.next());
             continue;
         }
+        is_behind_option = VALUED.contains(&word);
         if let Some((name, value)) = word.split_once('=')
             && interpreter.options.contains(&name)
         {
@@ -229,6 +235,23 @@ fn codes<'a>(command: &Command<'a>, interpreter: &Interpreter) -> Vec<&'a str> {
     }
     found
 }
+
+/// Options of interpreters whose value is the next word, and no code.
+const VALUED: &[&str] = &[
+    "-W",
+    "-X",
+    "-Q",
+    "-r",
+    "-I",
+    "-C",
+    "-d",
+    "--require",
+    "--import",
+    "--loader",
+    "--check-hash-based-pycs",
+    "--encoding",
+    "--conditions",
+];
 
 /// `-ne`, `-lane`, `-i.bak`: letters without code of their own, the last one followed by code.
 fn ends_cluster(word: &str, letters: &[char]) -> bool {

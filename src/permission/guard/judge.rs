@@ -58,7 +58,7 @@ const ROUGH_COMMANDS: usize = 400;
 const JUDGED: usize = 16;
 
 /// The longest name of a working folder that is followed; a longer one goes by its beginning.
-const LONGEST_FOLDER: usize = 512;
+const LONGEST_FOLDER: usize = 256;
 
 /// A text, what is known of it, and what was found so far.
 pub struct Scene<'a> {
@@ -156,6 +156,13 @@ impl Scene<'_> {
                 span: span.clone(),
                 ..verdict
             });
+        }
+    }
+
+    /// Judges a text as one that cannot be read: by the words in it, wherever they stand.
+    pub fn note_words(&self, text: &str, span: &Range<usize>) {
+        if text.contains(' ') && self.take(1 + text.len() / 8, span) {
+            self.judge_lines(&shell::rough(text), span, false);
         }
     }
 
@@ -320,8 +327,10 @@ impl Scene<'_> {
 
     /// Looks for commands at every place of a text that cannot be read; only what is dangerous counts.
     fn judge_rough(&self, lines: &[Vec<String>], text: &str) {
-        let whole = 0..text.len();
-        let has_redirect = text.contains('>');
+        self.judge_lines(lines, &(0..text.len()), text.contains('>'));
+    }
+
+    fn judge_lines(&self, lines: &[Vec<String>], span: &Range<usize>, has_redirect: bool) {
         let mut left = ROUGH_COMMANDS;
         for line in lines {
             let words: Vec<Word> = line.iter().map(Word::new).collect();
@@ -329,13 +338,13 @@ impl Scene<'_> {
             if redirected
                 .is_some_and(|target| phrases::is_blocked_target(target, self.phrases, self))
             {
-                self.note(&devices::WRITE, &whole);
+                self.note(&devices::WRITE, span);
             }
             for at in 0..words.len() {
                 let behind = words
                     .get(at..words.len().min(at + ROUGH_WORDS))
                     .unwrap_or_default();
-                if left > 0 && self.judge_rough_command(behind, &whole) {
+                if left > 0 && self.judge_rough_command(behind, span) {
                     left -= 1;
                 }
             }

@@ -86,6 +86,11 @@ pub fn judge_together(scene: &Scene<'_>) {
         }
     }
     judge_decoded(scene);
+    let fetches_for = |span: &Range<usize>| {
+        let is_other = |simple: &Simple| !(simple.span == *span && name_of(simple) == "ssh");
+        let mut commands = scene.reading.commands.iter();
+        commands.any(|simple| is_fetcher(simple) && is_other(simple))
+    };
     for doubt in &scene.reading.doubts {
         if let Doubt::DynamicText { span } = doubt
             && !is_own_text(scene, span)
@@ -95,7 +100,7 @@ pub fn judge_together(scene: &Scene<'_>) {
                 .commands
                 .iter()
                 .any(|simple| is_related(&simple.span, span) && is_decoder(simple));
-            match (has_fetcher, is_decoded) {
+            match (has_fetcher && fetches_for(span), is_decoded) {
                 (true, _) => scene.note(&PIPED, span),
                 (false, true) => scene.note(&DECODED, span),
                 (false, false) => {}
@@ -255,6 +260,12 @@ fn judge_source(simple: &Simple, scene: &Scene<'_>) {
             "cat" | "head" | "tail" | "sed" | "grep"
         )
     });
+    if interpreters::is_shell(&name_of(simple)) {
+        // `sed 's/^/rm -rf /' | sh`: what is put together may begin with any of the words.
+        for word in fed.iter().flat_map(|source| source.words.iter().skip(1)) {
+            scene.note_words(&word.text, &simple.span);
+        }
+    }
     if !fed.is_empty() && !is_local && !prints_settings(fed.first().copied().unwrap_or(simple)) {
         scene.note(&interpreters::UNKNOWN_CODE, &simple.span);
     }

@@ -89,7 +89,7 @@ static SCHEDULED: Builtin = Builtin::confirm(
         "crontab -e",
         "crontab *",
         "crontab -",
-        "at|batch",
+        "at|batch !-l|-c|-V",
         "systemd-run --on-calendar|--on-active|--on-boot",
         "schtasks /delete|/create",
     ],

@@ -2,8 +2,11 @@
 
 use super::*;
 
+mod hostile;
+
 /// Every class of cases.
 const CASES: &[(&str, &str)] = &[
+    ("carried", include_str!("cases/carried.txt")),
     ("chmod", include_str!("cases/chmod.txt")),
     ("compound", include_str!("cases/compound.txt")),
     ("device-write", include_str!("cases/device-write.txt")),
@@ -17,11 +20,17 @@ const CASES: &[(&str, &str)] = &[
     ("interpreter", include_str!("cases/interpreter.txt")),
     ("nested-shell", include_str!("cases/nested-shell.txt")),
     ("publish", include_str!("cases/publish.txt")),
+    (
+        "publish-spellings",
+        include_str!("cases/publish-spellings.txt"),
+    ),
+    ("push-spellings", include_str!("cases/push-spellings.txt")),
     ("remote-code", include_str!("cases/remote-code.txt")),
     ("rm-flags", include_str!("cases/rm-flags.txt")),
     ("rm-path", include_str!("cases/rm-path.txt")),
     ("rm-quoting", include_str!("cases/rm-quoting.txt")),
     ("rm-single", include_str!("cases/rm-single.txt")),
+    ("rm-spellings", include_str!("cases/rm-spellings.txt")),
     ("rm-variables", include_str!("cases/rm-variables.txt")),
     ("rm-wrappers", include_str!("cases/rm-wrappers.txt")),
     ("rm-xargs-find", include_str!("cases/rm-xargs-find.txt")),
@@ -193,6 +202,7 @@ const DANGERS: &[&str] = &[
     "rm-flags",
     "rm-path",
     "rm-quoting",
+    "rm-spellings",
     "rm-variables",
     "rm-wrappers",
     "rm-xargs-find",
@@ -218,7 +228,10 @@ fn a_command_that_is_only_spoken_of_is_safe() {
     check_all(SPEAKING, &lines_of(DANGERS, "dangerous"), &[Class::Safe]);
     check_all(
         SPEAKING,
-        &lines_of(&["git-push", "publish"], "confirm"),
+        &lines_of(
+            &["git-push", "publish", "push-spellings", "publish-spellings"],
+            "confirm",
+        ),
         &[Class::Safe],
     );
 }
@@ -240,7 +253,10 @@ fn a_safe_command_stays_safe_wherever_it_is_run() {
 fn a_push_or_publish_is_asked_about_wherever_it_is_run() {
     check_all(
         RUNNING,
-        &lines_of(&["git-push", "publish"], "confirm"),
+        &lines_of(
+            &["git-push", "publish", "push-spellings", "publish-spellings"],
+            "confirm",
+        ),
         &[Class::Confirm],
     );
 }

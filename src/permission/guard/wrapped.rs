@@ -6,6 +6,7 @@ use crate::permission::shell::{Simple, Word, Wrapper, WrapperKind};
 use crate::permission::words::listed;
 
 use super::builtin::BY_PROGRAM;
+use super::carried;
 use super::command::{Command, plain_name};
 use super::interpreters;
 use super::judge::Scene;
@@ -43,6 +44,10 @@ pub fn judge_wrapper(wrapper: &Wrapper, simple: &Simple, scene: &Scene<'_>) {
 
 /// Judges what stands behind a program that is not known, and a text for another machine that nobody took up.
 pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
+    let name = command.program.as_str();
+    let is_known =
+        listed(KNOWN, name) || BY_PROGRAM.contains_key(name) || interpreters::is_interpreter(name);
+    carried::judge(command, is_known, scene);
     if command.program == "ssh" {
         let texts = command.rest().iter().map(|word| word.text.as_str());
         return texts
@@ -53,9 +58,6 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         .words
         .first()
         .is_some_and(|first| first.text.contains('/'));
-    let name = command.program.as_str();
-    let is_known =
-        listed(KNOWN, name) || BY_PROGRAM.contains_key(name) || interpreters::is_interpreter(name);
     if is_known
         && !(has_folder && name.contains('.'))
         && !matches!(name, "wsl" | "nix" | "chrt" | "taskset")

@@ -150,7 +150,7 @@ impl Env {
 fn size_of_two<T>(ours: &Table<T>, theirs: &Table<T>) -> usize {
     match Rc::ptr_eq(ours, theirs) {
         true => 0,
-        false => 2 * (ours.len() + theirs.len()),
+        false => 3 * (ours.len() + theirs.len()),
     }
 }
 

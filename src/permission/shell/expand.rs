@@ -56,8 +56,15 @@ impl Reader {
             self.work.limit(Limited::Expansions, &raw.span);
             return vec![vec![unknown_words()]];
         };
+        if words.len() > 1 {
+            self.work
+                .take(words.len() * (1 + raw.pieces.len()), &raw.span);
+        }
         let mut ways: Vec<Fields> = vec![Vec::new()];
         for pieces in &words {
+            if self.work.is_spent() {
+                break;
+            }
             let of_word = self.fields(pieces, raw, env);
             ways = self.product(ways, of_word, raw);
         }

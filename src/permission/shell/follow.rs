@@ -44,10 +44,12 @@ impl Reader {
                 }
             }
             let written = self.item(item, env, feed);
-            if item.link == Link::IfFailed {
-                let here = self.here();
-                self.work.take(out.cost(), &here);
-            }
+            let copied = match item.link {
+                Link::IfFailed => out.cost() + written.cost(),
+                Link::Always | Link::IfDone => written.cost(),
+            };
+            let here = self.here();
+            self.work.take(copied, &here);
             out = if item.link == Link::IfFailed {
                 out.clone().then(&written).or(out)
             } else {

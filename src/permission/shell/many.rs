@@ -44,6 +44,7 @@ impl Reader {
         let mut at = 1;
         let mut placeholder: Option<String> = None;
         let mut reads_file = false;
+        let mut separator: Option<char> = None;
         while let Some(word) = call.words.get(at) {
             let text = word.text();
             if text == "--" {
@@ -56,6 +57,11 @@ impl Reader {
             let next = call.text(at + 1);
             let (width, value) = option_value(text, next, XARGS_VALUES, &XARGS_LONG);
             reads_file |= text.starts_with("-a") || text.starts_with("--arg-file");
+            if matches!(text, "-0" | "-0r" | "-r0" | "--null") {
+                separator = Some('\0');
+            } else if text.starts_with("-d") || text.starts_with("--delimiter") {
+                separator = value.and_then(separator_of);
+            }
             if text.starts_with("-I") || text.starts_with("--replace") {
                 placeholder = Some(value.unwrap_or("{}").to_owned());
             } else if let Some(named) = text.strip_prefix("-i") {
@@ -77,7 +83,12 @@ impl Reader {
         self.via.push(wrapper);
         let mut out: Option<Texts> = None;
         for value in input.iter() {
-            for words in self.commands_of(&command, value, placeholder.as_deref(), call) {
+            let split = separator.filter(|_| placeholder.is_none());
+            let ways = match split {
+                Some(separator) => vec![separated(&command, value, separator)],
+                None => self.commands_of(&command, value, placeholder.as_deref(), call),
+            };
+            for words in ways {
                 let mut inner = call.with_words(words);
                 inner.feed = Feed::Nothing;
                 inner.names = Names::Programs;
@@ -346,6 +357,27 @@ fn option_value<'a>(
         }
         None => (1, None),
     }
+}
+
+/// The character that `xargs -d` names.
+fn separator_of(text: &str) -> Option<char> {
+    match text {
+        "\\n" => Some('\n'),
+        "\\0" => Some('\0'),
+        "\\t" => Some('\t'),
+        text => text.chars().next(),
+    }
+}
+
+/// A command with the parts of an input that one character separates; nothing else splits them.
+fn separated(command: &[Field], input: &Value, separator: char) -> Vec<Field> {
+    let parts = input.text.split(separator).filter(|part| !part.is_empty());
+    let arguments = parts.map(|part| Field {
+        may_split: part.contains(UNKNOWN),
+        value: input.with_text(part.to_owned()),
+        ..Field::default()
+    });
+    command.iter().cloned().chain(arguments).collect()
 }
 
 /// The arguments that xargs makes of its input; quotes hold words together.

@@ -31,6 +31,9 @@ const NUMBERS: [&str; 14] = [
 /// The longest text that a pattern is tried on, in bytes.
 const LONGEST_TRIMMED: usize = 256;
 
+/// How many arguments a text may be given that nothing here sets.
+const MOST_ARGUMENTS: usize = 3;
+
 impl Reader {
     /// Everything that a parameter may give where it stands: between quotes `$*` is one word.
     pub fn parameter_in_place(
@@ -115,6 +118,10 @@ impl Reader {
     fn elements(&mut self, parameter: &Parameter, env: &mut Env) -> Vec<Expansion> {
         let name = parameter.name.as_str();
         if let Some(position) = name.parse::<usize>().ok().filter(|position| *position > 0) {
+            // Nobody gives a text so many arguments; `$9` serves to end a name before it.
+            if position > MOST_ARGUMENTS && !env.is_set("@") {
+                return vec![Expansion::Text(Value::default())];
+            }
             return env
                 .get("@")
                 .iter()

@@ -285,6 +285,9 @@ impl Reader {
 
     /// Notes what a file may hold now, beside what it held.
     pub fn write_file(&mut self, path: &str, texts: Texts) {
+        let here = self.here();
+        let held = self.files.get(file_name(path)).map_or(0, Texts::cost);
+        self.work.take(4 * (texts.cost() + held), &here);
         let name = file_name(path).to_owned();
         let texts = match self.files.remove(&name) {
             // What is put at the end of a file may stand alone or behind what was there.

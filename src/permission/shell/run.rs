@@ -29,7 +29,7 @@ impl Reader {
             return Texts::unknown();
         }
         let n_via = self.via.len();
-        let out = if self.work.take(1 + call.words.len() / 4, &call.span) {
+        let out = if self.work.take(1 + call.words.len(), &call.span) {
             self.run_program(call, env)
         } else {
             Texts::unknown()
@@ -124,6 +124,10 @@ impl Reader {
             "command" | "exec" if is_lookup(&call) => self.run_plain(name, &call, env),
             _ => match wrappers::find(name) {
                 Some(spec) => match wrappers::command_of(spec, &call.words) {
+                    Some(found) if found.is_doubtful => {
+                        let out = self.run_plain(name, &call, env);
+                        out.or(self.run_wrapped(name, found, call, env))
+                    }
                     Some(found) => self.run_wrapped(name, found, call, env),
                     None => self.run_plain(name, &call, env),
                 },
@@ -193,13 +197,28 @@ impl Reader {
         }
         match found.spec.rest {
             Rest::Words if !rest.is_empty() => {
+                // A program's name with blanks in it is a text that the wrapper gives to a shell.
+                if rest.first().is_some_and(|first| first.text().contains(' ')) {
+                    let text = Texts::one(output::joined(&rest));
+                    let bare = inner.with_words(Vec::new());
+                    self.read_texts_apart(&text, wrapper.clone(), &bare, env);
+                }
                 self.via.push(wrapper);
                 inner.names = Names::Programs;
                 out = self.run(inner.with_words(rest), env);
             }
             Rest::Joined if !rest.is_empty() => {
                 let text = Texts::one(output::joined(&rest));
-                out = self.read_texts_apart(&text, wrapper, &inner, env);
+                out = self.read_texts_apart(&text, wrapper.clone(), &inner, env);
+                let behind = rest.get(1..).unwrap_or_default();
+                // Whether the words are joined or kept may hang on an option.
+                if found.spec.kind == WrapperKind::Known
+                    && behind.iter().any(|word| word.text().contains(' '))
+                {
+                    self.via.push(wrapper);
+                    inner.names = Names::Programs;
+                    self.run(inner.with_words(rest), env);
+                }
             }
             Rest::Texts => {
                 for word in &rest {

@@ -54,7 +54,7 @@ impl Value {
 
     /// How many steps a copy of it takes.
     pub fn cost(&self) -> usize {
-        1 + self.text.len() / 64 + self.from.len() / 16
+        1 + self.text.len() / 64 + self.from.len() / 8
     }
 
     pub fn take_sources(&mut self, from: &[usize]) {

@@ -21,8 +21,8 @@ pub struct Work {
 /// Steps that even the shortest text may take.
 const BASE_NODES: usize = 100_000;
 
-/// Steps more for each byte; an everyday text takes less than two.
-const NODES_PER_BYTE: usize = 3;
+/// Steps more for each byte; most scripts take fewer, by far.
+const NODES_PER_BYTE: usize = 2;
 
 impl Limits {
     /// The steps that a text of so many bytes may take: a short one is never worth as much work as a long one may be.

@@ -48,6 +48,8 @@ pub struct Found {
     pub texts: Vec<Value>,
     /// What is set for the command alone.
     pub assigned: Vec<(String, Field)>,
+    /// Whether the word that makes it a wrapper may be an option's value.
+    pub is_doubtful: bool,
 }
 
 /// Finds the wrapper that a program's name stands for.
@@ -62,6 +64,7 @@ pub fn command_of(spec: &'static Spec, words: &[Field]) -> Option<Found> {
         at: 1,
         texts: Vec::new(),
         assigned: Vec::new(),
+        is_doubtful: false,
     };
     if !spec.verbs.is_empty() {
         let verb = words
@@ -71,6 +74,8 @@ pub fn command_of(spec: &'static Spec, words: &[Field]) -> Option<Found> {
         if !leads_to_verb(before) {
             return None;
         }
+        let option = before.get(1..).and_then(|options| options.last());
+        found.is_doubtful = option.is_some_and(|word| word.text().starts_with('-'));
         found.at = verb + 1;
     }
     let mut n_operands = spec.n_operands;

@@ -2,7 +2,9 @@
 //!
 //! It refuses to know the languages that share calls and strings.
 
-use super::tokens::{Token, tokens};
+use super::tokens::{Token, texts_of, tokens};
+use crate::permission::words::listed;
+
 use super::{Code, Effect, Language, TOKENS, bounded};
 
 /// PowerShell, by its words.
@@ -110,7 +112,13 @@ pub fn of_awk(text: &str) -> Vec<Effect> {
             }
             Token::Mark('|') => {
                 if let Some(Token::Text(text)) = next(1) {
-                    effects.push(of_awk_pipe(text));
+                    let pipe = of_awk_pipe(text);
+                    if pipe == Effect::Unknown {
+                        // What it puts together for the shell may begin with any of its texts.
+                        let texts = texts_of(&tokens).map(str::to_owned);
+                        effects.extend(texts.map(Effect::Shell));
+                    }
+                    effects.push(pipe);
                     // What it prints is run.
                     if let Some(Token::Text(printed)) =
                         at.checked_sub(1).and_then(|before| tokens.get(before))
@@ -128,6 +136,16 @@ pub fn of_awk(text: &str) -> Vec<Effect> {
         }
     }
     bounded(effects, is_cut)
+}
+
+/// `exec rm -rf x`, `spawn rm -rf x`: of tcl and expect, whose words need no quotes.
+pub fn of_tcl(text: &str) -> Vec<Effect> {
+    text.split([';', '\n', '[', ']', '{', '}'])
+        .filter_map(|part| {
+            let (runner, words) = part.trim().split_once(' ')?;
+            listed("exec spawn system", runner).then(|| Effect::Shell(words.to_owned()))
+        })
+        .collect()
 }
 
 /// What awk prints into a shell only a run would show.

@@ -209,9 +209,11 @@ impl Cutter {
         let is_tagged = matches!(self.tokens.last(), Some(Token::Name(name)) if name.ends_with('$') || name == "sh" || name == "exec");
         let token = match self.language {
             Language::JavaScript if !is_tagged => Token::Text(text),
-            Language::JavaScript | Language::Perl | Language::Ruby | Language::Php => {
-                Token::Command(text)
-            }
+            Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Php
+            | Language::Other => Token::Command(text),
             _ => Token::Text(text),
         };
         self.tokens.push(token);

@@ -252,6 +252,14 @@ pub const SPECS: &[Spec] = &[
         ..PLAIN
     },
     Spec {
+        names: &["cargo"],
+        verbs: &["watch"],
+        short: "xwid",
+        long: &["--exec", "--watch", "--ignore", "--delay", "--workdir"],
+        texts: &["-s", "--shell"],
+        ..PLAIN
+    },
+    Spec {
         names: &["nix-shell", "nix"],
         short: "pAI",
         texts: &["--run", "--command"],
