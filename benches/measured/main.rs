@@ -6,6 +6,7 @@
 
 mod folding;
 mod frames;
+mod judging;
 mod long_run;
 mod resuming;
 mod saving;
@@ -28,13 +29,14 @@ fn main() -> anyhow::Result<()> {
     let wanted = std::env::args()
         .skip(1)
         .find(|word| !word.starts_with("--"));
-    let parts: [(&str, Part); 6] = [
+    let parts: [(&str, Part); 7] = [
         ("fold", folding::run),
         ("translate", translating::run),
         ("save", saving::run),
         ("resume", resuming::run),
         ("frame", frames::run),
         ("scrub", scrubbing::run),
+        ("judge", judging::run),
     ];
     say(format_args!(
         "{:<46} {:>10} {:>10} {:>7}  goal",

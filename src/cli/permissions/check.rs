@@ -2,10 +2,13 @@
 //!
 //! Refuses to run anything: a command is read as text.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 use super::batch;
 use crate::app::start::{Refusal, find_root, load_config};
@@ -74,7 +77,12 @@ pub async fn run(args: CheckArgs) -> Result<u8, Refusal> {
             let stdin = io::stdin().lock();
             batch::answer(stdin, io::stdout().lock(), &safety)
         }
-        false => write!(io::stdout(), "{}", in_words(&args.command, &safety)).map(|()| 0),
+        false => write!(
+            io::stdout(),
+            "{}",
+            in_words(&args.command, &safety, columns())
+        )
+        .map(|()| 0),
     };
     match written {
         Ok(code) => Ok(code),
@@ -87,7 +95,7 @@ pub async fn run(args: CheckArgs) -> Result<u8, Refusal> {
     }
 }
 
-fn in_words(command: &[String], safety: &Settings) -> String {
+fn in_words(command: &[String], safety: &Settings, columns: usize) -> String {
     let (text, verdict) = match command {
         [line] => (line.clone(), classify(line, safety)),
         words => (words.join(" "), classify_argv(words, safety)),
@@ -98,19 +106,19 @@ fn in_words(command: &[String], safety: &Settings) -> String {
         reason,
         span,
     } = &verdict;
-    let (name, meaning) = match class {
-        Class::Safe => ("safe", "your rules and the mode decide"),
-        Class::Confirm => (
-            "confirm",
-            "asked about in every mode; may be allowed for the rest of the run; declined when nobody is there",
-        ),
-        Class::Dangerous => (
-            "dangerous",
-            "asked about in every mode, each time, with No preselected; declined when nobody is there",
-        ),
+    let meaning = match class {
+        Class::Safe => "your rules and the mode decide",
+        Class::Confirm => {
+            "asked about in every mode; may be allowed for the rest of the run;\n\
+             declined when nobody is there"
+        }
+        Class::Dangerous => {
+            "asked about in every mode, each time, with No preselected;\n\
+             declined when nobody is there"
+        }
     };
-    let mut out = format!("{name}: {meaning}\n\n");
-    out.push_str(&marked(&text, span.clone()));
+    let mut out = format!("{}: {meaning}\n\n", class.name());
+    out.push_str(&marked(&text, span, columns));
     if *class != Class::Safe {
         out.push_str(&format!(
             "\nwhy   {}\nrule  {}\n",
@@ -121,26 +129,99 @@ fn in_words(command: &[String], safety: &Settings) -> String {
     out
 }
 
-/// Writes each line of a text, and below it what of it a span covers.
-fn marked(text: &str, span: std::ops::Range<usize>) -> String {
+/// Columns before each line of the command.
+const INDENT: usize = 2;
+
+/// Rows that are shown in any case, and those kept around a mark where there are more.
+const ROWS: usize = 40;
+const AROUND: usize = 3;
+
+/// A row of a command as it is shown, and what is marked below it.
+struct Row {
+    shown: String,
+    marks: String,
+}
+
+/// Writes each line of a text, and below it what of it a span covers, in so many columns. Of a long text
+/// only the rows around the marks are written.
+fn marked(text: &str, span: &Range<usize>, columns: usize) -> String {
+    let rows = rows(text, span, columns.saturating_sub(INDENT).max(1));
+    let is_near = |at: usize| {
+        let from = at.saturating_sub(AROUND);
+        let near = rows.iter().skip(from).take(at - from + AROUND + 1);
+        rows.len() <= ROWS || near.into_iter().any(|row| !row.marks.is_empty())
+    };
+    let has_marks = rows.iter().any(|row| !row.marks.is_empty());
+    let shown = |at: usize| if has_marks { is_near(at) } else { at < ROWS };
     let mut out = String::new();
+    let (mut n_left_out, mut n_shown) = (0_usize, 0_usize);
+    let gap = |n: usize| match n {
+        0 => String::new(),
+        n => format!(
+            "{:INDENT$}… {n} more row{}\n",
+            "",
+            if n == 1 { "" } else { "s" }
+        ),
+    };
+    for (at, row) in rows.iter().enumerate() {
+        if !shown(at) || n_shown >= MOST_ROWS {
+            n_left_out += 1;
+            continue;
+        }
+        out.push_str(&gap(std::mem::take(&mut n_left_out)));
+        n_shown += 1;
+        out.push_str(format!("{:INDENT$}{}", "", row.shown).trim_end());
+        out.push('\n');
+        if !row.marks.is_empty() {
+            out.push_str(&format!("{:INDENT$}{}\n", "", row.marks));
+        }
+    }
+    out.push_str(&gap(n_left_out));
+    out
+}
+
+/// Most rows that are ever written.
+const MOST_ROWS: usize = 200;
+
+fn rows(text: &str, span: &Range<usize>, room: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
     let mut at = 0;
     for line in text.split('\n') {
-        let (mut shown, mut marks) = (String::new(), String::new());
-        for (offset, c) in line.char_indices() {
-            let piece = visible(&c.to_string());
+        let (mut shown, mut marks, mut width) = (String::new(), String::new(), 0);
+        for (offset, cluster) in line.grapheme_indices(true) {
+            let piece = visible(cluster);
+            // A terminal shows some clusters wider than it says; the marks go by what it should.
+            let wide = piece.width();
+            if width + wide > room && width > 0 {
+                rows.push(Row::new(&mut shown, &mut marks));
+                width = 0;
+            }
             let is_marked = span.contains(&(at + offset));
-            let width = piece.chars().count();
-            marks.push_str(&if is_marked { "^" } else { " " }.repeat(width));
+            marks.push_str(&if is_marked { "^" } else { " " }.repeat(wide));
             shown.push_str(&piece);
+            width += wide;
         }
-        out.push_str(&format!("  {shown}\n"));
-        if !marks.trim().is_empty() {
-            out.push_str(&format!("  {}\n", marks.trim_end()));
-        }
+        rows.push(Row::new(&mut shown, &mut marks));
         at += line.len() + 1;
     }
-    out
+    rows
+}
+
+impl Row {
+    fn new(shown: &mut String, marks: &mut String) -> Self {
+        Self {
+            shown: std::mem::take(shown),
+            marks: std::mem::take(marks).trim_end().to_owned(),
+        }
+    }
+}
+
+/// How wide the terminal is; without one no line is broken.
+fn columns() -> usize {
+    match io::stdout().is_terminal() {
+        true => crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns)),
+        false => usize::MAX,
+    }
 }
 
 #[cfg(test)]
@@ -149,8 +230,9 @@ mod tests {
 
     fn check(command: &[&str], expected: &str) {
         let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-        let told = in_words(&command, &Settings::default());
-        let lines: Vec<&str> = told.lines().skip(2).take(2).collect();
+        let told = in_words(&command, &Settings::default(), 80);
+        let behind = told.split_once("\n\n").map(|(_, behind)| behind);
+        let lines: Vec<&str> = behind.unwrap_or_default().lines().take(2).collect();
         let class = told.split(':').next().unwrap_or_default();
         assert_eq!(format!("{class}\n{}", lines.join("\n")), expected);
     }
@@ -167,7 +249,36 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_act_on_is_written_out() {
-        assert_eq!(marked("a\u{1b}b", 2..3), "  a\\u{1b}b\n         ^\n");
-        assert_eq!(marked("a\nbc", 2..4), "  a\n  bc\n  ^^\n");
+        assert_eq!(marked("a\u{1b}b", &(2..3), 80), "  a\\u{1b}b\n         ^\n");
+        assert_eq!(marked("a\nbc", &(2..4), 80), "  a\n  bc\n  ^^\n");
+    }
+
+    #[test]
+    fn marks_stand_below_wide_characters_too() {
+        let text = "echo 日本語; sudo ls";
+        let span = text.find("sudo").unwrap()..text.len();
+        assert_eq!(
+            marked(text, &span, 80),
+            "  echo 日本語; sudo ls\n               ^^^^^^^\n"
+        );
+    }
+
+    #[test]
+    fn a_line_longer_than_the_terminal_is_broken_with_its_marks() {
+        let text = "echo aaaa && sudo ls";
+        let span = text.find("sudo").unwrap()..text.len();
+        assert_eq!(
+            marked(text, &span, 12),
+            "  echo aaaa\n  && sudo ls\n     ^^^^^^^\n"
+        );
+    }
+
+    #[test]
+    fn of_a_long_text_the_rows_around_the_marks_are_shown() {
+        let text = format!("{}sudo ls\n{}", "ls\n".repeat(100), "ls\n".repeat(100));
+        let at = text.find("sudo").unwrap();
+        let told = marked(&text, &(at..at + 7), 80);
+        let expected = "  … 97 more rows\n  ls\n  ls\n  ls\n  sudo ls\n  ^^^^^^^\n  ls\n  ls\n  ls\n  … 98 more rows\n";
+        assert_eq!(told, expected);
     }
 }

@@ -8,18 +8,20 @@ use std::collections::HashMap;
 use crate::permission::shell::UNKNOWN;
 use crate::permission::words::listed;
 
+mod calls;
 mod effect;
 mod names;
 mod others;
 mod tokens;
 
+use calls::name_before_call;
 pub use effect::Effect;
 use names::{
-    COMMON_NAMES, COPYING_NAMES, DROPPING_NAMES, EVALUATING_NAMES, FETCHING_NAMES, FLAGGED_NAMES,
-    LISTING_NAMES, MODE_NAMES, REMOVING_NAMES, RUNNING_NAMES, RUNNING_WORDS, STATEMENT_NAMES,
-    TREE_NAMES, WRITING_NAMES,
+    COMMON_NAMES, DROPPING_NAMES, EVALUATING_NAMES, FETCHING_NAMES, FLAGGED_NAMES, LISTING_NAMES,
+    MODE_NAMES, REMOVING_NAMES, RUNNING_NAMES, RUNNING_WORDS, STATEMENT_NAMES, TREE_NAMES,
+    WRITING_NAMES,
 };
-use tokens::{Token, has_tree_flag, is_everybody, is_fetching, texts_of, tokens};
+use tokens::{Token, has_tree_flag, is_everybody, texts_of, tokens};
 
 /// A language, as far as it matters for reading its strings and comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +126,11 @@ impl<'a> Code<'a> {
             {
                 code.renamed.insert(other, name);
             }
+            if let [Token::Name(name), Token::Mark(':'), Token::Name(other)] = window
+                && language == Language::JavaScript
+            {
+                code.renamed.insert(other, name);
+            }
             if let [Token::Name(name), Token::Mark('='), value] = window
                 && *value != Token::Mark('=')
                 && !code.assigned.contains_key(name.as_str())
@@ -210,6 +217,13 @@ impl<'a> Code<'a> {
         if self.language == Language::JavaScript && text == "rimraf" && is_required {
             effects.push(Effect::Tree);
         }
+        // `getattr(shutil, "rmtree")`, `fs["rmSync"]`.
+        if listed(TREE_NAMES, text) && name_before_call(self, at) == Some("getattr") {
+            effects.push(Effect::Tree);
+        }
+        if self.is_run_by_somebody(at) {
+            effects.push(Effect::Shell(text.to_owned()));
+        }
         let is_executed = matches!(self.tokens.get(at + 1..at + 3), Some([Token::Mark('.'), Token::Name(name)]) if name == "execute");
         // `(shell-command "…")` of emacs.
         let is_behind_runner = name_before(1) == Some("script")
@@ -230,6 +244,9 @@ impl<'a> Code<'a> {
             effects.push(Effect::Many);
             let far = texts_of(self.tokens).filter(|text| text.starts_with(['/', '~']));
             effects.extend(far.map(|path| Effect::Removes(path.to_owned())));
+        }
+        if has("remove") && texts_of(self.tokens).any(|text| text == "fs-extra") {
+            effects.push(Effect::Tree);
         }
         if has("fork") && has("while loop for until") {
             effects.push(Effect::Fork);
@@ -426,89 +443,5 @@ impl<'a> Code<'a> {
             Language::Perl | Language::Php | Language::Lua => *token == Token::Mark('.'),
             _ => *token == Token::Mark('+'),
         }
-    }
-
-    /// Judges `eval` and its like; tells whether that was all.
-    fn evaluates(&self, at: usize, name: &str, effects: &mut Vec<Effect>) -> bool {
-        let is_method = matches!(self.before(at), Some(Token::Mark('.')));
-        let arguments = self.arguments(at + 1);
-        if is_method
-            && matches!(
-                name,
-                "exec" | "load" | "compile" | "assert" | "include" | "eval"
-            )
-            && self.language != Language::Other
-        {
-            return false;
-        }
-        if arguments.is_empty()
-            || matches!(name, "compile" | "assert" | "load" | "include")
-                && !arguments.iter().any(is_fetching)
-        {
-            return false;
-        }
-        if arguments.iter().any(is_fetching) {
-            effects.push(Effect::Remote);
-            return true;
-        }
-        if name == "exec"
-            && matches!(
-                self.language,
-                Language::Ruby | Language::Perl | Language::Php
-            )
-        {
-            return false;
-        }
-        match arguments {
-            [Token::Text(text)] => effects.extend(self::effects(text, self.language)),
-            _ if name == "eval" && self.tokens.iter().any(is_fetching) => {
-                effects.push(Effect::Remote)
-            }
-            _ if matches!(name, "eval" | "exec") && self.language == Language::Python => {
-                effects.push(Effect::Unknown)
-            }
-            _ if name == "eval" && self.language != Language::Perl => effects.push(Effect::Unknown),
-            _ => return false,
-        }
-        true
-    }
-
-    fn judge_open(&self, at: usize, name: &str, effects: &mut Vec<Effect>) {
-        let arguments = self.arguments(at + 1);
-        let texts: Vec<&str> = arguments.iter().filter_map(Token::as_text).collect();
-        let is_mode = |text: &&str| text.len() <= 3 && text.contains(['w', 'a', '+', 'x', '>']);
-        let writes = match name {
-            "open" | "openSync" | "fopen" | "sysopen" => {
-                texts.iter().skip(1).any(is_mode)
-                    || texts.first().is_some_and(|first| first.starts_with('>'))
-            }
-            name if listed(COPYING_NAMES, name) => texts.len() > 1,
-            _ => true,
-        };
-        if !writes {
-            // `open("|cmd")` of perl and ruby.
-            let piped = texts
-                .iter()
-                .filter_map(|text| text.strip_prefix('|').or_else(|| text.strip_suffix('|')));
-            if matches!(self.language, Language::Ruby | Language::Perl) && name == "open" {
-                effects.extend(
-                    piped
-                        .filter(|text| !text.trim_matches('-').is_empty())
-                        .map(|text| Effect::Shell(text.to_owned())),
-                );
-            }
-            return;
-        }
-        let skipped = usize::from(listed(COPYING_NAMES, name));
-        let paths = texts.iter().skip(skipped).take(2 - skipped);
-        effects.extend(
-            paths
-                .map(|path| path.trim_start_matches(['>', ' ']))
-                .map(|path| Effect::Writes(path.to_owned())),
-        );
-        effects.extend(
-            self.object_text(at)
-                .map(|path| Effect::Writes(path.to_owned())),
-        );
     }
 }

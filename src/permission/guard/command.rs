@@ -42,6 +42,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("keydb-cli", "redis-cli"),
     ("tf", "terraform"),
     ("opentofu", "tofu"),
+    ("aws-cdk", "cdk"),
 ];
 
 /// Programs that carry their version in their name.
@@ -141,6 +142,8 @@ const CARRIERS: &[(&str, &[&str])] = &[
         &[
             "exec",
             "dlx",
+            "rimraf",
+            "del-cli",
             "changeset",
             "lerna",
             "semantic-release",
@@ -154,6 +157,8 @@ const CARRIERS: &[(&str, &[&str])] = &[
         &[
             "exec",
             "dlx",
+            "rimraf",
+            "del-cli",
             "changeset",
             "lerna",
             "semantic-release",

@@ -18,6 +18,8 @@ static TREE: Builtin = Builtin::confirm(
         "trash-empty",
         "cargo clean --doc",
         "gio trash --empty",
+        "yarn|pnpm|bun run rimraf|del-cli",
+        "remove_directory",
     ],
 );
 static CRITICAL: Builtin = Builtin::dangerous(

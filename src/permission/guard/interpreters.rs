@@ -111,7 +111,7 @@ pub fn reads_code(command: &Command<'_>) -> bool {
         return false;
     };
     let is_piped = |path: &str| path.starts_with("/dev/fd/") || path == "/dev/stdin";
-    interpreter.reads_input
+    (interpreter.reads_input || command.rest().iter().any(|word| word.text == "-"))
         && codes(command, interpreter).is_empty()
         && script(command).is_none_or(is_piped)
 }
@@ -130,6 +130,9 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     }
     if command.program == "make" {
         return judge_recipes(command, scene);
+    }
+    if command.program == "xonsh" {
+        judge_other_shell(command, scene);
     }
     if command.program == "fish" || command.program == "nu" || command.program == "elvish" {
         return judge_other_shell(command, scene);
@@ -159,7 +162,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
 }
 
 fn judge_other_shell(command: &Command<'_>, scene: &Scene<'_>) {
-    for text in super::files::behind(command, &["-c", "--command"]) {
+    for text in super::files::behind(command, &["-c", "-C", "--command", "--init-command"]) {
         scene.note_text(text, &command.simple.span);
     }
 }

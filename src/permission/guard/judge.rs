@@ -231,6 +231,7 @@ impl Scene<'_> {
             return;
         }
         self.judge_phrases(&command);
+        self.judge_bare(words, simple);
         self.judge_patterns(&command);
         files::judge(&command, self);
         permissions::judge(&command, self);
@@ -242,6 +243,30 @@ impl Scene<'_> {
         infrastructure::judge(&command, self);
         wrapped::judge(&command, self);
         system::judge(&command, self);
+    }
+
+    /// `rm ${nothing}-rf x`: what is not known in front of an option is mostly nothing.
+    fn judge_bare(&self, words: &[Word], simple: &Simple) {
+        let is_hidden = |word: &Word| {
+            word.text.starts_with(shell::UNKNOWN)
+                && word
+                    .text
+                    .trim_start_matches(shell::UNKNOWN)
+                    .starts_with('-')
+        };
+        if !words.iter().any(is_hidden) {
+            return;
+        }
+        let bare: Vec<Word> = words
+            .iter()
+            .map(|word| match is_hidden(word) {
+                true => Word::new(word.text.trim_start_matches(shell::UNKNOWN)),
+                false => word.clone(),
+            })
+            .collect();
+        if let Some(command) = Command::of(&bare, simple) {
+            self.judge_phrases(&command);
+        }
     }
 
     /// The words behind a program that is not known may themselves be a command, or be `rm`'s.

@@ -260,7 +260,8 @@ fn judge_source(simple: &Simple, scene: &Scene<'_>) {
             "cat" | "head" | "tail" | "sed" | "grep"
         )
     });
-    if interpreters::is_shell(&name_of(simple)) {
+    let only_checks = simple.words.iter().any(|word| word.text == "-n");
+    if interpreters::is_shell(&name_of(simple)) && !only_checks {
         // `sed 's/^/rm -rf /' | sh`: what is put together may begin with any of the words.
         for word in fed.iter().flat_map(|source| source.words.iter().skip(1)) {
             scene.note_words(&word.text, &simple.span);

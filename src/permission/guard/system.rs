@@ -274,6 +274,14 @@ pub fn judge_wrapper(wrapper: &Wrapper, command: &Command<'_>, scene: &Scene<'_>
 
 /// Judges what ends processes.
 pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
+    // `nft 'flush ruleset'`: one word for several.
+    if let (true, [only]) = (command.program == "nft", command.rest())
+        && only.text.contains(' ')
+    {
+        let words = only.text.split_whitespace().map(str::to_owned);
+        let argv: Vec<String> = std::iter::once("nft".to_owned()).chain(words).collect();
+        scene.note_argv(&argv, &command.simple.span);
+    }
     match command.program.as_str() {
         "kill" => judge_kill(command, scene),
         "pkill" | "killall" | "skill" => judge_by_name(command, scene),

@@ -12,7 +12,7 @@ use super::interpreters;
 use super::judge::Scene;
 
 /// Programs that are worth looking for behind one that is not known.
-const WRAPPED: &str = "rm sudo doas chmod dd git npm shred kubectl terraform aws docker bash sh zsh find xargs env python node perl \
+pub const WRAPPED: &str = "rm sudo doas chmod dd git npm shred kubectl terraform aws docker bash sh zsh find xargs env python node perl \
     ruby curl wget mkfs.ext4 wipefs cargo yarn pnpm gh dropdb psql helm";
 
 /// Programs whose words are data, besides those that the built-in set speaks of.
@@ -47,7 +47,8 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     let name = command.program.as_str();
     let is_known =
         listed(KNOWN, name) || BY_PROGRAM.contains_key(name) || interpreters::is_interpreter(name);
-    carried::judge(command, is_known, scene);
+    let is_data = listed(KNOWN, name) || interpreters::is_interpreter(name);
+    carried::judge(command, is_data, scene);
     if command.program == "ssh" {
         let texts = command.rest().iter().map(|word| word.text.as_str());
         return texts

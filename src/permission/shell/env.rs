@@ -134,6 +134,11 @@ impl Env {
         variables | functions | aliases
     }
 
+    /// How many functions it holds.
+    pub fn n_functions(&self) -> usize {
+        self.functions.len()
+    }
+
     /// How many names it holds.
     pub fn size(&self) -> usize {
         self.variables.len() + self.functions.len() + self.aliases.len()

@@ -17,6 +17,8 @@ use super::{
 pub struct Reader {
     pub work: Work,
     pub commands: Vec<Simple>,
+    /// What traps run at the end, when functions are known that stand behind them.
+    pub traps: Vec<Trap>,
     /// The wrappers around what is being read, outermost first.
     pub via: Vec<Wrapper>,
     /// What the text has written so far, by the file's name without its folder.
@@ -29,6 +31,15 @@ pub struct Reader {
     pub called: BTreeSet<String>,
     here: Range<usize>,
     n_processes: usize,
+}
+
+/// What a trap runs.
+pub struct Trap {
+    pub texts: Texts,
+    pub wrapper: Wrapper,
+    pub call: Call,
+    /// How many functions were known when it was set.
+    pub n_functions: usize,
 }
 
 /// What standard input is.
@@ -102,6 +113,7 @@ impl Reader {
         Self {
             work: Work::new(limits, n_bytes),
             commands: Vec::new(),
+            traps: Vec::new(),
             via: Vec::new(),
             files: BTreeMap::new(),
             calls: Vec::new(),
@@ -121,6 +133,11 @@ impl Reader {
         } else {
             let list = parse::parse(text, None, &mut self.work);
             self.list(&list, &mut env, &Feed::Nothing);
+            for trap in std::mem::take(&mut self.traps) {
+                if trap.n_functions < env.n_functions() {
+                    self.read_texts_apart(&trap.texts, trap.wrapper, &trap.call, &env);
+                }
+            }
             self.look_into_functions(&mut env);
         }
         self.finished(|| rough::split(text))
@@ -227,7 +244,11 @@ impl Reader {
         let mut out: Option<Texts> = None;
         for value in texts.iter() {
             let known = Texts::one(value.clone());
-            let begins_unknown = value.text.trim_start().starts_with(super::UNKNOWN);
+            // What another command writes may be a line of its own anywhere in the text.
+            let begins_unknown = value
+                .text
+                .lines()
+                .any(|line| line.trim_start().starts_with(super::UNKNOWN));
             let mut written = Texts::nothing();
             if known.is_unknown() || begins_unknown && !value.from.is_empty() {
                 written = self.emit_dynamic(call, value.from.clone());

@@ -169,7 +169,12 @@ impl Reader {
     }
 
     fn run_wrapped(&mut self, name: &str, found: Found, call: Call, env: &mut Env) -> Texts {
-        let rest = call.words.get(found.at..).unwrap_or_default().to_vec();
+        let mut rest = call.words.get(found.at..).unwrap_or_default().to_vec();
+        // `npm exec rm -- -rf x`: the dashes are for npm.
+        let is_npm = matches!(name, "npm" | "npx" | "pnpm" | "yarn" | "bun");
+        if is_npm && rest.get(1).is_some_and(|word| word.text() == "--") {
+            rest.remove(1);
+        }
         let own = call.words.get(..found.at).unwrap_or(&call.words);
         let wrapper = Wrapper {
             name: name.to_owned(),
@@ -225,6 +230,12 @@ impl Reader {
                     let text = Texts::one(word.value.clone());
                     out = self.read_texts_apart(&text, wrapper.clone(), &inner, env);
                 }
+            }
+            // `nix run x -- command`.
+            Rest::Nothing if !rest.is_empty() => {
+                self.via.push(wrapper);
+                inner.names = Names::Programs;
+                out = self.run(inner.with_words(rest), env);
             }
             Rest::Words | Rest::Joined | Rest::Nothing => {}
         }

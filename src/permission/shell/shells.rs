@@ -3,7 +3,7 @@
 //! It refuses to know which texts are dangerous.
 
 use super::env::Env;
-use super::reader::{Call, Feed, Names, Reader, child_env};
+use super::reader::{Call, Feed, Names, Reader, Trap, child_env};
 use super::value::{Field, Texts, Value};
 use super::{UNKNOWN, Wrapper, output};
 
@@ -39,6 +39,9 @@ enum Asked {
     /// A word that is not known may be an option.
     Unknown,
 }
+
+/// Most traps that are looked at again at the end.
+const MOST_TRAPS: usize = 16;
 
 impl Reader {
     /// A shell with its options.
@@ -209,7 +212,15 @@ impl Reader {
         };
         let wrapper = Self::shell_wrapper("trap", call.words.get(..1).unwrap_or_default());
         let text = Texts::one(text.value.clone());
-        self.read_texts_apart(&text, wrapper, call, env);
+        self.read_texts_apart(&text, wrapper.clone(), call, env);
+        if self.traps.len() < MOST_TRAPS {
+            self.traps.push(Trap {
+                texts: text,
+                wrapper,
+                call: call.clone(),
+                n_functions: env.n_functions(),
+            });
+        }
         Texts::nothing()
     }
 

@@ -73,8 +73,11 @@ impl Work {
 
     /// Counts steps; `false` when there are no more.
     pub fn take(&mut self, steps: usize, span: &Range<usize>) -> bool {
+        if self.is_spent {
+            return false;
+        }
         self.nodes = self.nodes.saturating_add(steps);
-        if self.nodes > self.limits.nodes && !self.is_spent {
+        if self.nodes > self.limits.nodes {
             self.is_spent = true;
             self.limit(Limited::Nodes, span);
         }

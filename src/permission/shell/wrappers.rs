@@ -79,6 +79,15 @@ pub fn command_of(spec: &'static Spec, words: &[Field]) -> Option<Found> {
         found.at = verb + 1;
     }
     let mut n_operands = spec.n_operands;
+    // `mise x node@20 -- command`: what stands before the dashes are tools.
+    if spec.names.contains(&"mise")
+        && let Some(dashes) = words
+            .iter()
+            .skip(found.at)
+            .position(|word| word.text() == "--")
+    {
+        found.at += dashes;
+    }
     while let Some(word) = words.get(found.at) {
         let text = word.text();
         if text == "--" {

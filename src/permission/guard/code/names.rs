@@ -16,7 +16,7 @@ pub const REMOVING_NAMES: &str =
 pub const RUNNING_NAMES: &str = "system popen popen2 popen3 Popen run call check_call check_output getoutput getstatusoutput exec execSync \
     execFile execFileSync spawn spawnSync shell_exec passthru proc_open pcntl_exec execv execve execvp execvpe \
     execl execlp execle spawnl spawnlp spawnv spawnvp posix_spawn execute capture2 capture2e capture3 pipeline sh \
-    qx shell create_subprocess_shell create_subprocess_exec execa execaSync execaCommand command commandSync \
+    qx shell create_subprocess_shell create_subprocess_exec execa execaSync execaCommand execaCommandSync posix_spawnp command commandSync \
     startfile readpipe open3 open2 invoke_shell process cmd Command pipe os_system shellescape_run spawnProcess";
 /// Of these only some belong to a program of their own: the rest is too common to be taken for running.
 pub const COMMON_NAMES: &str =
@@ -24,6 +24,15 @@ pub const COMMON_NAMES: &str =
 /// Words whose presence says that a program is run.
 pub const RUNNING_WORDS: &str = "subprocess child_process os execa shelljs Kernel Open3 IO Deno Bun pty popen2 process Process sh invoke \
     Runtime asyncio";
+/// Names that print, compare, search or keep a text.
+pub const TELLING_NAMES: &str = "print puts p pp log info warn warning error debug trace echo printf sprintf write writeln writelines append push add \
+    insert extend format assert assertEqual assertIn assertTrue equal equals deepEqual strictEqual toBe toEqual expect test it describe \
+    match search findall find finditer sub gsub replace replaceAll split rsplit join startswith startsWith endswith endsWith includes \
+    indexOf index rindex count contains has compile fullmatch RegExp Regexp re len str repr dumps loads stringify parse set dict list tuple \
+    say die croak fail raise Error Exception ValueError RuntimeError TypeError if while return in not and or strip lower upper \
+    write_text write_bytes writeFileSync writeFile appendFileSync file_put_contents open encode quote escape inspect to_s tap text \
+    quotemeta shlex Set Map Array from of is isdisjoint strlen mb_strlen message title body describe_command add_argument option help send_message alert \
+    confirm prompt setText innerHTML textContent classify check is_dangerous";
 /// Names that run their text as code of the same language.
 pub const EVALUATING_NAMES: &str = "eval exec Function instance_eval class_eval runInThisContext runInNewContext loadstring load assert compile \
     execfile include require_remote evaluate";

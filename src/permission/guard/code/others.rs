@@ -104,6 +104,14 @@ pub fn of_awk(text: &str) -> Vec<Effect> {
                     Effect::Shell(text)
                 });
             }
+            Token::Name(_)
+                if next(1) == Some(&Token::Mark('|'))
+                    && next(2) == Some(&Token::Name("getline".to_owned())) =>
+            {
+                // Which text the name holds is one of those that are there.
+                let texts = texts_of(&tokens).map(str::to_owned);
+                effects.extend(texts.map(Effect::Shell));
+            }
             Token::Text(text)
                 if next(1) == Some(&Token::Mark('|'))
                     && next(2) == Some(&Token::Name("getline".to_owned())) =>
@@ -142,8 +150,12 @@ pub fn of_awk(text: &str) -> Vec<Effect> {
 pub fn of_tcl(text: &str) -> Vec<Effect> {
     text.split([';', '\n', '[', ']', '{', '}'])
         .filter_map(|part| {
-            let (runner, words) = part.trim().split_once(' ')?;
-            listed("exec spawn system", runner).then(|| Effect::Shell(words.to_owned()))
+            let part = part.trim();
+            if let Some(text) = part.strip_prefix('!') {
+                return Some(Effect::Shell(text.to_owned()));
+            }
+            let (runner, words) = part.split_once(' ')?;
+            listed("exec spawn system shell", runner).then(|| Effect::Shell(words.to_owned()))
         })
         .collect()
 }

@@ -72,6 +72,17 @@ impl Cutter {
             '%' if self.language == Language::Ruby && self.peek(1) == Some('x') => {
                 self.delimited(2)
             }
+            // `%w[rm -rf x]`: a list of texts.
+            '%' if self.language == Language::Ruby
+                && matches!(self.peek(1), Some('w' | 'W'))
+                && matches!(self.peek(2), Some('(' | '[' | '{' | '<')) =>
+            {
+                self.at += 2;
+                for word in self.until_delimiter().split_whitespace() {
+                    self.tokens.push(Token::Text(word.to_owned()));
+                    self.tokens.push(Token::Mark(','));
+                }
+            }
             c if is_name(c) => self.name(),
             c => self.mark(c),
         }
@@ -328,7 +339,12 @@ pub fn has_tree_flag(arguments: &[Token]) -> bool {
         Token::Text(text) => Some(text.as_str()),
         _ => None,
     });
-    let mut names = names.skip_while(|name| !matches!(*name, "recursive" | "Recursive"));
+    let mut names = names.skip_while(|name| {
+        !matches!(
+            *name,
+            "recursive" | "Recursive" | "-rf" | "-fr" | "-r" | "-R" | "--recursive"
+        )
+    });
     names.next().is_some() && !matches!(names.next(), Some("false" | "False" | "FALSE"))
 }
 

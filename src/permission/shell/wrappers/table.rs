@@ -246,9 +246,14 @@ pub const SPECS: &[Spec] = &[
         ..PLAIN
     },
     Spec {
-        names: &["entr", "chokidar", "nodemon", "watchexec"],
+        names: &["entr", "nodemon", "watchexec"],
         short: "wefx",
         texts: &["-s", "--exec", "-x", "-c"],
+        ..PLAIN
+    },
+    Spec {
+        names: &["cmake"],
+        verbs: &["-E"],
         ..PLAIN
     },
     Spec {

@@ -1,0 +1,89 @@
+//! `agent-collab permissions check --batch`: 2,000 commands in one process, beside `cat` over the same lines; and
+//! the guard alone on texts of 64 KiB that are made to be long to read, beside reading their words.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use agent_collab::permission::guard::{Settings, classify};
+use agent_collab::permission::shell;
+
+use crate::{side_by_side, timed};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
+const N_COMMANDS: usize = 2_000;
+const N_BYTES: usize = 64 * 1024;
+const ROUNDS: usize = 9;
+
+/// Lines as agents write them, long and short, the number in each.
+const COMMANDS: &[&str] = &[
+    "cargo test --lib permission:: -- --nocapture {n} 2>&1 | tail -40",
+    "git -C repo log --oneline -n {n} -- src/main.rs && git status --short",
+    "rg -n 'fn judge_{n}' src --glob '!target' | head -20",
+    "cd /srv/app{n} && npm ci && npm run build -- --mode production",
+    "for f in src/*{n}*.rs; do wc -l \"$f\"; done | sort -n | tail -5",
+    "bash -lc \"rm -rf build{n}\"",
+    "python3 - <<'EOF'\nimport json\nprint(json.load(open('a{n}.json'))['x'])\nEOF",
+    "git commit -am \"mend {n}: rm -rf is asked about\" && git push origin main",
+    "find . -name '*.pyc' -newer a{n} -print0 | xargs -0 rm -f",
+    "docker compose -f dev{n}.yml up -d db && sleep 5 && psql -c 'select {n}'",
+];
+
+/// What is repeated up to [`N_BYTES`]; `{n}` is a number.
+const HOSTILE: &[(&str, &str)] = &[
+    ("branches", "if a; then v{n}=1; else v{n}=2; fi; "),
+    ("arrays", "x+=(a{n}); "),
+    ("here-documents", "cat <<E{n} | sh\nls $x\nE{n}\n"),
+    ("substitutions", "x=\"$x $(cmd{n})\"; "),
+    ("functions", "f{n}() { ls; }; f{n}; "),
+    ("one pipeline", "cat a{n} | "),
+];
+
+pub fn run() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("cases");
+    let line = |n: usize| {
+        let command = COMMANDS[n % COMMANDS.len()].replace("{n}", &n.to_string());
+        serde_json::json!({ "id": n, "cmd": command }).to_string()
+    };
+    let lines: Vec<String> = (0..N_COMMANDS).map(line).collect();
+    fs::write(&file, lines.join("\n") + "\n")?;
+    let pipe = |program: &str, arguments: &[&str]| {
+        let input = fs::File::open(&file)?;
+        let (took, status) = timed(|| {
+            let mut command = Command::new(program);
+            command.args(arguments).current_dir(folder.path());
+            command.stdin(input).stdout(Stdio::null()).status()
+        });
+        anyhow::ensure!(status?.success(), "{program} failed");
+        anyhow::Ok(took)
+    };
+    let mut ours = || pipe(PROGRAM, &["permissions", "check", "--batch"]);
+    let mut beside = || pipe("cat", &[]);
+    side_by_side(
+        "check --batch, 2,000 commands",
+        "< 1 s",
+        ROUNDS,
+        &mut ours,
+        &mut beside,
+    )?;
+    hostile()
+}
+
+fn hostile() -> anyhow::Result<()> {
+    let settings = Settings::default();
+    for (name, unit) in HOSTILE {
+        let mut text = String::with_capacity(N_BYTES + 100);
+        for n in 0.. {
+            if text.len() >= N_BYTES {
+                break;
+            }
+            text.push_str(&unit.replace("{n}", &n.to_string()));
+        }
+        let mut ours = || anyhow::Ok::<Duration>(timed(|| classify(&text, &settings)).0);
+        let mut beside = || anyhow::Ok::<Duration>(timed(|| shell::rough(&text)).0);
+        let name = format!("guard, 64 KiB of {name}");
+        side_by_side(&name, "< 50 ms", ROUNDS, &mut ours, &mut beside)?;
+    }
+    Ok(())
+}

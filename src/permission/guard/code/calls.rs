@@ -1,0 +1,143 @@
+//! What calls in code do that need a closer look: evaluating, opening, handing a text to somebody.
+//!
+//! It refuses to know which names remove and run.
+
+use super::names::{COPYING_NAMES, TELLING_NAMES};
+use super::tokens::{Token, is_fetching};
+use super::{Code, Effect, Language};
+use crate::permission::words::listed;
+
+/// The name in front of the bracket that a token stands in, near by.
+pub(super) fn name_before_call<'a>(code: &Code<'a>, at: usize) -> Option<&'a str> {
+    let mut depth = 0_usize;
+    for back in (at.saturating_sub(16)..at).rev() {
+        match code.tokens.get(back)? {
+            Token::Mark(')' | ']') => depth += 1,
+            Token::Mark('(' | '[') if depth > 0 => depth -= 1,
+            Token::Mark('(') => {
+                return match code.tokens.get(back.checked_sub(1)?)? {
+                    Token::Name(name) => Some(name),
+                    _ => None,
+                };
+            }
+            Token::Mark(';' | '\n' | '=' | '[') => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+impl Code<'_> {
+    /// Tells whether a text that begins with a program is handed to something that is no printing, comparing or searching.
+    pub(super) fn is_run_by_somebody(&self, at: usize) -> bool {
+        let Some(Token::Text(text)) = self.tokens.get(at) else {
+            return false;
+        };
+        let begins = ["rm -", "sudo ", "git push", "chmod ", "dd if", "dd of"];
+        if !begins
+            .iter()
+            .any(|begin| text.trim_start().starts_with(begin))
+        {
+            return false;
+        }
+        let is_key = matches!(
+            self.tokens.get(at + 1),
+            Some(Token::Mark(':' | '=')) | Some(Token::Name(_))
+        );
+        !is_key && name_before_call(self, at).is_some_and(|name| !listed(TELLING_NAMES, name))
+    }
+
+    /// Judges `eval` and its like; tells whether that was all.
+    pub(super) fn evaluates(&self, at: usize, name: &str, effects: &mut Vec<Effect>) -> bool {
+        let is_method = matches!(self.before(at), Some(Token::Mark('.')));
+        let arguments = self.arguments(at + 1);
+        if is_method
+            && matches!(
+                name,
+                "exec" | "load" | "compile" | "assert" | "include" | "eval"
+            )
+            && self.language != Language::Other
+        {
+            return false;
+        }
+        if arguments.is_empty()
+            || matches!(name, "compile" | "assert" | "load" | "include")
+                && !arguments.iter().any(is_fetching)
+        {
+            return false;
+        }
+        if arguments.iter().any(is_fetching) {
+            effects.push(Effect::Remote);
+            return true;
+        }
+        if name == "exec"
+            && matches!(
+                self.language,
+                Language::Ruby | Language::Perl | Language::Php
+            )
+        {
+            return false;
+        }
+        match arguments {
+            [Token::Text(text)] => effects.extend(super::effects(text, self.language)),
+            _ if name == "eval" && self.tokens.iter().any(is_fetching) => {
+                effects.push(Effect::Remote)
+            }
+            _ if matches!(name, "eval" | "exec") && self.language == Language::Python => {
+                effects.push(Effect::Unknown)
+            }
+            _ if name == "eval" && self.language != Language::Perl => effects.push(Effect::Unknown),
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn judge_open(&self, at: usize, name: &str, effects: &mut Vec<Effect>) {
+        let arguments = self.arguments(at + 1);
+        let texts: Vec<&str> = arguments.iter().filter_map(Token::as_text).collect();
+        // `open(F, "-|", "rm", "-rf", "x")` of perl.
+        if let [way, words @ ..] = texts.as_slice()
+            && self.language == Language::Perl
+            && matches!(*way, "-|" | "|-")
+            && !words.is_empty()
+        {
+            effects.push(Effect::Words(
+                words.iter().map(|word| (*word).to_owned()).collect(),
+            ));
+        }
+        let is_mode = |text: &&str| text.len() <= 3 && text.contains(['w', 'a', '+', 'x', '>']);
+        let writes = match name {
+            "open" | "openSync" | "fopen" | "sysopen" => {
+                texts.iter().skip(1).any(is_mode)
+                    || texts.first().is_some_and(|first| first.starts_with('>'))
+            }
+            name if listed(COPYING_NAMES, name) => texts.len() > 1,
+            _ => true,
+        };
+        if !writes {
+            // `open("|cmd")` of perl and ruby.
+            let piped = texts
+                .iter()
+                .filter_map(|text| text.strip_prefix('|').or_else(|| text.strip_suffix('|')));
+            if matches!(self.language, Language::Ruby | Language::Perl) && name == "open" {
+                effects.extend(
+                    piped
+                        .filter(|text| !text.trim_matches('-').is_empty())
+                        .map(|text| Effect::Shell(text.to_owned())),
+                );
+            }
+            return;
+        }
+        let skipped = usize::from(listed(COPYING_NAMES, name));
+        let paths = texts.iter().skip(skipped).take(2 - skipped);
+        effects.extend(
+            paths
+                .map(|path| path.trim_start_matches(['>', ' ']))
+                .map(|path| Effect::Writes(path.to_owned())),
+        );
+        effects.extend(
+            self.object_text(at)
+                .map(|path| Effect::Writes(path.to_owned())),
+        );
+    }
+}
