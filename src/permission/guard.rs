@@ -149,7 +149,29 @@ impl Default for Settings {
 
 /// Classifies a text that a shell would run.
 pub fn classify(text: &str, settings: &Settings) -> Verdict {
+    if text.contains('\0') {
+        return with_nul(text, settings);
+    }
     judge::verdict(&shell::read(text, &settings.limits), text, settings)
+}
+
+/// No shell is given a text with a NUL: what it would make of it cannot be told, but is asked about at least.
+fn with_nul(text: &str, settings: &Settings) -> Verdict {
+    let parted = classify(&text.replace('\0', " "), settings);
+    let joined = classify(&text.replace('\0', ""), settings);
+    let strictest = match joined.class > parted.class {
+        true => joined,
+        false => parted,
+    };
+    let least = judge::unreadable(settings);
+    let found = match strictest.class >= least.class {
+        true => strictest,
+        false => least,
+    };
+    Verdict {
+        span: 0..text.len(),
+        ..found
+    }
 }
 
 /// Classifies a command that is started without a shell; spans count in its words joined by blanks.

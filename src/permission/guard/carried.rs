@@ -33,13 +33,28 @@ const CARRYING: &[(&[&str], &[&str])] = &[
     (&["sort"], &["--compress-program"]),
     (&["split"], &["--filter"]),
     (&["rg"], &["--pre", "--hostname-bin"]),
-    (&["ag", "ack", "bat", "delta", "git"], &["--pager"]),
+    (&["ag", "ack", "bat", "delta"], &["--pager"]),
     (&["fzf"], &["--preview", "--bind"]),
     (&["strace", "ltrace"], &["-o", "--output"]),
     (&["tcpdump"], &["-z"]),
     (&["sqlite3"], &["-cmd"]),
     (&["ranger"], &["--cmd"]),
     (&["pm2"], &["start"]),
+    (&["mapfile", "readarray", "complete"], &["-C"]),
+    (&["bind"], &["-x"]),
+    (
+        &["git"],
+        &[
+            "--upload-pack",
+            "--receive-pack",
+            "--exec",
+            "-u",
+            "-O",
+            "--open-files-in-pager",
+            "--extcmd",
+            "-x",
+        ],
+    ),
 ];
 
 /// Words in front of the text in such a value.
@@ -84,7 +99,11 @@ const LISTING: &[&str] = &["--parameters", "--parameter", "--commands"];
 
 /// Words behind which a program takes a command for elsewhere.
 const LEADING: &str =
-    "run run:detached exec ssh shell rsh enter x dlx foreach cmd.run develop console";
+    "run run:detached exec ssh shell rsh enter x dlx foreach cmd.run develop console cmd";
+
+/// Programs that take words as data, but for those behind such a word.
+const LEADING_PROGRAMS: &str =
+    "rustup pyenv conda tox nox composer mix uv poetry pipenv screen tmux";
 
 /// Of these `run` takes a name of their own and what follows is for it.
 const OWN_RUN: &str = "npm pnpm yarn bun cargo go docker podman nerdctl git gradle mvn make just task mix rake rails dotnet deno \
@@ -113,11 +132,14 @@ pub fn judge(command: &Command<'_>, is_data: bool, scene: &Scene<'_>) {
     let span = &command.simple.span;
     let carrying = CARRYING.iter().find(|(programs, _)| command.is(programs));
     if let Some((_, options)) = carrying {
-        for value in behind(command, options) {
+        // `git push -u origin`: only what begins as a command is one.
+        let is_git = command.is(&["git"]);
+        let values = behind(command, options).into_iter();
+        for value in values.filter(|value| !is_git || begins_with_program(value)) {
             scene.note_text(bare(value), span);
         }
     }
-    if !is_data {
+    if !is_data || listed(LEADING_PROGRAMS, &command.program) {
         judge_promised(command, scene);
         judge_behind(command, scene);
     }

@@ -356,14 +356,7 @@ pub fn outputs<'a>(command: &'a Command<'_>) -> Vec<&'a str> {
             .into_iter()
             .collect()
     };
-    let valued = |names: &[&'static str]| {
-        arguments
-            .options
-            .iter()
-            .filter(|given| names.contains(&given.name.as_str()))
-            .filter_map(|given| given.value)
-            .collect()
-    };
+    let valued = |names: &[&'static str]| valued(command, names);
     match command.program.as_str() {
         "tee" | "sponge" => operands,
         "cp" | "mv" | "install" | "ln" | "rsync" | "scp" | "xxd" => {
@@ -376,6 +369,28 @@ pub fn outputs<'a>(command: &'a Command<'_>) -> Vec<&'a str> {
             .filter_map(|word| word.strip_prefix("of="))
             .collect(),
         "truncate" | "shred" | "fallocate" | "mkswap" => operands,
+        _ => other_outputs(command, &operands),
+    }
+}
+
+/// The values of options by their names.
+fn valued<'a>(command: &'a Command<'_>, names: &[&'static str]) -> Vec<&'a str> {
+    let options = command.arguments.options.iter();
+    options
+        .filter(|given| names.contains(&given.name.as_str()))
+        .filter_map(|given| given.value)
+        .collect()
+}
+
+/// The files that are named by an option, or by operands behind one.
+fn other_outputs<'a>(command: &'a Command<'_>, operands: &[&'a str]) -> Vec<&'a str> {
+    let arguments = &command.arguments;
+    let last = || {
+        let last = operands.last().copied().filter(|_| operands.len() > 1);
+        last.into_iter().collect()
+    };
+    let valued = |names: &[&'static str]| valued(command, names);
+    match command.program.as_str() {
         "curl" => valued(&["-o", "--output"]),
         "aria2c" | "axel" | "fetch" | "http" | "xh" => {
             behind(command, &["-o", "--out", "--output"])
@@ -389,7 +404,7 @@ pub fn outputs<'a>(command: &'a Command<'_>) -> Vec<&'a str> {
                     .iter()
                     .any(|given| given.name.starts_with("-i")) =>
         {
-            operands.into_iter().skip(1).collect()
+            operands.iter().copied().skip(1).collect()
         }
         "openssl" | "gpg" => behind(command, &["-out", "-o", "--output"]),
         "perl" | "ruby"
@@ -398,7 +413,7 @@ pub fn outputs<'a>(command: &'a Command<'_>) -> Vec<&'a str> {
                 .iter()
                 .any(|given| given.name.starts_with("-i")) =>
         {
-            operands
+            operands.to_vec()
         }
         "tar" | "bsdtar" => {
             let archive = operands

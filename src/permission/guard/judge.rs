@@ -456,6 +456,17 @@ pub fn verdict(reading: &Reading, text: &str, settings: &Settings) -> Verdict {
     })
 }
 
+/// What is said of a text that no shell can be given.
+pub fn unreadable(settings: &Settings) -> Verdict {
+    let change = settings.builtin.get(SYNTAX.name).copied();
+    Verdict {
+        class: SYNTAX.class_by(change).unwrap_or(SYNTAX.class),
+        rule: SYNTAX.name.to_owned(),
+        reason: format!("it {}", SYNTAX.reason),
+        span: 0..0,
+    }
+}
+
 fn began(settings: &Settings) -> Option<String> {
     let cwd = settings.cwd.as_deref()?.to_str()?;
     Some(cwd.to_owned())

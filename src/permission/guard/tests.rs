@@ -174,10 +174,13 @@ fn check_all(templates: &[&str], commands: &[String], allowed: &[Class]) {
     let settings = Settings::default();
     let mut misses = Vec::new();
     let mut n = 0;
-    for template in templates {
+    // Of many each one meets a fifth of the templates, and each template a fifth of them.
+    let every = if commands.len() > 300 { 5 } else { 1 };
+    for (turn, template) in templates.iter().enumerate() {
         // `find` puts names into every `{}`.
         let fits = |command: &&String| !(template.starts_with("find") && command.contains("{}"));
-        for command in commands.iter().filter(fits) {
+        let commands = commands.iter().skip(turn % every).step_by(every);
+        for command in commands.filter(fits) {
             let text = filled(template, command);
             let verdict = classify(&text, &settings);
             n += 1;

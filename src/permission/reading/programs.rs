@@ -112,7 +112,6 @@ const READERS: &[Reader] = &[
         "eza",
         "lsd",
         "tokei",
-        "nm",
         "readelf",
         "size",
         "zcat",
@@ -157,6 +156,7 @@ const READERS: &[Reader] = &[
         refused: "",
         takes_any_option: false,
     },
+    paths(&["nm"], "", "--plugin --target"),
     paths(
         &["cut"],
         "-d --delimiter -f --fields -c -b --output-delimiter --characters --bytes",

@@ -2,6 +2,8 @@
 //!
 //! It refuses to know whether a change is dangerous.
 
+use crate::permission::words::listed;
+
 use super::env::{Env, Variable};
 use super::reader::{Call, Feed, Reader};
 use super::value::{Field, Texts, Value};
@@ -10,9 +12,32 @@ use super::{UNKNOWN, wrappers};
 /// The most lines of an input that are told apart.
 const MOST_LINES: usize = 64;
 
+/// Words of the shell that take a name or a number, and evaluate the index in it.
+const EVALUATING: &str = "let read unset declare typeset local export readonly mapfile readarray";
+
+/// Tells whether a word of a test asks about a name or a number.
+fn is_numeric(text: &str) -> bool {
+    listed("-v -R -eq -ne -lt -le -gt -ge", text)
+}
+
+/// Most names that are looked at in one expression.
+const MOST_NAMES: usize = 32;
+
 impl Reader {
     /// Does what a builtin does to the shell.
     pub fn change(&mut self, name: &str, call: &Call, env: &mut Env) {
+        let compares = || call.arguments().iter().any(|word| is_numeric(word.text()));
+        let evaluates = match name {
+            "printf" => call.text(1) == "-v",
+            "test" | "[" => compares(),
+            name => listed(EVALUATING, name),
+        };
+        if evaluates {
+            let n_words = if name == "printf" { 2 } else { usize::MAX };
+            for word in call.arguments().iter().take(n_words) {
+                self.evaluate_index(word.text(), env);
+            }
+        }
         match name {
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(call, env),
             "alias" => alias(call, env),
@@ -28,6 +53,44 @@ impl Reader {
             "printf" if call.text(1) == "-v" => self.print_to(call, env),
             "getopts" => env.set_text(call.text(2), Value::unknown()),
             _ => {}
+        }
+    }
+
+    /// What `[[ … ]]` evaluates, where it asks about names and numbers.
+    pub fn evaluate_test(&mut self, words: &[Texts], env: &mut Env) {
+        let texts = || words.iter().flat_map(Texts::iter);
+        // `(( x ))` is one word.
+        if words.len() == 1 || texts().any(|value| is_numeric(&value.text)) {
+            for value in texts() {
+                self.evaluate_index(&value.text, env);
+                self.evaluate_names(&value.text, env);
+            }
+        }
+    }
+
+    /// `x[$(command)]` where a name or a number is wanted: what stands in the brackets is run.
+    pub fn evaluate_index(&mut self, text: &str, env: &mut Env) {
+        if text.contains('[') && (text.contains("$(") || text.contains('`')) {
+            self.prompt(text, env);
+        }
+    }
+
+    /// The same where names stand in an expression: their values are read as expressions, too.
+    pub fn evaluate_names(&mut self, text: &str, env: &mut Env) {
+        let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        for name in text
+            .split(is_end)
+            .filter(|name| !name.is_empty())
+            .take(MOST_NAMES)
+        {
+            if !env.is_set(name) {
+                continue;
+            }
+            for variable in env.get(name) {
+                if let Variable::One(value) = variable {
+                    self.evaluate_index(&value.text, env);
+                }
+            }
         }
     }
 

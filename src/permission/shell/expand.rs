@@ -156,6 +156,10 @@ impl Reader {
             }
             Piece::Arithmetic(pieces) => {
                 let texts = self.texts(pieces, env);
+                if let Some(value) = texts.iter().next() {
+                    self.evaluate_index(&value.text, env);
+                    self.evaluate_names(&value.text, env);
+                }
                 let number = texts.iter().next().filter(|value| is_number(&value.text));
                 let value =
                     number.map_or_else(Value::unknown, |value| Value::known(value.text.trim()));

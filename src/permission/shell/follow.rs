@@ -151,9 +151,11 @@ impl Reader {
                 Texts::nothing()
             }
             Kind::Test(words) => {
-                for word in words {
-                    self.texts(&word.pieces, env);
-                }
+                let words: Vec<Texts> = words
+                    .iter()
+                    .map(|word| self.texts(&word.pieces, env))
+                    .collect();
+                self.evaluate_test(&words, env);
                 Texts::nothing()
             }
             Kind::Coprocess(command) => {

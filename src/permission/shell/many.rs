@@ -150,15 +150,7 @@ impl Reader {
         let rest = call.words.get(at..).unwrap_or_default();
         let separator = rest.iter().position(|word| word.text().starts_with(":::"));
         let (command, arguments) = rest.split_at(separator.unwrap_or(rest.len()));
-        if command.len() > 1 && command.iter().any(|word| word.text().contains(' ')) {
-            // Whether a shell takes the words apart again hangs on options.
-            self.via.push(each_wrapper("parallel", &[]));
-            let mut inner = call.with_words(command.to_vec());
-            inner.names = Names::Programs;
-            let mut apart = self.branch(env);
-            self.run(inner, &mut apart);
-            self.via.pop();
-        }
+        self.run_kept(command, call, env);
         let command = output::joined(command);
         let values: Vec<Value> = match (separator, &call.feed) {
             (Some(_), _) => arguments
@@ -202,6 +194,18 @@ impl Reader {
             self.emit(call);
         }
         Texts::unknown()
+    }
+
+    /// Whether a shell takes parallel's words apart again hangs on options.
+    fn run_kept(&mut self, command: &[Field], call: &Call, env: &Env) {
+        if command.len() > 1 && command.iter().any(|word| word.text().contains(' ')) {
+            self.via.push(each_wrapper("parallel", &[]));
+            let mut inner = call.with_words(command.to_vec());
+            inner.names = Names::Programs;
+            let mut apart = self.branch(env);
+            self.run(inner, &mut apart);
+            self.via.pop();
+        }
     }
 
     /// `find` itself and each of its commands.

@@ -5,7 +5,7 @@
 use super::env::{Env, Function};
 use super::reader::{Call, Feed, Names, Reader};
 use super::value::{Field, Texts, Value};
-use super::wrappers::{self, Found, Rest};
+use super::wrappers::{self, Found, Rest, Spec};
 use super::{Doubt, UNKNOWN, Wrapper, WrapperKind, output};
 use crate::permission::wildcard;
 
@@ -200,8 +200,19 @@ impl Reader {
         for text in found.texts {
             out = self.read_texts_apart(&Texts::one(text), wrapper.clone(), &inner, env);
         }
-        match found.spec.rest {
-            Rest::Words if !rest.is_empty() => {
+        if rest.is_empty() {
+            return out;
+        }
+        inner.words = rest;
+        self.run_rest(found.spec, wrapper, inner, env)
+    }
+
+    /// Runs the words of a call as the wrapper before them takes them.
+    fn run_rest(&mut self, spec: &Spec, wrapper: Wrapper, mut inner: Call, env: &mut Env) -> Texts {
+        let rest = std::mem::take(&mut inner.words);
+        let mut out = Texts::nothing();
+        match spec.rest {
+            Rest::Words => {
                 // A program's name with blanks in it is a text that the wrapper gives to a shell.
                 if rest.first().is_some_and(|first| first.text().contains(' ')) {
                     let text = Texts::one(output::joined(&rest));
@@ -212,12 +223,12 @@ impl Reader {
                 inner.names = Names::Programs;
                 out = self.run(inner.with_words(rest), env);
             }
-            Rest::Joined if !rest.is_empty() => {
+            Rest::Joined => {
                 let text = Texts::one(output::joined(&rest));
                 out = self.read_texts_apart(&text, wrapper.clone(), &inner, env);
                 let behind = rest.get(1..).unwrap_or_default();
                 // Whether the words are joined or kept may hang on an option.
-                if found.spec.kind == WrapperKind::Known
+                if spec.kind == WrapperKind::Known
                     && behind.iter().any(|word| word.text().contains(' '))
                 {
                     self.via.push(wrapper);
@@ -232,12 +243,11 @@ impl Reader {
                 }
             }
             // `nix run x -- command`.
-            Rest::Nothing if !rest.is_empty() => {
+            Rest::Nothing => {
                 self.via.push(wrapper);
                 inner.names = Names::Programs;
                 out = self.run(inner.with_words(rest), env);
             }
-            Rest::Words | Rest::Joined | Rest::Nothing => {}
         }
         out
     }

@@ -66,28 +66,8 @@ pub fn command_of(spec: &'static Spec, words: &[Field]) -> Option<Found> {
         assigned: Vec::new(),
         is_doubtful: false,
     };
-    if !spec.verbs.is_empty() {
-        let verb = words
-            .iter()
-            .position(|word| spec.verbs.contains(&word.text()))?;
-        let before = words.get(..verb).unwrap_or_default();
-        if !leads_to_verb(before) {
-            return None;
-        }
-        let option = before.get(1..).and_then(|options| options.last());
-        found.is_doubtful = option.is_some_and(|word| word.text().starts_with('-'));
-        found.at = verb + 1;
-    }
+    (found.at, found.is_doubtful) = beginning(spec, words)?;
     let mut n_operands = spec.n_operands;
-    // `mise x node@20 -- command`: what stands before the dashes are tools.
-    if spec.names.contains(&"mise")
-        && let Some(dashes) = words
-            .iter()
-            .skip(found.at)
-            .position(|word| word.text() == "--")
-    {
-        found.at += dashes;
-    }
     while let Some(word) = words.get(found.at) {
         let text = word.text();
         if text == "--" {
@@ -109,7 +89,10 @@ pub fn command_of(spec: &'static Spec, words: &[Field]) -> Option<Found> {
         let is_option = text.len() > 1 && text.starts_with(['-', '+']);
         if is_option {
             found.at += 1 + usize::from(takes_next(spec, text));
-        } else if let Some((name, value)) = assignment(text) {
+        } else if let (true, Some((name, value))) = (
+            spec.rest != Rest::Joined || !text.contains(' '),
+            assignment(text),
+        ) {
             let field = Field {
                 value: word.value.with_text(value.to_owned()),
                 ..Field::default()
@@ -129,6 +112,32 @@ pub fn command_of(spec: &'static Spec, words: &[Field]) -> Option<Found> {
         }
     }
     Some(found)
+}
+
+/// Where to look for the command, and whether the verb before it may be an option's value.
+fn beginning(spec: &Spec, words: &[Field]) -> Option<(usize, bool)> {
+    let mut at = 1;
+    let mut is_doubtful = false;
+    if !spec.verbs.is_empty() {
+        let verb = words
+            .iter()
+            .position(|word| spec.verbs.contains(&word.text()))?;
+        let before = words.get(..verb).unwrap_or_default();
+        if !leads_to_verb(before) {
+            return None;
+        }
+        let option = before.get(1..).and_then(|options| options.last());
+        is_doubtful = option.is_some_and(|word| word.text().starts_with('-'));
+        at = verb + 1;
+    }
+    // `mise x node@20 -- command`: what stands before the dashes are tools.
+    let behind = words.get(at..).unwrap_or_default();
+    if spec.names.contains(&"mise")
+        && let Some(dashes) = behind.iter().position(|word| word.text() == "--")
+    {
+        at += dashes;
+    }
+    Some((at, is_doubtful))
 }
 
 /// Whether only options, their values and words that group verbs stand behind the program.

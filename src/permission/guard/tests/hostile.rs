@@ -157,6 +157,15 @@ fn any_pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.join(" "))
 }
 
+#[test]
+fn a_text_with_a_nul_is_never_safe() {
+    let class = |text: &str| judged(text).class;
+    assert_eq!(class("ls\0"), Class::Confirm);
+    assert_eq!(class("\0\0rm -rf x"), Class::Dangerous);
+    assert_eq!(class("rm\0-rf x"), Class::Dangerous);
+    assert_eq!(class("r\0m -rf x"), Class::Dangerous);
+}
+
 fn judged(text: &str) -> Verdict {
     let settings = Settings::default();
     let verdict = classify(text, &settings);
