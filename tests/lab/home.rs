@@ -28,7 +28,7 @@ impl Home {
     /// The temporary folder lies beside the home: codex refuses to put its aliases into a home
     /// below the temporary folder.
     pub fn create(name: &str, server: &ModelServer) -> Home {
-        let homes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lab");
+        let homes = homes();
         remove_abandoned(&homes, name);
         let root = homes.join(format!("{name}.{}", std::process::id()));
         for folder in [
@@ -101,6 +101,11 @@ impl Home {
     pub fn cli(&self, vendor: Vendor) -> Command {
         self.command(self.root.join("bin").join(vendor.cli()))
     }
+}
+
+/// Where the folders of all scenarios lie.
+pub fn homes() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("lab")
 }
 
 impl Drop for Home {

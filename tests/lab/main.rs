@@ -23,6 +23,7 @@ use scenarios::Scenario;
 
 mod bounded;
 mod brain;
+mod cell;
 mod cut_off;
 mod dialogue;
 mod dice;

@@ -112,11 +112,16 @@ impl Repository {
 
     /// Lists every file with its content, but git's own and the run's folder: what a model could have written.
     pub fn snapshot(&self) -> Vec<(PathBuf, String)> {
-        let mut files = Vec::new();
-        collect(&self.root, &self.root, &mut files);
-        files.sort();
-        files
+        files(&self.root)
     }
+}
+
+/// Lists every file below a folder with its content, but git's own and the run's folder.
+pub fn files(root: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    collect(root, root, &mut files);
+    files.sort();
+    files
 }
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<(PathBuf, String)>) {

@@ -2,6 +2,7 @@
 
 use crate::report::Notes;
 
+mod answered;
 mod bare;
 mod before_execute;
 mod contained;
@@ -18,6 +19,7 @@ mod own_rules;
 mod permission;
 mod refused;
 mod stopped;
+mod two_clis;
 mod whole_run;
 
 /// One scenario: its name is a true sentence, its body panics when the sentence is wrong.
@@ -81,6 +83,10 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         own_rules::claude,
     ),
     scenario(
+        "an_allow_rule_of_codexs_own_settings_does_not_act_unseen",
+        own_rules::codex,
+    ),
+    scenario(
         "nothing_is_written_before_execute_codex_planning",
         before_execute::usual,
     ),
@@ -93,6 +99,12 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         contained::claude,
     ),
     scenario("codex_asks_before_each_call", hooked::codex),
+    scenario("what_codex_asks_is_answered_on_the_screen", answered::codex),
+    scenario(
+        "what_claude_asks_is_answered_on_the_screen",
+        answered::claude,
+    ),
+    scenario(two_clis::NAME, two_clis::same),
     scenario(
         "hostile_settings_run_nothing_codex_executing",
         hostile::usual,

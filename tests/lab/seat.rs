@@ -1,13 +1,15 @@
-//! The full-screen program on a terminal, with a user who types.
+//! The full-screen program on a terminal, with a user who types, and reads what is drawn.
 //!
-//! It refuses to look at the screen: what happens is in the run's log.
+//! It refuses to know what should be drawn.
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,11 @@ use pty_process::blocking::{Command, Pts, open};
 
 /// What the program writes once the terminal is its own.
 const TAKEN: &[u8] = b"\x1b[?1049h";
+/// The size of the terminal.
+const ROWS: u16 = 40;
+const COLUMNS: u16 = 120;
+/// How fast a key is pressed again that had no effect.
+const BETWEEN_KEYS: Duration = Duration::from_millis(200);
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -25,16 +32,35 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Seat {
     child: Child,
     keys: File,
+    drawn: Arc<Mutex<Drawn>>,
     /// Kept open: a terminal that nobody has open any more is hung up.
     _pts: Pts,
 }
 
+/// What the program wrote.
+struct Drawn {
+    parser: vt100::Parser,
+    bytes: Vec<u8>,
+}
+
 impl Seat {
-    /// Starts a program without arguments and waits until it has taken the terminal.
-    pub fn take(program: &Path, environment: &[(String, String)], cwd: &Path) -> Seat {
+    /// Starts a program with these arguments and waits until it has taken the terminal.
+    pub fn take(
+        program: &Path,
+        arguments: &[&str],
+        environment: &[(String, String)],
+        cwd: &Path,
+    ) -> Seat {
         let (pty, pts) = open().expect("a pseudo-terminal");
-        pty.resize(Size::new(40, 120)).expect("a terminal's size");
+        pty.resize(Size::new(ROWS, COLUMNS))
+            .expect("a terminal's size");
+        let size = |n| NonZeroU16::new(n).expect("a size");
+        let drawn = Arc::new(Mutex::new(Drawn {
+            parser: vt100::Parser::new(size(ROWS), size(COLUMNS), 0),
+            bytes: Vec::new(),
+        }));
         let child = Command::new(program)
+            .args(arguments)
             .env_clear()
             .envs(environment.iter().cloned())
             .env("TERM", "xterm-256color")
@@ -42,13 +68,14 @@ impl Seat {
             .spawn_borrowed(&pts)
             .unwrap_or_else(|error| panic!("{} does not start: {error}", program.display()));
         let keys = File::from(pty.as_fd().try_clone_to_owned().expect("the terminal"));
-        let taken = read_all(File::from(OwnedFd::from(pty)));
+        let taken = read_all(File::from(OwnedFd::from(pty)), Arc::clone(&drawn));
         taken
             .recv_timeout(PATIENCE)
             .expect("the program takes the terminal");
         Seat {
             child,
             keys,
+            drawn,
             _pts: pts,
         }
     }
@@ -58,6 +85,54 @@ impl Seat {
         self.keys
             .write_all(keys.as_bytes())
             .expect("the program reads its terminal");
+    }
+
+    fn drawn(&self) -> MutexGuard<'_, Drawn> {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The text of the screen.
+    pub fn text(&self) -> String {
+        self.drawn().parser.screen().contents()
+    }
+
+    /// Waits until the screen shows all of these. Where the environment names a folder for it, what was written so
+    /// far is kept there under a name: played on a terminal of the same size, it is the picture.
+    pub fn see(&mut self, name: &str, texts: &[&str]) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let text = self.text();
+            if texts.iter().all(|part| text.contains(part)) {
+                if let Some(folder) = std::env::var_os("LAB_SCREENS") {
+                    let file = Path::new(&folder).join(format!("{name}.raw"));
+                    std::fs::write(file, &self.drawn().bytes).expect("a kept screen");
+                }
+                return text;
+            }
+            let status = self.child.try_wait().expect("the program's status");
+            let goes_on = status.is_none() && Instant::now() < deadline;
+            assert!(goes_on, "no {texts:?} for {name}; the screen:\n{text}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Presses a key until the screen is so: a dialog about a call takes none before it can have been read.
+    pub fn press(&mut self, key: &str, is_so: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut again = Instant::now();
+        loop {
+            let text = self.text();
+            if is_so(&text) {
+                return;
+            }
+            let now = Instant::now();
+            assert!(now < deadline, "{key} does nothing; the screen:\n{text}");
+            if now >= again {
+                self.type_keys(key);
+                again = now + BETWEEN_KEYS;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Waits until something is so.
@@ -80,12 +155,16 @@ impl Seat {
 }
 
 /// Reads a terminal empty, so that nobody waits for it, and tells when it was taken.
-fn read_all(mut terminal: File) -> Receiver<()> {
+fn read_all(mut terminal: File, drawn: Arc<Mutex<Drawn>>) -> Receiver<()> {
     let (tell, taken) = channel();
     thread::spawn(move || {
         let (mut seen, mut bytes) = (Vec::new(), [0; 65536]);
         while let Ok(n @ 1..) = terminal.read(&mut bytes) {
             seen.extend_from_slice(&bytes[..n]);
+            let mut drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
+            drawn.parser.process(&bytes[..n]);
+            drawn.bytes.extend_from_slice(&bytes[..n]);
+            drop(drawn);
             if seen.windows(TAKEN.len()).any(|window| window == TAKEN) {
                 // Told once; whoever listened has what they wanted.
                 let _gone = tell.send(());

@@ -117,10 +117,11 @@ impl World {
         self.start_program(&[&RUN[..], more].concat())
     }
 
-    /// Opens the program in the repository, on a terminal.
-    pub fn open(&self) -> Seat {
+    /// Opens the program in the repository, on a terminal, with these arguments.
+    pub fn open(&self, arguments: &[&str]) -> Seat {
         let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
-        Seat::take(program, self.home.environment(), self.repository.root())
+        let (environment, cwd) = (self.home.environment(), self.repository.root());
+        Seat::take(program, arguments, environment, cwd)
     }
 
     /// Starts the program in the repository with these arguments.

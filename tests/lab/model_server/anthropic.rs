@@ -156,6 +156,7 @@ fn tool_use(request: &Request, index: usize, tool: &Tool) -> Value {
     };
     let (name, input) = match tool {
         Tool::Mcp { .. } => (own.as_str(), json!({})),
+        Tool::Named { name, input } => (*name, input.clone()),
         Tool::Shell(command) | Tool::Escalated(command) => (
             "Bash",
             json!({"command": command, "description": "A command of the scenario"}),

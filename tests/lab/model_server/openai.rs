@@ -124,6 +124,14 @@ fn call(request: &Request, index: usize, tool: &Tool) -> Vec<Chunk> {
             item["namespace"] = json!(format!("mcp__{server}"));
             item
         }
+        Tool::Named { name, input } => match input.as_str() {
+            Some(text) => patch(&call_id, text),
+            None => {
+                let mut item = function(&call_id, input.clone());
+                item["name"] = json!(name);
+                item
+            }
+        },
         Tool::Write { path, content } => patch(&call_id, &add_file(path, content)),
         Tool::Edit { path, old, new } => patch(
             &call_id,

@@ -132,6 +132,13 @@ pub enum Tool {
         /// The tool.
         tool: String,
     },
+    /// Calls a tool of one CLI by its own name, with this input; a text for a tool that takes plain text.
+    Named {
+        /// The tool.
+        name: &'static str,
+        /// The input.
+        input: Value,
+    },
     /// Reads a file; claude edits only what it has read.
     Read(String),
     /// Writes a whole file; the path may be relative to the working directory.

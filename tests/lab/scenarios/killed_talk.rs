@@ -33,7 +33,7 @@ fn talkative(request: &Request) -> Reply {
 
 fn play(name: &str, cast: Cast, notes: &mut Notes) {
     let world = World::create(name, cast, talkative);
-    let mut seat = world.open();
+    let mut seat = world.open(&[]);
     seat.type_keys("Make the tests pass and describe the functions\r");
     seat.wait_until("the turn asks for its release", || {
         n_of(&world.log(), "question.asked") == 1
