@@ -187,7 +187,12 @@ fn reason(call: &CanUseTool) -> Option<String> {
         Some("hook") => None,
         Some(_) | None => call.decision_reason.clone(),
     };
-    clis.or_else(|| call.description.clone())
+    // Of other tools the CLI itself says what they are about, and that is shown anyway.
+    let agents = call
+        .description
+        .clone()
+        .filter(|_| call.tool_name == "Bash");
+    clis.or(agents)
 }
 
 fn questioned(request: RequestId, input: &Value) -> Option<AdapterEvent> {

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::wire::{HookCompleted, HookInput, HooksListed};
 use super::{Codex, FailureKind, Interrupt};
-use crate::adapter::{AdapterEvent, Decision, Output};
+use crate::adapter::{AdapterEvent, ChangeKind, Decision, FileChange, Output};
 use crate::domain::ids::RequestId;
 use crate::permission::{Call, Reach, repetition};
 
@@ -143,6 +143,7 @@ impl Codex {
                 let origin = Some(&input.session_id) != self.thread_id.as_ref();
                 match read(&input) {
                     Asked::About(call) => {
+                        let changes = changes(&input);
                         let request = RequestId::new(format!("hook-{number}"));
                         self.hooks.open.insert(request.clone(), number);
                         let mark = repetition::mark(&input.tool_name, &input.tool_input);
@@ -152,7 +153,7 @@ impl Codex {
                             call,
                             reason: None,
                             origin: origin.then_some(input.session_id),
-                            changes: Vec::new(),
+                            changes,
                             mark: Some(mark),
                         }));
                     }
@@ -272,6 +273,44 @@ fn patched(patch: &str) -> Vec<PathBuf> {
             .find_map(|mark| line.trim_start().strip_prefix(mark))
     });
     named.map(|path| PathBuf::from(path.trim())).collect()
+}
+
+/// What a patch would change, file by file, in its own words.
+fn changes(input: &HookInput) -> Vec<FileChange> {
+    let patch = input.tool_input.get("command").and_then(Value::as_str);
+    let patch = patch.filter(|_| input.tool_name == "apply_patch");
+    let mut changes: Vec<FileChange> = Vec::new();
+    for line in patch.unwrap_or_default().lines() {
+        let named = |mark| {
+            line.trim_start()
+                .strip_prefix(mark)
+                .map(|path: &str| PathBuf::from(path.trim()))
+        };
+        let begun = [
+            ("*** Add File: ", ChangeKind::Add),
+            ("*** Update File: ", ChangeKind::Update),
+            ("*** Delete File: ", ChangeKind::Delete),
+        ]
+        .into_iter()
+        .find_map(|(mark, kind)| Some((named(mark)?, kind)));
+        if let Some((path, kind)) = begun {
+            changes.push(FileChange {
+                path,
+                kind,
+                diff: String::new(),
+            });
+        } else if let Some(change) = changes.last_mut() {
+            match named("*** Move to: ") {
+                Some(target) => change.kind = ChangeKind::Move(target),
+                None if line.starts_with("*** ") => {}
+                None => {
+                    change.diff.push_str(line);
+                    change.diff.push('\n');
+                }
+            }
+        }
+    }
+    changes
 }
 
 /// `mcp__server__tool` as codex's own question about it says it: `server.tool`.

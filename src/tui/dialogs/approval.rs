@@ -5,7 +5,7 @@
 
 use crate::domain::event::{Approval, CallAnswer};
 use crate::domain::run::State;
-use crate::permission::{Approvable, Keeping, Scope};
+use crate::permission::{Approvable, Keeping, Scope, Why};
 use crate::tui::action::Action;
 use crate::tui::calls::Exact;
 use crate::tui::sheet::{Draft, Sheet, Then};
@@ -41,7 +41,9 @@ pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -
         .map(|exact| exact.diff.as_str())
         .filter(|diff| !diff.is_empty())
     {
-        sheet = sheet.says(diff, theme::PLAIN);
+        // A diff begins with its file, which stands above already.
+        let below = diff.strip_prefix(&format!("{whole}\n")).unwrap_or(diff);
+        sheet = sheet.says(below, theme::PLAIN);
         whole = format!("{whole}\n\n{diff}");
     }
     sheet.whole = Some((title.clone(), whole));
@@ -51,10 +53,17 @@ pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -
 /// What stands below the call: why it is asked about, and what the agent says.
 fn says_why(mut sheet: Sheet, approval: &Approval) -> Sheet {
     if let Some(why) = &approval.why {
-        let asked = format!(
-            "asked because {}: {} ({})",
-            why.reason, why.rule, why.origin
-        );
+        let Why {
+            reason,
+            rule,
+            origin,
+        } = why;
+        // A floor's name stands in its origin, too.
+        let by = match origin.strip_prefix("floor: ") {
+            Some(floor) if floor == rule => format!(" ({origin})"),
+            Some(_) | None => format!(": {rule} ({origin})"),
+        };
+        let asked = format!("asked because {reason}{by}");
         sheet = sheet.says(&asked, theme::QUIET);
     }
     if approval.keeping == Keeping::Never && approval.why.is_some() {
