@@ -102,6 +102,11 @@ pub fn hold_commits(
     places.extend(work(root));
     let git = [&repository.git_dir, &repository.common_dir];
     let there = |path: PathBuf, hold| real(&path).map(|path| (path, hold));
+    let pointer = root.join(".git");
+    if pointer.is_file() {
+        // A linked work tree: the file says where git's folder is.
+        places.extend(there(pointer, Hold::ReadOnly));
+    }
     for folder in git {
         places.extend(there(folder.clone(), Hold::Writable));
         let settings = ["hooks", "config", "config.worktree"].map(|name| folder.join(name));
