@@ -59,6 +59,7 @@ pub use sent::{SENDABLE, check_sent};
 use sheet::{Draft, Sheet};
 use tabs::Tab;
 use tabs::log::Record;
+pub use theme::{Surroundings, Theme};
 use transcript::Transcript;
 pub use transcript::WantsEarlier;
 pub use versions::Versions;
@@ -85,6 +86,8 @@ pub struct ScreenSettings {
     pub branch: Option<String>,
     /// Set where the screen only looks.
     pub read_only: Option<ReadOnly>,
+    /// What colours are shown as.
+    pub theme: Theme,
 }
 
 /// A piece of a block that an agent is writing.
@@ -138,6 +141,8 @@ pub struct Screen {
     refiner: Role,
     /// The chosen choice and the dialog it belongs to.
     chosen: Option<(String, usize)>,
+    /// What of the tabs was on the screen.
+    read: header::Read,
     /// The dialog that the last frame showed.
     seen: Option<String>,
     /// A dialog of the screen's own, which asks once more.
@@ -202,6 +207,7 @@ impl Screen {
             draft: None,
             refiner: Role::Planner,
             chosen: None,
+            read: header::Read::default(),
             seen: None,
             own: None,
             unfinished: None,
@@ -224,7 +230,10 @@ impl Screen {
 
     /// Takes in what is known of the repository once it was looked at; the first frame does not wait for it.
     pub fn on_settings(&mut self, settings: ScreenSettings) {
-        self.settings = settings;
+        self.settings = ScreenSettings {
+            theme: self.settings.theme,
+            ..settings
+        };
         self.dirty = true;
     }
 
@@ -367,7 +376,23 @@ impl Screen {
     /// Draws one frame; the screen is clean after it.
     pub fn draw(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
         self.draw_all(frame, state, now);
+        self.settings.theme.paint(frame.buffer_mut());
         self.dirty = false;
+    }
+
+    /// How many times what a tab shows has changed; always 0 for tabs that change with every event.
+    fn changes(&self, tab: Tab) -> u64 {
+        match tab {
+            Tab::Chat => self.transcript.n_told(),
+            Tab::Plan => self.documents.plan.revision,
+            Tab::Comments => self.documents.comments.revision,
+            Tab::Log | Tab::Status => 0,
+        }
+    }
+
+    /// The theme that is shown, which the user may have chosen.
+    pub fn theme(&self) -> Theme {
+        self.settings.theme
     }
 
     /// Tells whether a frame is needed.

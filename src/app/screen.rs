@@ -189,6 +189,7 @@ impl Shell {
         let settings = ScreenSettings {
             demo: matches!(first, First::Demo { .. }),
             repository: wishes.cwd.to_string_lossy().into_owned(),
+            theme: terminal::theme(),
             ..ScreenSettings::default()
         };
         Self {

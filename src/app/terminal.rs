@@ -18,6 +18,7 @@ use ratatui::backend::{Backend, ClearType, CrosstermBackend};
 use tokio::sync::Notify;
 
 use crate::text::clean;
+use crate::tui::{Surroundings, Theme};
 
 /// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
 /// does not know one of them ignores it.
@@ -67,6 +68,19 @@ fn write_now(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+/// The theme that fits the terminal, by what the environment says of it.
+pub fn theme() -> Theme {
+    let said = |name: &str| std::env::var(name).ok();
+    let (no_color, ground) = (said("NO_COLOR"), said("COLORFGBG"));
+    let (term, colours) = (said("TERM"), said("COLORTERM"));
+    Theme::fitting(Surroundings {
+        no_color: no_color.as_deref(),
+        ground: ground.as_deref(),
+        term: term.as_deref(),
+        colours: colours.as_deref(),
+    })
 }
 
 /// Tells whether there is a terminal to draw on and to read keys from.

@@ -5,6 +5,7 @@
 use super::action::DocumentKind;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
+use super::theme::Theme;
 use crate::domain::changes::Scope;
 use crate::domain::phase::Mode;
 use crate::domain::turn::Role;
@@ -55,6 +56,8 @@ pub enum Command {
     Refiner(Option<Role>),
     /// Show the whole of what waits.
     View,
+    /// Show another theme, or the list of them.
+    Theme(Option<Theme>),
     /// Fold or unfold thinking.
     Thinking,
     /// Copy the last answer of an agent.
@@ -151,6 +154,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "history" => Command::History,
         "refiner" => return Some(refiner(argument)),
         "view" => Command::View,
+        "theme" => return Some(theme(argument)),
         "thinking" => Command::Thinking,
         "copy" => Command::Copy,
         "tab" => return Some(tab(argument)),
@@ -229,6 +233,16 @@ fn mode(argument: &str) -> Result<Command, String> {
     Mode::named(argument)
         .map(|mode| Command::Mode(Some(mode)))
         .ok_or_else(|| "/mode takes plan, default, auto-edit or yolo".to_owned())
+}
+
+fn theme(argument: &str) -> Result<Command, String> {
+    if argument.is_empty() {
+        return Ok(Command::Theme(None));
+    }
+    let names: Vec<&str> = Theme::names().collect();
+    Theme::named(argument)
+        .map(|theme| Command::Theme(Some(theme)))
+        .ok_or_else(|| format!("/theme takes {}", names.join(", ")))
 }
 
 fn tab(argument: &str) -> Result<Command, String> {
@@ -316,6 +330,7 @@ mod tests {
                 let typed = slash
                     .replace("[N|plan]", "")
                     .replace("[N]", "")
+                    .replace("[NAME]", "")
                     .replace("[TEXT]", "")
                     .replace("TEXT", "x")
                     .replace("CHOICE", "x");

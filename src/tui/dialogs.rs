@@ -25,6 +25,7 @@ mod usage_limit;
 pub mod approval;
 pub mod confirm;
 pub mod history;
+pub mod themes;
 pub mod undo;
 pub mod unfinished;
 

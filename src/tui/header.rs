@@ -1,4 +1,9 @@
-//! The header: what it is about, how far it is, who works; and the tabs.
+//! The header: what it is about, the path of phases, the tabs, and who works.
+//!
+//! With too little room the path gives way to the present phase: who works stays.
+
+mod path;
+mod tabs;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,6 +19,8 @@ use crate::domain::ids::At;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTerms;
 use crate::domain::run::{Busy, Counts, State};
+use crate::domain::turn::Role;
+pub use tabs::Read;
 
 /// Draws as many of its three lines as there is room for; gives the places of the tabs.
 pub fn draw(
@@ -29,23 +36,146 @@ pub fn draw(
         height: 1,
         ..area
     };
-    let state_line = state_line(screen, state, now, columns);
+    let state_line = || state_line(screen, state, now, columns);
     match area.height {
         0 => Vec::new(),
         1 => {
-            frame.render_widget(state_line, row(0));
+            frame.render_widget(state_line(), row(0));
             Vec::new()
         }
         2 => {
-            frame.render_widget(state_line, row(0));
-            draw_tabs(screen, frame, row(1))
+            frame.render_widget(state_line(), row(0));
+            let bar = tabs::bar(screen, row(1), state);
+            frame.render_widget(Line::from(bar.spans), row(1));
+            bar.places
         }
         _ => {
             frame.render_widget(title_line(screen, state, columns), row(0));
-            frame.render_widget(state_line, row(1));
-            draw_tabs(screen, frame, row(2))
+            let bar = tabs::bar(screen, row(2), state);
+            let room = columns.saturating_sub(bar.columns + 1);
+            let works = state.and_then(|state| works(screen, state, now, room));
+            match (state, works) {
+                (Some(state), Some(works)) => {
+                    let line = path_line(state, columns);
+                    frame.render_widget(line, row(1));
+                    let works = aligned_right(bar.spans, works, columns);
+                    frame.render_widget(works, row(2));
+                }
+                _ => {
+                    frame.render_widget(state_line(), row(1));
+                    frame.render_widget(Line::from(bar.spans), row(2));
+                }
+            }
+            bar.places
         }
     }
+}
+
+/// Two texts in one line, one at its left and one at its right.
+fn aligned_right(
+    mut left: Vec<Span<'static>>,
+    right: Vec<Span<'static>>,
+    columns: usize,
+) -> Line<'static> {
+    let used = path::columns(&left) + path::columns(&right);
+    left.push(Span::raw(" ".repeat(columns.saturating_sub(used))));
+    left.extend(right);
+    Line::from(left)
+}
+
+/// The path of phases, how far the present one is, the gate and the mode.
+fn path_line(state: &State, columns: usize) -> Line<'static> {
+    // Who talks about the goal is said with who works.
+    let far = how_far(state).filter(|_| state.phase != Phase::RefineGoal);
+    let (long, short) = far.unwrap_or_default();
+    let gate = format!("gate {}", words::gate(state.gate));
+    let mode = state.mode.name();
+    let long = joined(&[&long, &gate, &format!("mode {mode}")], " · ");
+    let unusual = if state.mode == Mode::Default {
+        ""
+    } else {
+        mode
+    };
+    let short = joined(&[&short, &gate, unusual], " ");
+    let style = match state.mode {
+        Mode::Yolo => theme::NEEDS_YOU,
+        Mode::Plan | Mode::Default | Mode::AutoEdit => theme::PLAIN,
+    };
+    let forms = [
+        (path::Form::Wide, &long),
+        (path::Form::Close, &long),
+        (path::Form::Wide, &short),
+        (path::Form::Close, &short),
+        (path::Form::Present, &long),
+    ];
+    let laid = |form| {
+        let mut spans = vec![Span::raw(" ")];
+        spans.extend(path::spans(state.phase, form));
+        spans
+    };
+    let fits = |(form, terms): &(path::Form, &String)| {
+        path::columns(&laid(*form)) + width(terms) + 2 <= columns
+    };
+    let (form, terms) = forms
+        .into_iter()
+        .find(fits)
+        .unwrap_or((path::Form::Present, &short));
+    let path = laid(form);
+    let room = columns.saturating_sub(path::columns(&path) + 2);
+    let terms = format!("{} ", cut(terms, room));
+    aligned_right(path, vec![Span::styled(terms, style)], columns)
+}
+
+/// The parts that say something.
+fn joined(parts: &[&str], between: &str) -> String {
+    let parts = parts.iter().copied().filter(|part| !part.is_empty());
+    parts.collect::<Vec<&str>>().join(between)
+}
+
+/// Who works, and with what it cost so far where there is room; `None` where not even the first fits.
+fn works(screen: &Screen, state: &State, now: At, room: usize) -> Option<Vec<Span<'static>>> {
+    let (long, style) = who_works(screen, state, now, Named::WithAdapter);
+    let (short, _) = who_works(screen, state, now, Named::Alone);
+    let who = [long, short]
+        .into_iter()
+        .find(|who| width(who) + 1 <= room)?;
+    // What needs the user is lit.
+    let needs_you = style == theme::NEEDS_YOU && width(&who) + 2 <= room;
+    let who = match needs_you {
+        true => Span::styled(format!(" {who} "), theme::CHOSEN),
+        false => Span::styled(format!("{who} "), style),
+    };
+    let mut spans = Vec::new();
+    let used = used_in_words(state).unwrap_or_default();
+    if width(&used) + 3 + width(&who.content) <= room && !used.is_empty() {
+        spans.push(Span::styled(format!("{used} · "), theme::QUIET));
+    }
+    spans.push(who);
+    Some(spans)
+}
+
+/// What the CLIs told of tokens and cost.
+fn used_in_words(state: &State) -> Option<String> {
+    let of = |role: Role| {
+        let usage = &state.session(role)?.usage;
+        let n = usage.input_tokens.saturating_add(usage.output_tokens);
+        (n > 0).then(|| format!("{} {}", role.name(), words::tokens(n)))
+    };
+    let counts: Vec<String> = [Role::Planner, Role::Reviewer]
+        .into_iter()
+        .filter_map(of)
+        .collect();
+    if counts.is_empty() {
+        return None;
+    }
+    let costs = [Role::Planner, Role::Reviewer].into_iter();
+    let cost = costs
+        .filter_map(|role| state.session(role)?.usage.cost_micro_usd)
+        .reduce(u64::saturating_add);
+    let cost = cost.map_or(String::new(), |micro| {
+        format!(" · {}", words::dollars(micro))
+    });
+    Some(format!("{} tokens{cost}", counts.join(", ")))
 }
 
 /// The branch that commits go to, else the one that was checked out when the screen opened.
@@ -59,13 +189,10 @@ fn branch<'a>(screen: &'a Screen, state: Option<&'a State>) -> Option<&'a str> {
 
 /// The goal at the left, the repository at the right.
 fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'static> {
+    let repository = folder(&screen.settings.repository);
     let place = match branch(screen, state) {
-        Some(branch) => format!(
-            "{} · {}",
-            one_line(&screen.settings.repository),
-            one_line(branch)
-        ),
-        None => one_line(&screen.settings.repository),
+        Some(branch) => format!("{repository} · {}", one_line(branch)),
+        None => repository,
     };
     let goal = state.and_then(|state| state.goal.as_ref());
     let title = goal.map_or_else(|| "agent-collab".to_owned(), |goal| one_line(&goal.title));
@@ -85,11 +212,20 @@ fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'s
     ])
 }
 
+/// The name of a folder, by which people know it; the Status tab has the whole path.
+fn folder(path: &str) -> String {
+    let path = one_line(path);
+    let name = path.trim_end_matches('/').rsplit('/').next();
+    name.filter(|name| !name.is_empty())
+        .map_or_else(|| path.clone(), str::to_owned)
+}
+
 /// What is out of the ordinary with this screen.
 fn badge(screen: &Screen, columns: usize) -> String {
     match &screen.settings.read_only {
         Some(_) if columns < 60 => " read-only ".to_owned(),
         Some(read_only) => format!(" read-only, {} ", one_line(&read_only.badge)),
+        None if screen.settings.demo && columns < 100 => " demo ".to_owned(),
         None if screen.settings.demo => " demo, no model is called ".to_owned(),
         None => String::new(),
     }
@@ -110,7 +246,15 @@ fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -
         let text = if columns < 60 { short } else { long };
         parts.push((text, theme::PLAIN));
     }
-    let (who, style) = who_works(screen, state, now);
+    let (who, style) = who_works(
+        screen,
+        state,
+        now,
+        match columns {
+            0..60 => Named::Alone,
+            60.. => Named::WithAdapter,
+        },
+    );
     let gate = (format!("gate {}", words::gate(state.gate)), theme::PLAIN);
     if state.mode != Mode::Default {
         let style = match state.mode {
@@ -177,8 +321,20 @@ fn how_far(state: &State) -> Option<(String, String)> {
     }
 }
 
+/// Whether an agent is named with its adapter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    WithAdapter,
+    Alone,
+}
+
 /// Who the run waits for: the user, an agent or the program.
-fn who_works(screen: &Screen, state: &State, now: At) -> (String, ratatui::style::Style) {
+fn who_works(
+    screen: &Screen,
+    state: &State,
+    now: At,
+    named: Named,
+) -> (String, ratatui::style::Style) {
     if screen.quitting {
         return ("is ending".to_owned(), theme::BAD);
     }
@@ -194,7 +350,10 @@ fn who_works(screen: &Screen, state: &State, now: At) -> (String, ratatui::style
     if let Some(running) = &state.running {
         let role = running.order.purpose.role();
         let adapter = state.session(role).map_or("", |session| &session.adapter);
-        let who = format!("{} ({})", role.name(), one_line(adapter));
+        let who = match named {
+            Named::WithAdapter => format!("{} ({})", role.name(), one_line(adapter)),
+            Named::Alone => role.name().to_owned(),
+        };
         let text = match (&screen.silent, running.result) {
             (Some(silent), Counts::Yes) => format!("{who} {}", words::silent(silent, now)),
             (None, Counts::Yes) => format!(
@@ -242,40 +401,4 @@ fn busy_in_words(busy: &Busy) -> &'static str {
         Busy::Stepping { .. } => "checks the step",
         Busy::Reversing { .. } => "puts files back",
     }
-}
-
-fn draw_tabs(screen: &Screen, frame: &mut Frame, area: Rect) -> Vec<(Rect, Tab)> {
-    let columns = usize::from(area.width);
-    // The titles of folded tabs are the first to go where there is no room.
-    let is_narrow = columns < 44;
-    let mut places = Vec::new();
-    let mut spans = Vec::new();
-    let mut used = 0;
-    for tab in Tab::ALL {
-        let is_open = !tab.folds() || screen.unfolded.contains(&tab) || screen.tab == tab;
-        let label = match (is_open, is_narrow) {
-            (true, false) => format!(" {} {} ", tab.digit(), tab.title()),
-            (true, true) => format!("{} {} ", tab.digit(), cut(tab.title(), 5)),
-            (false, false) => format!(" +{} {} ", tab.digit(), tab.title()),
-            (false, true) => format!("+{} ", tab.digit()),
-        };
-        let label = cut(&label, columns.saturating_sub(used));
-        let style = match (screen.tab == tab, is_open) {
-            (true, _) => theme::STRONG.reversed(),
-            (false, true) => theme::PLAIN,
-            (false, false) => theme::QUIET,
-        };
-        let place = Rect {
-            x: area
-                .x
-                .saturating_add(u16::try_from(used).unwrap_or(u16::MAX)),
-            width: u16::try_from(width(&label)).unwrap_or(0),
-            ..area
-        };
-        used += width(&label);
-        places.push((place.intersection(area), tab));
-        spans.push(Span::styled(label, style));
-    }
-    frame.render_widget(Line::from(spans), area);
-    places
 }

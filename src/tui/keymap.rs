@@ -329,6 +329,10 @@ pub const BINDINGS: &[Binding] = &[
             "commands",
         ],
     ),
+    slash(
+        "/theme [NAME]",
+        "show the themes, or take one of them; it lasts as long as the program",
+    ),
     slash("/resume", "go on with the unfinished run"),
     slash("/history", "list finished runs, and open one to be read"),
     bind(

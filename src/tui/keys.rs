@@ -5,10 +5,10 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::action::Action;
 use super::command::{Command, Move};
 use super::composer::Written;
-use super::diff;
 use super::keymap::{self, IsWriting};
 use super::sheet::{FromComposer, Sheet};
 use super::{Screen, Submitted};
+use super::{dialogs, diff};
 use crate::domain::run::State;
 
 impl Screen {
@@ -107,6 +107,9 @@ impl Screen {
                     return self.point_at(&sheet, (chosen + 1).min(n.saturating_sub(1)));
                 }
                 KeyCode::Esc if self.own.is_some() => {
+                    if let Some(theme) = dialogs::themes::pointed_at(&sheet, sheet.first) {
+                        self.settings.theme = theme;
+                    }
                     self.own = None;
                     return Vec::new();
                 }
@@ -154,6 +157,9 @@ impl Screen {
 
     fn point_at(&mut self, sheet: &Sheet, chosen: usize) -> Vec<Action> {
         self.chosen = Some((sheet.id.clone(), chosen));
+        if let Some(theme) = dialogs::themes::pointed_at(sheet, chosen) {
+            self.settings.theme = theme;
+        }
         Vec::new()
     }
 }

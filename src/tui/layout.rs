@@ -88,7 +88,10 @@ impl Screen {
         self.places.tabs = header::draw(self, frame, head, state, now);
         match is_diff {
             true => self.draw_diff(frame, rest, state, waiting.as_ref()),
-            false => self.draw_body(frame, rest, state, now),
+            false => {
+                self.draw_body(frame, rest, state, now);
+                self.read.note(self.tab, self.changes(self.tab));
+            }
         }
         self.seen = None;
         if let Some(sheet) = &sheet {
@@ -111,7 +114,9 @@ impl Screen {
             (IsWriting::Yes, FromComposer::Yes) if self.composer.is_empty() => {
                 format!("Enter: {label}")
             }
-            (IsWriting::Yes, _) if self.composer.is_empty() => "Enter goes here".to_owned(),
+            (IsWriting::Yes, _) if self.composer.is_empty() => {
+                format!("Enter comes here, Enter again: {label}")
+            }
             (IsWriting::Yes, _) => format!("you write; Esc, then Enter: {label}"),
         }
     }
@@ -141,6 +146,13 @@ impl Screen {
             IsWriting::Yes => {
                 let target = writing::target(state, self.draft, &self.known());
                 let label = writing::label(&target, self.refiner);
+                // Enter in an empty composer is the dialog's.
+                let label = match self.waiting(state) {
+                    Some(_) if self.composer.is_empty() => {
+                        label.replacen("Enter:", "write, then Enter:", 1)
+                    }
+                    _ => label,
+                };
                 self.composer.draw(frame, area, &label);
             }
             IsWriting::No => self.composer.draw_folded(frame, area),

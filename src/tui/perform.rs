@@ -10,6 +10,7 @@ use super::pager::{Form, Pager};
 use super::read_only::acts;
 use super::sheet::{Choice, Draft, Sheet, Then};
 use super::tabs::Tab;
+use super::theme::Theme;
 use super::writing::{self, Sent, Target};
 use super::{Screen, Submitted};
 use crate::domain::changes::Scope;
@@ -52,6 +53,8 @@ impl Screen {
             Command::History => vec![Action::ShowHistory],
             Command::Refiner(role) => self.choose_refiner(role, state),
             Command::View => self.view(state),
+            Command::Theme(Some(theme)) => self.quietly(|screen| screen.choose_theme(theme)),
+            Command::Theme(None) => self.ask(dialogs::themes::sheet(self.settings.theme)),
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
             Command::Copy => self.copy(),
             Command::Show(tab) => self.quietly(|screen| screen.show(tab)),
@@ -314,8 +317,16 @@ impl Screen {
         Vec::new()
     }
 
+    /// Shows another theme, and closes the list of them.
+    fn choose_theme(&mut self, theme: Theme) {
+        self.settings.theme = theme;
+        self.own = None;
+    }
+
     fn ask(&mut self, sheet: Sheet) -> Vec<Action> {
         self.own = Some(sheet);
+        // It begins at its own first choice, wherever one of its name was left.
+        self.chosen = None;
         self.writing = IsWriting::No;
         Vec::new()
     }

@@ -70,6 +70,7 @@ pub fn acts(command: &Command) -> bool {
         Command::Goal(text) => !text.is_empty(),
         Command::History
         | Command::View
+        | Command::Theme(_)
         | Command::Thinking
         | Command::Copy
         | Command::Show(_)

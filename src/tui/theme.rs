@@ -1,11 +1,15 @@
-//! The few styles of the screen, by meaning.
+//! The few styles of the screen, by meaning, and what a theme shows them as.
 //!
-//! Colour never says anything alone: a word or a sign stands beside it. Only the terminal's own sixteen
-//! colours are used, so that the user's palette holds.
+//! Colour never says anything alone: a word or a sign stands beside it. Styles name the terminal's own
+//! sixteen colours; a theme paints a finished frame in others. Refuses to know what is drawn.
 
+mod shades;
+
+use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::domain::turn::Role;
+use shades::{SHADES, Shades};
 
 /// What needs the user; nothing else looks like this.
 pub const NEEDS_YOU: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
@@ -37,8 +41,135 @@ pub const PROVISIONAL: Style = Style::new().add_modifier(Modifier::DIM);
 /// The style of a role's name.
 pub fn role(role: Role) -> Style {
     let colour = match role {
-        Role::Planner => Color::Blue,
+        // The plain blue of most terminals cannot be read on black.
+        Role::Planner => Color::LightBlue,
         Role::Reviewer => Color::Magenta,
     };
     Style::new().fg(colour).add_modifier(Modifier::BOLD)
+}
+
+/// What the styles are shown as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Theme(&'static Shades);
+
+impl Default for Theme {
+    /// The terminal's own sixteen colours.
+    fn default() -> Self {
+        Self(&SHADES[0])
+    }
+}
+
+/// What a terminal says of itself in its environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Surroundings<'a> {
+    /// `NO_COLOR`; any text but an empty one asks for none.
+    pub no_color: Option<&'a str>,
+    /// `COLORFGBG`: `text;ground` as numbers of the sixteen colours.
+    pub ground: Option<&'a str>,
+    /// `TERM`
+    pub term: Option<&'a str>,
+    /// `COLORTERM`
+    pub colours: Option<&'a str>,
+}
+
+impl Theme {
+    /// The names of all themes.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SHADES.iter().map(|shades| shades.name)
+    }
+
+    /// The theme of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        SHADES.iter().find(|shades| shades.name == name).map(Self)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The theme that fits a terminal, as far as that is known without asking it.
+    pub fn fitting(of: Surroundings<'_>) -> Self {
+        let has_many = of.term.is_some_and(|term| term.contains("256")) || of.colours.is_some();
+        // The numbers 7 and 15 are the two whites.
+        let ground = of.ground.and_then(|ground| ground.rsplit(';').next());
+        let name = match ground {
+            _ if of.no_color.is_some_and(|word| !word.is_empty()) => "none",
+            _ if !has_many => "sixteen",
+            Some("7" | "15") => "light",
+            Some(_) => "dark",
+            None => "terminal",
+        };
+        Self::named(name).unwrap_or_default()
+    }
+
+    /// Paints a finished frame.
+    pub fn paint(self, buffer: &mut Buffer) {
+        if self.0.is_plain() {
+            return;
+        }
+        for cell in &mut buffer.content {
+            cell.fg = self.0.text_shade(cell.fg);
+            cell.bg = self.0.ground_shade(cell.bg);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(of: Surroundings<'_>, wanted: &str) {
+        assert_eq!(Theme::fitting(of).name(), wanted, "{of:?}");
+    }
+
+    #[test]
+    fn a_terminal_that_says_what_it_is_gets_the_theme_that_fits() {
+        let many = Surroundings {
+            term: Some("xterm-256color"),
+            ..Surroundings::default()
+        };
+        check(many, "terminal");
+        check(Surroundings::default(), "sixteen");
+        let on = |ground| Surroundings {
+            ground: Some(ground),
+            ..many
+        };
+        check(on("0;15"), "light");
+        check(on("15;default;0"), "dark");
+        let without = |word| Surroundings {
+            no_color: Some(word),
+            ..on("0;15")
+        };
+        check(without("1"), "none");
+        check(without(""), "light");
+    }
+
+    #[test]
+    fn no_theme_shows_a_colour_that_cannot_be_read_on_its_ground() {
+        let all = [
+            NEEDS_YOU,
+            YOU,
+            QUIET,
+            GOOD,
+            BAD,
+            CODE,
+            PLAIN,
+            role(Role::Planner),
+            role(Role::Reviewer),
+        ];
+        for shades in SHADES.iter().filter(|shades| shades.assumed.is_some()) {
+            let assumed = shades.assumed.unwrap();
+            for style in all {
+                let shade = shades.text_shade(style.fg.unwrap_or(Color::Reset));
+                let found = shades::contrast(shade, assumed);
+                let least = if style == QUIET { 3.0 } else { 4.0 };
+                assert!(
+                    found.is_none_or(|found| found >= least),
+                    "{} shows {style:?} as {shade:?}: {found:?}",
+                    shades.name
+                );
+            }
+        }
+    }
 }

@@ -270,6 +270,11 @@ impl Transcript {
         self.n_bytes = self.blocks.iter().map(Block::n_bytes).sum();
     }
 
+    /// How many blocks there were in all.
+    pub fn n_told(&self) -> u64 {
+        u64::try_from(self.end().saturating_sub(FIRST)).unwrap_or(u64::MAX)
+    }
+
     /// The number after the last block's.
     fn end(&self) -> usize {
         self.first + self.blocks.len()

@@ -96,3 +96,8 @@ pub fn tokens(n: u64) -> String {
         10_000_000.. => format!("{}M", n / 1_000_000),
     }
 }
+
+/// A cost in dollars, from millionths of one.
+pub fn dollars(micro: u64) -> String {
+    format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
+}

@@ -229,7 +229,9 @@ impl Shell {
             repository,
             branch,
         } = sight;
+        let theme = self.screen.theme();
         let settings = |read_only| ScreenSettings {
+            theme,
             repository: repository.clone(),
             branch: branch.clone(),
             read_only: Some(read_only),
@@ -420,6 +422,7 @@ impl Shell {
             return Ok(None);
         };
         let settings = ScreenSettings {
+            theme: self.screen.theme(),
             read_only: Some(past()),
             demo: false,
             ..self.settings.clone()

@@ -12,7 +12,7 @@ use crate::domain::turn::Role;
 use crate::tui::Silent;
 use crate::tui::page::Page;
 use crate::tui::theme;
-use crate::tui::words::{elapsed, gate, limit, silent as in_words, tokens};
+use crate::tui::words::{dollars, elapsed, gate, limit, silent as in_words, tokens};
 use crate::tui::wrap::{one_line, wrap, wrap_own};
 
 /// Draws the run's facts.
@@ -112,7 +112,7 @@ fn of_session(session: &Session) -> Vec<Row> {
     let version = session.version.as_deref().unwrap_or("not known yet");
     let usage = &session.usage;
     let cost = match usage.cost_micro_usd {
-        Some(micro) => format!(", ${}.{:02}", micro / 1_000_000, micro / 10_000 % 100),
+        Some(micro) => format!(", {}", dollars(micro)),
         None => String::new(),
     };
     let mut rows = vec![

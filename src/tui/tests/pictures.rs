@@ -1,4 +1,4 @@
-//! Pictures of every tab and dialog at three sizes.
+//! Pictures of every tab and dialog at four sizes.
 
 use super::world::{
     PLAN, approving, asking, drawn, press, questions, running, screen, settings, state,
@@ -12,7 +12,7 @@ use crate::tui::{Delta, Elsewhere, PastRun, ReadOnly, Screen, Versions};
 
 pub fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
     let mut pictures = Vec::new();
-    for size in [(80, 24), (120, 40), (40, 20)] {
+    for size in [(80, 24), (120, 40), (40, 20), (200, 50)] {
         let picture = drawn(screen, size, state);
         pictures.push(format!("{}x{}\n{picture}", size.0, size.1));
     }
@@ -183,6 +183,26 @@ fn a_merge_that_is_not_whole_says_what_is_left_to_do() {
     let mut screen = not_writing();
     screen.on_versions(vec![versions()]);
     check("dialog_conflict_clash", &mut screen, Some(&state));
+}
+
+#[test]
+fn a_theme_is_seen_while_it_is_pointed_at_and_esc_takes_it_back() {
+    let executing = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = not_writing();
+    screen.perform(crate::tui::command::Command::Theme(None), Some(&executing));
+    press(&mut screen, Some(&executing), &["<down>", "<down>"]);
+    assert_eq!(screen.theme().name(), "light");
+    check("themes", &mut screen, Some(&executing));
+    press(&mut screen, Some(&executing), &["<esc>"]);
+    assert_eq!(screen.theme().name(), "terminal");
+    screen.perform(crate::tui::command::Command::Theme(None), Some(&executing));
+    press(
+        &mut screen,
+        Some(&executing),
+        &["<up>", "<down>", "<down>", "<down>", "<enter>"],
+    );
+    assert_eq!(screen.theme().name(), "catppuccin");
+    assert!(screen.own.is_none());
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub fn settings() -> ScreenSettings {
         repository: "~/src/calculator".to_owned(),
         branch: Some("main".to_owned()),
         read_only: None,
+        theme: crate::tui::Theme::default(),
     }
 }
 

@@ -1,0 +1,72 @@
+//! The path of phases, the present one lit, in the longest form that there is room for.
+//!
+//! Refuses to know what happens in a phase.
+
+use ratatui::style::Modifier;
+use ratatui::text::Span;
+
+use crate::domain::phase::Phase;
+use crate::tui::theme;
+use crate::tui::wrap::width;
+
+/// The path of a run that is not given up.
+const PATH: [Phase; 8] = [
+    Phase::Init,
+    Phase::RefineGoal,
+    Phase::WritePlan,
+    Phase::Review,
+    Phase::Respond,
+    Phase::Approved,
+    Phase::Execute,
+    Phase::Done,
+];
+
+/// How much of the path is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Every phase, with room between them.
+    Wide,
+    /// Every phase but the first once it is passed.
+    Close,
+    /// The present one and its place.
+    Present,
+}
+
+/// The path; passed phases, the present one, and those to come look different without colour too.
+pub fn spans(present: Phase, form: Form) -> Vec<Span<'static>> {
+    let lit = match present {
+        Phase::Done => theme::GOOD,
+        Phase::Cancelled => theme::BAD,
+        _ => theme::STRONG,
+    };
+    let lit = lit.add_modifier(Modifier::BOLD | Modifier::REVERSED);
+    let lit = Span::styled(format!(" {} ", present.name()), lit);
+    let Some(at) = PATH.iter().position(|phase| *phase == present) else {
+        return vec![lit];
+    };
+    if form == Form::Present {
+        let place = format!(" {}/{}", at + 1, PATH.len());
+        return vec![lit, Span::styled(place, theme::QUIET)];
+    }
+    let mut spans = Vec::new();
+    let first = usize::from(form == Form::Close && at > 0);
+    for (n, phase) in PATH.iter().enumerate().skip(first) {
+        let between = match (form, n) {
+            _ if n == first => "",
+            (Form::Wide, _) => " › ",
+            (Form::Close | Form::Present, _) => "›",
+        };
+        spans.push(Span::styled(between, theme::QUIET));
+        match n.cmp(&at) {
+            std::cmp::Ordering::Less => spans.push(Span::styled(phase.name(), theme::GOOD)),
+            std::cmp::Ordering::Equal => spans.push(lit.clone()),
+            std::cmp::Ordering::Greater => spans.push(Span::styled(phase.name(), theme::QUIET)),
+        }
+    }
+    spans
+}
+
+/// The columns that spans take.
+pub fn columns(spans: &[Span<'_>]) -> usize {
+    spans.iter().map(|span| width(&span.content)).sum()
+}

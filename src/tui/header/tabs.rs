@@ -1,0 +1,136 @@
+//! The bar of tabs: titles with what is new in them, and what of them waits for the user.
+//!
+//! Refuses to know what a tab shows.
+
+use ratatui::layout::Rect;
+use ratatui::text::Span;
+
+use crate::domain::phase::Phase;
+use crate::domain::question::QuestionKind;
+use crate::domain::run::State;
+use crate::tui::Screen;
+use crate::tui::tabs::Tab;
+use crate::tui::theme;
+use crate::tui::wrap::{cut, width};
+
+/// The bar, laid out.
+#[derive(Debug, Default)]
+pub struct Bar {
+    /// Its titles.
+    pub spans: Vec<Span<'static>>,
+    /// Where each tab's title is.
+    pub places: Vec<(Rect, Tab)>,
+    /// The columns that it takes.
+    pub columns: usize,
+}
+
+/// How many times each tab had changed when it was last on the screen.
+#[derive(Debug, Default)]
+pub struct Read([u64; Tab::ALL.len()]);
+
+impl Read {
+    /// Notes that a tab is on the screen as it is now.
+    pub fn note(&mut self, tab: Tab, changes: u64) {
+        if let Some(seen) = self.0.get_mut(tab.index()) {
+            *seen = changes;
+        }
+    }
+
+    fn is_behind(&self, tab: Tab, changes: u64) -> bool {
+        self.0.get(tab.index()).is_some_and(|seen| *seen != changes)
+    }
+}
+
+/// Lays the bar out in the first row of an area.
+pub fn bar(screen: &Screen, area: Rect, state: Option<&State>) -> Bar {
+    let columns = usize::from(area.width);
+    // The titles of folded tabs are the first to go where there is no room.
+    let is_narrow = columns < 44;
+    let is_short = columns < 100;
+    let mut bar = Bar::default();
+    for tab in Tab::ALL {
+        let is_open = !tab.folds() || screen.unfolded.contains(&tab) || screen.tab == tab;
+        let label = match (is_open, is_narrow) {
+            (true, false) => format!(" {} {}", tab.digit(), tab.title()),
+            (true, true) => format!("{} {}", tab.digit(), cut(tab.title(), 5)),
+            (false, false) if !is_short => format!(" +{} {}", tab.digit(), tab.title()),
+            (false, false) => format!(" +{}", tab.digit()),
+            (false, true) => format!("+{}", tab.digit()),
+        };
+        let style = match (screen.tab == tab, is_open) {
+            (true, _) => theme::STRONG.reversed(),
+            (false, true) => theme::PLAIN,
+            (false, false) => theme::QUIET,
+        };
+        let badge = if is_narrow {
+            String::new()
+        } else {
+            count(tab, state)
+        };
+        let (sign, sign_style) = sign(screen, tab, state);
+        let sign_style = if screen.tab == tab { style } else { sign_style };
+        let parts = [
+            (label, style),
+            (badge, style),
+            (sign.to_owned(), sign_style),
+        ];
+        let from = bar.columns;
+        for (text, style) in parts {
+            let text = cut(&text, columns.saturating_sub(bar.columns));
+            bar.columns += width(&text);
+            bar.spans.push(Span::styled(text, style));
+        }
+        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        let place = Rect {
+            x: area.x.saturating_add(short(from)),
+            width: short(bar.columns - from),
+            ..area
+        };
+        bar.places.push((place.intersection(area), tab));
+    }
+    bar
+}
+
+/// How many of its steps are done, or findings open.
+fn count(tab: Tab, state: Option<&State>) -> String {
+    let Some(state) = state else {
+        return String::new();
+    };
+    let n_open = state.findings.open().count();
+    match (tab, &state.execution, &state.plan) {
+        (Tab::Plan, Some(execution), Some(file)) => {
+            format!(" {}/{}", execution.done.len(), file.plan.steps.len())
+        }
+        (Tab::Comments, _, _) if n_open > 0 => format!(" {n_open}"),
+        _ => String::new(),
+    }
+}
+
+/// `?` on the tab that the open question is about, a dot where something is new; always one column.
+fn sign(screen: &Screen, tab: Tab, state: Option<&State>) -> (&'static str, ratatui::style::Style) {
+    let is_about = state.and_then(about) == Some(tab) && !screen.is_read_only();
+    match (is_about, screen.tab == tab) {
+        (true, false) => ("?", theme::NEEDS_YOU),
+        (false, false) if screen.read.is_behind(tab, screen.changes(tab)) => ("•", theme::YOU),
+        _ => (" ", theme::PLAIN),
+    }
+}
+
+/// The tab that helps to decide what waits for the user.
+fn about(state: &State) -> Option<Tab> {
+    if !state.approvals.is_empty() {
+        return Some(Tab::Chat);
+    }
+    let Some(question) = &state.awaiting else {
+        let is_idle = state.running.is_none() && state.busy.is_none();
+        return (state.phase == Phase::RefineGoal && is_idle).then_some(Tab::Chat);
+    };
+    Some(match question.kind {
+        QuestionKind::Arbitration { .. } => Tab::Comments,
+        QuestionKind::Execute { .. }
+        | QuestionKind::StalePlan { .. }
+        | QuestionKind::ManualEdit
+        | QuestionKind::StepRecovery { .. } => Tab::Plan,
+        _ => Tab::Chat,
+    })
+}
