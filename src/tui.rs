@@ -7,11 +7,13 @@
 mod action;
 mod calls;
 mod command;
+mod completion;
 mod composer;
 mod dialogs;
 mod diff;
 mod documents;
 mod footer;
+mod fuzzy;
 mod header;
 mod help;
 mod keymap;
@@ -21,8 +23,11 @@ mod markdown;
 mod mouse;
 mod page;
 mod pager;
+mod palette;
 mod past;
 mod perform;
+mod popup;
+mod queue;
 mod read_only;
 mod sent;
 mod sheet;
@@ -44,6 +49,7 @@ use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 pub use action::{Action, DocumentKind, QuitStep};
 pub use calls::{Exact, Kept};
+use completion::Helped;
 use composer::{Composer, Fitted};
 use dialogs::Known;
 pub use diff::Diff;
@@ -53,6 +59,7 @@ use keymap::IsWriting;
 use layout::Places;
 use page::Pages;
 use pager::{Form, Pager};
+use palette::Palette;
 pub use past::Past;
 pub use read_only::{Elsewhere, PastRun, ReadOnly};
 pub use sent::{SENDABLE, check_sent};
@@ -136,6 +143,8 @@ pub struct Screen {
     tab: Tab,
     unfolded: BTreeSet<Tab>,
     composer: Composer,
+    helped: Helped,
+    palette: Option<Palette>,
     writing: IsWriting,
     draft: Option<Draft>,
     refiner: Role,
@@ -203,6 +212,8 @@ impl Screen {
             tab: Tab::Chat,
             unfolded: BTreeSet::new(),
             composer: Composer::default(),
+            helped: Helped::default(),
+            palette: None,
             writing,
             draft: None,
             refiner: Role::Planner,
@@ -356,11 +367,15 @@ impl Screen {
     /// Takes pasted text into the composer, which it focuses; a paste never triggers anything.
     pub fn on_paste(&mut self, text: &str) {
         self.dirty = true;
+        if self.pasted_into_palette(text) {
+            return;
+        }
         if let Some(why) = self.read_only_word() {
             self.refuse(&why);
             return;
         }
         self.writing = IsWriting::Yes;
+        self.end_offer();
         if self.composer.on_paste(text) == Fitted::Cut {
             self.refuse("the text was too long; its end was left out");
         }

@@ -10,6 +10,7 @@ mod changes;
 mod documents;
 mod editor;
 mod ending;
+mod files;
 mod frames;
 mod hands;
 mod input;
@@ -148,6 +149,8 @@ enum Done {
     Opened(Box<Result<Opened, Refusal>>),
     /// The branch that is checked out, where there is one.
     Branch(Option<String>),
+    /// The files of the repository.
+    Files(Result<Vec<String>, crate::engine::git::GitError>),
     /// A run was begun, or why not.
     Begun(Box<beginning::Attempt>),
     /// A page of what was recorded of the run before.
@@ -411,10 +414,8 @@ impl Shell {
         self.wanted = Wanted::ForUser;
         match done {
             Ok(Done::Opened(opened)) => self.on_opened(*opened),
-            Ok(Done::Branch(branch)) => {
-                self.on_branch(branch);
-                Ok(None)
-            }
+            Ok(Done::Branch(branch)) => self.on_branch(branch),
+            Ok(Done::Files(files)) => self.on_files(files),
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
             Ok(Done::Past(whose, page)) => self.on_past(whose, page),
             Ok(Done::Read(read)) => self.on_read(read),

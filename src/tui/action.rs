@@ -65,6 +65,8 @@ pub enum Action {
     ShowPermissions,
     /// An approval is taken back, by its number.
     Revoke(u64),
+    /// The files of the repository are wanted; they come back by `Screen::on_files`.
+    ListFiles,
     /// A text goes to the clipboard.
     Copy(String),
 }

@@ -80,6 +80,8 @@ pub enum Command {
     Quit,
     /// Show the keys.
     Help,
+    /// Find an action by a few letters.
+    Palette,
 }
 
 /// A move of the view.
@@ -169,6 +171,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "leave" => Command::Unfocus,
         "quit" => Command::Quit,
         "help" => Command::Help,
+        "palette" => Command::Palette,
         _ => {
             if let Ok(command) = mode(name) {
                 return Some(Ok(command));

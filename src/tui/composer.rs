@@ -2,6 +2,8 @@
 //!
 //! Refuses to know what its text is for; whoever takes the text says so.
 
+mod chips;
+
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -12,6 +14,7 @@ use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 use super::theme;
 use super::wrap::{cut, width, wrap};
 use crate::text::sanitise::sanitise;
+use chips::Chips;
 
 /// How many bytes a composed text may have.
 pub const MAX_BYTES: usize = 256 << 10;
@@ -22,6 +25,7 @@ const MAX_SENT: usize = 100;
 #[derive(Debug)]
 pub struct Composer {
     area: TextArea<'static>,
+    chips: Chips,
     sent: Vec<String>,
     /// Which sent text is shown; `None` while a new one is written.
     recalled: Option<usize>,
@@ -40,6 +44,7 @@ impl Default for Composer {
     fn default() -> Self {
         Self {
             area: fresh(Vec::new()),
+            chips: Chips::default(),
             sent: Vec::new(),
             recalled: None,
         }
@@ -50,14 +55,44 @@ fn fresh(lines: Vec<String>) -> TextArea<'static> {
     let mut area = TextArea::new(lines);
     area.set_wrap_mode(WrapMode::WordOrGlyph);
     area.set_cursor_line_style(Style::new());
+    // The terminal's own cursor stands there: an input method opens where it is.
+    area.set_cursor_style(Style::new());
     area.set_max_histories(200);
     area
 }
 
 impl Composer {
-    /// The text as it stands.
+    /// The text as it stands, what was pasted in it.
     pub fn text(&self) -> String {
-        self.area.lines().join("\n")
+        self.chips.expand(self.area.lines().join("\n"))
+    }
+
+    fn n_bytes(&self) -> usize {
+        let lines = self.area.lines().iter().map(|line| line.len() + 1);
+        lines.sum::<usize>() + self.chips.n_bytes()
+    }
+
+    /// The line of the cursor up to it.
+    pub fn before_cursor(&self) -> String {
+        let (row, column) = cursor(&self.area);
+        let line = self.area.lines().get(row);
+        line.map_or_else(String::new, |line| line.chars().take(column).collect())
+    }
+
+    /// Tells whether all of the text is one word in one line.
+    pub fn is_one_word(&self) -> bool {
+        match self.area.lines() {
+            [line] => !line.contains(char::is_whitespace),
+            _ => false,
+        }
+    }
+
+    /// Puts a text in the place of what stands before the cursor in its line.
+    pub fn replace_before_cursor(&mut self, n_chars: usize, text: &str) {
+        for _ in 0..n_chars {
+            self.area.delete_char();
+        }
+        self.insert(text);
     }
 
     /// Tells whether nothing is written.
@@ -67,6 +102,8 @@ impl Composer {
 
     /// Puts a text in the place of what stands there.
     pub fn set(&mut self, text: &str) {
+        self.chips = Chips::default();
+        let text = self.chips.take(text).unwrap_or_else(|| text.to_owned());
         let lines = text.lines().map(str::to_owned).collect();
         self.area = fresh(lines);
         self.area.move_cursor(CursorMove::Bottom);
@@ -103,25 +140,90 @@ impl Composer {
             KeyCode::Down if self.recalled.is_some() => self.recall(Direction::Newer),
             KeyCode::Tab => {}
             KeyCode::Char(c) if c.is_control() => {}
-            _ => {
-                if self.text().len() < MAX_BYTES || !matches!(key.code, KeyCode::Char(_)) {
-                    self.area.input(key);
-                }
-            }
+            _ => self.edit(key),
         }
         Written::Edited
+    }
+
+    /// Keys that the text area has in another place than most programs, and all others, which are its own.
+    fn edit(&mut self, key: KeyEvent) {
+        let is_ctrl = key.modifiers == KeyModifiers::CONTROL;
+        match key.code {
+            // A terminal sends Ctrl+/ and Ctrl+_ as Ctrl+7 where it knows no better.
+            KeyCode::Char('/' | '_' | '7') if is_ctrl => {
+                self.area.undo();
+            }
+            KeyCode::Char('u') if is_ctrl => {
+                self.area.delete_line_by_head();
+            }
+            _ if self.takes_a_chip(key) => {}
+            KeyCode::Char(_) if self.n_bytes() >= MAX_BYTES => {}
+            _ => {
+                let before = cursor(&self.area);
+                self.area.input(key);
+                self.leave_chip(before);
+            }
+        }
+    }
+
+    /// Removes a whole paste where a key would remove a part of it.
+    fn takes_a_chip(&mut self, key: KeyEvent) -> bool {
+        let is_ctrl = key.modifiers == KeyModifiers::CONTROL;
+        let is_back = match key.code {
+            KeyCode::Backspace => true,
+            KeyCode::Char('h' | 'w') => is_ctrl,
+            _ => false,
+        };
+        let is_forth = match key.code {
+            KeyCode::Delete => true,
+            KeyCode::Char('d') => is_ctrl || key.modifiers == KeyModifiers::ALT,
+            _ => false,
+        };
+        let (row, column) = cursor(&self.area);
+        let line = self.area.lines().get(row).cloned().unwrap_or_default();
+        let Some((from, to)) = self.chips.at(&line, column) else {
+            return false;
+        };
+        let is_taken = is_back && column == to || is_forth && column == from;
+        if is_taken {
+            for _ in from..to {
+                match is_back {
+                    true => self.area.delete_char(),
+                    false => self.area.delete_next_char(),
+                };
+            }
+        }
+        is_taken
+    }
+
+    /// Moves the cursor out of a paste, in the direction that it went.
+    fn leave_chip(&mut self, before: (usize, usize)) {
+        let (row, column) = cursor(&self.area);
+        let line = self.area.lines().get(row).map_or("", String::as_str);
+        let Some((from, to)) = self.chips.at(line, column) else {
+            return;
+        };
+        if from < column && column < to {
+            let out = if (row, column) < before { from } else { to };
+            let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+            self.area
+                .move_cursor(CursorMove::Jump(short(row), short(out)));
+        }
     }
 
     /// Takes pasted text in, made harmless; tells whether all of it fitted.
     pub fn on_paste(&mut self, text: &str) -> Fitted {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = sanitise(&text).replace('\t', "    ");
-        let room = MAX_BYTES.saturating_sub(self.text().len());
+        let room = MAX_BYTES.saturating_sub(self.n_bytes());
         let mut end = room.min(text.len());
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        self.insert(&text[..end]);
+        match self.chips.take(&text[..end]) {
+            Some(mark) => self.insert(&mark),
+            None => self.insert(&text[..end]),
+        }
         if end == text.len() {
             Fitted::Whole
         } else {
@@ -179,8 +281,23 @@ impl Composer {
         } else {
             self.area.remove_block();
         }
-        self.area.set_cursor_style(Style::new().reversed());
+        let inner = self.area.block().map_or(area, |block| block.inner(area));
         frame.render_widget(&self.area, area);
+        self.place_cursor(frame, inner);
+    }
+
+    fn place_cursor(&self, frame: &mut Frame, inner: Rect) {
+        if inner.is_empty() {
+            return;
+        }
+        let (top, left) = self.area.scroll_offset();
+        let at = self.area.screen_cursor();
+        let offset = |at: usize, from: u16| {
+            u16::try_from(at.saturating_sub(usize::from(from))).unwrap_or(u16::MAX)
+        };
+        let x = inner.x.saturating_add(offset(at.col, left));
+        let y = inner.y.saturating_add(offset(at.row, top));
+        frame.set_cursor_position((x.min(inner.right() - 1), y.min(inner.bottom() - 1)));
     }
 
     /// Draws the one line that stands there while the user does not write.

@@ -136,9 +136,7 @@ fn joined(parts: &[&str], between: &str) -> String {
 fn works(screen: &Screen, state: &State, now: At, room: usize) -> Option<Vec<Span<'static>>> {
     let (long, style) = who_works(screen, state, now, Named::WithAdapter);
     let (short, _) = who_works(screen, state, now, Named::Alone);
-    let who = [long, short]
-        .into_iter()
-        .find(|who| width(who) + 1 <= room)?;
+    let who = [long, short].into_iter().find(|who| width(who) < room)?;
     // What needs the user is lit.
     let needs_you = style == theme::NEEDS_YOU && width(&who) + 2 <= room;
     let who = match needs_you {

@@ -2,9 +2,15 @@
 
 use super::diff::keys::KEYS;
 use super::keymap::{BINDINGS, Binding};
+use super::pager::{Form, Pager};
 
 /// Where the text of a line begins.
 pub const INDENT: usize = 31;
+
+/// The help, to be read.
+pub fn pager() -> Pager {
+    Pager::new("keys and commands", &text(), Form::Keys)
+}
 
 /// The help.
 pub fn text() -> String {
@@ -12,7 +18,9 @@ pub fn text() -> String {
         "What needs you stands in a thick yellow frame; its last line says what Enter does. \
          Letters are commands only while you do not write: Esc leaves the composer, I goes back."
             .to_owned(),
-        "While you write: Enter sends, Alt+Enter or Ctrl+J begins a new line, ↑ recalls what you sent."
+        "While you write: Enter sends, Shift+Enter, Alt+Enter or Ctrl+J begins a new line, ↑ in an empty composer \
+         recalls what you sent. / offers commands and @ files, Tab takes one. Ctrl+/ undoes, Ctrl+R redoes, Ctrl+U \
+         and Ctrl+K remove to the line's beginning and end, Ctrl+W a word. A large paste is one mark."
             .to_owned(),
         String::new(),
     ];

@@ -342,6 +342,12 @@ pub const BINDINGS: &[Binding] = &[
         ["/help", "these keys (F1 also while you write)", "help"],
     ),
     bind(
+        &[ctrl('p'), letter(':')],
+        Anywhere,
+        || Command::Palette,
+        ["/palette", "find any of these by a few letters", "actions"],
+    ),
+    bind(
         &[letter('u')],
         Outside,
         || Command::Undo(Wish::Last),

@@ -21,6 +21,9 @@ impl Screen {
         {
             return self.perform(command, state);
         }
+        if let Some(actions) = self.key_of_palette(key, state) {
+            return actions;
+        }
         if self.pager.is_some() && self.key_of_pager(key) {
             return Vec::new();
         }
@@ -63,19 +66,25 @@ impl Screen {
             return self.in_diff(does);
         }
         match keymap::find(&key, IsWriting::No) {
-            Some(command @ (Command::Help | Command::Interrupt | Command::Pause)) => {
-                self.perform(command, state)
-            }
+            Some(
+                command @ (Command::Help | Command::Interrupt | Command::Pause | Command::Palette),
+            ) => self.perform(command, state),
             Some(_) | None => Vec::new(),
         }
     }
 
     fn key_while_writing(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        if self.key_of_offer(key) {
+            return Vec::new();
+        }
         if let Some(command) = keymap::find(&key, IsWriting::Yes) {
             return self.perform(command, state);
         }
+        if key.code == KeyCode::Up && self.composer.is_empty() && self.take_queued_back() {
+            return Vec::new();
+        }
         match self.composer.on_key(key) {
-            Written::Edited => Vec::new(),
+            Written::Edited => self.offer(),
             Written::Submit if self.composer.is_empty() => self.enter_on_nothing(state),
             Written::Submit => match self.submit(state) {
                 Submitted::Done(actions) => actions,
@@ -135,7 +144,7 @@ impl Screen {
             if self.composer.is_empty() {
                 self.composer.set("/");
             }
-            return Vec::new();
+            return self.offer();
         }
         match keymap::find(&key, IsWriting::No) {
             Some(command) => self.perform(command, state),

@@ -104,6 +104,7 @@ impl Screen {
         }
         self.draw_composer(frame, composer, state);
         footer::draw(self, frame, foot, state, sheet.as_ref());
+        self.draw_palette(frame);
     }
 
     /// What Enter does now, seen from the dialog.
@@ -153,7 +154,12 @@ impl Screen {
                     }
                     _ => label,
                 };
+                let label = match self.helped.queued.len() {
+                    0 => label,
+                    n => format!("{n} queued, ↑ takes it back · {label}"),
+                };
                 self.composer.draw(frame, area, &label);
+                self.draw_offer(frame, area);
             }
             IsWriting::No => self.composer.draw_folded(frame, area),
         }

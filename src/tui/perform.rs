@@ -65,10 +65,8 @@ impl Screen {
             Command::Unfocus => self.quietly(Screen::leave_composer),
             Command::Suspend => vec![Action::Suspend],
             Command::Quit => self.quit(),
-            Command::Help => {
-                let pager = Pager::new("keys and commands", &help::text(), Form::Keys);
-                self.open(pager)
-            }
+            Command::Help => self.open(help::pager()),
+            Command::Palette => self.open_palette(),
         }
     }
 
@@ -332,6 +330,7 @@ impl Screen {
     }
 
     fn leave_composer(&mut self) {
+        self.end_offer();
         self.writing = IsWriting::No;
         self.draft = None;
     }
@@ -452,6 +451,7 @@ impl Screen {
 
     /// Sends what is written: a command, or a text to whoever takes it now.
     pub(super) fn submit(&mut self, state: Option<&State>) -> Submitted {
+        self.end_offer();
         let text = self.composer.text();
         let target = writing::target(state, self.draft, &self.known());
         match super::command::read(&text) {
@@ -472,6 +472,11 @@ impl Screen {
                     self.writing = IsWriting::No;
                 }
                 Submitted::Done(actions)
+            }
+            Ok(Sent::Later(text)) => {
+                self.composer.take();
+                self.helped.queued.push(text);
+                Submitted::Done(Vec::new())
             }
             Ok(Sent::Pick(text)) => {
                 self.composer.take();

@@ -80,7 +80,8 @@ pub fn acts(command: &Command) -> bool {
         | Command::Unfocus
         | Command::Suspend
         | Command::Quit
-        | Command::Help => false,
+        | Command::Help
+        | Command::Palette => false,
     }
 }
 

@@ -4,5 +4,6 @@ mod chaos;
 mod diff;
 mod hands;
 mod pictures;
+mod typing;
 mod undo;
 mod world;

@@ -33,6 +33,8 @@ pub enum Target {
     Refusal(RequestId),
     /// Nobody but the program: calls like this one are let through for so long.
     Pattern(RequestId, Scope),
+    /// The agent that talks about the goal, once it is done talking.
+    Later(Role),
     /// Nobody, for this reason.
     Nobody(&'static str),
 }
@@ -84,7 +86,7 @@ fn by_phase(state: &State) -> Target {
         Phase::Done | Phase::Cancelled => Target::NewRun,
         Phase::Init => Target::Goal,
         Phase::RefineGoal if is_idle => Target::Say(state.refiner),
-        Phase::RefineGoal => Target::Nobody("the agent is still talking"),
+        Phase::RefineGoal => Target::Later(state.refiner),
         Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved | Phase::Execute => {
             Target::Nobody("agents take a text about the goal, in answers and as changes to a plan")
         }
@@ -102,6 +104,10 @@ pub fn label(target: &Target, refiner: Role) -> String {
         Target::Say(refiner) => format!(
             "Enter: say it to the {} (F2: another) · /go confirms the goal",
             refiner.name()
+        ),
+        Target::Later(role) => format!(
+            "Enter: queue it, the {} gets it when its turn is over (Ctrl+X ends the turn)",
+            role.name()
         ),
         Target::Changes(_) => "Enter: have the plan changed like this".to_owned(),
         Target::More(_) => "How many more iterations? Enter: go on with so many".to_owned(),
@@ -124,6 +130,8 @@ pub enum Sent {
     Act(Vec<Action>),
     /// The answer to the question at hand.
     Pick(String),
+    /// It waits until an agent is done.
+    Later(String),
 }
 
 /// Sends a text.
@@ -141,6 +149,7 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
         }
         Target::Goal => Event::GoalGiven { text },
         Target::Say(_) => Event::Said { text },
+        Target::Later(_) => return Ok(Sent::Later(text)),
         Target::Changes(id) => Event::Answered {
             id: *id,
             answer: Answer::RequestChanges { text },

@@ -143,7 +143,9 @@ pub const LAYERS: &[Layer] = &[
     Layer {
         name: "tui",
         uses: ABSTRACT,
+        // nucleo_matcher finds by a few letters what is offered: files, commands, actions.
         crates: Crates::Only(&[
+            "nucleo_matcher",
             "ratatui",
             "ratatui_textarea",
             "similar",

@@ -121,9 +121,10 @@ impl Shell {
     }
 
     /// Shows the branch that is checked out.
-    pub(super) fn on_branch(&mut self, branch: Option<String>) {
+    pub(super) fn on_branch(&mut self, branch: Option<String>) -> Result<Option<End>, End> {
         self.settings.branch = branch;
         self.screen.on_settings(self.settings.clone());
+        Ok(None)
     }
 
     /// Lets the unfinished run go to the history as soon as another one begins.

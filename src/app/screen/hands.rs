@@ -36,6 +36,7 @@ impl Shell {
             Action::AnswerApproval { request, answer } => self.answer_call(&request, answer),
             Action::ShowPermissions => self.show_permissions(),
             Action::Revoke(id) => self.revoke(id),
+            Action::ListFiles => self.list_files(),
             Action::Copy(text) => self.copy(&text),
             Action::ShowDiff(scope) => self.show_diff(scope),
             Action::Undo(wish) => self.look_at_undo(wish),

@@ -91,6 +91,9 @@ impl Shell {
             self.see_news();
         }
         self.preview();
+        if let Some(end) = self.say_what_was_queued()? {
+            return Ok(Some(end));
+        }
         let left =
             self.leave_at.is_some() && self.state().is_none_or(|state| state.running.is_none());
         Ok(left.then_some(End::Left))

@@ -40,6 +40,26 @@ pub enum Status {
 }
 
 impl Repository {
+    /// Lists the files, relative to the root, those of the index and new ones; ignored files, and names that are
+    /// no text, are left out.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn files(&self) -> Result<Vec<String>, GitError> {
+        let args = [
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--deduplicate",
+        ];
+        let output = self.git(&args).bytes().await?;
+        let names = super::invoke::nul_parts(&output);
+        let names = names.filter_map(|name| std::str::from_utf8(name).ok());
+        Ok(names.map(str::to_owned).collect())
+    }
+
     /// Lists what differs from the last commit, staged, unstaged and untracked alike; ignored files
     /// and the program's own folders never count.
     ///

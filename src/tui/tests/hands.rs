@@ -315,7 +315,7 @@ fn texts_go_to_whoever_takes_them() {
     check_on(
         &mut unknown,
         Some(&reviewing),
-        &["/aprove", "<enter>"],
+        &["/aprove", "<esc>", "<enter>"],
         "! /aprove is no command; did you mean /approve? /help lists all",
     );
     assert_eq!(unknown.composer.text(), "/aprove");

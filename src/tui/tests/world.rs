@@ -559,6 +559,14 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
             "<pgup>" => plain(KeyCode::PageUp),
             "<f2>" => plain(KeyCode::F(2)),
             "<c-c>" => KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+            "<home>" => plain(KeyCode::Home),
+            "<end>" => plain(KeyCode::End),
+            "<back>" => plain(KeyCode::Backspace),
+            "<left>" => plain(KeyCode::Left),
+            "<c-p>" => KeyEvent::new(KeyCode::Char('p'), KeyModifiers::CONTROL),
+            "<c-f>" => KeyEvent::new(KeyCode::Char('f'), KeyModifiers::CONTROL),
+            "<c-/>" => KeyEvent::new(KeyCode::Char('/'), KeyModifiers::CONTROL),
+            "<s-enter>" => KeyEvent::new(KeyCode::Enter, KeyModifiers::SHIFT),
             "<c-x>" => KeyEvent::new(KeyCode::Char('x'), KeyModifiers::CONTROL),
             text => {
                 for c in text.chars() {

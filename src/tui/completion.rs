@@ -1,0 +1,277 @@
+//! What is offered while the user writes: slash commands, and files after `@`.
+//!
+//! Refuses to look at the disk: which files there are is told, once somebody asks by typing `@`.
+
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::Rect;
+
+use super::Screen;
+use super::action::Action;
+use super::command;
+use super::fuzzy::{self, Among, Row};
+use super::keymap::BINDINGS;
+use super::popup;
+use super::wrap::one_line;
+
+/// How many are offered.
+const MOST: usize = 50;
+/// How many rows of them are seen.
+const ROWS: u16 = 8;
+/// How many files are kept.
+const MOST_FILES: usize = 50_000;
+
+/// What the user is helped with while writing.
+#[derive(Debug, Default)]
+pub struct Helped {
+    offer: Option<Offer>,
+    files: Files,
+    /// What was sent while an agent talked, and goes to it once it is done.
+    pub queued: Vec<String>,
+}
+
+/// The files of the repository.
+#[derive(Debug, Default)]
+enum Files {
+    #[default]
+    NotAsked,
+    Asked,
+    Known(Vec<String>),
+}
+
+/// What is offered for the word at the cursor.
+#[derive(Debug)]
+struct Offer {
+    what: What,
+    /// How many characters before the cursor it takes the place of.
+    n_before: usize,
+    rows: Vec<Row>,
+    /// What each row puts there.
+    texts: Vec<String>,
+    chosen: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Commands,
+    Files,
+}
+
+impl Offer {
+    fn of_commands(typed: &str) -> Self {
+        let all: Vec<(&str, &str)> = BINDINGS
+            .iter()
+            .flat_map(|binding| binding.slash.split(", ").map(|slash| (slash, binding.help)))
+            .collect();
+        let mut seen = std::collections::BTreeSet::new();
+        let all: Vec<(&str, &str)> = all
+            .into_iter()
+            .filter(|(slash, _)| seen.insert(*slash))
+            .collect();
+        let letters = typed.trim_start_matches('/');
+        let names = all.iter().map(|(slash, _)| slash.trim_start_matches('/'));
+        let mut found = fuzzy::best(letters, names, (Among::Names, MOST));
+        // What begins like it comes first.
+        found.sort_by_key(|at| {
+            all.get(*at)
+                .is_none_or(|(slash, _)| !slash.starts_with(typed))
+        });
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .filter_map(|at| all.get(*at).copied())
+            .collect();
+        Self {
+            what: What::Commands,
+            n_before: typed.chars().count(),
+            texts: found.iter().map(|(slash, _)| filled(slash)).collect(),
+            rows: found
+                .iter()
+                .map(|(slash, help)| Row {
+                    name: (*slash).to_owned(),
+                    about: (*help).to_owned(),
+                    key: String::new(),
+                })
+                .collect(),
+            chosen: 0,
+        }
+    }
+
+    fn of_files(files: &[String], typed: &str) -> Self {
+        let letters = typed.trim_start_matches('@');
+        let found = fuzzy::best(
+            letters,
+            files.iter().map(String::as_str),
+            (Among::Paths, MOST),
+        );
+        let found: Vec<&String> = found.iter().filter_map(|at| files.get(*at)).collect();
+        Self {
+            what: What::Files,
+            n_before: typed.chars().count(),
+            texts: found.iter().map(|file| format!("@{file} ")).collect(),
+            rows: found
+                .iter()
+                .map(|file| Row {
+                    name: one_line(file),
+                    ..Row::default()
+                })
+                .collect(),
+            chosen: 0,
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame, composer: Rect) {
+        let n_rows = u16::try_from(self.rows.len()).unwrap_or(ROWS).min(ROWS);
+        let height = (n_rows + 2).min(composer.y);
+        if height < 3 {
+            return;
+        }
+        let area = Rect {
+            y: composer.y - height,
+            height,
+            width: composer.width.min(100),
+            ..composer
+        };
+        let title = match self.what {
+            What::Commands => "commands · Tab or Enter completes · Esc closes",
+            What::Files => "files · Tab or Enter takes one · Esc closes",
+        };
+        let inner = popup::draw(frame, area, title, "");
+        fuzzy::draw_rows(frame, inner, &self.rows, self.chosen);
+    }
+}
+
+/// The part of a slash command that is always typed; a blank follows where more may.
+fn filled(slash: &str) -> String {
+    let (name, argument) = slash.split_once(' ').unwrap_or((slash, ""));
+    let is_word = argument.chars().all(|c| c.is_ascii_lowercase());
+    match argument {
+        "" => name.to_owned(),
+        _ if is_word => slash.to_owned(),
+        _ => format!("{name} "),
+    }
+}
+
+/// The word before the cursor that begins with `@`.
+fn file_word(line: &str) -> Option<&str> {
+    let at = line.rfind('@')?;
+    let before = line[..at].chars().next_back();
+    let word = &line[at..];
+    let stands_alone = before.is_none_or(|c| c.is_whitespace() || "([{\"'`,;:，。（「".contains(c));
+    (stands_alone && !word.contains(char::is_whitespace)).then_some(word)
+}
+
+impl Screen {
+    /// Takes the files of the repository for `@`, relative to its root; ignored ones are not among them.
+    pub fn on_files(&mut self, files: Vec<String>) {
+        self.dirty = true;
+        let mut files = files;
+        files.truncate(MOST_FILES);
+        self.helped.files = Files::Known(files);
+        self.offer();
+    }
+
+    /// Offers what fits the word at the cursor; asks for the files once they are wanted.
+    pub(super) fn offer(&mut self) -> Vec<Action> {
+        let before = self.composer.before_cursor();
+        let is_command = self.composer.is_one_word() && before.starts_with('/');
+        self.helped.offer = None;
+        if is_command {
+            self.helped.offer = Some(Offer::of_commands(&before));
+        } else if let Some(word) = file_word(&before) {
+            match &self.helped.files {
+                Files::Known(files) => self.helped.offer = Some(Offer::of_files(files, word)),
+                Files::Asked => {}
+                Files::NotAsked => {
+                    self.helped.files = Files::Asked;
+                    return vec![Action::ListFiles];
+                }
+            }
+        }
+        if self
+            .helped
+            .offer
+            .as_ref()
+            .is_some_and(|offer| offer.rows.is_empty())
+        {
+            self.helped.offer = None;
+        }
+        Vec::new()
+    }
+
+    /// Offers nothing more; the files are asked for anew with the next `@`.
+    pub(super) fn end_offer(&mut self) {
+        self.helped.offer = None;
+        if let Files::Known(_) = self.helped.files {
+            self.helped.files = Files::NotAsked;
+        }
+    }
+
+    /// Draws what is offered, over what stands above the composer.
+    pub(super) fn draw_offer(&self, frame: &mut Frame, composer: Rect) {
+        if let Some(offer) = &self.helped.offer {
+            offer.draw(frame, composer);
+        }
+    }
+
+    /// Gives a key to what is offered; tells whether it was for it.
+    pub(super) fn key_of_offer(&mut self, key: KeyEvent) -> bool {
+        let Some(offer) = &mut self.helped.offer else {
+            return false;
+        };
+        if !key.modifiers.is_empty() {
+            return false;
+        }
+        match key.code {
+            KeyCode::Up => offer.chosen = offer.chosen.saturating_sub(1),
+            KeyCode::Down => {
+                offer.chosen = (offer.chosen + 1).min(offer.rows.len().saturating_sub(1));
+            }
+            KeyCode::Esc => self.helped.offer = None,
+            KeyCode::Tab => self.take_offer(),
+            KeyCode::Enter => {
+                let is_whole = offer.what == What::Commands
+                    && offer.chosen == 0
+                    && command::read(&self.composer.text()).is_ok();
+                if is_whole {
+                    self.helped.offer = None;
+                    return false;
+                }
+                self.take_offer();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn take_offer(&mut self) {
+        let Some(offer) = self.helped.offer.take() else {
+            return;
+        };
+        if let Some(text) = offer.texts.get(offer.chosen) {
+            self.composer.replace_before_cursor(offer.n_before, text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_meant_by_a_word_of_its_own() {
+        assert_eq!(file_word("look at @src/m"), Some("@src/m"));
+        assert_eq!(file_word("看（@目"), Some("@目"));
+        assert_eq!(file_word("me@example.org"), None);
+        assert_eq!(file_word("@a b"), None);
+        assert_eq!(file_word("no"), None);
+    }
+
+    #[test]
+    fn a_command_is_filled_up_to_where_its_text_begins() {
+        assert_eq!(filled("/go"), "/go");
+        assert_eq!(filled("/tab plan"), "/tab plan");
+        assert_eq!(filled("/goal TEXT"), "/goal ");
+        assert_eq!(filled("/undo [N]"), "/undo ");
+        assert_eq!(filled("/edit plan|comments|merge"), "/edit ");
+    }
+}

@@ -1,0 +1,141 @@
+//! Finds what is meant by a few letters, and draws what was found as rows to choose from.
+//!
+//! Refuses to know what the rows stand for.
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::theme;
+use super::wrap::{cut, width};
+
+/// How the letters are to be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Among {
+    /// In a name, in their order with others between them.
+    Names,
+    /// In a sentence, as a part of it.
+    Prose,
+    /// In a path, where the beginnings of names count more.
+    Paths,
+}
+
+/// The places of those texts that the letters are found in, the best first, at most `most`; all of
+/// them, in their order, where there are no letters.
+pub fn best<'a>(
+    letters: &str,
+    texts: impl Iterator<Item = &'a str>,
+    (among, most): (Among, usize),
+) -> Vec<usize> {
+    if letters.trim().is_empty() {
+        return texts.take(most).enumerate().map(|(at, _)| at).collect();
+    }
+    let config = match among {
+        Among::Names | Among::Prose => Config::DEFAULT,
+        Among::Paths => Config::DEFAULT.match_paths(),
+    };
+    let mut matcher = Matcher::new(config);
+    let kind = match among {
+        Among::Prose => AtomKind::Substring,
+        Among::Names | Among::Paths => AtomKind::Fuzzy,
+    };
+    let (case, accents) = (CaseMatching::Ignore, Normalization::Smart);
+    let pattern = Pattern::new(letters, case, accents, kind);
+    let mut room = Vec::new();
+    let mut found: Vec<(u32, usize)> = texts
+        .enumerate()
+        .filter_map(|(at, text)| {
+            let score = pattern.score(Utf32Str::new(text, &mut room), &mut matcher)?;
+            Some((score, at))
+        })
+        .collect();
+    found.sort_by_key(|(score, at)| (std::cmp::Reverse(*score), *at));
+    found.into_iter().take(most).map(|(_, at)| at).collect()
+}
+
+/// One row to choose: a name, what it is, and a word at the right.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Row {
+    /// The name, drawable.
+    pub name: String,
+    /// What it is, drawable; may be empty.
+    pub about: String,
+    /// At the right end; may be empty.
+    pub key: String,
+}
+
+/// Draws as many rows as there is room for, the chosen one among them.
+pub fn draw_rows(frame: &mut Frame, area: Rect, rows: &[Row], chosen: usize) {
+    let n_shown = usize::from(area.height);
+    let from = (chosen + 1).saturating_sub(n_shown);
+    let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
+    let columns = usize::from(area.width);
+    let names = widest.min(columns / 2);
+    for (n, (at, row)) in rows.iter().enumerate().skip(from).take(n_shown).enumerate() {
+        let place = Rect {
+            y: area.y.saturating_add(u16::try_from(n).unwrap_or(u16::MAX)),
+            height: 1,
+            ..area
+        };
+        frame.render_widget(row_line(row, at == chosen, (columns, names)), place);
+    }
+}
+
+fn row_line(row: &Row, is_chosen: bool, (columns, names): (usize, usize)) -> Line<'static> {
+    let sign = if is_chosen { "▸ " } else { "  " };
+    let name = cut(
+        &row.name,
+        if row.about.is_empty() {
+            columns.saturating_sub(2)
+        } else {
+            names
+        },
+    );
+    let gap = names.saturating_sub(width(&name)) + 2;
+    let room = columns.saturating_sub(2 + width(&name) + gap + width(&row.key) + 1);
+    let about = cut(&row.about, room);
+    let rest = room.saturating_sub(width(&about)) + 1;
+    let (name_style, about_style) = match is_chosen {
+        true => (theme::PICKED, theme::PLAIN),
+        false => (theme::STRONG, theme::QUIET),
+    };
+    let mut spans = vec![
+        Span::styled(sign, theme::KEY),
+        Span::styled(name, name_style),
+    ];
+    if !row.about.is_empty() || !row.key.is_empty() {
+        spans.push(Span::raw(" ".repeat(gap)));
+        spans.push(Span::styled(about, about_style));
+        spans.push(Span::raw(" ".repeat(rest)));
+        spans.push(Span::styled(row.key.clone(), theme::KEY));
+    }
+    Line::from(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(letters: &str, wanted: &[&str]) {
+        let texts = [
+            "src/main.rs",
+            "src/tui/composer.rs",
+            "docs/目录.md",
+            "README.md",
+        ];
+        let found = best(letters, texts.into_iter(), (Among::Paths, 3));
+        let found: Vec<&str> = found.into_iter().map(|at| texts[at]).collect();
+        assert_eq!(found, wanted, "{letters}");
+    }
+
+    #[test]
+    fn a_few_letters_find_what_is_meant() {
+        check("tuicomp", &["src/tui/composer.rs"]);
+        check("readme", &["README.md"]);
+        check("目", &["docs/目录.md"]);
+        check("zzz", &[]);
+        check("", &["src/main.rs", "src/tui/composer.rs", "docs/目录.md"]);
+    }
+}

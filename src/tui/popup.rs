@@ -1,0 +1,44 @@
+//! A frame over what is drawn already: the palette's, that of what is offered.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::widgets::{Block, BorderType, Borders, Clear};
+
+use super::theme;
+use super::wrap::{cut, width};
+
+/// Clears an area, draws a border with these titles, and gives what is inside.
+pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
+    let area = area.intersection(frame.area());
+    frame.render_widget(Clear, area);
+    end_wide_characters(frame, area);
+    let room = usize::from(area.width).saturating_sub(6);
+    let titled = |text: &str| match text {
+        "" => String::new(),
+        text => format!(" {} ", cut(text, room)),
+    };
+    let block = Block::new()
+        .borders(Borders::ALL)
+        .border_type(BorderType::Rounded)
+        .border_style(theme::KEY)
+        .title(titled(title))
+        .title_bottom(titled(below));
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    inner
+}
+
+/// A wide character that reached into the area would hide its left border.
+fn end_wide_characters(frame: &mut Frame, area: Rect) {
+    let Some(x) = area.x.checked_sub(1) else {
+        return;
+    };
+    let buffer = frame.buffer_mut();
+    for y in area.y..area.bottom() {
+        if let Some(cell) = buffer.cell_mut(Position::new(x, y))
+            && width(cell.symbol()) > 1
+        {
+            cell.set_symbol(" ");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What is written, and what helps with it: offers, pastes, the queue, the palette.
+
+use super::pictures::{check, not_writing};
+use super::world::{drawn, press, running, screen, settings, state};
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::turn::Purpose;
+use crate::tui::keymap::{BINDINGS, IsWriting};
+use crate::tui::{Action, Screen};
+
+fn talking() -> State {
+    running(
+        Phase::RefineGoal,
+        Purpose::RefineGoal {
+            said: String::new(),
+            by: crate::domain::turn::Role::Planner,
+        },
+    )
+}
+
+/// Presses keys in a composer that is written in; what stands there then.
+fn check_text(screen: &mut Screen, keys: &[&str], wanted: &str) {
+    screen.writing = IsWriting::Yes;
+    press(screen, None, keys);
+    assert_eq!(screen.composer.text(), wanted, "{keys:?}");
+}
+
+fn files() -> Vec<String> {
+    let names = [
+        "src/main.rs",
+        "src/tui/composer.rs",
+        "文档/设计 说明.md",
+        "README.md",
+        "tests/🎉.rs",
+    ];
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn commands_are_offered_by_a_few_letters_and_filled_in_by_a_key() {
+    check_text(&mut screen(), &["/appr", "<tab>"], "/approve");
+    check_text(&mut screen(), &["/goa", "<enter>"], "/goal ");
+    check_text(&mut screen(), &["/tabpl", "<tab>"], "/tab plan");
+    check_text(&mut screen(), &["/go", "<down>", "<tab>"], "/goal ");
+    // Esc closes the offer and leaves the text; the next one leaves the composer.
+    let mut screen = screen();
+    check_text(&mut screen, &["/go", "<esc>"], "/go");
+    assert_eq!(screen.writing, IsWriting::Yes);
+    check_text(
+        &mut Screen::new(settings()),
+        &["/usr/bin is a path"],
+        "/usr/bin is a path",
+    );
+}
+
+#[test]
+fn a_whole_command_is_carried_out_by_one_enter() {
+    let mut screen = screen();
+    let actions = press(&mut screen, None, &["/quit", "<enter>"]);
+    assert!(
+        matches!(actions.as_slice(), [Action::Quit(_)]),
+        "{actions:?}"
+    );
+}
+
+#[test]
+fn files_are_asked_for_once_and_offered_by_a_few_letters() {
+    let mut screen = Screen::new(settings());
+    let actions = press(&mut screen, None, &["look at @", "c"]);
+    assert_eq!(actions, [Action::ListFiles]);
+    screen.on_files(files());
+    check("offer_files", &mut screen, None);
+    check_text(
+        &mut screen,
+        &["omp", "<enter>"],
+        "look at @src/tui/composer.rs ",
+    );
+    check_text(
+        &mut screen,
+        &["@设", "<tab>"],
+        "look at @src/tui/composer.rs @文档/设计 说明.md ",
+    );
+    check_text(
+        &mut screen,
+        &["me@ex", "<left>"],
+        "look at @src/tui/composer.rs @文档/设计 说明.md me@ex",
+    );
+}
+
+#[test]
+fn a_large_paste_is_one_mark_that_is_whole_or_gone() {
+    let mut screen = Screen::new(settings());
+    let long: String = (1..=30).map(|n| format!("第{n}行 of it\n")).collect();
+    press(&mut screen, None, &["see "]);
+    screen.on_paste(&long);
+    check("paste", &mut screen, None);
+    check_text(&mut screen, &["!"], &format!("see {long}!"));
+    check_text(
+        &mut screen,
+        &["<left>", "<left>", "?"],
+        &format!("see ?{long}!"),
+    );
+    check_text(&mut screen, &["<end>", "<back>", "<back>"], "see ?");
+    check_text(&mut screen, &["<c-/>"], "see ?[");
+}
+
+#[test]
+fn lines_are_broken_and_edits_are_undone() {
+    let mut screen = Screen::new(settings());
+    check_text(&mut screen, &["one", "<s-enter>", "二"], "one\n二");
+    check_text(&mut screen, &["<back>", "<c-/>"], "one\n二");
+}
+
+#[test]
+fn what_is_sent_while_an_agent_talks_is_queued_and_said_once_it_is_done() {
+    let mut screen = Screen::new(settings());
+    let (talking, idle) = (talking(), state(Phase::RefineGoal));
+    assert_eq!(
+        press(
+            &mut screen,
+            Some(&talking),
+            &["也要 sum", "<enter>", "and more", "<enter>"]
+        ),
+        []
+    );
+    check("queued", &mut screen, Some(&talking));
+    assert_eq!(screen.due(Some(&talking)), []);
+    let said = format!("{:?}", screen.due(Some(&idle)));
+    assert_eq!(said, "[Event(Said { text: \"也要 sum\\n\\nand more\" })]");
+    assert_eq!(screen.due(Some(&idle)), []);
+}
+
+#[test]
+fn what_was_queued_is_taken_back_or_comes_back() {
+    let mut screen = Screen::new(settings());
+    press(&mut screen, Some(&talking()), &["one", "<enter>", "<up>"]);
+    assert_eq!(screen.composer.text(), "one");
+    press(&mut screen, Some(&talking()), &["<enter>", "two"]);
+    assert_eq!(screen.due(Some(&state(Phase::WritePlan))), []);
+    assert_eq!(screen.composer.text(), "one\n\ntwo");
+    assert!(screen.toast.is_some());
+}
+
+#[test]
+fn the_palette_finds_every_action_and_carries_it_out() {
+    let mut screen = not_writing();
+    let state = state(Phase::Review);
+    press(&mut screen, Some(&state), &["<c-p>"]);
+    check("palette", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["thme"]);
+    check("palette_found", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["<enter>"]);
+    assert_eq!(
+        screen.own.as_ref().map(|own| own.id.as_str()),
+        Some("themes")
+    );
+    press(&mut screen, Some(&state), &["<esc>", ":", "中", "<esc>"]);
+    assert!(screen.palette.is_none());
+    // What needs a text is written, with the cursor behind it.
+    press(&mut screen, Some(&state), &["<c-p>", "changes", "<enter>"]);
+    assert_eq!(screen.composer.text(), "/changes ");
+    assert_eq!(screen.writing, IsWriting::Yes);
+}
+
+#[test]
+fn every_binding_is_in_the_palette() {
+    let state = state(Phase::Review);
+    for binding in BINDINGS {
+        let name = binding.slash.split(", ").next().unwrap();
+        let mut screen = not_writing();
+        press(&mut screen, Some(&state), &["<c-p>", name]);
+        let seen = drawn(&mut screen, (120, 40), Some(&state));
+        assert!(seen.contains(name), "{name}\n{seen}");
+    }
+}
+
+#[test]
+fn a_dialog_below_the_palette_is_not_read() {
+    let state = super::world::approving(&["ls"]);
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["<c-p>"]);
+    assert_eq!(screen.seen, None);
+    assert_eq!(press(&mut screen, Some(&state), &["y"]), []);
+}
