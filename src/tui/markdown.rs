@@ -1,19 +1,31 @@
-//! Markdown as a person reads it in a terminal: its own characters stay, headings, code and emphasis get a style.
+//! Markdown as a person reads it in a terminal: headings, lists, emphasis, links, code and tables get a form.
 //!
-//! Works line by line, so that a text that still grows is never laid out twice. Refuses to know what a
-//! document is for.
+//! Works line by line, so that a text that still grows is never laid out twice; only a table waits for its
+//! end. Refuses to know what a document is for.
+
+mod code;
+mod inline;
+mod table;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::theme;
 use super::wrap::wrap;
+use code::Language;
+use inline::inline;
 
 /// What carries over from line to line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markdown {
     /// The fence that is open.
-    fence: Option<String>,
+    fence: Option<Fence>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fence {
+    marks: String,
+    language: Language,
 }
 
 impl Markdown {
@@ -25,34 +37,88 @@ impl Markdown {
     /// Lays out one drawable line.
     pub fn line(&mut self, line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
         let trimmed = line.trim_start();
-        let indent = line.len() - trimmed.len();
         let marks: String = trimmed
             .chars()
             .take_while(|c| matches!(c, '`' | '~'))
             .collect();
         if let Some(open) = &self.fence {
-            if marks.len() >= open.len() && trimmed.trim_end() == marks && marks.starts_with(open) {
+            let n_marks = open.marks.len();
+            if marks.len() >= n_marks
+                && trimmed.trim_end() == marks
+                && marks.starts_with(&open.marks)
+            {
                 self.fence = None;
-                return wrap(&[Span::styled(line, theme::QUIET)], columns, indent);
+                return vec![Line::styled("└", theme::QUIET)];
             }
-            return wrap(&[Span::styled(line, code(base))], columns, indent);
+            let mut spans = vec![Span::styled("│ ", theme::QUIET)];
+            spans.extend(open.language.spans(line, base));
+            let lead = line.len() - trimmed.len();
+            return wrap(&spans, columns, lead + 2);
         }
         if marks.len() >= 3 {
-            self.fence = Some(marks);
-            return wrap(&[Span::styled(line, theme::QUIET)], columns, indent);
-        }
-        if trimmed.starts_with('#') {
+            let info = trimmed.trim_start_matches(['`', '~']).trim();
+            self.fence = Some(Fence {
+                marks,
+                language: Language::named(info),
+            });
+            let head = format!("┌ {info}");
             return wrap(
-                &[Span::styled(line, base.patch(theme::STRONG))],
+                &[Span::styled(head.trim_end().to_owned(), theme::QUIET)],
                 columns,
-                indent,
+                2,
             );
         }
-        wrap(&inline(line, base), columns, hanging(line))
+        plain(line, columns, base)
     }
 }
 
-fn code(base: Style) -> Style {
+/// A line that stands in no block of code.
+fn plain(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
+    let trimmed = line.trim_start();
+    let lead = line.len() - trimmed.len();
+    if let Some((level, text)) = heading(trimmed) {
+        let style = match level {
+            1 => theme::STRONG.add_modifier(Modifier::UNDERLINED),
+            _ => theme::STRONG,
+        };
+        return wrap(&inline(text, base.patch(style)), columns, 0);
+    }
+    if is_rule(trimmed) {
+        return vec![Line::styled("─".repeat(columns.min(40)), theme::QUIET)];
+    }
+    let blank = " ".repeat(lead);
+    let (sign, text) = sign(trimmed);
+    let mut spans = match sign {
+        "" => vec![Span::styled(blank, base)],
+        sign => vec![Span::styled(format!("{blank}{sign}"), theme::QUIET)],
+    };
+    spans.extend(inline(text, base));
+    wrap(&spans, columns, hanging(line))
+}
+
+fn heading(trimmed: &str) -> Option<(usize, &str)> {
+    let text = trimmed.trim_start_matches('#');
+    let level = trimmed.len() - text.len();
+    ((1..=6).contains(&level) && text.starts_with(' ')).then(|| (level, text.trim()))
+}
+
+fn is_rule(trimmed: &str) -> bool {
+    let line = trimmed.trim_end();
+    let of = |c: char| line.len() >= 3 && line.chars().all(|other| other == c);
+    of('-') || of('*') || of('_')
+}
+
+/// The sign of a list or a quotation in the place of its mark, and what follows; both as wide as before.
+fn sign(trimmed: &str) -> (&'static str, &str) {
+    for (mark, sign) in [("- ", "• "), ("* ", "• "), ("+ ", "• "), ("> ", "▎ ")] {
+        if let Some(rest) = trimmed.strip_prefix(mark) {
+            return (sign, rest);
+        }
+    }
+    ("", trimmed)
+}
+
+fn code_style(base: Style) -> Style {
     base.patch(theme::CODE)
 }
 
@@ -78,45 +144,29 @@ fn lead(trimmed: &str) -> usize {
     if is_mark { 2 } else { 0 }
 }
 
-/// Styles `code` and **strong** parts; marks without a partner stay plain.
-fn inline(line: &str, base: Style) -> Vec<Span<'_>> {
-    let mut spans = Vec::new();
-    let mut rest = line;
-    while let Some((at, mark)) = first_mark(rest) {
-        let Some(end) = rest[at + mark.len()..].find(mark).filter(|n| *n > 0) else {
-            break;
-        };
-        let to = at + mark.len() + end + mark.len();
-        if at > 0 {
-            spans.push(Span::styled(&rest[..at], base));
-        }
-        let style = match mark {
-            "`" => code(base),
-            _ => base.add_modifier(Modifier::BOLD),
-        };
-        let inner = &rest[at + mark.len()..at + mark.len() + end];
-        spans.push(Span::styled(inner, style));
-        rest = &rest[to..];
-    }
-    if !rest.is_empty() {
-        spans.push(Span::styled(rest, base));
-    }
-    spans
-}
-
-fn first_mark(text: &str) -> Option<(usize, &'static str)> {
-    ["`", "**"]
-        .into_iter()
-        .filter_map(|mark| text.find(mark).map(|at| (at, mark)))
-        .min_by_key(|(at, _)| *at)
-}
-
 /// Lays out a whole drawable text.
 pub fn lay_out(text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     let mut markdown = Markdown::default();
-    text.lines()
-        .flat_map(|line| markdown.line(line, columns, base))
-        .collect()
+    let all: Vec<&str> = text.lines().collect();
+    let mut rest = all.as_slice();
+    let mut lines = Vec::new();
+    while let Some((line, after)) = rest.split_first() {
+        let n_rows = match markdown.is_in_fence() {
+            true => 0,
+            false => table::n_rows(rest),
+        };
+        match rest.split_at_checked(n_rows) {
+            Some((rows, after)) if n_rows > 0 => {
+                lines.extend(table::lay_out(rows, columns, base));
+                rest = after;
+            }
+            _ => {
+                lines.extend(markdown.line(line, columns, base));
+                rest = after;
+            }
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -126,7 +176,7 @@ mod tests {
     fn check(text: &str, columns: usize, wanted: &str) {
         let lines: Vec<String> = lay_out(text, columns, Style::new())
             .iter()
-            .map(ToString::to_string)
+            .map(|line| line.to_string().trim_end().to_owned())
             .collect();
         assert_eq!(lines.join("|"), wanted);
     }
@@ -135,7 +185,40 @@ mod tests {
     fn marks_of_inline_code_and_strength_are_read_and_lists_hang() {
         check("a `b c` **d** e", 40, "a b c d e");
         check("a ` b ** c", 40, "a ` b ** c");
-        check("1. [ ] one two three", 12, "1. [ ] one |   two three");
-        check("```sh\n**x**\n```\n**y**", 40, "```sh|**x**|```|y");
+        check("1. [ ] one two three", 12, "1. [ ] one|   two three");
+        check("- one two\n> 引用", 7, "• one|  two|▎ 引用");
+        check(
+            "## Head *ing*\n---",
+            40,
+            "Head ing|────────────────────────────────────────",
+        );
+        check("#hash -- --- x", 40, "#hash -- --- x");
+    }
+
+    #[test]
+    fn code_stands_in_a_frame_and_is_shown_as_it_is() {
+        check("```sh\n**x**\n```\n**y**", 40, "┌ sh|│ **x**|└|y");
+        check("```\n| a |\n|---|\n", 40, "┌|│ | a ||│ |---|");
+        check(
+            "~~~~rust\n    let x = 1;\n~~~",
+            12,
+            "┌ rust|│     let x|      = 1;|│ ~~~",
+        );
+    }
+
+    #[test]
+    fn a_table_is_aligned_and_fits() {
+        let table = "| 名称 | n |\n|:--|--:|\n| `sum` | 10 |\n| a very long cell | 2 |\nafter";
+        check(
+            table,
+            40,
+            "名称             │ n|─────────────────┼───|sum              │ 10|a very long cell │ 2|after",
+        );
+        check(
+            table,
+            14,
+            "名称      │ n|──────────┼───|sum       │ 10|a very    │ 2|long cell │|after",
+        );
+        check("a | b\nno table", 40, "a | b|no table");
     }
 }

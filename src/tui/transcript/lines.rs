@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::block::{Content, Folding, Tone, ToolEnd, Who};
-use crate::tui::markdown::Markdown;
+use crate::tui::markdown::{self, Markdown};
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width, wrap};
 
@@ -105,10 +105,7 @@ fn finished(who: Who, content: &Content, at: (usize, Folding)) -> Vec<Line<'stat
 
 fn speech(who: Who, text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
     let mut lines = name(who);
-    let mut markdown = Markdown::default();
-    for line in text.lines() {
-        lines.extend(markdown.line(line, columns, style));
-    }
+    lines.extend(markdown::lay_out(text, columns, style));
     lines
 }
 

@@ -1,0 +1,187 @@
+//! Code with its words, strings, comments and numbers told apart, line by line.
+//!
+//! Knows languages as data and no grammar: what spans several lines is not followed.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::code_style;
+use crate::tui::theme;
+
+/// What is known of a language.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Words {
+    /// Its names in fences, between blanks.
+    names: &'static str,
+    /// What begins a comment, between blanks.
+    comments: &'static str,
+    /// The words that it keeps for itself, between blanks.
+    kept: &'static str,
+}
+
+#[rustfmt::skip]
+const LANGUAGES: &[Words] = &[
+    Words { names: "rust rs", comments: "//", kept: "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while" },
+    Words { names: "python py", comments: "#", kept: "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return self True try while with yield" },
+    Words { names: "javascript js jsx typescript ts tsx", comments: "//", kept: "as async await break case catch class const continue default delete do else enum export extends false finally for from function if implements import in instanceof interface let new null of private public readonly return static super switch this throw true try type typeof undefined var void while yield" },
+    Words { names: "go golang", comments: "//", kept: "break case chan const continue default defer else fallthrough false for func go goto if import interface map nil package range return select struct switch true type var" },
+    Words { names: "c h cpp c++ hpp cc java kotlin swift cs csharp", comments: "//", kept: "auto bool break case catch char class const continue default do double else enum extends extern false final float for func fun goto if implements import int interface let long namespace new null nullptr override package private protected public return short signed sizeof static struct super switch template this throw true try typedef union unsigned using val var virtual void volatile while" },
+    Words { names: "sh bash zsh shell console fish", comments: "#", kept: "case do done elif else esac exit export fi for function if in local return set shift source then until while" },
+    Words { names: "ruby rb", comments: "#", kept: "begin break case class def do else elsif end ensure false for if in module next nil not or require rescue return self then true unless until when while yield" },
+    Words { names: "sql", comments: "--", kept: "and as by case create delete distinct drop else end from group having in index inner insert into is join left limit not null on or order outer select set table then union update values when where with AND AS BY CASE CREATE DELETE DISTINCT DROP ELSE END FROM GROUP HAVING IN INDEX INNER INSERT INTO IS JOIN LEFT LIMIT NOT NULL ON OR ORDER OUTER SELECT SET TABLE THEN UNION UPDATE VALUES WHEN WHERE WITH" },
+    Words { names: "toml yaml yml ini make makefile dockerfile", comments: "#", kept: "true false null yes no on off" },
+    Words { names: "json jsonc json5", comments: "//", kept: "true false null" },
+];
+
+/// The language of a block of code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Nothing is known of it.
+    Unknown,
+    /// Changes, a line each.
+    Diff,
+    /// One of those that are known.
+    Known(&'static Words),
+}
+
+impl Language {
+    /// The language that a fence names.
+    pub fn named(info: &str) -> Self {
+        let name = info.split([' ', ',', '{', ':']).next().unwrap_or("");
+        let name = name.trim_start_matches('.').to_ascii_lowercase();
+        if matches!(name.as_str(), "diff" | "patch") {
+            return Self::Diff;
+        }
+        let has_name = |words: &&Words| words.names.split(' ').any(|known| known == name);
+        match LANGUAGES.iter().find(has_name) {
+            Some(words) => Self::Known(words),
+            None => Self::Unknown,
+        }
+    }
+
+    /// Styles a line.
+    pub fn spans<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
+        match self {
+            Self::Unknown => vec![Span::styled(line, code_style(base))],
+            Self::Diff => vec![Span::styled(line, base.patch(of_change(line)))],
+            Self::Known(words) => words.spans(line, base),
+        }
+    }
+}
+
+fn of_change(line: &str) -> Style {
+    match line.chars().next() {
+        Some('+') => theme::GOOD,
+        Some('-') => theme::BAD,
+        Some('@') => theme::CODE,
+        _ => theme::PLAIN,
+    }
+}
+
+impl Words {
+    fn spans<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
+        let mut spans = Vec::new();
+        let mut rest = line;
+        let mut before = ' ';
+        while let Some(c) = rest.chars().next() {
+            let (n_bytes, style) = self.part(rest, c, before);
+            let (part, after) = rest.split_at(n_bytes);
+            spans.push(Span::styled(part, base.patch(style)));
+            before = part.chars().next_back().unwrap_or(' ');
+            rest = after;
+        }
+        spans
+    }
+
+    /// How long the first part of a text is, at least one character, and what it is.
+    fn part(&self, text: &str, c: char, before: char) -> (usize, Style) {
+        let begins = |mark: &str| text.starts_with(mark);
+        if !before.is_alphanumeric() && self.comments.split(' ').any(begins) && before != '$' {
+            return (text.len(), theme::QUIET);
+        }
+        if matches!(c, '"' | '\'' | '`')
+            && let Some(end) = end_of_string(text, c)
+        {
+            return (end, theme::GOOD);
+        }
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        if !is_word(c) {
+            let end = text.find(is_word).unwrap_or(text.len());
+            let other = text.char_indices().skip(1);
+            let special = other.map(|(at, _)| at).next().unwrap_or(text.len());
+            // Marks that may begin a string or a comment are looked at one by one.
+            return (special.min(end.max(1)), theme::PLAIN);
+        }
+        let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
+        let word = text.get(..end).unwrap_or(text);
+        let style = match c {
+            '0'..='9' => theme::CODE,
+            _ if self.kept.split(' ').any(|kept| kept == word) => theme::KEY,
+            _ => theme::PLAIN,
+        };
+        (end, style)
+    }
+}
+
+/// Where the string ends that a text begins with; a lone quote begins none.
+fn end_of_string(text: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            c if c == quote => return Some(at + c.len_utf8()),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(language: &str, line: &str, wanted: &str) {
+        let spans = Language::named(language).spans(line, Style::new());
+        let parts = spans.iter().filter_map(|span| {
+            let sign = match span.style {
+                style if style == theme::KEY => "word",
+                style if style == theme::GOOD => "text",
+                style if style == theme::QUIET => "comment",
+                style if style == theme::CODE => "code",
+                style if style == theme::BAD => "gone",
+                _ => return None,
+            };
+            Some(format!("{sign}:{}", span.content))
+        });
+        assert_eq!(parts.collect::<Vec<String>>().join("|"), wanted);
+        let all: String = spans.iter().map(|span| span.content.as_ref()).collect();
+        assert_eq!(all, line);
+    }
+
+    #[test]
+    fn words_texts_comments_and_numbers_are_told_apart() {
+        check(
+            "rust",
+            "let x = \"a // b\"; // 注",
+            "word:let|text:\"a // b\"|comment:// 注",
+        );
+        check(
+            "python",
+            "def f(n): return 'é' + str(10)",
+            "word:def|word:return|text:'é'|code:10",
+        );
+        check(
+            "sh",
+            "echo $# \"${a#b}\" # c",
+            "text:\"${a#b}\"|comment:# c",
+        );
+        check(
+            "rs,ignore",
+            "fn it<'a>(s: &'a str)",
+            "word:fn|text:'a>(s: &'",
+        );
+        check("diff", "-gone", "gone:-gone");
+        check("", "fn x", "code:fn x");
+    }
+}

@@ -1,0 +1,143 @@
+//! Emphasis, code and links within a line; marks without a partner stay as they are.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use super::code_style;
+use crate::tui::theme;
+
+/// A pair of marks, and what is done with the text between them.
+const PAIRS: [(&str, Option<Modifier>); 6] = [
+    ("`", None),
+    ("**", Some(Modifier::BOLD)),
+    ("__", Some(Modifier::BOLD)),
+    ("~~", Some(Modifier::CROSSED_OUT)),
+    ("*", Some(Modifier::ITALIC)),
+    ("_", Some(Modifier::ITALIC)),
+];
+
+/// Styles the parts of a line.
+pub fn inline(line: &str, base: Style) -> Vec<Span<'_>> {
+    let mut spans = Vec::new();
+    let mut rest = line;
+    // Where the text begins that is no part of a pair.
+    let mut plain = line;
+    let mut before = None;
+    while let Some(c) = rest.chars().next() {
+        let found = link(rest, base).or_else(|| pair(rest, before, base));
+        match found {
+            Some((styled, n_bytes)) => {
+                let text = &plain[..plain.len() - rest.len()];
+                if !text.is_empty() {
+                    spans.push(Span::styled(text, base));
+                }
+                spans.extend(styled);
+                rest = &rest[n_bytes..];
+                plain = rest;
+                before = Some(' ');
+            }
+            None => {
+                before = Some(c);
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+    }
+    if !plain.is_empty() {
+        spans.push(Span::styled(plain, base));
+    }
+    spans
+}
+
+/// The pair of marks that a text begins with, and how many bytes it takes.
+fn pair<'a>(text: &'a str, before: Option<char>, base: Style) -> Option<(Vec<Span<'a>>, usize)> {
+    let (mark, modifier) = PAIRS.iter().find(|(mark, _)| text.starts_with(mark))?;
+    let inner = &text[mark.len()..];
+    let end = inner.find(mark).filter(|end| *end > 0)?;
+    let content = &inner[..end];
+    let n_bytes = end + 2 * mark.len();
+    let Some(modifier) = modifier else {
+        return Some((vec![Span::styled(content, code_style(base))], n_bytes));
+    };
+    // Multiplication, and words_with_lines, are no emphasis.
+    let touches = !content.starts_with(' ') && !content.ends_with(' ');
+    let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let after = text[n_bytes..].chars().next();
+    let stands_alone = !mark.starts_with('_') || !in_word(before) && !in_word(after);
+    if !touches || !stands_alone {
+        return None;
+    }
+    Some((inline(content, base.add_modifier(*modifier)), n_bytes))
+}
+
+/// The link that a text begins with: its words, and its address where that is another one.
+fn link(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
+    let inner = text.strip_prefix('[')?;
+    let end = inner.find("](")?;
+    let (words, rest) = (&inner[..end], &inner[end + 2..]);
+    let close = rest.find(')')?;
+    let address = &rest[..close];
+    if words.is_empty() || words.contains('[') || address.contains(char::is_whitespace) {
+        return None;
+    }
+    let mut spans = vec![Span::styled(words, base.add_modifier(Modifier::UNDERLINED))];
+    if address != words && !address.is_empty() {
+        spans.push(Span::styled(format!(" ({address})"), theme::QUIET));
+    }
+    Some((spans, 1 + end + 2 + close + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parts, each with the sign of what it is.
+    fn check(line: &str, wanted: &str) {
+        let parts = inline(line, Style::new()).into_iter().map(|span| {
+            let sign = match span.style {
+                style if style == theme::CODE => "c",
+                style if style == theme::QUIET => "q",
+                style if style.add_modifier.contains(Modifier::BOLD) => "b",
+                style if style.add_modifier.contains(Modifier::ITALIC) => "i",
+                style if style.add_modifier.contains(Modifier::UNDERLINED) => "u",
+                style if style.add_modifier.contains(Modifier::CROSSED_OUT) => "x",
+                _ => "-",
+            };
+            format!("{sign}:{}", span.content)
+        });
+        assert_eq!(parts.collect::<Vec<String>>().join("|"), wanted);
+    }
+
+    #[test]
+    fn pairs_of_marks_are_taken_away_and_others_stay() {
+        check(
+            "a **b** *c* _d_ ~~e~~ `f_g`",
+            "-:a |b:b|-: |i:c|-: |i:d|-: |x:e|-: |c:f_g",
+        );
+        check(
+            "2 * 3 * 4, snake_case_name, **open",
+            "-:2 * 3 * 4, snake_case_name, **open",
+        );
+        check("**中文**字", "b:中文|-:字");
+        check("`**x**`", "c:**x**");
+    }
+
+    #[test]
+    fn a_link_says_where_it_leads() {
+        check(
+            "see [the page](https://a.b/c).",
+            "-:see |u:the page|q: (https://a.b/c)|-:.",
+        );
+        check("[ ] no link (x)", "-:[ ] no link (x)");
+        check("[https://a.b](https://a.b)", "u:https://a.b");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
+        #[test]
+        fn no_line_loses_a_letter(line in "[a中 `*_~\\[\\]()é]{0,40}") {
+            let all: String = inline(&line, Style::new()).iter().map(|span| span.content.as_ref()).collect();
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+            proptest::prop_assert_eq!(letters(&all), letters(&line));
+        }
+    }
+}

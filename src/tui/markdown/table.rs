@@ -1,0 +1,125 @@
+//! Tables: cells in columns, as wide as they need, narrower where the window is.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::inline::inline;
+use crate::tui::theme;
+use crate::tui::wrap::{width, wrap};
+
+/// Between two cells.
+const BETWEEN: &str = " │ ";
+/// No cell is narrower.
+const NARROWEST: usize = 3;
+
+/// How many of the first lines are a table: 0, or a head, the line below it, and its rows.
+pub fn n_rows(lines: &[&str]) -> usize {
+    match lines {
+        [head, below, ..] if head.contains('|') && is_below_head(below) => {
+            let is_row = |line: &&&str| line.contains('|') && !line.trim().is_empty();
+            2 + lines.iter().skip(2).take_while(is_row).count()
+        }
+        _ => 0,
+    }
+}
+
+fn is_below_head(line: &str) -> bool {
+    let is_part =
+        |part: &String| part.contains('-') && part.chars().all(|c| matches!(c, '-' | ':' | ' '));
+    line.contains('|') && cells(line).iter().all(is_part)
+}
+
+/// The cells of a row; `\|` is no end of one.
+fn cells(line: &str) -> Vec<String> {
+    let line = line.trim();
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let mut cells = vec![String::new()];
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, cells.last_mut()) {
+            ('\\', Some(cell)) if chars.peek() == Some(&'|') => {
+                cell.push('|');
+                chars.next();
+            }
+            ('|', _) => cells.push(String::new()),
+            (c, Some(cell)) => cell.push(c),
+            (_, None) => {}
+        }
+    }
+    if cells.len() > 1 && cells.last().is_some_and(|last| last.trim().is_empty()) {
+        cells.pop();
+    }
+    cells.iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// Lays a table out; the second of its lines is the one below the head.
+pub fn lay_out(rows: &[&str], columns: usize, base: Style) -> Vec<Line<'static>> {
+    let all: Vec<Vec<String>> = rows.iter().map(|row| cells(row)).collect();
+    let Some((head, body)) = all.split_first() else {
+        return Vec::new();
+    };
+    let body = body.iter().skip(1);
+    let widths = fitted(natural(std::iter::once(head).chain(body.clone())), columns);
+    let mut lines = row_lines(head, &widths, base.patch(theme::STRONG));
+    let rules: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    lines.push(Line::styled(rules.join("─┼─"), theme::QUIET));
+    for row in body {
+        lines.extend(row_lines(row, &widths, base));
+    }
+    lines
+}
+
+/// How wide the columns would like to be.
+fn natural<'a>(rows: impl Iterator<Item = &'a Vec<String>>) -> Vec<usize> {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        for (n, cell) in row.iter().enumerate() {
+            let shown: usize = inline(cell, Style::new())
+                .iter()
+                .map(|span| width(&span.content))
+                .sum();
+            match widths.get_mut(n) {
+                Some(widest) => *widest = (*widest).max(shown),
+                None => widths.push(shown),
+            }
+        }
+    }
+    widths
+}
+
+/// The same, the widest ones narrowed until all fit.
+fn fitted(mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
+    let between = width(BETWEEN) * widths.len().saturating_sub(1);
+    while widths.iter().sum::<usize>() + between > columns {
+        match widths.iter_mut().max() {
+            Some(widest) if *widest > NARROWEST => *widest -= 1,
+            _ => break,
+        }
+    }
+    widths
+}
+
+fn row_lines(row: &[String], widths: &[usize], style: Style) -> Vec<Line<'static>> {
+    let empty = String::new();
+    let cells: Vec<Vec<Line<'static>>> = widths
+        .iter()
+        .enumerate()
+        .map(|(n, width)| wrap(&inline(row.get(n).unwrap_or(&empty), style), *width, 0))
+        .collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    (0..height)
+        .map(|n| {
+            let mut spans = Vec::new();
+            for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+                if at > 0 {
+                    spans.push(Span::styled(BETWEEN, theme::QUIET));
+                }
+                let line = cell.get(n).cloned().unwrap_or_default();
+                let gap = width.saturating_sub(line.width());
+                spans.extend(line.spans);
+                spans.push(Span::raw(" ".repeat(gap)));
+            }
+            Line::from(spans)
+        })
+        .collect()
+}
