@@ -12,6 +12,7 @@ mod composer;
 mod dialogs;
 mod diff;
 mod documents;
+mod find;
 mod footer;
 mod fuzzy;
 mod header;
@@ -19,6 +20,7 @@ mod help;
 mod keymap;
 mod keys;
 mod layout;
+mod looking;
 mod markdown;
 mod mouse;
 mod page;
@@ -145,6 +147,8 @@ pub struct Screen {
     composer: Composer,
     helped: Helped,
     palette: Option<Palette>,
+    find: Option<find::FindLine>,
+    side: looking::Side,
     writing: IsWriting,
     draft: Option<Draft>,
     refiner: Role,
@@ -214,6 +218,8 @@ impl Screen {
             composer: Composer::default(),
             helped: Helped::default(),
             palette: None,
+            find: None,
+            side: looking::Side::default(),
             writing,
             draft: None,
             refiner: Role::Planner,
@@ -251,7 +257,7 @@ impl Screen {
     /// Takes a recorded event in; also those that are replayed.
     pub fn on_event(&mut self, at: At, event: &Event) {
         self.dirty = true;
-        self.transcript.on_event(event);
+        self.transcript.on_event(at, event);
         self.record.on_event(at, event);
         match event {
             Event::Agent { news, .. } => self.on_news(at, news),

@@ -6,6 +6,7 @@ use super::action::DocumentKind;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
 use super::theme::Theme;
+use super::transcript::Along;
 use crate::domain::changes::Scope;
 use crate::domain::phase::Mode;
 use crate::domain::turn::Role;
@@ -60,8 +61,16 @@ pub enum Command {
     Theme(Option<Theme>),
     /// Fold or unfold thinking.
     Thinking,
-    /// Copy the last answer of an agent.
+    /// Copy the block that is pointed at, else the last answer of an agent.
     Copy,
+    /// Point at another block of the chat.
+    Pick(Along),
+    /// Open or fold the block that is pointed at.
+    Open,
+    /// Look for something in the chat.
+    Find,
+    /// Show or hide the second pane of a wide window.
+    Side,
     /// Show a tab.
     Show(Tab),
     /// The next tab.
@@ -159,6 +168,13 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "theme" => return Some(theme(argument)),
         "thinking" => Command::Thinking,
         "copy" => Command::Copy,
+        "next-block" => Command::Pick(Along::Next),
+        "previous-block" => Command::Pick(Along::Previous),
+        "next-turn" => Command::Pick(Along::NextTurn),
+        "previous-turn" => Command::Pick(Along::PreviousTurn),
+        "open" => Command::Open,
+        "find" => Command::Find,
+        "side" => Command::Side,
         "tab" => return Some(tab(argument)),
         "next" => Command::NextTab,
         "previous" => Command::PreviousTab,

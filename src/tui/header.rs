@@ -85,9 +85,7 @@ fn aligned_right(
 
 /// The path of phases, how far the present one is, the gate and the mode.
 fn path_line(state: &State, columns: usize) -> Line<'static> {
-    // Who talks about the goal is said with who works.
-    let far = how_far(state).filter(|_| state.phase != Phase::RefineGoal);
-    let (long, short) = far.unwrap_or_default();
+    let (long, short) = how_far(state).unwrap_or_default();
     let gate = format!("gate {}", words::gate(state.gate));
     let mode = state.mode.name();
     let long = joined(&[&long, &gate, &format!("mode {mode}")], " · ");

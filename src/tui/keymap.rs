@@ -2,13 +2,18 @@
 //!
 //! Keys of an open dialog are the dialog's own choices; each of them is also `/answer CHOICE`.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+mod key;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::action::DocumentKind;
 use super::command::{Command, Move};
 use super::tabs::Tab;
+use super::transcript::Along;
 use crate::domain::changes::Scope;
 use crate::domain::undo::Wish;
+pub use key::Key;
+use key::{ctrl, letter, plain};
 
 /// Where a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,15 +24,6 @@ pub enum Context {
     Outside,
     /// Only while it is.
     Composer,
-}
-
-/// One key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Key {
-    /// The key itself; letters in lower case.
-    pub code: KeyCode,
-    /// With what.
-    pub modifiers: KeyModifiers,
 }
 
 /// One line of the table.
@@ -45,24 +41,6 @@ pub struct Binding {
     pub help: &'static str,
     /// One or two words for the footer; empty where it has no place there.
     pub hint: &'static str,
-}
-
-const fn plain(code: KeyCode) -> Key {
-    Key {
-        code,
-        modifiers: KeyModifiers::NONE,
-    }
-}
-
-const fn letter(c: char) -> Key {
-    plain(KeyCode::Char(c))
-}
-
-const fn ctrl(c: char) -> Key {
-    Key {
-        code: KeyCode::Char(c),
-        modifiers: KeyModifiers::CONTROL,
-    }
 }
 
 const fn bind(
@@ -213,7 +191,57 @@ pub const BINDINGS: &[Binding] = &[
         &[ctrl('y')],
         Outside,
         || Command::Copy,
-        ["/copy", "copy the last answer of an agent", ""],
+        [
+            "/copy",
+            "copy the block that is pointed at, else the last answer",
+            "",
+        ],
+    ),
+    bind(
+        &[letter('.')],
+        Outside,
+        || Command::Pick(Along::Next),
+        ["/next-block", "point at the next block of the chat", ""],
+    ),
+    bind(
+        &[letter(',')],
+        Outside,
+        || Command::Pick(Along::Previous),
+        ["/previous-block", "point at the block before", ""],
+    ),
+    bind(
+        &[letter(']')],
+        Outside,
+        || Command::Pick(Along::NextTurn),
+        ["/next-turn", "to the next turn", ""],
+    ),
+    bind(
+        &[letter('[')],
+        Outside,
+        || Command::Pick(Along::PreviousTurn),
+        ["/previous-turn", "to the turn before", ""],
+    ),
+    bind(
+        &[letter(' ')],
+        Outside,
+        || Command::Open,
+        [
+            "/open",
+            "open or fold the call or the thinking that is pointed at",
+            "",
+        ],
+    ),
+    bind(
+        &[ctrl('f')],
+        Anywhere,
+        || Command::Find,
+        ["/find", "find something in the chat", ""],
+    ),
+    bind(
+        &[letter('\\')],
+        Outside,
+        || Command::Side,
+        ["/side", "show or hide the second pane of a wide window", ""],
     ),
     bind(
         &[letter('1')],
@@ -375,37 +403,6 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
 ];
-
-impl Key {
-    /// The key as it is written in hints.
-    pub fn name(self) -> String {
-        match self.code {
-            KeyCode::Char(c) if self.modifiers.is_empty() => c.to_ascii_uppercase().to_string(),
-            KeyCode::Char(c) => format!("Ctrl+{}", c.to_ascii_uppercase()),
-            KeyCode::F(n) => format!("F{n}"),
-            KeyCode::BackTab => "Shift+Tab".to_owned(),
-            KeyCode::PageUp => "PgUp".to_owned(),
-            KeyCode::PageDown => "PgDn".to_owned(),
-            KeyCode::Up => "↑".to_owned(),
-            KeyCode::Down => "↓".to_owned(),
-            other => format!("{other:?}"),
-        }
-    }
-
-    /// Tells whether a key writes when the composer is focused.
-    pub fn is_printable(self) -> bool {
-        matches!(self.code, KeyCode::Char(_)) && self.modifiers.is_empty()
-    }
-
-    fn is(self, event: &KeyEvent) -> bool {
-        let code = match event.code {
-            KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
-            other => other,
-        };
-        // Shift is part of a letter and of BackTab already.
-        self.code == code && self.modifiers == event.modifiers - KeyModifiers::SHIFT
-    }
-}
 
 /// Finds what a key means. A printable key means nothing while the composer is focused.
 pub fn find(event: &KeyEvent, is_writing: IsWriting) -> Option<Command> {

@@ -24,6 +24,9 @@ impl Screen {
         if let Some(actions) = self.key_of_palette(key, state) {
             return actions;
         }
+        if self.key_of_find(key) {
+            return Vec::new();
+        }
         if self.pager.is_some() && self.key_of_pager(key) {
             return Vec::new();
         }
@@ -132,6 +135,9 @@ impl Screen {
                 }
                 _ => {}
             }
+        }
+        if key.code == KeyCode::Esc && self.transcript.pick_nothing() {
+            return Vec::new();
         }
         if self.is_read_only() && matches!(key.code, KeyCode::Esc | KeyCode::Char('q')) {
             return vec![Action::CloseView];

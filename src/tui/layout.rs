@@ -5,10 +5,13 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Borders};
 
 use super::keymap::IsWriting;
 use super::sheet::{FromComposer, Sheet};
 use super::tabs::{self, Tab};
+use super::theme;
 use super::wrap::one_line;
 use super::{Screen, footer, header, writing};
 use crate::domain::changes::Scope;
@@ -20,6 +23,8 @@ use crate::domain::run::State;
 pub struct Places {
     /// The tab, or the long text in its place.
     pub body: Rect,
+    /// The second pane, with what it shows.
+    pub side: Option<(Rect, Tab)>,
     /// The composer.
     pub composer: Rect,
     /// Each tab's title.
@@ -70,6 +75,7 @@ impl Screen {
         let foot = take_below(&mut rest, foot_rows);
         let n_rows = match is_diff {
             true => 0,
+            false if self.find.is_some() => 1,
             false => self.composer_rows(rest, sheet.as_ref()),
         };
         let composer = take_below(&mut rest, n_rows);
@@ -89,7 +95,9 @@ impl Screen {
         match is_diff {
             true => self.draw_diff(frame, rest, state, waiting.as_ref()),
             false => {
-                self.draw_body(frame, rest, state, now);
+                let body = self.draw_side(frame, rest, state, now);
+                self.places.body = body;
+                self.draw_body(frame, body, state, now);
                 self.read.note(self.tab, self.changes(self.tab));
             }
         }
@@ -102,7 +110,10 @@ impl Screen {
                 self.note_seen(sheet, now);
             }
         }
-        self.draw_composer(frame, composer, state);
+        match self.find.is_some() {
+            true => self.draw_find(frame, composer),
+            false => self.draw_composer(frame, composer, state),
+        }
         footer::draw(self, frame, foot, state, sheet.as_ref());
         self.draw_palette(frame);
     }
@@ -187,15 +198,61 @@ impl Screen {
             pager.draw(frame, area);
             return;
         }
-        let page = self.pages.of(self.tab);
-        match self.tab {
+        self.draw_tab(self.tab, frame, area, (state, now));
+    }
+
+    /// Draws what stands beside the chat; gives what is left for the chat.
+    fn draw_side(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>, now: At) -> Rect {
+        let beside = self
+            .beside(area.width, state)
+            .filter(|_| self.pager.is_none());
+        let Some(tab) = beside.filter(|_| area.height > 2) else {
+            return area;
+        };
+        let width = area.width * 9 / 20;
+        let side = Rect {
+            x: area.right() - width,
+            width,
+            ..area
+        };
+        let title = format!(" {} · \\ hides it ", tab.title());
+        let block = Block::new()
+            .borders(Borders::LEFT | Borders::TOP)
+            .border_style(theme::QUIET)
+            .title(Line::styled(title, theme::QUIET));
+        let inner = block.inner(side);
+        frame.render_widget(block, side);
+        let inner = Rect {
+            x: inner.x + 1,
+            width: inner.width.saturating_sub(1),
+            ..inner
+        };
+        self.draw_tab(tab, frame, inner, (state, now));
+        self.read.note(tab, self.changes(tab));
+        self.places.side = Some((side, tab));
+        Rect {
+            width: area.width - width,
+            ..area
+        }
+    }
+
+    fn draw_tab(
+        &mut self,
+        tab: Tab,
+        frame: &mut Frame,
+        area: Rect,
+        (state, now): (Option<&State>, At),
+    ) {
+        let find = self.looked_for();
+        let page = self.pages.of(tab);
+        match tab {
             Tab::Chat => {
                 let empty = match (self.settings.read_only.is_some(), state) {
                     (false, None) => tabs::chat::WELCOME,
                     (true, None) => "Nothing was recorded here yet.",
                     (_, Some(_)) => "Nothing was said yet.",
                 };
-                tabs::chat::draw(&mut self.transcript, frame, area, empty);
+                tabs::chat::draw(&mut self.transcript, frame, area, (empty, &find));
             }
             Tab::Plan => tabs::plan::draw(page, &self.documents.plan, frame, area, state),
             Tab::Comments => {

@@ -1,7 +1,7 @@
 //! Carries a command out: as an action, as a change of the view, or as a word why not now.
 
 use super::action::{Action, QuitStep};
-use super::command::{Command, Move};
+use super::command::Command;
 use super::dialogs::{self, confirm};
 use super::diff::{DiffView, Does};
 use super::help;
@@ -9,7 +9,6 @@ use super::keymap::IsWriting;
 use super::pager::{Form, Pager};
 use super::read_only::acts;
 use super::sheet::{Choice, Draft, Sheet, Then};
-use super::tabs::Tab;
 use super::theme::Theme;
 use super::writing::{self, Sent, Target};
 use super::{Screen, Submitted};
@@ -20,9 +19,6 @@ use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
-
-/// How many lines the wheel and a page of the chat move.
-const PAGE: isize = 10;
 
 impl Screen {
     /// Carries a command out.
@@ -57,6 +53,10 @@ impl Screen {
             Command::Theme(None) => self.ask(dialogs::themes::sheet(self.settings.theme)),
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
             Command::Copy => self.copy(),
+            Command::Pick(along) => self.quietly(|screen| screen.go_along(along)),
+            Command::Open => self.open_picked(),
+            Command::Find => self.quietly(Screen::open_find),
+            Command::Side => self.quietly(|screen| screen.side.turn()),
             Command::Show(tab) => self.quietly(|screen| screen.show(tab)),
             Command::NextTab => self.quietly(|screen| screen.step_tab(1)),
             Command::PreviousTab => self.quietly(|screen| screen.step_tab(-1)),
@@ -70,7 +70,7 @@ impl Screen {
         }
     }
 
-    fn quietly(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Action> {
+    pub(super) fn quietly(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Action> {
         change(self);
         Vec::new()
     }
@@ -265,13 +265,6 @@ impl Screen {
         }
     }
 
-    fn copy(&mut self) -> Vec<Action> {
-        match self.transcript.last_said() {
-            Some(text) => vec![Action::Copy(text.to_owned())],
-            None => self.refuse("no agent has said anything yet"),
-        }
-    }
-
     pub(super) fn open(&mut self, pager: Pager) -> Vec<Action> {
         self.pager = Some(pager);
         self.writing = IsWriting::No;
@@ -333,64 +326,6 @@ impl Screen {
         self.end_offer();
         self.writing = IsWriting::No;
         self.draft = None;
-    }
-
-    pub(super) fn show(&mut self, tab: Tab) {
-        (self.pager, self.diff) = (None, None);
-        if tab.folds() && self.tab == tab {
-            self.unfolded.remove(&tab);
-            self.tab = Tab::Chat;
-            return;
-        }
-        if tab.folds() {
-            self.unfolded.insert(tab);
-        }
-        self.tab = tab;
-    }
-
-    fn step_tab(&mut self, by: isize) {
-        (self.pager, self.diff) = (None, None);
-        let shown: Vec<Tab> = Tab::ALL
-            .into_iter()
-            .filter(|tab| !tab.folds() || self.unfolded.contains(tab))
-            .collect();
-        let at = shown.iter().position(|tab| *tab == self.tab).unwrap_or(0);
-        let next = at
-            .checked_add_signed(by)
-            .unwrap_or(shown.len().saturating_sub(1));
-        self.tab = shown.get(next).copied().unwrap_or(Tab::Chat);
-    }
-
-    pub(super) fn scroll(&mut self, to: Move) {
-        if let Some(pager) = &mut self.pager {
-            pager.scroll(to);
-            return;
-        }
-        if let Some(view) = &mut self.diff {
-            view.scroll(match to {
-                Move::Up => Does::Up,
-                Move::Down => Does::Down,
-                Move::PageUp => Does::PageUp,
-                Move::PageDown => Does::PageDown,
-                Move::Top => Does::Top,
-                Move::End => Does::End,
-            });
-            return;
-        }
-        if self.tab != Tab::Chat {
-            self.pages.of(self.tab).scroll(to);
-            return;
-        }
-        let page = self.places.body.height.saturating_sub(2);
-        let page = isize::try_from(page).unwrap_or(PAGE).max(1);
-        match to {
-            Move::Up => self.transcript.scroll_by(-1),
-            Move::Down => self.transcript.scroll_by(1),
-            Move::PageUp => self.transcript.scroll_by(-page),
-            Move::PageDown => self.transcript.scroll_by(page),
-            Move::Top => self.transcript.go_to_top(),
-            Move::End => self.transcript.go_to_end(),
-        }
     }
 
     /// Carries a dialog's choice out.

@@ -73,6 +73,10 @@ pub fn acts(command: &Command) -> bool {
         | Command::Theme(_)
         | Command::Thinking
         | Command::Copy
+        | Command::Pick(_)
+        | Command::Open
+        | Command::Find
+        | Command::Side
         | Command::Show(_)
         | Command::NextTab
         | Command::PreviousTab

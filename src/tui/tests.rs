@@ -1,6 +1,7 @@
 //! The screen from outside: events and keys in, pictures and actions out.
 
 mod chaos;
+mod chat;
 mod diff;
 mod hands;
 mod pictures;

@@ -6,21 +6,28 @@
 
 mod block;
 mod earlier;
+mod finding;
 mod lines;
+mod picking;
 mod retell;
 mod scroll;
+mod turns;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use block::{Block, Content, Folding, ToolEnd, Who};
 use earlier::Earlier;
 pub use earlier::WantsEarlier;
+pub use finding::Find;
+pub use picking::Along;
 use scroll::Scroll;
+use turns::Turns;
 
 use ratatui::text::Line;
 
 use super::Delta;
 use crate::domain::event::{Event, News};
+use crate::domain::ids::At;
 use crate::domain::turn::Role;
 use crate::text::Cleaner;
 
@@ -62,6 +69,20 @@ pub struct Transcript {
     given: Option<String>,
     thinking: Folding,
     scroll: Scroll,
+    turns: Turns,
+    /// The block that the user points at.
+    picked: Option<usize>,
+    /// The block of each row of the last frame.
+    shown: Vec<usize>,
+}
+
+/// A line of the window.
+#[derive(Debug)]
+pub struct Row {
+    /// What stands there.
+    pub line: Line<'static>,
+    /// Whether it belongs to the block that the user points at.
+    pub is_picked: bool,
 }
 
 /// The number of the first block: what came before it may be told later.
@@ -79,6 +100,9 @@ impl Default for Transcript {
             given: None,
             thinking: Folding::default(),
             scroll: Scroll::default(),
+            turns: Turns::default(),
+            picked: None,
+            shown: Vec::new(),
         }
     }
 }
@@ -108,7 +132,7 @@ pub fn facts(event: &Event) -> Vec<String> {
 
 impl Transcript {
     /// Takes an event in.
-    pub fn on_event(&mut self, event: &Event) {
+    pub fn on_event(&mut self, at: At, event: &Event) {
         if let Event::Created(_) = event {
             // Another log begins; nothing of the one before it can be told again.
             self.blocks.iter_mut().for_each(|block| block.seq = 0);
@@ -129,6 +153,8 @@ impl Transcript {
             }
             _ => self.push_all(retell::event(event)),
         }
+        let ended = self.turns.on_event(at, event);
+        self.push_all(ended.into_iter().collect());
     }
 
     fn on_news(&mut self, role: Role, news: &News) {
@@ -198,7 +224,10 @@ impl Transcript {
             self.cleaners.remove(&(role, item.clone()));
         }
         self.n_bytes = (self.n_bytes + finished.n_bytes()).saturating_sub(block.n_bytes());
+        let is_named = block.is_named;
         *block = finished;
+        block.is_named = is_named;
+        block.seq = self.earlier.last();
     }
 
     fn end_tool(&mut self, wanted: &str, status: &str, exit_code: Option<i32>, output: &str) {
@@ -222,6 +251,7 @@ impl Transcript {
         let Some(at) = self.blocks.iter().rposition(&is_void) else {
             return;
         };
+        self.turns.forget_name();
         // What is provisional stands near the end; numbers of blocks before it stay.
         self.blocks.retain(|block| !is_void(block));
         self.scroll.clamp(self.first + at, self.end());
@@ -231,6 +261,7 @@ impl Transcript {
     fn push_all(&mut self, blocks: Vec<Block>) {
         for mut block in blocks {
             block.seq = self.earlier.last();
+            block.is_named = self.turns.names(&block);
             self.n_bytes += block.n_bytes();
             self.blocks.push_back(block);
         }
@@ -339,7 +370,7 @@ impl Transcript {
     }
 
     /// Gives the lines that are visible in a window, laying out nothing else.
-    pub fn visible(&mut self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+    pub fn visible(&mut self, columns: usize, rows: usize) -> Vec<Row> {
         let (first, folding) = (self.first, self.thinking);
         let mut scroll = std::mem::take(&mut self.scroll);
         let mut window = scroll::Window {
@@ -351,16 +382,22 @@ impl Transcript {
         let (from, skip) = scroll.settle(&mut window);
         self.earlier.on_shown(from, !scroll.follows());
         self.scroll = scroll;
-        let mut lines = Vec::with_capacity(rows);
+        let picked = self.picked_now();
+        let mut shown = Vec::with_capacity(rows);
+        self.shown.clear();
         let mut skip = skip;
-        for block in self.blocks.range_mut(from.min(self.blocks.len())..) {
-            if lines.len() >= rows {
+        let from = from.min(self.blocks.len());
+        for (number, block) in (first + from..).zip(self.blocks.range_mut(from..)) {
+            let left = rows - shown.len();
+            if left == 0 {
                 break;
             }
-            lines.extend(block.lines(columns, folding).skip(skip));
+            let is_picked = picked == Some(number);
+            let lines = block.lines(columns, folding).skip(skip).take(left);
+            shown.extend(lines.map(|line| Row { line, is_picked }));
+            self.shown.resize(shown.len(), number);
             skip = 0;
         }
-        lines.truncate(rows);
-        lines
+        shown
     }
 }

@@ -43,7 +43,7 @@ fn a_whole_run_is_played_by_keys() {
     terminal.type_keys(ENTER);
     terminal.wait_for("reviews the plan: release?");
     terminal.type_keys("2");
-    terminal.wait_for("# Task: Count open last lines");
+    terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1a");
     terminal.wait_for("gate auto");
     terminal.wait_for("execute the approved plan");

@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use crate::tui::theme;
@@ -15,8 +15,23 @@ writes comments.md, they go on until the review is settled, you approve, and the
 \n\
 Nothing is sent, changed or committed before you say so. Write the goal below; /help lists every key.";
 
-/// Draws the end of the stream, or where the user scrolled to; `empty` stands where there is none yet.
-pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, empty: &'static str) {
+/// Longer lines are hard to read.
+const WIDEST: u16 = 120;
+
+/// Draws the end of the stream, or where the user scrolled to; `empty` stands where there is none yet, and
+/// `find` is lit where it is found.
+pub fn draw(
+    transcript: &mut Transcript,
+    frame: &mut Frame,
+    area: Rect,
+    (empty, find): (&'static str, &str),
+) {
+    // A column at the left, for the mark of what is pointed at.
+    let area = Rect {
+        x: area.x + 1,
+        width: area.width.saturating_sub(1).min(WIDEST),
+        ..area
+    };
     let columns = usize::from(area.width);
     if transcript.is_empty() {
         let lines = wrap_own(empty, columns, theme::QUIET);
@@ -25,8 +40,22 @@ pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, empty: &
     }
     let has_line = !transcript.follows() && area.height > 2;
     let rows = usize::from(area.height) - usize::from(has_line);
-    let lines = transcript.visible(columns, rows);
-    frame.render_widget(Paragraph::new(lines), area);
+    for (row, y) in transcript.visible(columns, rows).into_iter().zip(area.y..) {
+        let place = Rect {
+            y,
+            height: 1,
+            ..area
+        };
+        frame.render_widget(lit(row.line, find), place);
+        if row.is_picked {
+            let mark = Rect {
+                x: area.x - 1,
+                width: 1,
+                ..place
+            };
+            frame.render_widget(Line::styled("▌", theme::KEY), mark);
+        }
+    }
     // Laying out may have found that the end is reached.
     if has_line && !transcript.follows() {
         let earlier = match (transcript.wants_earlier(), transcript.has_earlier()) {
@@ -42,4 +71,38 @@ pub fn draw(transcript: &mut Transcript, frame: &mut Frame, area: Rect, empty: &
         };
         frame.render_widget(Line::styled(cut(&text, columns), theme::NEEDS_YOU), last);
     }
+}
+
+/// A line with the places lit that have these letters, given in lower case.
+fn lit(line: Line<'static>, letters: &str) -> Line<'static> {
+    let text = line.to_string();
+    if letters.is_empty() || !text.to_lowercase().contains(letters) {
+        return line;
+    }
+    let style = line.style;
+    let spans = line.spans.into_iter().flat_map(|span| {
+        let lower = span.content.to_lowercase();
+        // Where a letter's lower case has another length, places cannot be told.
+        let can_tell = lower.len() == span.content.len();
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for (at, _) in lower.match_indices(letters).filter(|_| can_tell) {
+            let (Some(before), Some(hit)) = (
+                span.content.get(from..at),
+                span.content.get(at..at + letters.len()),
+            ) else {
+                break;
+            };
+            parts.push(Span::styled(before.to_owned(), span.style));
+            parts.push(Span::styled(
+                hit.to_owned(),
+                span.style.patch(theme::CHOSEN),
+            ));
+            from = at + letters.len();
+        }
+        let rest = span.content.get(from..).unwrap_or_default().to_owned();
+        parts.push(Span::styled(rest, span.style));
+        parts
+    });
+    Line::from(spans.collect::<Vec<Span<'static>>>()).style(style)
 }

@@ -329,7 +329,20 @@ fn a_long_stream_lays_out_only_what_is_seen() {
 
 #[test]
 fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
-    let said = |n: u32| event(0, &format!("block {n}\nmore\nlines"));
+    // A piece names its first author anew: they change with the pieces.
+    let said = |n: u32| {
+        let role = match n / 10 % 2 {
+            0 => Role::Planner,
+            _ => Role::Reviewer,
+        };
+        let text = format!("block {n}\nmore\nlines");
+        let news = News::Text { text };
+        Event::Agent {
+            turn: TurnId::new("trn_1"),
+            role,
+            news,
+        }
+    };
     let mut saw_all = Screen::new(settings());
     let mut came_later = Screen::new(settings());
     for n in 0..50 {

@@ -565,6 +565,7 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
             "<left>" => plain(KeyCode::Left),
             "<c-p>" => KeyEvent::new(KeyCode::Char('p'), KeyModifiers::CONTROL),
             "<c-f>" => KeyEvent::new(KeyCode::Char('f'), KeyModifiers::CONTROL),
+            "<c-y>" => KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL),
             "<c-/>" => KeyEvent::new(KeyCode::Char('/'), KeyModifiers::CONTROL),
             "<s-enter>" => KeyEvent::new(KeyCode::Enter, KeyModifiers::SHIFT),
             "<c-x>" => KeyEvent::new(KeyCode::Char('x'), KeyModifiers::CONTROL),

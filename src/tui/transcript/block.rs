@@ -4,13 +4,16 @@
 
 use ratatui::text::Line;
 
-use super::lines::{self, Laid};
+use super::lines::{self, Laid, Look};
 use crate::domain::turn::Role;
 use crate::text::truncate;
 use crate::tui::wrap::{drawable, shown};
 
 /// How many bytes of one block are shown; the session's file holds the rest.
 const MAX_TEXT: usize = 256 << 10;
+
+/// How many bytes of a tool's output are kept; the session's file holds the rest.
+const MAX_OUTPUT: usize = 8 << 10;
 
 /// Who speaks or acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +106,8 @@ pub struct ToolEnd {
     pub tone: Tone,
     /// The last line of its output, where it went badly.
     pub detail: Option<String>,
+    /// The end of its output, drawable.
+    pub output: String,
 }
 
 impl ToolEnd {
@@ -121,7 +126,27 @@ impl ToolEnd {
             detail: last
                 .filter(|_| went_badly)
                 .map(|line| crate::tui::wrap::one_line(&truncate::to_bytes(line, 400))),
+            output: end_of(output),
         }
+    }
+
+    /// How many bytes it holds.
+    pub fn n_bytes(&self) -> usize {
+        self.status.len() + self.output.len() + self.detail.as_ref().map_or(0, String::len)
+    }
+}
+
+/// The end of a tool's output, whole lines of it.
+fn end_of(output: &str) -> String {
+    let output = output.trim_end();
+    let mut from = output.len().saturating_sub(MAX_OUTPUT);
+    while !output.is_char_boundary(from) {
+        from += 1;
+    }
+    match output.get(from..) {
+        Some(end) if from > 0 => shown(end.split_once('\n').map_or(end, |(_, rest)| rest)),
+        Some(end) => shown(end),
+        None => String::new(),
     }
 }
 
@@ -135,6 +160,10 @@ pub struct Block {
     /// The number in the log of the event that it tells of, or of the last one before it; 0 where that
     /// log is gone.
     pub seq: u64,
+    /// Whether its author's name stands above it.
+    pub is_named: bool,
+    /// What the user chose for it, where it can be folded.
+    own: Option<Folding>,
     laid: Laid,
 }
 
@@ -170,6 +199,24 @@ impl Content {
     }
 }
 
+impl Content {
+    /// All of its text, as one would copy it.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Speech { text }
+            | Self::Provisional { text, .. }
+            | Self::Thinking { text }
+            | Self::Notice { text }
+            | Self::Fact { text, .. }
+            | Self::Divider { text } => text.clone(),
+            Self::Tool { title, end, .. } => match end {
+                Some(end) if !end.output.is_empty() => format!("{title}\n{}", end.output),
+                _ => title.clone(),
+            },
+        }
+    }
+}
+
 fn bounded(text: &str) -> String {
     let text = shown(text.trim_end());
     if text.len() <= MAX_TEXT {
@@ -186,6 +233,8 @@ impl Block {
             who,
             content,
             seq: 0,
+            is_named: false,
+            own: None,
             laid: Laid::default(),
         }
     }
@@ -232,7 +281,7 @@ impl Block {
         let Content::Tool { end, .. } = &mut self.content else {
             return 0;
         };
-        let n_bytes = ended.status.len() + ended.detail.as_ref().map_or(0, String::len);
+        let n_bytes = ended.n_bytes();
         *end = Some(ended);
         self.laid = Laid::default();
         n_bytes
@@ -248,7 +297,7 @@ impl Block {
             | Content::Fact { text, .. }
             | Content::Divider { text } => text.len(),
             Content::Tool { item, title, end } => {
-                item.len() + title.len() + end.as_ref().map_or(0, |end| end.status.len())
+                item.len() + title.len() + end.as_ref().map_or(0, ToolEnd::n_bytes)
             }
         }
     }
@@ -260,7 +309,8 @@ impl Block {
 
     /// How many lines it takes.
     pub fn height(&mut self, columns: usize, folding: Folding) -> usize {
-        lines::lay_out(&mut self.laid, self.who, &self.content, (columns, folding));
+        let look = self.look(columns, folding);
+        lines::lay_out(&mut self.laid, self.who, &self.content, look);
         self.laid.n_lines()
     }
 
@@ -270,7 +320,38 @@ impl Block {
         columns: usize,
         folding: Folding,
     ) -> impl Iterator<Item = Line<'static>> {
-        lines::lay_out(&mut self.laid, self.who, &self.content, (columns, folding));
+        let look = self.look(columns, folding);
+        lines::lay_out(&mut self.laid, self.who, &self.content, look);
         self.laid.lines()
+    }
+
+    fn look(&self, columns: usize, thinking: Folding) -> Look {
+        let usual = match self.content {
+            Content::Thinking { .. } => thinking,
+            _ => Folding::Folded,
+        };
+        Look {
+            columns,
+            folding: self.own.unwrap_or(usual),
+            is_named: self.is_named,
+        }
+    }
+
+    /// Opens it, or folds it; tells whether it can be.
+    pub fn turn(&mut self, thinking: Folding) -> bool {
+        let can = match &self.content {
+            Content::Thinking { .. } => true,
+            Content::Tool { end, title, .. } => {
+                end.as_ref().is_some_and(|end| !end.output.is_empty()) || title.len() > 60
+            }
+            _ => false,
+        };
+        if can {
+            self.own = Some(match self.look(0, thinking).folding {
+                Folding::Folded => Folding::Open,
+                Folding::Open => Folding::Folded,
+            });
+        }
+        can
     }
 }

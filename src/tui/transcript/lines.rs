@@ -10,10 +10,21 @@ use crate::tui::markdown::{self, Markdown};
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width, wrap};
 
+/// What the lines of a block depend on, beside the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// How wide they may be.
+    pub columns: usize,
+    /// Whether it is folded, where it can be.
+    pub folding: Folding,
+    /// Whether its author's name stands above it.
+    pub is_named: bool,
+}
+
 /// The lines at one width.
 #[derive(Debug, Default)]
 pub struct Laid {
-    at: Option<(usize, Folding)>,
+    at: Option<Look>,
     lines: Vec<Line<'static>>,
     /// The unfinished last line of a text that grows.
     tail: Vec<Line<'static>>,
@@ -36,15 +47,15 @@ impl Laid {
 }
 
 /// Brings the lines up to date with the content and the width.
-pub fn lay_out(laid: &mut Laid, who: Who, content: &Content, at: (usize, Folding)) {
+pub fn lay_out(laid: &mut Laid, who: Who, content: &Content, at: Look) {
     let is_current = laid.at == Some(at);
     if let Content::Provisional { text, .. } = content {
         if !is_current {
             *laid = Laid::default();
-            laid.lines.extend(name(who));
+            laid.lines.extend(head(who, at));
         }
         laid.at = Some(at);
-        grow(laid, text, at.0);
+        grow(laid, text, at.columns);
         return;
     }
     if is_current {
@@ -89,24 +100,37 @@ fn name(who: Who) -> Vec<Line<'static>> {
     vec![Line::default(), Line::from(span)]
 }
 
-fn finished(who: Who, content: &Content, at: (usize, Folding)) -> Vec<Line<'static>> {
-    let (columns, folding) = at;
+/// The name line, or a blank one between two texts of the same author.
+fn head(who: Who, look: Look) -> Vec<Line<'static>> {
+    match look.is_named {
+        true => name(who),
+        false => vec![Line::default()],
+    }
+}
+
+fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
+    let Look {
+        columns, folding, ..
+    } = look;
     match content {
         Content::Speech { text } | Content::Provisional { text, .. } => {
-            speech(who, text, columns, theme::PLAIN)
+            let mut lines = head(who, look);
+            lines.extend(markdown::lay_out(text, columns, theme::PLAIN));
+            lines
         }
         Content::Thinking { text } => thinking(who, text, columns, folding),
-        Content::Tool { title, end, .. } => tool(title, end.as_ref(), columns),
+        Content::Tool { title, end, .. } => {
+            let mut lines = match look.is_named {
+                true => name(who),
+                false => Vec::new(),
+            };
+            lines.extend(tool(title, end.as_ref(), (columns, folding)));
+            lines
+        }
         Content::Notice { text } => marked("· ", text, theme::QUIET, columns),
         Content::Fact { text, tone } => fact(text, *tone, columns),
         Content::Divider { text } => divider(text, columns),
     }
-}
-
-fn speech(who: Who, text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
-    let mut lines = name(who);
-    lines.extend(markdown::lay_out(text, columns, style));
-    lines
 }
 
 fn thinking(who: Who, text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> {
@@ -129,29 +153,47 @@ fn thinking(who: Who, text: &str, columns: usize, folding: Folding) -> Vec<Line<
     lines
 }
 
-/// One line a call: sign, title, status; a second one only with what went wrong.
-fn tool(title: &str, end: Option<&ToolEnd>, columns: usize) -> Vec<Line<'static>> {
+/// One line a call: sign, title, status, and a second one with what went wrong; opened, all that is known.
+fn tool(
+    title: &str,
+    end: Option<&ToolEnd>,
+    (columns, folding): (usize, Folding),
+) -> Vec<Line<'static>> {
     let (sign, style, status) = match end {
-        None => ("◌ ", theme::NEEDS_YOU, "runs".to_owned()),
+        None => ("◌ ", theme::QUIET, "runs".to_owned()),
         Some(end) => match end.tone {
             Tone::Bad => ("✗ ", theme::BAD, end.status.clone()),
             Tone::Plain | Tone::Good | Tone::NeedsYou => ("✓ ", theme::GOOD, end.status.clone()),
         },
     };
-    let style = if end.is_none() { theme::QUIET } else { style };
+    let output = end.map_or("", |end| end.output.as_str());
+    let fold = match folding {
+        _ if output.is_empty() => "  ",
+        Folding::Folded => "▸ ",
+        Folding::Open => "▾ ",
+    };
     let status = cut(&status, columns / 2);
     let room = columns.saturating_sub(width(&status) + 4);
-    let mut spans = vec![Span::styled(format!("  {sign}"), style)];
-    let title = cut(title, room.saturating_sub(2));
+    let title_cut = cut(title, room.saturating_sub(2));
     let gap = room
-        .saturating_sub(2 + width(&title))
+        .saturating_sub(2 + width(&title_cut))
         .min(2)
         .max(usize::from(!status.is_empty()));
-    spans.push(Span::styled(title, theme::PLAIN));
-    spans.push(Span::raw(" ".repeat(gap)));
-    spans.push(Span::styled(status, style));
-    let mut lines = vec![Line::from(spans)];
-    if let Some(detail) = end.and_then(|end| end.detail.as_ref()) {
+    let mut lines = vec![Line::from(vec![
+        Span::styled(fold, theme::QUIET),
+        Span::styled(sign, style),
+        Span::styled(title_cut.clone(), theme::PLAIN),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(status, style),
+    ])];
+    if folding == Folding::Open {
+        if title_cut != title {
+            lines.extend(marked("    ", title, theme::CODE, columns));
+        }
+        for line in output.lines() {
+            lines.extend(marked("  │ ", line, theme::QUIET, columns));
+        }
+    } else if let Some(detail) = end.and_then(|end| end.detail.as_ref()) {
         lines.push(Line::styled(
             cut(&format!("    {detail}"), columns),
             theme::QUIET,

@@ -1,0 +1,145 @@
+//! What only moves or opens the view: tabs, scrolling, the block that is pointed at, the second pane.
+//!
+//! Refuses to make events: nothing here changes the run.
+
+use super::Screen;
+use super::action::Action;
+use super::command::Move;
+use super::diff::Does;
+use super::tabs::Tab;
+use super::transcript::Along;
+use super::wrap::{cut, one_line};
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+
+/// How many lines a page of the chat is where its height is not known.
+const PAGE: isize = 10;
+/// From how many columns on a second pane stands beside the chat.
+pub const WIDE: u16 = 160;
+
+/// Whether the second pane is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Side {
+    /// Where there is room.
+    #[default]
+    Shown,
+    /// Never.
+    Hidden,
+}
+
+impl Side {
+    /// Wants it, or not any more.
+    pub fn turn(&mut self) {
+        *self = match self {
+            Self::Shown => Self::Hidden,
+            Self::Hidden => Self::Shown,
+        };
+    }
+}
+
+impl Screen {
+    /// What stands beside the chat: the document that the run is at.
+    pub(super) fn beside(&self, columns: u16, state: Option<&State>) -> Option<Tab> {
+        if columns < WIDE || self.side == Side::Hidden || self.tab != Tab::Chat {
+            return None;
+        }
+        let has_comments = self.documents.comments.text.is_some();
+        match state?.phase {
+            Phase::Respond if has_comments => Some(Tab::Comments),
+            _ => self.documents.plan.text.as_ref().map(|_| Tab::Plan),
+        }
+    }
+
+    /// Copies the block that is pointed at, else what an agent said last.
+    pub(super) fn copy(&mut self) -> Vec<Action> {
+        let picked = self.transcript.picked_text();
+        let text = picked.or_else(|| self.transcript.last_said().map(str::to_owned));
+        match text {
+            Some(text) => {
+                self.toast = Some(format!("copied: {}", cut(&one_line(&text), 60)));
+                vec![Action::Copy(text)]
+            }
+            None => self.refuse("no agent has said anything yet"),
+        }
+    }
+
+    /// Points at another block of the chat.
+    pub(super) fn go_along(&mut self, along: Along) {
+        self.show_chat();
+        self.transcript.pick(along);
+    }
+
+    /// Opens or folds the block that is pointed at.
+    pub(super) fn open_picked(&mut self) -> Vec<Action> {
+        match self.transcript.open_picked() {
+            true => Vec::new(),
+            false => {
+                self.refuse("point at a call or at thinking first: , and . go from block to block")
+            }
+        }
+    }
+
+    /// Shows the chat, whatever lies over it.
+    pub(super) fn show_chat(&mut self) {
+        (self.pager, self.diff) = (None, None);
+        self.tab = Tab::Chat;
+    }
+
+    pub(super) fn show(&mut self, tab: Tab) {
+        (self.pager, self.diff) = (None, None);
+        if tab.folds() && self.tab == tab {
+            self.unfolded.remove(&tab);
+            self.tab = Tab::Chat;
+            return;
+        }
+        if tab.folds() {
+            self.unfolded.insert(tab);
+        }
+        self.tab = tab;
+    }
+
+    pub(super) fn step_tab(&mut self, by: isize) {
+        (self.pager, self.diff) = (None, None);
+        let shown: Vec<Tab> = Tab::ALL
+            .into_iter()
+            .filter(|tab| !tab.folds() || self.unfolded.contains(tab))
+            .collect();
+        let at = shown.iter().position(|tab| *tab == self.tab).unwrap_or(0);
+        let next = at
+            .checked_add_signed(by)
+            .unwrap_or(shown.len().saturating_sub(1));
+        self.tab = shown.get(next).copied().unwrap_or(Tab::Chat);
+    }
+
+    pub(super) fn scroll(&mut self, to: Move) {
+        if let Some(pager) = &mut self.pager {
+            pager.scroll(to);
+            return;
+        }
+        if let Some(view) = &mut self.diff {
+            view.scroll(match to {
+                Move::Up => Does::Up,
+                Move::Down => Does::Down,
+                Move::PageUp => Does::PageUp,
+                Move::PageDown => Does::PageDown,
+                Move::Top => Does::Top,
+                Move::End => Does::End,
+            });
+            return;
+        }
+        if self.tab != Tab::Chat {
+            self.pages.of(self.tab).scroll(to);
+            return;
+        }
+        let page = self.places.body.height.saturating_sub(2);
+        let page = isize::try_from(page).unwrap_or(PAGE).max(1);
+        match to {
+            Move::Up => self.transcript.scroll_by(-1),
+            Move::Down => self.transcript.scroll_by(1),
+            Move::PageUp => self.transcript.scroll_by(-page),
+            Move::PageDown => self.transcript.scroll_by(page),
+            Move::Top => self.transcript.go_to_top(),
+            Move::End => self.transcript.go_to_end(),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The chat: blocks to point at, calls that open, what is looked for, what a turn took, the second pane.
+
+use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+use super::pictures::{check, not_writing};
+use super::world::{NOW, drawn, press, running, settings, state};
+use crate::domain::event::{Event, News};
+use crate::domain::ids::{At, TurnId};
+use crate::domain::phase::Phase;
+use crate::domain::plan::file_hash;
+use crate::domain::run::State;
+use crate::domain::session::Usage;
+use crate::domain::turn::{Purpose, Role, TurnResult};
+use crate::tui::keymap::IsWriting;
+use crate::tui::{Action, Screen};
+
+fn reviewing() -> State {
+    running(Phase::Review, Purpose::Review)
+}
+
+#[test]
+fn a_call_opens_to_all_that_is_known_of_it() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    // From the last block up: what the reviewer said, the call that runs, the one that failed.
+    press(&mut screen, Some(&state), &[",", ",", ",", " "]);
+    check("call_open", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &[" "]);
+    let folded = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(!folded.contains("collected 0 items"), "{folded}");
+    press(&mut screen, Some(&state), &["<esc>", " "]);
+    assert!(screen.toast.is_some(), "nothing is pointed at");
+}
+
+#[test]
+fn what_is_pointed_at_is_copied() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    let copied = |screen: &mut Screen, keys: &[&str]| {
+        let actions = press(screen, Some(&state), keys);
+        match actions.as_slice() {
+            [Action::Copy(text)] => text.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(copied(&mut screen, &["<c-y>"]).starts_with("计划不完整"));
+    let call = copied(&mut screen, &[",", ",", ",", "<c-y>"]);
+    assert_eq!(
+        call,
+        "bash python3 -m pytest -q\ncollected 0 items\nE   ModuleNotFoundError: No module named 'calc'"
+    );
+    assert_eq!(copied(&mut screen, &["[", "[", "<c-y>"]), "yes");
+}
+
+#[test]
+fn a_click_opens_a_call_and_another_one_folds_it() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    let before = drawn(&mut screen, (80, 24), Some(&state));
+    let row = before
+        .lines()
+        .position(|line| line.contains("pytest"))
+        .unwrap();
+    let click = MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column: 10,
+        row: u16::try_from(row).unwrap(),
+        modifiers: KeyModifiers::NONE,
+    };
+    screen.on_mouse(click);
+    let open = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(open.contains("│ collected 0 items"), "{open}");
+}
+
+#[test]
+fn what_is_looked_for_is_found_and_lit() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    press(&mut screen, Some(&state), &["<c-f>", "CALC"]);
+    check("find", &mut screen, Some(&state));
+    let place = |screen: &mut Screen| {
+        let seen = drawn(screen, (80, 24), Some(&state));
+        let line = seen.lines().find(|line| line.starts_with("find:"));
+        line.unwrap_or_default().to_owned()
+    };
+    assert!(
+        place(&mut screen).contains("4 of 4"),
+        "{}",
+        place(&mut screen)
+    );
+    press(&mut screen, Some(&state), &["<enter>", "<up>"]);
+    assert!(place(&mut screen).contains("2 of 4"));
+    press(&mut screen, Some(&state), &["<down>", "<down>", "<down>"]);
+    assert!(place(&mut screen).contains("1 of 4"));
+    press(&mut screen, Some(&state), &["zz"]);
+    assert!(place(&mut screen).contains("nothing like it"));
+    press(&mut screen, Some(&state), &["<esc>"]);
+    assert_eq!(place(&mut screen), "");
+    assert_eq!(screen.writing, IsWriting::No);
+}
+
+#[test]
+fn a_turn_says_what_it_took_and_names_its_author_once() {
+    let mut screen = Screen::new(settings());
+    let turn = TurnId::new("trn_1");
+    let said = |text: &str| Event::Agent {
+        turn: turn.clone(),
+        role: Role::Planner,
+        news: News::Text {
+            text: text.to_owned(),
+        },
+    };
+    let used = |read, written| Event::UsageReported {
+        role: Role::Planner,
+        usage: Usage {
+            input_tokens: read,
+            output_tokens: written,
+            cost_micro_usd: None,
+        },
+    };
+    let events = [
+        used(1_000, 100),
+        Event::TurnStarted {
+            turn: turn.clone(),
+            prompt_sha256: file_hash(b"x"),
+            process: None,
+        },
+        said("one"),
+        said("two"),
+        used(43_000, 850),
+        Event::TurnEnded {
+            turn: turn.clone(),
+            result: TurnResult::Completed {
+                question: None,
+                summary: "two".to_owned(),
+            },
+        },
+    ];
+    for (n, event) in (0..).zip(&events) {
+        screen.on_event(At(NOW.0 + n * 20_000), event);
+    }
+    let seen = drawn(&mut screen, (80, 24), Some(&state(Phase::WritePlan)));
+    assert_eq!(seen.matches("● planner").count(), 1, "{seen}");
+    assert!(
+        seen.contains("the planner's turn took 1:20 · 42k tokens in, 750 out"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn a_wide_window_shows_the_plan_beside_the_chat_until_it_is_hidden() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    let seen = drawn(&mut screen, (200, 50), Some(&state));
+    assert!(seen.contains("Plan · \\ hides it"), "{seen}");
+    press(&mut screen, Some(&state), &["\\"]);
+    let seen = drawn(&mut screen, (200, 50), Some(&state));
+    assert!(!seen.contains("hides it"), "{seen}");
+}

@@ -1,0 +1,110 @@
+//! The block that the user points at: to be opened, copied, gone on from.
+//!
+//! Refuses to know keys. Numbers of blocks never change, so what is pointed at stays.
+
+use super::Transcript;
+use super::block::{Content, Who};
+use super::scroll::Scroll;
+
+/// Where to point next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Along {
+    /// The next block.
+    Next,
+    /// The one before.
+    Previous,
+    /// The next turn.
+    NextTurn,
+    /// The turn before.
+    PreviousTurn,
+}
+
+impl Transcript {
+    /// Points at another block, and brings it into view.
+    pub fn pick(&mut self, along: Along) {
+        let wanted = |at: &usize| match along {
+            Along::Next | Along::Previous => self.can_be_picked(*at),
+            Along::NextTurn | Along::PreviousTurn => self.begins_a_turn(*at),
+        };
+        let end = self.end();
+        let found = match (along, self.picked_now()) {
+            (Along::Next | Along::NextTurn, Some(picked)) => (picked + 1..end).find(wanted),
+            (Along::Previous | Along::PreviousTurn, Some(picked)) => {
+                (self.first..picked).rev().find(wanted)
+            }
+            // Whoever begins to point means what is on the screen.
+            (Along::Next | Along::NextTurn, None) => {
+                let top = self.shown.first().copied().unwrap_or(self.first);
+                (top..end).find(wanted)
+            }
+            (Along::Previous | Along::PreviousTurn, None) => {
+                let bottom = self.shown.last().map_or(end, |last| last + 1);
+                (self.first..bottom).rev().find(wanted)
+            }
+        };
+        if let Some(number) = found {
+            self.point_at(number);
+        }
+    }
+
+    /// Points at a block, by its number.
+    pub(super) fn point_at(&mut self, number: usize) {
+        self.picked = Some(number);
+        // The row at the edge may be a part of it only.
+        let rows = self.shown.get(1..self.shown.len().saturating_sub(1));
+        if !rows.is_some_and(|rows| rows.contains(&number)) {
+            self.scroll = Scroll::at(number, 0);
+        }
+    }
+
+    /// Points at the block of a row of the window.
+    pub fn pick_row(&mut self, row: usize) {
+        if let Some(number) = self.shown.get(row).copied() {
+            self.picked = Some(number).filter(|number| self.can_be_picked(*number));
+        }
+    }
+
+    /// Points at nothing; tells whether something was pointed at.
+    pub fn pick_nothing(&mut self) -> bool {
+        self.picked.take().is_some()
+    }
+
+    /// The number of the block that is pointed at, while it is kept.
+    pub(super) fn picked_now(&self) -> Option<usize> {
+        self.picked
+            .filter(|picked| (self.first..self.end()).contains(picked))
+    }
+
+    /// Opens or folds what is pointed at; tells whether there is something to open.
+    pub fn open_picked(&mut self) -> bool {
+        let (first, thinking) = (self.first, self.thinking);
+        let Some(at) = self.picked_now().map(|picked| picked - first) else {
+            return false;
+        };
+        self.blocks
+            .get_mut(at)
+            .is_some_and(|block| block.turn(thinking))
+    }
+
+    /// The text of what is pointed at.
+    pub fn picked_text(&self) -> Option<String> {
+        let at = self.picked_now()? - self.first;
+        self.blocks.get(at).map(|block| block.content.text())
+    }
+
+    fn can_be_picked(&self, number: usize) -> bool {
+        let block = self.blocks.get(number.wrapping_sub(self.first));
+        block.is_some_and(|block| match block.content {
+            Content::Speech { .. }
+            | Content::Provisional { .. }
+            | Content::Thinking { .. }
+            | Content::Tool { .. } => true,
+            Content::Notice { .. } | Content::Fact { .. } | Content::Divider { .. } => false,
+        })
+    }
+
+    fn begins_a_turn(&self, number: usize) -> bool {
+        let block = self.blocks.get(number.wrapping_sub(self.first));
+        block.is_some_and(|block| block.is_named && block.who != Who::System)
+    }
+}

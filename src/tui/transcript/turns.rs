@@ -1,0 +1,81 @@
+//! Whose turn it is, when it began and what it used: a name stands once a turn, and its cost below it.
+//!
+//! Refuses to know the run's state: all of it is read off the events.
+
+use std::collections::BTreeMap;
+
+use super::block::{Block, Content, Who};
+use crate::domain::event::Event;
+use crate::domain::ids::At;
+use crate::domain::session::Usage;
+use crate::domain::turn::{Role, TurnResult};
+use crate::tui::words::{elapsed, tokens};
+
+/// The turn at hand.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    since: Option<At>,
+    /// Who spoke or acted last, in this turn.
+    last: Option<Role>,
+    /// The totals that were told last.
+    used: BTreeMap<Role, Usage>,
+    /// The totals when the turn began.
+    before: BTreeMap<Role, Usage>,
+}
+
+impl Turns {
+    /// Takes an event in; gives the line that ends a turn.
+    pub fn on_event(&mut self, at: At, event: &Event) -> Option<Block> {
+        match event {
+            Event::UsageReported { role, usage } => {
+                self.used.insert(*role, *usage);
+            }
+            Event::TurnStarted { .. } => {
+                self.since = Some(at);
+                self.last = None;
+                self.before.clone_from(&self.used);
+            }
+            Event::TurnEnded {
+                result: TurnResult::Completed { .. },
+                ..
+            } => {
+                let (since, role) = (self.since.take()?, self.last.take()?);
+                let text = self.in_words(role, &elapsed(since, at));
+                return Some(Block::new(Who::System, Content::notice(&text)));
+            }
+            Event::TurnEnded { .. } | Event::PhaseChanged { .. } => self.last = None,
+            _ => {}
+        }
+        None
+    }
+
+    fn in_words(&self, role: Role, took: &str) -> String {
+        let of = |totals: &BTreeMap<Role, Usage>| totals.get(&role).cloned().unwrap_or_default();
+        let (now, before) = (of(&self.used), of(&self.before));
+        let read = now.input_tokens.saturating_sub(before.input_tokens);
+        let written = now.output_tokens.saturating_sub(before.output_tokens);
+        let used = match (read, written) {
+            (0, 0) => String::new(),
+            _ => format!(" · {} tokens in, {} out", tokens(read), tokens(written)),
+        };
+        format!("the {}'s turn took {took}{used}", role.name())
+    }
+
+    /// Says whether a block needs a name line: the first of its author, and after somebody else's.
+    pub fn names(&mut self, block: &Block) -> bool {
+        match (block.who, &block.content) {
+            // It says by itself who thinks.
+            (Who::Agent(_), Content::Thinking { .. }) | (Who::System, _) => false,
+            (Who::Agent(role), _) => self.last.replace(role) != Some(role),
+            (Who::You, _) => {
+                self.last = None;
+                true
+            }
+        }
+    }
+
+    /// A name that was written may be gone: the next block has its own.
+    pub fn forget_name(&mut self) {
+        self.last = None;
+    }
+}
