@@ -5,6 +5,7 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod action;
+mod anchors;
 mod calls;
 mod command;
 mod completion;
@@ -149,6 +150,7 @@ pub struct Screen {
     palette: Option<Palette>,
     find: Option<find::FindLine>,
     side: looking::Side,
+    findings: tabs::comments::Chosen,
     writing: IsWriting,
     draft: Option<Draft>,
     refiner: Role,
@@ -220,6 +222,7 @@ impl Screen {
             palette: None,
             find: None,
             side: looking::Side::default(),
+            findings: tabs::comments::Chosen::default(),
             writing,
             draft: None,
             refiner: Role::Planner,

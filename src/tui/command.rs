@@ -69,6 +69,8 @@ pub enum Command {
     Open,
     /// Look for something in the chat.
     Find,
+    /// List other findings.
+    Filter,
     /// Show or hide the second pane of a wide window.
     Side,
     /// Show a tab.
@@ -174,6 +176,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "previous-turn" => Command::Pick(Along::PreviousTurn),
         "open" => Command::Open,
         "find" => Command::Find,
+        "filter" => Command::Filter,
         "side" => Command::Side,
         "tab" => return Some(tab(argument)),
         "next" => Command::NextTab,

@@ -201,7 +201,11 @@ pub const BINDINGS: &[Binding] = &[
         &[letter('.')],
         Outside,
         || Command::Pick(Along::Next),
-        ["/next-block", "point at the next block of the chat", ""],
+        [
+            "/next-block",
+            "point at the next block of the chat, or the next finding",
+            "",
+        ],
     ),
     bind(
         &[letter(',')],
@@ -227,7 +231,17 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Open,
         [
             "/open",
-            "open or fold the call or the thinking that is pointed at",
+            "open or fold the call or the thinking that is pointed at; from a finding, go to its line of the plan",
+            "",
+        ],
+    ),
+    bind(
+        &[letter('=')],
+        Outside,
+        || Command::Filter,
+        [
+            "/filter",
+            "list all findings, the open ones, those rejected, those settled",
             "",
         ],
     ),

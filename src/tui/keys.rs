@@ -136,7 +136,9 @@ impl Screen {
                 _ => {}
             }
         }
-        if key.code == KeyCode::Esc && self.transcript.pick_nothing() {
+        if key.code == KeyCode::Esc
+            && (self.transcript.pick_nothing() || self.findings.pick_nothing())
+        {
             return Vec::new();
         }
         if self.is_read_only() && matches!(key.code, KeyCode::Esc | KeyCode::Char('q')) {

@@ -256,7 +256,8 @@ impl Screen {
             }
             Tab::Plan => tabs::plan::draw(page, &self.documents.plan, frame, area, state),
             Tab::Comments => {
-                tabs::comments::draw(page, &self.documents.comments, frame, area, state);
+                let about = (state, &self.findings);
+                tabs::comments::draw(page, &self.documents.comments, frame, area, about);
             }
             Tab::Log => tabs::log::draw(page, &self.documents.log, &self.record, frame, area),
             Tab::Status => {

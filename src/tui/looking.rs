@@ -63,20 +63,38 @@ impl Screen {
         }
     }
 
-    /// Points at another block of the chat.
-    pub(super) fn go_along(&mut self, along: Along) {
+    /// Points at another block of the chat, or another finding.
+    pub(super) fn go_along(&mut self, along: Along, state: Option<&State>) {
+        let is_next = matches!(along, Along::Next | Along::NextTurn);
+        if let (Tab::Comments, None, Some(state)) = (self.tab, &self.pager, state) {
+            if let Some(n) = self.findings.go(is_next, state) {
+                self.pages.of(Tab::Comments).bring(n);
+            }
+            return;
+        }
         self.show_chat();
         self.transcript.pick(along);
     }
 
-    /// Opens or folds the block that is pointed at.
+    /// Opens or folds the block that is pointed at; goes to the line of the plan that the finding speaks of.
     pub(super) fn open_picked(&mut self) -> Vec<Action> {
+        if let (Tab::Comments, Some(n)) = (self.tab, self.findings.picked()) {
+            self.show(Tab::Plan);
+            self.pages.of(Tab::Plan).bring(n);
+            return Vec::new();
+        }
         match self.transcript.open_picked() {
             true => Vec::new(),
             false => {
                 self.refuse("point at a call or at thinking first: , and . go from block to block")
             }
         }
+    }
+
+    /// Shows the findings, whatever lies over them.
+    pub(super) fn show_comments(&mut self) {
+        (self.pager, self.diff) = (None, None);
+        self.tab = Tab::Comments;
     }
 
     /// Shows the chat, whatever lies over it.

@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 use super::theme;
 use super::wrap::wrap;
 use code::Language;
-use inline::inline;
+pub use inline::inline;
 
 /// What carries over from line to line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Lines that are laid out, and the window onto them.
 
+use std::collections::BTreeMap;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -31,6 +33,28 @@ pub struct Page {
     away: bool,
     /// What the lines were laid out for.
     key: Option<u64>,
+    /// The lines that can be gone to, by number.
+    marks: BTreeMap<u32, usize>,
+    /// Where to go with the next frame.
+    wanted: Option<u32>,
+}
+
+/// Lines, and those of them that can be gone to by a number.
+#[derive(Debug, Default)]
+pub struct Marked {
+    /// All of them.
+    pub lines: Vec<Line<'static>>,
+    /// The places of some.
+    pub marks: BTreeMap<u32, usize>,
+}
+
+impl From<Vec<Line<'static>>> for Marked {
+    fn from(lines: Vec<Line<'static>>) -> Self {
+        Self {
+            lines,
+            marks: BTreeMap::new(),
+        }
+    }
 }
 
 /// The pages of the tabs but Chat.
@@ -75,11 +99,17 @@ impl Page {
     }
 
     /// Puts lines there that are laid out by `lay_out`, unless they were already at this `key`.
-    pub fn lay_out(&mut self, key: u64, lay_out: impl FnOnce() -> Vec<Line<'static>>) {
+    pub fn lay_out<Laid: Into<Marked>>(&mut self, key: u64, lay_out: impl FnOnce() -> Laid) {
         if self.key != Some(key) {
             self.key = Some(key);
-            self.lines = lay_out();
+            let Marked { lines, marks } = lay_out().into();
+            (self.lines, self.marks) = (lines, marks);
         }
+    }
+
+    /// Brings a marked line into view with the next frame, where it has one of that number then.
+    pub fn bring(&mut self, mark: u32) {
+        self.wanted = Some(mark);
     }
 
     /// Puts other lines there; the window stays.
@@ -114,6 +144,13 @@ impl Page {
         let last = self.last();
         if self.anchor == Anchor::End && !self.away {
             self.from = last;
+        }
+        let wanted = self.wanted.take().and_then(|mark| self.marks.get(&mark));
+        if let Some(line) = wanted
+            && !(self.from..self.from + self.rows).contains(line)
+        {
+            self.from = line.saturating_sub(self.rows / 3);
+            self.away = true;
         }
         self.from = self.from.min(last);
         let visible: Vec<Line<'_>> = self

@@ -53,9 +53,13 @@ impl Screen {
             Command::Theme(None) => self.ask(dialogs::themes::sheet(self.settings.theme)),
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
             Command::Copy => self.copy(),
-            Command::Pick(along) => self.quietly(|screen| screen.go_along(along)),
+            Command::Pick(along) => self.quietly(|screen| screen.go_along(along, state)),
             Command::Open => self.open_picked(),
             Command::Find => self.quietly(Screen::open_find),
+            Command::Filter => self.quietly(|screen| {
+                screen.show_comments();
+                screen.findings.turn();
+            }),
             Command::Side => self.quietly(|screen| screen.side.turn()),
             Command::Show(tab) => self.quietly(|screen| screen.show(tab)),
             Command::NextTab => self.quietly(|screen| screen.step_tab(1)),

@@ -76,6 +76,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::Pick(_)
         | Command::Open
         | Command::Find
+        | Command::Filter
         | Command::Side
         | Command::Show(_)
         | Command::NextTab

@@ -10,12 +10,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::domain::execution::{Current, Execution, Stage, StepOutcome, StepRecord};
+use crate::domain::findings::Finding;
 use crate::domain::plan::Plan;
 use crate::domain::run::State;
 use crate::text::front_matter;
+use crate::tui::anchors::{self, is_box_of};
 use crate::tui::documents::Text;
-use crate::tui::markdown::Markdown;
-use crate::tui::page::Page;
+use crate::tui::markdown::{Markdown, inline};
+use crate::tui::page::{Marked, Page};
 use crate::tui::theme;
 use crate::tui::words::short_commit;
 use crate::tui::wrap::{one_line, width, wrap, wrap_own};
@@ -24,11 +26,16 @@ use crate::tui::wrap::{one_line, width, wrap, wrap_own};
 pub fn draw(page: &mut Page, text: &Text, frame: &mut Frame, area: Rect, state: Option<&State>) {
     let columns = usize::from(area.width);
     let marks = marks(state);
+    let open = match (state, &text.text) {
+        (Some(state), Some(text)) => anchors::of_open(state, text),
+        _ => Vec::new(),
+    };
+    let open: Vec<Remark> = open.into_iter().map(remark).collect();
     let mut hasher = DefaultHasher::new();
-    (columns, text.revision, &marks).hash(&mut hasher);
+    (columns, text.revision, &marks, &open).hash(&mut hasher);
     page.lay_out(hasher.finish(), || match &text.text {
-        Some(text) => lay_out(text, &marks, columns),
-        None => wrap_own("There is no plan yet.", columns, theme::QUIET),
+        Some(text) => lay_out(text, &marks, &open, columns),
+        None => wrap_own("There is no plan yet.", columns, theme::QUIET).into(),
     });
     page.draw(frame, area);
 }
@@ -119,38 +126,73 @@ fn stage(current: &Current) -> String {
     }
 }
 
-fn lay_out(text: &str, marks: &[Mark], columns: usize) -> Vec<Line<'static>> {
-    let body = front_matter::split(text).body;
-    let mut markdown = Markdown::default();
-    let mut left: Vec<&Mark> = marks.iter().collect();
-    let mut lines = Vec::new();
-    for line in body.trim_start_matches('\n').lines() {
-        let trimmed = line.trim_start();
-        let at = left
-            .iter()
-            .position(|mark| is_box_of(trimmed, mark.n) && !markdown.is_in_fence());
-        match at {
-            Some(at) => lines.extend(step_lines(left.remove(at), columns)),
-            None => lines.extend(markdown.line(line, columns, theme::PLAIN)),
-        }
-    }
-    lines
+/// An open finding, as it stands below a line.
+#[derive(Debug, Hash)]
+struct Remark {
+    n: u32,
+    text: String,
+    line: Option<usize>,
 }
 
-fn is_box_of(line: &str, n: u32) -> bool {
-    let rest = line.strip_prefix(&n.to_string());
-    let rest = rest.and_then(|rest| rest.strip_prefix(['.', ')']));
-    rest.is_some_and(|rest| rest.trim_start().starts_with('['))
+fn remark((finding, line): (&Finding, Option<usize>)) -> Remark {
+    let remark = &finding.remark;
+    let text = one_line(&remark.text);
+    let text = format!("○ {} [{}] {text}", remark.n, remark.severity.word());
+    Remark {
+        n: remark.n,
+        text,
+        line,
+    }
+}
+
+fn lay_out(text: &str, marks: &[Mark], open: &[Remark], columns: usize) -> Marked {
+    let body = front_matter::split(text).body.trim_start_matches('\n');
+    // Lines are counted over the whole file, as a review counts them.
+    let n_before = text.lines().count().saturating_sub(body.lines().count());
+    let mut markdown = Markdown::default();
+    let mut left: Vec<&Mark> = marks.iter().collect();
+    let mut laid = Marked::default();
+    let astray = |remark: &&Remark| remark.line.is_none_or(|line| line < n_before);
+    for remark in open.iter().filter(astray) {
+        add_remark(&mut laid, remark, (columns, ""));
+    }
+    if !laid.lines.is_empty() {
+        laid.lines.push(Line::default());
+    }
+    for (at, line) in (n_before..).zip(body.lines()) {
+        let trimmed = line.trim_start();
+        let step = left
+            .iter()
+            .position(|mark| is_box_of(trimmed, mark.n) && !markdown.is_in_fence());
+        match step {
+            Some(step) => laid.lines.extend(step_lines(left.remove(step), columns)),
+            None => laid
+                .lines
+                .extend(markdown.line(line, columns, theme::PLAIN)),
+        }
+        for remark in open.iter().filter(|remark| remark.line == Some(at)) {
+            add_remark(&mut laid, remark, (columns, "    "));
+        }
+    }
+    laid
+}
+
+/// Puts a finding below the line that it speaks of.
+fn add_remark(laid: &mut Marked, remark: &Remark, (columns, lead): (usize, &str)) {
+    laid.marks.insert(remark.n, laid.lines.len());
+    let spans = [
+        Span::raw(lead.to_owned()),
+        Span::styled(remark.text.as_str(), theme::NEEDS_YOU),
+    ];
+    laid.lines.extend(wrap(&spans, columns, lead.len() + 2));
 }
 
 fn step_lines(mark: &Mark, columns: usize) -> Vec<Line<'static>> {
     let style = tone_style(mark.tone);
     let head = format!("[{}] {}. ", mark.sign, mark.n);
     let indent = width(&head);
-    let spans = [
-        Span::styled(head, style),
-        Span::styled(mark.text.as_str(), text_style(mark.tone)),
-    ];
+    let mut spans = vec![Span::styled(head, style)];
+    spans.extend(inline(&mark.text, text_style(mark.tone)));
     let mut lines = wrap(&spans, columns, indent);
     if !mark.note.is_empty() {
         let lead = " ".repeat(indent);

@@ -152,3 +152,16 @@ fn a_wide_window_shows_the_plan_beside_the_chat_until_it_is_hidden() {
     let seen = drawn(&mut screen, (200, 50), Some(&state));
     assert!(!seen.contains("hides it"), "{seen}");
 }
+
+#[test]
+fn findings_are_filtered_pointed_at_and_lead_to_their_line_of_the_plan() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    press(&mut screen, Some(&state), &["3", "=", "="]);
+    check("comments_rejected", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["=", "=", ".", ".", ".", ","]);
+    check("comments_picked", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &[".", " "]);
+    check("plan_finding", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["3", "<esc>"]);
+    assert_eq!(screen.findings.picked(), None);
+}
