@@ -24,6 +24,7 @@ mod layout;
 mod looking;
 mod markdown;
 mod mouse;
+mod outside;
 mod page;
 mod pager;
 mod palette;
@@ -32,6 +33,7 @@ mod perform;
 mod popup;
 mod queue;
 mod read_only;
+mod seen;
 mod sent;
 mod sheet;
 mod tabs;
@@ -60,6 +62,7 @@ use diff::DiffView;
 use documents::Texts;
 use keymap::IsWriting;
 use layout::Places;
+pub use outside::Outside;
 use page::Pages;
 use pager::{Form, Pager};
 use palette::Palette;
@@ -132,9 +135,6 @@ pub struct Documents {
     pub log: Option<String>,
 }
 
-/// How long a dialog about an agent's call is drawn before it takes a key, in milliseconds.
-const READING_MS: i64 = 150;
-
 /// The view of a run.
 #[derive(Debug)]
 pub struct Screen {
@@ -181,6 +181,7 @@ pub struct Screen {
     /// That the running turn gives no sign of life.
     silent: Option<Silent>,
     quitting: bool,
+    outside: Outside,
     places: Places,
     dirty: bool,
 }
@@ -243,6 +244,7 @@ impl Screen {
             toast: None,
             silent: None,
             quitting: false,
+            outside: Outside::default(),
             places: Places::default(),
             dirty: true,
         }
@@ -414,6 +416,12 @@ impl Screen {
         }
     }
 
+    /// Shows a theme.
+    pub fn on_theme(&mut self, theme: Theme) {
+        self.settings.theme = theme;
+        self.dirty = true;
+    }
+
     /// The theme that is shown, which the user may have chosen.
     pub fn theme(&self) -> Theme {
         self.settings.theme
@@ -460,35 +468,5 @@ impl Screen {
             Some((id, chosen)) if *id == sheet.id => *chosen,
             Some(_) | None => sheet.first,
         }
-    }
-
-    /// Tells whether the user can have read a dialog: it was drawn, one about an agent's call long enough ago
-    /// that a key meant for what stood there before does not reach it.
-    fn is_seen(&self, sheet: &Sheet) -> bool {
-        let is_drawn = self.seen.as_ref() == Some(&sheet.id);
-        let since = match (&self.call_seen, self.clock) {
-            (Some((id, at)), Some(clock)) if *id == sheet.id => clock.0.saturating_sub(at.0),
-            _ => i64::MAX,
-        };
-        is_drawn && since >= READING_MS
-    }
-
-    /// Notes when a dialog about an agent's call is drawn for the first time.
-    fn note_seen(&mut self, sheet: &Sheet, now: At) {
-        self.seen = Some(sheet.id.clone());
-        if sheet.id.starts_with(dialogs::approval::ID) {
-            let is_new = self
-                .call_seen
-                .as_ref()
-                .is_none_or(|(id, _)| *id != sheet.id);
-            if is_new {
-                self.call_seen = Some((sheet.id.clone(), now));
-            }
-        }
-    }
-
-    /// Says what time it is, before keys and clicks are passed on.
-    pub fn on_time(&mut self, now: At) {
-        self.clock = Some(now);
     }
 }

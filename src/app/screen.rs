@@ -19,6 +19,7 @@ mod past;
 mod previews;
 mod reading;
 mod signals;
+mod telling;
 mod viewing;
 mod waiting;
 mod watch;
@@ -49,6 +50,7 @@ use input::next_input;
 use news::News;
 use reading::Read;
 use signals::{Signalled, Signals, stop_here};
+use telling::Telling;
 use viewing::{Glance, Viewing, Views};
 use waiting::{next_change, next_inward, next_tick, sleep_to};
 use watch::Watch;
@@ -141,6 +143,7 @@ struct Shell {
     shown_call: Option<crate::domain::ids::RequestId>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
     leave_at: Option<Instant>,
+    telling: Telling,
 }
 
 /// What work beside the loop brought.
@@ -220,6 +223,7 @@ impl Shell {
             previewed: None,
             shown_call: None,
             leave_at: None,
+            telling: Telling::default(),
         }
     }
 
@@ -361,6 +365,7 @@ impl Shell {
         let tick = state.and_then(next_tick);
         self.terminal
             .draw(|frame| screen.draw(frame, state, instant::now()))?;
+        self.telling.tell(screen.outside(), &mut self.terminal)?;
         let now = Instant::now();
         self.frames.on_drawn(now, self.wanted, has_news);
         self.wanted = Wanted::ForNews;

@@ -17,12 +17,13 @@ use ratatui::Frame;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend};
 use tokio::sync::Notify;
 
+use crate::config::types::NotifyBy;
 use crate::text::clean;
 use crate::tui::{Surroundings, Theme};
 
 /// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
 /// does not know one of them ignores it.
-const MODES: [(&str, &str); 7] = [
+const MODES: [(&str, &str); 8] = [
     // The alternate screen, with the cursor's place kept. It has a keyboard stack of its own.
     ("\x1b[?1049h", "\x1b[?1049l"),
     // The kitty keyboard's flag 1: keys that would look alike are told apart.
@@ -34,6 +35,8 @@ const MODES: [(&str, &str); 7] = [
     // Mouse: buttons and drags, not mere motion, in the form without limits.
     ("\x1b[?1002h", "\x1b[?1002l"),
     ("\x1b[?1006h", "\x1b[?1006l"),
+    // The window's title, put aside and taken back.
+    ("\x1b[22;2t", "\x1b[23;2t"),
     // The cursor is hidden until a frame places it.
     ("\x1b[?25l", "\x1b[?25h"),
 ];
@@ -179,6 +182,37 @@ impl Terminal {
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         use crossterm::clipboard::CopyToClipboard;
         crossterm::queue!(self.pending, CopyToClipboard::to_clipboard_from(text))?;
+        self.send()
+    }
+
+    /// Gives the window a title; it must hold no control characters.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn entitle(&mut self, title: &str) -> io::Result<()> {
+        self.tell(&format!("\x1b]2;{title}\x1b\\"))
+    }
+
+    /// Calls a user who looks elsewhere; the text must hold no control characters.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn call(&mut self, how: NotifyBy, text: &str) -> io::Result<()> {
+        match how {
+            NotifyBy::Off => Ok(()),
+            NotifyBy::Bell => self.tell("\x07"),
+            NotifyBy::Message => self.tell(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07")),
+        }
+    }
+
+    fn tell(&mut self, text: &str) -> io::Result<()> {
+        if !ENTERED.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.pending
+            .0
+            .borrow_mut()
+            .extend_from_slice(text.as_bytes());
         self.send()
     }
 

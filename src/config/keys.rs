@@ -117,6 +117,9 @@ pub const KEYS: &[Key] = &[
     key("discuss.preset.*.max_retries", Number(0, 20), Unset("3"), Ignored, "How often a participant that failed to start is tried again"),
     key("discuss.preset.*.keep_sessions", Flag, Unset("false"), Ignored, "Whether the participants' sessions are kept"),
 
+    key("screen.theme", Choice(&["auto", "terminal", "dark", "light", "catppuccin", "gruvbox", "nord", "tokyo-night", "solarized-light", "high-contrast", "sixteen", "none"]), Is("\"auto\""), Ignored, "What colours are shown as; /theme shows all there are"),
+    key("screen.notify", Choice(&["bell", "message", "off"]), Is("\"bell\""), Ignored, "How you are told that you are needed while you look at another window"),
+
     key("log.level", Choice(&["error", "warn", "info", "debug", "trace"]), Is("\"info\""), Ignored, "What the program's own log holds"),
     key("log.log_prompts", Flag, Is("false"), Ignored, "Whether the program's own log holds whole prompts"),
 ];

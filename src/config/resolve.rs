@@ -12,8 +12,8 @@ use super::layers::{Held, Settings};
 use super::problem::{Place, Problem};
 use super::suggest::nearest;
 use super::types::{
-    AgentProfile, Budget, Config, Discuss, DiscussPreset, Limits, Log, Paths, Permission,
-    ReviewerSession, Roles, Safety, Test, TestCommand, Workflow,
+    AgentProfile, Budget, Config, Discuss, DiscussPreset, Limits, Log, NotifyBy, Paths, Permission,
+    ReviewerSession, Roles, Safety, ScreenSettings, Test, TestCommand, Workflow,
 };
 use super::value::Value;
 
@@ -38,6 +38,7 @@ pub fn resolve(settings: &Settings, home: &Path) -> Result<Config, Vec<Problem>>
         },
         agents: reader.agents(),
         discuss: reader.discuss(),
+        screen: reader.screen(),
         log: reader.log(),
     };
     let adapters = reader.names("adapters.");
@@ -131,6 +132,18 @@ impl<'a> Reader<'a> {
             silence: self.time("limits.silence"),
             drain: self.time("limits.drain"),
             keep_sessions_days: self.count("limits.keep_sessions_days"),
+        }
+    }
+
+    fn screen(&mut self) -> ScreenSettings {
+        let notify = self.text("screen.notify");
+        ScreenSettings {
+            theme: self.text("screen.theme"),
+            notify: match notify.as_str() {
+                "message" => NotifyBy::Message,
+                "off" => NotifyBy::Off,
+                _ => NotifyBy::Bell,
+            },
         }
     }
 

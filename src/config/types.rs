@@ -34,6 +34,8 @@ pub struct Config {
     pub adapters: BTreeMap<String, AdapterSettings>,
     /// `[discuss]`
     pub discuss: Discuss,
+    /// `[screen]`
+    pub screen: ScreenSettings,
     /// `[log]`
     pub log: Log,
 }
@@ -281,6 +283,27 @@ pub struct Budget {
     pub reasoning_headroom_tokens: u64,
     /// Characters that count as one token.
     pub chars_per_token: u64,
+}
+
+/// How the full-screen program looks and calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScreenSettings {
+    /// The theme's name, or `auto`.
+    pub theme: String,
+    /// How a user is told who looks elsewhere.
+    pub notify: NotifyBy,
+}
+
+/// How a user is told that they are needed who looks at another window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NotifyBy {
+    /// By the terminal's bell.
+    #[default]
+    Bell,
+    /// By a message of the terminal (OSC 9), and the bell.
+    Message,
+    /// Not at all.
+    Off,
 }
 
 /// The program's own log.

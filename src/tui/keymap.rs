@@ -373,7 +373,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     slash(
         "/theme [NAME]",
-        "show the themes, or take one of them; it lasts as long as the program",
+        "show the themes, or take one of them; screen.theme of the configuration keeps it",
     ),
     slash("/resume", "go on with the unfinished run"),
     slash("/history", "list finished runs, and open one to be read"),

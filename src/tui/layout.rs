@@ -59,6 +59,7 @@ impl Screen {
     pub(super) fn draw_all(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
         let mut rest = frame.area();
         let waiting = self.waiting(state);
+        self.note_outside(waiting.as_ref(), state);
         // A diff has the whole height; what waits is named in it.
         let is_diff = self.diff.is_some() && self.pager.is_none();
         let sheet = waiting.clone().filter(|_| !is_diff);

@@ -187,7 +187,7 @@ fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
     });
     terminal.wait_for("is this the goal");
     assert_eq!(
-        terminal.text().matches("\nA test").count(),
+        terminal.text().matches("\n A test").count(),
         1,
         "{}",
         terminal.text()

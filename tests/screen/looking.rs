@@ -62,7 +62,7 @@ fn a_second_start_explains_itself_follows_the_run_and_takes_over() {
     first.wait_for("reviews the plan: release?");
     second.wait_for("plan.md is written: 3 step(s)");
     second.type_keys("2");
-    second.wait_for("# Task: Count open last lines");
+    second.wait_for("Task: Count open last lines");
     second.type_keys("1");
     first.type_keys(CTRL_C);
     assert_eq!(first.wait_for_end().code(), Some(0));
@@ -109,7 +109,7 @@ fn looking_writes_nothing_and_needs_no_right_to_write() {
     terminal.wait_for("read-only, nobody works here");
     terminal.wait_for("plan.md is written: 3 step(s)");
     for (key, text) in [
-        ("2", "# Task: Count open last lines"),
+        ("2", "Task: Count open last lines"),
         ("3", "There is no review yet"),
         ("4", "plan written"),
         ("5", "nobody works"),

@@ -11,7 +11,7 @@ use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::engine::git::Repository;
 use crate::text::clean;
-use crate::tui::ScreenSettings;
+use crate::tui::{ScreenSettings, Theme};
 
 use super::ending::End;
 use super::viewing::{self, Sight};
@@ -81,6 +81,11 @@ impl Shell {
             ..self.settings.clone()
         };
         self.screen.on_settings(self.settings.clone());
+        let wanted = &occupied.found.loaded.config.screen;
+        self.telling.tell_by(wanted.notify);
+        if let Some(theme) = Theme::named(&wanted.theme) {
+            self.screen.on_theme(theme);
+        }
         if let Some(repository) = occupied.found.repository.clone() {
             // Nobody waits for a name in the header.
             self.tasks

@@ -68,7 +68,11 @@ impl Shell {
                 self.touch();
                 Vec::new()
             }
-            Some(Ok(Input::Key(_) | Input::FocusGained | Input::FocusLost)) => Vec::new(),
+            Some(Ok(focus @ (Input::FocusGained | Input::FocusLost))) => {
+                self.telling.is_elsewhere = focus == Input::FocusLost;
+                Vec::new()
+            }
+            Some(Ok(Input::Key(_))) => Vec::new(),
             Some(Err(error)) => return Err(End::TerminalGone(error)),
             None => return Err(End::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
         };

@@ -182,3 +182,21 @@ fn a_dialog_below_the_palette_is_not_read() {
     assert_eq!(screen.seen, None);
     assert_eq!(press(&mut screen, Some(&state), &["y"]), []);
 }
+
+#[test]
+fn a_window_is_called_after_what_waits_or_works() {
+    let check = |state: Option<&State>, title: &str, waits: Option<&str>| {
+        let mut screen = Screen::new(settings());
+        drawn(&mut screen, (80, 24), state);
+        let outside = screen.outside();
+        assert_eq!(outside.title, title);
+        let asked = outside.waits.as_ref().map(|(_, text)| text.as_str());
+        assert_eq!(asked, waits);
+    };
+    check(None, "calculator: agent-collab", None);
+    let talks = "calculator: planner talks about the goal";
+    check(Some(&talking()), talks, None);
+    let asks = "is this the goal?";
+    let idle = state(Phase::RefineGoal);
+    check(Some(&idle), &format!("? calculator: {asks}"), Some(asks));
+}

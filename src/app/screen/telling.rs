@@ -1,0 +1,46 @@
+//! Tells a user who looks elsewhere that they are needed: by the window's title, a bell, a message.
+//!
+//! Once for each thing that waits, and never while the window is looked at. Refuses to know what waits.
+
+use std::io;
+
+use crate::app::terminal::Terminal;
+use crate::config::types::NotifyBy;
+use crate::tui::Outside;
+
+/// What was told.
+#[derive(Debug, Default)]
+pub struct Telling {
+    /// A terminal that does not tell of its focus is looked at.
+    pub is_elsewhere: bool,
+    how: NotifyBy,
+    title: String,
+    told: Option<String>,
+}
+
+impl Telling {
+    /// Tells it in this way from now on.
+    pub fn tell_by(&mut self, how: NotifyBy) {
+        self.how = how;
+    }
+
+    /// Tells what is new outside of a frame.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn tell(&mut self, outside: &Outside, terminal: &mut Terminal) -> io::Result<()> {
+        if outside.title != self.title {
+            self.title.clone_from(&outside.title);
+            terminal.entitle(&outside.title)?;
+        }
+        let waits = outside.waits.as_ref();
+        if waits.map(|(id, _)| id) == self.told.as_ref() {
+            return Ok(());
+        }
+        self.told = waits.map(|(id, _)| id.clone());
+        match waits.filter(|_| self.is_elsewhere) {
+            Some((_, text)) => terminal.call(self.how, text),
+            None => Ok(()),
+        }
+    }
+}
