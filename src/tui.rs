@@ -206,13 +206,15 @@ enum Submitted {
 impl Screen {
     /// Makes the view of no run yet.
     pub fn new(settings: ScreenSettings) -> Self {
+        let mut transcript = Transcript::default();
+        transcript.name_from(&settings.repository);
         let writing = match settings.read_only {
             Some(_) => IsWriting::No,
             None => IsWriting::Yes,
         };
         Self {
             settings,
-            transcript: Transcript::default(),
+            transcript,
             documents: Texts::default(),
             record: Record::default(),
             pages: Pages::default(),
@@ -256,6 +258,7 @@ impl Screen {
             theme: self.settings.theme,
             ..settings
         };
+        self.transcript.name_from(&self.settings.repository);
         self.dirty = true;
     }
 

@@ -168,6 +168,8 @@ fn used_in_words(state: &State) -> Option<String> {
     let cost = costs
         .filter_map(|role| state.session(role)?.usage.cost_micro_usd)
         .reduce(u64::saturating_add);
+    // Less than a cent is not worth the room.
+    let cost = cost.filter(|micro| *micro >= 10_000);
     let cost = cost.map_or(String::new(), |micro| {
         format!(" · {}", words::dollars(micro))
     });

@@ -53,7 +53,7 @@ impl Markdown {
             let mut spans = vec![Span::styled("│ ", theme::QUIET)];
             spans.extend(open.language.spans(line, base));
             let lead = line.len() - trimmed.len();
-            return wrap(&spans, columns, lead + 2);
+            return barred(wrap(&spans, columns, lead + 2));
         }
         if marks.len() >= 3 {
             let info = trimmed.trim_start_matches(['`', '~']).trim();
@@ -70,6 +70,24 @@ impl Markdown {
         }
         plain(line, columns, base)
     }
+}
+
+/// Goes on with the bar of a block of code where a line of it was broken.
+fn barred(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    for line in lines.iter_mut().skip(1) {
+        let blank = line
+            .spans
+            .first_mut()
+            .filter(|span| span.content.starts_with("  "));
+        if let Some(span) = blank {
+            let rest = span.content.chars().skip(1);
+            *span = Span::styled(
+                std::iter::once('│').chain(rest).collect::<String>(),
+                theme::QUIET,
+            );
+        }
+    }
+    lines
 }
 
 /// A line that stands in no block of code.
@@ -202,7 +220,7 @@ mod tests {
         check(
             "~~~~rust\n    let x = 1;\n~~~",
             12,
-            "┌ rust|│     let x|      = 1;|│ ~~~",
+            "┌ rust|│     let x|│     = 1;|│ ~~~",
         );
     }
 

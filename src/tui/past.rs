@@ -52,6 +52,7 @@ impl Screen {
     pub fn forget(&mut self) {
         self.dirty = true;
         self.transcript = Transcript::default();
+        self.transcript.name_from(&self.settings.repository);
         self.record = Record::default();
         self.proposed_goal = None;
     }

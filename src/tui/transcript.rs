@@ -70,6 +70,8 @@ pub struct Transcript {
     thinking: Folding,
     scroll: Scroll,
     turns: Turns,
+    /// The folder that files are named from, with a slash at its end; empty where it is not known.
+    root: String,
     /// The block that the user points at.
     picked: Option<usize>,
     /// The block of each row of the last frame.
@@ -101,6 +103,7 @@ impl Default for Transcript {
             thinking: Folding::default(),
             scroll: Scroll::default(),
             turns: Turns::default(),
+            root: String::new(),
             picked: None,
             shown: Vec::new(),
         }
@@ -185,6 +188,21 @@ impl Transcript {
         }
     }
 
+    /// Names files from this folder on, also in what is told already.
+    pub fn name_from(&mut self, root: &str) {
+        let root = match root.trim_end_matches('/') {
+            "" => String::new(),
+            root => format!("{root}/"),
+        };
+        if root != self.root {
+            self.blocks
+                .iter_mut()
+                .for_each(|block| block.name_from(&root));
+            self.root = root;
+            self.count();
+        }
+    }
+
     /// Adds a quiet line of the program.
     pub fn notice(&mut self, text: &str) {
         self.push_all(vec![Block::new(Who::System, Content::notice(text))]);
@@ -261,6 +279,7 @@ impl Transcript {
     fn push_all(&mut self, blocks: Vec<Block>) {
         for mut block in blocks {
             block.seq = self.earlier.last();
+            block.name_from(&self.root);
             block.is_named = self.turns.names(&block);
             self.n_bytes += block.n_bytes();
             self.blocks.push_back(block);

@@ -38,6 +38,8 @@ const LANGUAGES: &[Words] = &[
 pub enum Language {
     /// Nothing is known of it.
     Unknown,
+    /// It is no code but a text.
+    Prose,
     /// Changes, a line each.
     Diff,
     /// One of those that are known.
@@ -52,6 +54,9 @@ impl Language {
         if matches!(name.as_str(), "diff" | "patch") {
             return Self::Diff;
         }
+        if matches!(name.as_str(), "markdown" | "md" | "text" | "txt") || name.ends_with(".md") {
+            return Self::Prose;
+        }
         let has_name = |words: &&Words| words.names.split(' ').any(|known| known == name);
         match LANGUAGES.iter().find(has_name) {
             Some(words) => Self::Known(words),
@@ -63,6 +68,7 @@ impl Language {
     pub fn spans<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
         match self {
             Self::Unknown => vec![Span::styled(line, code_style(base))],
+            Self::Prose => vec![Span::styled(line, base)],
             Self::Diff => vec![Span::styled(line, base.patch(of_change(line)))],
             Self::Known(words) => words.spans(line, base),
         }
@@ -183,5 +189,6 @@ mod tests {
         );
         check("diff", "-gone", "gone:-gone");
         check("", "fn x", "code:fn x");
+        check("goal.md", "# for you", "");
     }
 }

@@ -165,3 +165,25 @@ fn findings_are_filtered_pointed_at_and_lead_to_their_line_of_the_plan() {
     press(&mut screen, Some(&state), &["3", "<esc>"]);
     assert_eq!(screen.findings.picked(), None);
 }
+
+#[test]
+fn files_of_the_repository_are_named_from_its_root() {
+    let mut screen = Screen::new(settings());
+    let call = |item: &str| Event::Agent {
+        turn: TurnId::new("trn_1"),
+        role: Role::Planner,
+        news: News::ToolStarted {
+            item: item.to_owned(),
+            tool: "edit".to_owned(),
+            title: "/src/calculator/calc.py".to_owned(),
+        },
+    };
+    screen.on_event(NOW, &call("1"));
+    screen.on_settings(crate::tui::ScreenSettings {
+        repository: "/src/calculator".to_owned(),
+        ..settings()
+    });
+    screen.on_event(NOW, &call("2"));
+    let seen = drawn(&mut screen, (80, 24), Some(&reviewing()));
+    assert_eq!(seen.matches("edit calc.py").count(), 2, "{seen}");
+}

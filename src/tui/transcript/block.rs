@@ -287,6 +287,18 @@ impl Block {
         n_bytes
     }
 
+    /// Names the files that it lists or a call is about from a folder on.
+    pub fn name_from(&mut self, root: &str) {
+        let (Content::Tool { title: text, .. } | Content::Notice { text }) = &mut self.content
+        else {
+            return;
+        };
+        if !root.is_empty() && text.contains(root) {
+            *text = text.replace(root, "");
+            self.laid = Laid::default();
+        }
+    }
+
     /// How many bytes of text it holds.
     pub fn n_bytes(&self) -> usize {
         match &self.content {

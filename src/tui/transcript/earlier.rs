@@ -107,6 +107,7 @@ impl Transcript {
             if let Some(end) = block.running().and_then(|item| self.ends.remove(item)) {
                 block.end_tool(end);
             }
+            block.name_from(&self.root);
             self.n_bytes += block.n_bytes();
             self.first -= 1;
             self.blocks.push_front(block);

@@ -134,17 +134,23 @@ fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
 }
 
 fn thinking(who: Who, text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> {
-    let n_lines = text.lines().count();
     let whose = match who {
         Who::Agent(role) => role.name(),
         Who::You | Who::System => "",
     };
-    let sign = match folding {
-        Folding::Folded => "▸",
-        Folding::Open => "▾",
+    let first = text.lines().next().unwrap_or_default();
+    let more = match text.lines().count() {
+        0 | 1 => String::new(),
+        n => format!(" (+{})", n - 1),
     };
-    let head = format!("{sign} {whose} thinks ({n_lines} lines, t)");
-    let mut lines = vec![Line::styled(cut(&head, columns), theme::QUIET)];
+    let head = match folding {
+        Folding::Folded => {
+            let room = columns.saturating_sub(width(&more));
+            cut(&format!("▸ {whose} thinks: {first}"), room) + &more
+        }
+        Folding::Open => cut(&format!("▾ {whose} thinks:"), columns),
+    };
+    let mut lines = vec![Line::styled(head, theme::QUIET)];
     if folding == Folding::Open {
         for line in text.lines() {
             lines.extend(marked("  ", line, theme::QUIET, columns));
