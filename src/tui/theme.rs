@@ -8,6 +8,7 @@ mod shades;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
+use crate::domain::findings::Severity;
 use crate::domain::turn::Role;
 use shades::{SHADES, Shades};
 
@@ -46,6 +47,15 @@ pub fn role(role: Role) -> Style {
         Role::Reviewer => Color::Magenta,
     };
     Style::new().fg(colour).add_modifier(Modifier::BOLD)
+}
+
+/// The style of an open finding: it weighs, but it waits for nobody by itself.
+pub fn severity(severity: Severity) -> Style {
+    match severity {
+        Severity::Blocking => BAD.add_modifier(Modifier::BOLD),
+        Severity::Major => STRONG,
+        Severity::Minor => PLAIN,
+    }
 }
 
 /// What the styles are shown as.

@@ -242,7 +242,7 @@ fn course(state: &State) -> String {
 
 fn of_finding(finding: &Finding) -> Vec<Entry> {
     let (sign, status, style) = match finding.status {
-        Status::Open => ("○", "open", theme::NEEDS_YOU),
+        Status::Open => ("○", "open", theme::severity(finding.remark.severity)),
         Status::SettledByReview => ("✓", "settled", theme::GOOD),
         Status::SettledByUser => ("✓", "settled by you", theme::GOOD),
     };

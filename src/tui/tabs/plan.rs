@@ -130,6 +130,7 @@ fn stage(current: &Current) -> String {
 #[derive(Debug, Hash)]
 struct Remark {
     n: u32,
+    style: Style,
     text: String,
     line: Option<usize>,
 }
@@ -140,6 +141,7 @@ fn remark((finding, line): (&Finding, Option<usize>)) -> Remark {
     let text = format!("○ {} [{}] {text}", remark.n, remark.severity.word());
     Remark {
         n: remark.n,
+        style: theme::severity(remark.severity),
         text,
         line,
     }
@@ -182,7 +184,7 @@ fn add_remark(laid: &mut Marked, remark: &Remark, (columns, lead): (usize, &str)
     laid.marks.insert(remark.n, laid.lines.len());
     let spans = [
         Span::raw(lead.to_owned()),
-        Span::styled(remark.text.as_str(), theme::NEEDS_YOU),
+        Span::styled(remark.text.as_str(), remark.style),
     ];
     laid.lines.extend(wrap(&spans, columns, lead.len() + 2));
 }
