@@ -2,15 +2,21 @@
 //!
 //! It refuses to know what the words are.
 
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+thread_local! {
+    /// Each list taken apart once, by where its text lies.
+    static LISTS: RefCell<HashMap<(usize, usize), HashSet<&'static str>>> = RefCell::default();
+}
+
 /// Tells whether a word stands in a list.
-pub fn listed(list: &str, word: &str) -> bool {
-    let is_end = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
-    let bytes = list.as_bytes();
-    // Lists are long and asked often: the word is searched, the list not taken apart.
-    !word.is_empty()
-        && !word.contains(char::is_whitespace)
-        && memchr::memmem::find_iter(bytes, word.as_bytes()).any(|at| {
-            let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-            is_end(before) && is_end(bytes.get(at + word.len()))
-        })
+pub fn listed(list: &'static str, word: &str) -> bool {
+    let key = (list.as_ptr() as usize, list.len());
+    LISTS.with_borrow_mut(|lists| {
+        let words = lists
+            .entry(key)
+            .or_insert_with(|| list.split_whitespace().collect());
+        words.contains(word)
+    })
 }

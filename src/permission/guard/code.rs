@@ -235,7 +235,7 @@ impl<'a> Code<'a> {
 
     /// What names say together, wherever they stand.
     fn judge_whole(&self, effects: &mut Vec<Effect>) {
-        let has = |list: &str| {
+        let has = |list: &'static str| {
             self.tokens
                 .iter()
                 .any(|token| matches!(token, Token::Name(name) if listed(list, name)))

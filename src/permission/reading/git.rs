@@ -78,7 +78,7 @@ fn is_reading(sub: &str, texts: &[&str]) -> bool {
             .map(|text| name(text))
     };
     let n_operands = texts.iter().filter(|text| !text.starts_with('-')).count();
-    let lists = |also: &str| {
+    let lists = |also: &'static str| {
         let is_known = options().all(|option| listed(also, &option) || listed(LISTING, &option));
         is_known
             && (n_operands == 0

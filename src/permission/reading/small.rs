@@ -68,7 +68,7 @@ const SHOPT: &str = "-s -u globstar nullglob dotglob nocaseglob failglob";
 /// Proves the rest.
 pub fn prove_small(program: &str, arguments: &[Word], places: &Places) -> Result<(), Reason> {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
-    let all = |list: &str| texts.iter().all(|text| listed(list, text));
+    let all = |list: &'static str| texts.iter().all(|text| listed(list, text));
     let (paths, is_known) = match program {
         "test" | "[" | "[[" => (arguments, true),
         "((" | "let" => (&[][..], true),
