@@ -257,6 +257,13 @@ fn adapted(
                 told.push(asked);
                 outputs.extend(adapter.on_order(Order::Answer(request, decision)));
             }
+            Some(Output::Event(AdapterEvent::Weighed { request, call, .. })) => {
+                let order = match call {
+                    Call::Read { .. } => Order::Answer(request, Decision::Allow),
+                    _ => Order::AskFirst(request),
+                };
+                outputs.extend(adapter.on_order(order));
+            }
             Some(Output::Event(AdapterEvent::TurnEnded(end))) => {
                 puppet.close();
                 return told.join("\n") + "\n" + &last_line(end);
