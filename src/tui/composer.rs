@@ -5,10 +5,11 @@
 mod chips;
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::Rect;
+use ratatui::layout::{Rect, Size};
 use ratatui::style::Style;
-use ratatui::widgets::{Block, BorderType, Borders};
+use ratatui::widgets::{Block, BorderType, Borders, Widget};
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 
 use super::theme;
@@ -29,6 +30,8 @@ pub struct Composer {
     sent: Vec<String>,
     /// Which sent text is shown; `None` while a new one is written.
     recalled: Option<usize>,
+    /// The room that it was drawn in last.
+    room: Size,
 }
 
 /// What a key did to the composer.
@@ -47,6 +50,7 @@ impl Default for Composer {
             chips: Chips::default(),
             sent: Vec::new(),
             recalled: None,
+            room: Size::ZERO,
         }
     }
 }
@@ -282,8 +286,25 @@ impl Composer {
             self.area.remove_block();
         }
         let inner = self.area.block().map_or(area, |block| block.inner(area));
+        if std::mem::replace(&mut self.room, inner.as_size()) != inner.as_size() {
+            self.scroll_anew(area);
+        }
         frame.render_widget(&self.area, area);
         self.place_cursor(frame, inner);
+    }
+
+    /// Scrolls only as far as the cursor needs it. The text area keeps how far it was scrolled in another room,
+    /// and would show the end of a text that has room enough.
+    fn scroll_anew(&mut self, area: Rect) {
+        if self.area.scroll_offset().0 == 0 || self.area.is_selecting() {
+            return;
+        }
+        let (row, column) = cursor(&self.area);
+        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        self.area.move_cursor(CursorMove::Jump(0, 0));
+        (&self.area).render(area, &mut Buffer::empty(area));
+        self.area
+            .move_cursor(CursorMove::Jump(short(row), short(column)));
     }
 
     fn place_cursor(&self, frame: &mut Frame, inner: Rect) {

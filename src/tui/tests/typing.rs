@@ -200,3 +200,14 @@ fn a_window_is_called_after_what_waits_or_works() {
     let idle = state(Phase::RefineGoal);
     check(Some(&idle), &format!("? calculator: {asks}"), Some(asks));
 }
+
+#[test]
+fn a_text_that_has_room_again_in_a_wider_window_is_shown_from_its_beginning() {
+    let mut screen = Screen::new(settings());
+    let text = "abcdefg".repeat(57);
+    press(&mut screen, None, &[text.as_str()]);
+    let narrow = drawn(&mut screen, (40, 20), None);
+    assert!(narrow.matches("abcdefg").count() < 50, "{narrow}");
+    let wide = drawn(&mut screen, (200, 50), None);
+    assert!(wide.matches("abcdefg").count() > 53, "{wide}");
+}
