@@ -205,7 +205,10 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
     let commit = repository.commit(&paths(&["a"]), &[], "step").await;
     commit.unwrap();
     let said = fixture.git("show HEAD:a");
-    assert_eq!(said.matches("Read-only file system").count(), 4, "{said}");
+    // Where this clone lies below the folder for temporary files, a held command has one of its own there.
+    let inside = said.lines().filter(|line| !line.contains(&outside));
+    let refused = inside.filter(|line| line.contains("Read-only file system"));
+    assert_eq!(refused.count(), 3, "{said}");
     assert_eq!(fixture.read(".git/config"), config);
     assert_eq!(fixture.read(".agent-collab/state.json"), "{}");
     assert_eq!(fixture.read(".git/hooks/evil"), "(none)");
