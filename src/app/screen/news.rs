@@ -15,6 +15,7 @@ use crate::tui::Delta;
 
 use super::Shell;
 use super::ending::End;
+use super::frames::Wanted;
 
 /// For how long what comes back is taken in before the next look at keys.
 const AT_A_TIME: Duration = Duration::from_millis(1);
@@ -89,6 +90,8 @@ impl Shell {
         }
         if at_once {
             self.see_news();
+            // A turn that begins, a question, an end: somebody may wait for it.
+            self.wanted = Wanted::ForUser;
         }
         self.preview();
         if let Some(end) = self.say_what_was_queued()? {
