@@ -164,6 +164,8 @@ impl Proof<'_> {
             }
             WrapperKind::Known if HARMLESS_WRAPPERS.contains(&name) => Ok(false),
             WrapperKind::Shell if SHELLS.contains(&name) && is_plain_shell(wrapper) => Ok(false),
+            // A file's name in a text that a shell reads could be anything.
+            WrapperKind::Each if name == "find" && is_last(wrapper, simple) => Ok(true),
             WrapperKind::Each if name == "xargs" => self.xargs(wrapper, simple).map(|()| true),
             WrapperKind::Known
             | WrapperKind::Shell
@@ -303,6 +305,12 @@ fn writes_times(wrapper: &Wrapper) -> bool {
     let plain = ["-p", "--", "-v", "--verbose", "--portability"];
     let mut options = wrapper.words.iter().skip(1);
     options.any(|word| !plain.contains(&word.text.as_str()))
+}
+
+/// Tells whether a wrapper runs the command itself, nothing between them.
+fn is_last(wrapper: &Wrapper, simple: &Simple) -> bool {
+    let last = simple.via.last();
+    last.is_some_and(|last| std::ptr::eq(last, wrapper))
 }
 
 fn is_plain_shell(wrapper: &Wrapper) -> bool {

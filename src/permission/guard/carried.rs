@@ -2,7 +2,7 @@
 //!
 //! It refuses to judge the texts; they are read as any other.
 
-use crate::permission::shell::Word;
+use crate::permission::shell::{Input, Word};
 use crate::permission::words::listed;
 
 use super::command::{Command, plain_name};
@@ -92,14 +92,18 @@ const PROMISING: &[&str] = &[
     "--on-change",
     "--exec-cmd",
     "--shell-command",
+    "--scripts",
+    "--wrap",
 ];
 
 /// Options whose value is a list of such texts.
 const LISTING: &[&str] = &["--parameters", "--parameter", "--commands"];
 
 /// Words behind which a program takes a command for elsewhere.
-const LEADING: &str =
-    "run run:detached exec ssh shell rsh enter x dlx foreach cmd.run develop console cmd";
+const LEADING: &str = "run run:detached exec ssh shell rsh enter x dlx foreach cmd.run develop console cmd sh unshare launch attach";
+
+/// Words behind which a whole text is one.
+const LEADING_TEXTS: &str = "exec ssh shell rsh cmd.run";
 
 /// Programs that take words as data, but for those behind such a word.
 const LEADING_PROGRAMS: &str =
@@ -110,11 +114,33 @@ const OWN_RUN: &str = "npm pnpm yarn bun cargo go docker podman nerdctl git grad
     kubectl gh glab";
 
 /// Programs of which every word may begin a command for elsewhere.
-const ELSEWHERE: &str = "lima pdsh pssh parallel-ssh clush dsh pdcp salt salt-ssh";
+const ELSEWHERE: &str = "lima orb orbctl pdsh pssh parallel-ssh clush dsh pdcp salt salt-ssh";
 
 /// Programs of which every argument with blanks is a text for a shell.
-const TAKING_TEXTS: &str = "start-server-and-test cross-env-shell rush heroku lerna nx watchman-make npm-watch run-s run-p salt lima pdsh pssh \
+const TAKING_TEXTS: &str = "poop mispipe pee knife bolt i3-msg swaymsg hyprctl virsh sbatch start-server-and-test cross-env-shell rush heroku lerna nx watchman-make npm-watch run-s run-p salt lima pdsh pssh \
     parallel-ssh clush dsh fly flyctl yarn onchange wait-on dotenv env-cmd just-run supervisor forever honcho foreman";
+
+/// Programs of which an option names another one, whose arguments stand behind.
+const NAMING_PROGRAMS: &[&str] = &[
+    "docker",
+    "podman",
+    "nerdctl",
+    "flatpak",
+    "start-stop-daemon",
+];
+
+/// These options.
+const NAMING: &[&str] = &[
+    "--entrypoint",
+    "--command",
+    "--exec",
+    "--startas",
+    "-a",
+    "-x",
+];
+
+/// Clients whose statements may name a program.
+const DATABASES: &[&str] = &["psql", "pgcli", "cockroach", "usql"];
 
 /// How many words behind a leading one are looked at.
 const BEHIND: usize = 12;
@@ -135,9 +161,14 @@ pub fn judge(command: &Command<'_>, is_data: bool, scene: &Scene<'_>) {
         // `git push -u origin`: only what begins as a command is one.
         let is_git = command.is(&["git"]);
         let values = behind(command, options).into_iter();
-        for value in values.filter(|value| !is_git || begins_with_program(value)) {
+        let values = values.filter(|value| !is_git || begins_with_program(value));
+        for value in values.chain(attached(command, options)) {
             scene.note_text(bare(value), span);
         }
+    }
+    judge_named(command, scene);
+    if command.is(DATABASES) {
+        judge_programs(command, scene);
     }
     if !is_data || listed(LEADING_PROGRAMS, &command.program) {
         judge_promised(command, scene);
@@ -152,6 +183,65 @@ pub fn judge(command: &Command<'_>, is_data: bool, scene: &Scene<'_>) {
         let assigned = texts.filter_map(|text| text.split_once('='));
         for (_, value) in assigned.filter(|(name, _)| MAKE_VARIABLES.contains(name)) {
             scene.note_text(value, span);
+        }
+    }
+}
+
+/// Values that stand in the word of a short option: `-oProxyCommand=…`, `-O'…'`.
+fn attached<'a>(
+    command: &Command<'a>,
+    options: &'a [&'static str],
+) -> impl Iterator<Item = &'a str> {
+    let short = options.iter().filter(|option| option.len() == 2);
+    let short: Vec<&str> = short.copied().collect();
+    let words = command.rest().iter().map(|word| word.text.as_str());
+    words.filter_map(move |word| {
+        let value = short.iter().find_map(|option| word.strip_prefix(option))?;
+        begins_with_program(value).then_some(value)
+    })
+}
+
+/// An option that names the program alone; its arguments are among the words that follow.
+fn judge_named(command: &Command<'_>, scene: &Scene<'_>) {
+    if !command.is(NAMING_PROGRAMS) {
+        return;
+    }
+    let mut words = command.rest().iter().map(|word| word.text.as_str());
+    while let Some(word) = words.next() {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        if !NAMING.contains(&name) {
+            continue;
+        }
+        let Some(program) = value.or_else(|| words.next()) else {
+            return;
+        };
+        if begins_with_program(program) {
+            let argv = std::iter::once(program).chain(words.filter(|word| *word != "--"));
+            let argv: Vec<String> = argv.map(str::to_owned).collect();
+            scene.note_argv(&argv, &command.simple.span);
+        }
+        return;
+    }
+}
+
+/// `COPY t TO PROGRAM 'text'`: the texts that a database gives to a shell.
+fn judge_programs(command: &Command<'_>, scene: &Scene<'_>) {
+    let input = match &command.simple.input {
+        Input::Text(text) => Some(text.as_str()),
+        Input::Nothing | Input::Pipe(_) | Input::Unknown => None,
+    };
+    let words = command.rest().iter().map(|word| word.text.as_str());
+    for text in words.chain(input) {
+        let lower = text.to_ascii_lowercase();
+        for (at, found) in lower.match_indices("program") {
+            let behind = text.get(at + found.len()..).unwrap_or_default();
+            let quoted = behind.trim_start().strip_prefix('\'');
+            if let Some((inner, _)) = quoted.and_then(|quoted| quoted.split_once('\'')) {
+                scene.note_text(inner, &command.simple.span);
+            }
         }
     }
 }
@@ -175,9 +265,31 @@ fn judge_promised(command: &Command<'_>, scene: &Scene<'_>) {
     }
 }
 
+/// `knife ssh 'role:web' 'rm -rf x'`: a text behind a word that says that somebody runs it.
+fn judge_text_behind(command: &Command<'_>, scene: &Scene<'_>) {
+    let rest = command.rest();
+    let leads = |word: &Word| listed(LEADING_TEXTS, &word.text);
+    let (false, Some(at)) = (
+        listed(OWN_RUN, &command.program) && command.program != "gh",
+        rest.iter().position(leads),
+    ) else {
+        return;
+    };
+    for pair in rest.get(at..).unwrap_or_default().windows(2).take(BEHIND) {
+        if let [before, word] = pair
+            && !before.text.starts_with('-')
+            && word.text.contains(' ')
+            && begins_with_program(&word.text)
+        {
+            scene.note_text(bare(&word.text), &command.simple.span);
+        }
+    }
+}
+
 /// Judges the words behind one that leads to a command for elsewhere.
 fn judge_behind(command: &Command<'_>, scene: &Scene<'_>) {
     let rest = command.rest();
+    judge_text_behind(command, scene);
     let leads = |word: &Word| match word.text.as_str() {
         "--" | "run" => !listed(OWN_RUN, &command.program),
         text => listed(LEADING, text),
@@ -219,6 +331,9 @@ fn bare(value: &str) -> &str {
     let value = value.trim_start();
     PREFIXES
         .iter()
-        .find_map(|prefix| value.strip_prefix(prefix))
+        .find_map(|prefix| {
+            let (start, rest) = value.split_at_checked(prefix.len())?;
+            start.eq_ignore_ascii_case(prefix).then_some(rest)
+        })
         .unwrap_or(value)
 }

@@ -77,10 +77,18 @@ pub fn effects(text: &str, language: Language) -> Vec<Effect> {
         }
     }
     code.judge_whole(&mut effects);
-    if language == Language::Other {
-        effects.extend(others::of_tcl(text));
+    match language {
+        Language::Other => effects.extend(others::of_tcl(text)),
+        Language::Python => effects.extend(others::of_notebook(text)),
+        _ => {}
     }
     bounded(effects, is_cut)
+}
+
+/// The texts that stand in code.
+pub fn texts(text: &str, language: Language) -> Vec<String> {
+    let tokens = tokens(text, language);
+    texts_of(&tokens).take(TOKENS).map(str::to_owned).collect()
 }
 
 /// Of very many effects the first, and that there is more.
@@ -214,7 +222,8 @@ impl<'a> Code<'a> {
         let is_required = name_before(2) == Some("require")
             || name_before(1) == Some("from")
             || name_before(2) == Some("import");
-        if self.language == Language::JavaScript && text == "rimraf" && is_required {
+        if self.language == Language::JavaScript && matches!(text, "rimraf" | "del") && is_required
+        {
             effects.push(Effect::Tree);
         }
         // `getattr(shutil, "rmtree")`, `fs["rmSync"]`.
@@ -224,6 +233,7 @@ impl<'a> Code<'a> {
         if self.is_run_by_somebody(at) {
             effects.push(Effect::Shell(text.to_owned()));
         }
+        effects.extend(self.listed_words(at).map(Effect::Words));
         let is_executed = matches!(self.tokens.get(at + 1..at + 3), Some([Token::Mark('.'), Token::Name(name)]) if name == "execute");
         // `(shell-command "…")` of emacs.
         let is_behind_runner = name_before(1) == Some("script")

@@ -143,8 +143,13 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         "del" | "erase" | "rd" | "remove-item" | "ri" => judge_windows(command, scene),
         _ => {}
     }
+    let appends = command.is(&["tee"]) && command.arguments.has(&["-a", "--append"]);
+    let kind = match appends {
+        true => RedirectKind::Append,
+        false => RedirectKind::Write,
+    };
     for target in outputs(command) {
-        judge_write(target, RedirectKind::Write, command.simple, scene);
+        judge_write(target, kind, command.simple, scene);
     }
 }
 

@@ -388,6 +388,19 @@ fn judge_config(command: &Command<'_>, scene: &Scene<'_>) {
         .filter(|word| !matches!(*word, "set" | "--add"))
         .collect();
     if let [name, value, ..] = operands.as_slice() {
+        // An alias is only defined here, unless the same text goes on to use it.
+        let is_used = |alias: &str| {
+            let commands = &scene.reading.commands;
+            let mut words = commands.iter().flat_map(|other| &other.words);
+            !scene.take(1 + commands.len(), &command.simple.span)
+                || words.any(|word| word.text.eq_ignore_ascii_case(alias))
+        };
+        let alias = name
+            .split_once('.')
+            .filter(|(section, _)| section.eq_ignore_ascii_case("alias"));
+        if alias.is_some_and(|(_, alias)| !value.starts_with('!') && !is_used(alias)) {
+            return;
+        }
         judge_setting(name, value, command, scene);
     }
 }

@@ -137,6 +137,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     if command.program == "fish" || command.program == "nu" || command.program == "elvish" {
         return judge_other_shell(command, scene);
     }
+    judge_written_script(command, scene);
     let Some(interpreter) = of(&command.program) else {
         return;
     };
@@ -203,6 +204,9 @@ fn codes<'a>(command: &Command<'a>, interpreter: &Interpreter) -> Vec<&'a str> {
     {
         return awk_program(command).into_iter().collect();
     }
+    if command.program == "timeit" {
+        return words.filter(|word| !word.starts_with('-')).collect();
+    }
     let mut is_behind_option = false;
     while let Some(word) = words.next() {
         // `python3 -W ignore -c …`, `ruby -r fileutils -e …`.
@@ -210,6 +214,10 @@ fn codes<'a>(command: &Command<'a>, interpreter: &Interpreter) -> Vec<&'a str> {
             continue;
         }
         let is_listed = interpreter.options.contains(&word);
+        if is_listed && word == "eval" {
+            found.extend(words.by_ref().find(|word| !word.starts_with('-')));
+            continue;
+        }
         if is_listed || ends_cluster(word, &letters) {
             found.extend(words.next());
             continue;
@@ -232,6 +240,8 @@ fn codes<'a>(command: &Command<'a>, interpreter: &Interpreter) -> Vec<&'a str> {
             && interpreter.language != Language::Editor
             && interpreter.language != Language::Other
             && !interpreter.options.contains(&word)
+            && word != "artisan"
+            && word != "tinker"
         {
             break;
         }
@@ -328,6 +338,45 @@ fn written(path: &str, span: &Range<usize>, scene: &Scene<'_>) -> Vec<String> {
         }
     }
     found
+}
+
+/// A script that a shell runs and that code of the same text names: every text of that code may be in it.
+fn judge_written_script(command: &Command<'_>, scene: &Scene<'_>) {
+    let first = command.words.first().map(|word| word.text.as_str());
+    let path = match is_shell(&command.program) {
+        true => script(command),
+        false => first.filter(|first| first.contains('/')),
+    };
+    let name = path.and_then(|path| path.rsplit('/').next());
+    let span = &command.simple.span;
+    let n_commands = scene.reading.commands.len();
+    let Some(name) = name.filter(|name| !name.is_empty() && n_commands > 1) else {
+        return;
+    };
+    if !scene.take(1 + 4 * n_commands, span) {
+        return;
+    }
+    for simple in &scene.reading.commands {
+        let names_it = simple
+            .words
+            .iter()
+            .skip(1)
+            .any(|word| word.text.contains(name));
+        let Some(writer) = Command::of(&simple.words, simple).filter(|_| names_it) else {
+            continue;
+        };
+        let Some(interpreter) = of(&writer.program) else {
+            continue;
+        };
+        for code in codes(&writer, interpreter) {
+            if !code.contains(name) || !scene.take(1 + code.len() / 8, span) {
+                continue;
+            }
+            for text in code::texts(code, interpreter.language) {
+                scene.note_text(&text, span);
+            }
+        }
+    }
 }
 
 fn printed(simple: &Simple) -> Option<String> {

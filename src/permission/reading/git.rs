@@ -119,7 +119,16 @@ fn is_reading_config(texts: &[&str]) -> bool {
             | ["--local", "--get", _]
             | ["--local", "--list" | "-l"]
             | ["--list" | "-l", "--local"]
-    )
+    ) || matches!(texts, [name] | ["--global" | "--local", name] if is_setting(name))
+}
+
+/// `user.name`: a setting that is asked for; nothing is written without a value.
+fn is_setting(text: &str) -> bool {
+    text.contains('.')
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
 }
 
 fn prove_arguments(sub: &str, arguments: &[Word], places: &Places) -> Result<(), Reason> {

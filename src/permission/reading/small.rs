@@ -34,6 +34,11 @@ pub fn prove_find(program: &str, arguments: &[Word], places: &Places) -> Result<
         let name = text.split('=').next().unwrap_or_default();
         if listed(with_text, text) {
             rest.next();
+        } else if program == "find" && text == "-exec" {
+            // What it runs is proven as a command of its own.
+            if !rest.any(|word| matches!(word.text.as_str(), ";" | "+")) {
+                return Err("`find -exec` has no end".to_owned());
+            }
         } else if listed(plain, text) || (text.starts_with("--") && listed(with_text, name)) {
             continue;
         } else if text.starts_with("-newer") || text == "-samefile" {

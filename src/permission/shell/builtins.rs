@@ -95,11 +95,31 @@ impl Reader {
     }
 
     fn declare(&mut self, call: &Call, env: &mut Env) {
+        let options = call.arguments().iter().map(Field::text);
+        let is_option = |text: &str| text.starts_with('-') && !text.starts_with("--");
+        if options
+            .into_iter()
+            .any(|text| is_option(text) && text.contains('n'))
+        {
+            return Self::declare_reference(call, env);
+        }
         for word in call.arguments().iter().filter(|word| !word.is_assigned) {
             if let Some((name, value)) = wrappers::assignment(word.text()) {
                 let value = word.value.with_text(value.to_owned());
                 env.set_text(name, value.clone());
                 self.read_variable(name, &Texts::one(value), env);
+            }
+        }
+    }
+
+    /// `declare -n d=c`: another name of a variable, which may still change.
+    fn declare_reference(call: &Call, env: &mut Env) {
+        for word in call.arguments() {
+            if let Some((name, target)) = wrappers::assignment(word.text()) {
+                let now = env.get(target);
+                let later = Variable::One(Value::unknown());
+                let both = now.into_iter().take(MOST_NAMES).chain([later]);
+                env.set(name, both.collect());
             }
         }
     }

@@ -8,7 +8,7 @@ use super::value::{Field, Texts, Value};
 use super::{UNKNOWN, Wrapper, output};
 
 /// Variables whose value some program runs as a shell text.
-const TEXT_VARIABLES: [&str; 15] = [
+const TEXT_VARIABLES: [&str; 16] = [
     "PROMPT_COMMAND",
     "GIT_SSH_COMMAND",
     "GIT_EDITOR",
@@ -24,6 +24,7 @@ const TEXT_VARIABLES: [&str; 15] = [
     "LESSOPEN",
     "BROWSER",
     "PS0",
+    "PS4",
 ];
 
 /// Names of standard input.
@@ -271,7 +272,12 @@ impl Reader {
                 continue;
             }
             let wrapper = Self::shell_wrapper(name, &[]);
-            let text = Texts::one(value.clone());
+            // A prompt is no command, but what it substitutes is one.
+            let value = match name {
+                "PS4" => value.with_text(format!(": \"{}\"", value.text.replace('"', ""))),
+                _ => value.clone(),
+            };
+            let text = Texts::one(value);
             self.read_texts_apart(&text, wrapper, &call, env);
         }
     }

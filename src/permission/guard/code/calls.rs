@@ -7,6 +7,12 @@ use super::tokens::{Token, is_fetching};
 use super::{Code, Effect, Language};
 use crate::permission::words::listed;
 
+/// Programs that are looked for in lists of texts.
+const LISTED_PROGRAMS: &str = "rm sudo doas chmod dd git npm bash sh";
+
+/// How many tokens such a list may have.
+const LISTED_TOKENS: usize = 24;
+
 /// The name in front of the bracket that a token stands in, near by.
 pub(super) fn name_before_call<'a>(code: &Code<'a>, at: usize) -> Option<&'a str> {
     let mut depth = 0_usize;
@@ -44,7 +50,39 @@ impl Code<'_> {
             self.tokens.get(at + 1),
             Some(Token::Mark(':' | '=')) | Some(Token::Name(_))
         );
-        !is_key && name_before_call(self, at).is_some_and(|name| !listed(TELLING_NAMES, name))
+        if is_key || self.is_told(at) {
+            return false;
+        }
+        // Of languages that are not known no word is needed to run a text: `"…".!`.
+        self.language == Language::Other || name_before_call(self, at).is_some()
+    }
+
+    /// Tells whether a text is printed, compared or searched.
+    fn is_told(&self, at: usize) -> bool {
+        let is_telling = |name: &str| listed(TELLING_NAMES, name);
+        let is_behind = matches!(self.before(at), Some(Token::Name(name)) if is_telling(name));
+        is_behind && self.language == Language::Other
+            || name_before_call(self, at).is_some_and(is_telling)
+    }
+
+    /// `"rm", "-rf", "x"`: a program and its arguments, each a text of its own, in a language that is not known.
+    pub(super) fn listed_words(&self, at: usize) -> Option<Vec<String>> {
+        let first = self.tokens.get(at)?.as_text()?;
+        let name = first.rsplit('/').next().unwrap_or_default();
+        let may_run = self.language == Language::Other && listed(LISTED_PROGRAMS, name);
+        let is_told = self.is_told(at)
+            || self.before(at) == Some(&Token::Mark('[')) && self.is_told(at.saturating_sub(1));
+        if !may_run || is_told {
+            return None;
+        }
+        let rest = self.tokens.get(at..).unwrap_or_default();
+        let near = rest.iter().take(LISTED_TOKENS);
+        let words = near.take_while(|token| !matches!(token, Token::Mark(';' | '\n' | '=')));
+        let words: Vec<String> = words
+            .filter_map(Token::as_text)
+            .map(str::to_owned)
+            .collect();
+        (words.len() > 1).then_some(words)
     }
 
     /// Judges `eval` and its like; tells whether that was all.

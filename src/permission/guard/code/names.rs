@@ -25,7 +25,7 @@ pub const COMMON_NAMES: &str =
 pub const RUNNING_WORDS: &str = "subprocess child_process os execa shelljs Kernel Open3 IO Deno Bun pty popen2 process Process sh invoke \
     Runtime asyncio";
 /// Names that print, compare, search or keep a text.
-pub const TELLING_NAMES: &str = "print puts p pp log info warn warning error debug trace echo printf sprintf write writeln writelines append push add \
+pub const TELLING_NAMES: &str = "print println printf eprintln printfn Println Printf putStrLn putStr displayln display princ prin1 pprint notification dialog line occursin cat grepl print_endline inspect paste print puts p pp log info warn warning error debug trace echo printf sprintf write writeln writelines append push add \
     insert extend format assert assertEqual assertIn assertTrue equal equals deepEqual strictEqual toBe toEqual expect test it describe \
     match search findall find finditer sub gsub replace replaceAll split rsplit join startswith startsWith endswith endsWith includes \
     indexOf index rindex count contains has compile fullmatch RegExp Regexp re len str repr dumps loads stringify parse set dict list tuple \

@@ -146,12 +146,30 @@ pub fn of_awk(text: &str) -> Vec<Effect> {
     bounded(effects, is_cut)
 }
 
+/// `!rm -rf x`: of ipython, whose lines may be a shell's.
+pub fn of_notebook(text: &str) -> impl Iterator<Item = Effect> {
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix('!'));
+    lines.map(|line| Effect::Shell(line.trim_start_matches('!').to_owned()))
+}
+
 /// `exec rm -rf x`, `spawn rm -rf x`: of tcl and expect, whose words need no quotes.
 pub fn of_tcl(text: &str) -> Vec<Effect> {
     text.split([';', '\n', '[', ']', '{', '}'])
         .filter_map(|part| {
             let part = part.trim();
             if let Some(text) = part.strip_prefix('!') {
+                return Some(Effect::Shell(text.to_owned()));
+            }
+            if part.starts_with("file delete -force") || part.starts_with("(delete-directory ") {
+                return Some(Effect::Tree);
+            }
+            let called = part
+                .strip_prefix("syscmd(")
+                .or(part.strip_prefix("esyscmd("));
+            if let Some(text) = called {
+                let text = text.trim_end_matches([')', '\'']).trim_start_matches('`');
                 return Some(Effect::Shell(text.to_owned()));
             }
             let (runner, words) = part.split_once(' ')?;

@@ -27,6 +27,7 @@ pub const INTERPRETERS: &[Interpreter] = &[
             "bpython",
             "xonsh",
             "sage",
+            "timeit",
         ],
         language: Language::Python,
         options: &["-c"],
@@ -69,15 +70,33 @@ pub const INTERPRETERS: &[Interpreter] = &[
         reads_input: true,
     },
     Interpreter {
+        programs: &["rake"],
+        language: Language::Ruby,
+        options: &["-e", "-E", "-p", "--execute"],
+        reads_input: false,
+    },
+    Interpreter {
+        programs: &["mix"],
+        language: Language::Other,
+        options: &["-e", "--eval", "eval"],
+        reads_input: false,
+    },
+    Interpreter {
+        programs: &["m4", "dc"],
+        language: Language::Other,
+        options: &["-e"],
+        reads_input: true,
+    },
+    Interpreter {
         programs: &["rails", "bin/rails"],
         language: Language::Ruby,
         options: &["runner", "r"],
         reads_input: false,
     },
     Interpreter {
-        programs: &["php", "hhvm"],
+        programs: &["php", "hhvm", "artisan"],
         language: Language::Php,
-        options: &["-r", "--run", "-B", "-R", "-E"],
+        options: &["-r", "--run", "-B", "-R", "-E", "--execute"],
         reads_input: true,
     },
     Interpreter {

@@ -347,7 +347,7 @@ pub const SPECS: &[Spec] = &[
         ..PLAIN
     },
     Spec {
-        names: &["tmux", "screen"],
+        names: &["tmux", "screen", "byobu"],
         verbs: &[
             "new-session",
             "new",
