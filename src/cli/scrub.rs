@@ -21,8 +21,9 @@ use crate::text::{Scrubber, Taken};
     after_help = "Reads standard input and writes to standard output what may be pasted into a bug report. Keys, tokens, passwords,\n\
                   cookies, private keys and the values of this shell's own secret variables become marks such as\n\
                   [redacted:github-token]; escape sequences, control characters and invisible ones go. Ids, hashes and code stay.\n\
-                  Lines come out as they come in; a text that was scrubbed before comes out as it is. Look it over all the same:\n\
-                  a password that nothing announces looks like any other word.\n\n\
+                  Lines come out as they come in, but a carriage return becomes a line's end, with a line feed or alone (not with\n\
+                  --only redact). A text that was scrubbed before comes out as it is. Look it over all the same: a password that\n\
+                  nothing announces looks like any other word.\n\n\
                   Examples:\n  \
                   agent-collab scrub < .agent-collab/debug.log > for-the-report.txt\n  \
                   cargo test 2>&1 | agent-collab scrub | tee report.txt\n  \

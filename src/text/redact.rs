@@ -29,6 +29,7 @@ use announced::Announced;
 pub(crate) use known::may_hold_secret;
 pub use known::{Known, know_by};
 pub(crate) use names::is_secret_name;
+use private_key::Record;
 use shapes::Passed;
 pub(crate) use values::{redact_number, redact_value};
 
@@ -58,6 +59,8 @@ pub struct Redactor {
     before: Option<char>,
     /// The secret whose name the line before said, its value to follow.
     announced: Option<Announced>,
+    /// The place in the lines of a log where those of a private key stand.
+    record: Option<Record>,
     state: State,
     known: Option<&'static Known>,
 }
@@ -68,6 +71,7 @@ impl Default for Redactor {
             held: String::new(),
             before: None,
             announced: None,
+            record: None,
             state: State::Text,
             known: known::known(),
         }
@@ -148,6 +152,7 @@ impl Redactor {
         self.held.is_empty()
             && self.before.is_none()
             && self.announced.is_none()
+            && self.record.is_none()
             && self.state == State::Text
     }
 
@@ -234,15 +239,23 @@ impl Redactor {
         let announced = self.announced.take();
         let mut spans = scan(content, self.before, self.known);
         let mut goes_on = None;
-        if let Some(announced) = announced
-            && let Some(alone) = announced.find(content)
-        {
-            spans.push(alone);
-            spans = join(spans);
-            goes_on = announced.after_one();
+        if let Some(announced) = announced {
+            let alone = announced.find(content);
+            goes_on = announced.after(content, alone.is_some());
+            spans.extend(alone);
         }
+        if let Some(record) = self.record.take() {
+            let (key, is_over) = record.find(content);
+            spans.extend(key);
+            self.record = (!is_over).then_some(record);
+        } else {
+            self.record = Record::opened_by(content);
+        }
+        spans = join(spans);
         if self.before.is_none() {
-            self.announced = Announced::by(content).or(goes_on);
+            self.announced = Announced::by(content)
+                .or(goes_on)
+                .or_else(|| continued(content, spans.last()?));
         }
         spans
     }
@@ -420,6 +433,13 @@ fn at_anchors(text: &str, from: usize, before: Option<char>) -> Vec<Span> {
         });
     }
     spans
+}
+
+/// A value whose string goes on in the next line.
+fn continued(line: &str, last: &Span) -> Option<Announced> {
+    let is_cut = line.ends_with('\\') && last.end + 1 >= line.len() && !last.open;
+    let is_kept = matches!(last.kind, "token" | "key" | "secret" | "password");
+    (is_cut && is_kept).then(|| Announced::continued(last.kind))
 }
 
 fn longest_line(text: &str) -> usize {

@@ -56,6 +56,10 @@ enum State {
     EscapeBlank,
     EscapeIntermediate,
     Csi(Line),
+    /// After the beginning of an OSC.
+    Command,
+    /// Inside a colour of the Linux console's palette; so many digits are still to come.
+    Palette(u8),
     Text(Kind, Extent),
     TextEscape(Kind, Extent),
 }
@@ -143,6 +147,8 @@ impl Sanitiser {
             State::EscapeBlank => self.on_escape_blank(next, out),
             State::EscapeIntermediate => self.on_escape_intermediate(next, out),
             State::Csi(line) => self.on_csi(next, line, out),
+            State::Command => self.on_command(next, out),
+            State::Palette(n_digits) => self.on_palette(next, n_digits, out),
             State::Text(kind, extent) => self.on_text(next, kind, extent, out),
             State::TextEscape(kind, extent) => self.on_text_escape(next, kind, extent, out),
         }
@@ -153,7 +159,7 @@ impl Sanitiser {
         match next {
             '\u{1b}' => self.state = State::Escape,
             '\u{9b}' => self.state = State::Csi(Line::Goes),
-            '\u{9d}' => self.state = State::Text(Kind::Command, Extent::First),
+            '\u{9d}' => self.state = State::Command,
             '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => {
                 self.state = State::Text(Kind::Device, Extent::First);
             }
@@ -179,7 +185,7 @@ impl Sanitiser {
         self.state = State::Escape;
         match next {
             '[' => self.state = State::Csi(Line::Goes),
-            ']' => self.state = State::Text(Kind::Command, Extent::First),
+            ']' => self.state = State::Command,
             'P' | 'X' | '^' | '_' => self.state = State::Text(Kind::Device, Extent::First),
             'k' => self.state = State::Text(Kind::Title, Extent::Held),
             ' ' => self.state = State::EscapeBlank,
@@ -233,6 +239,29 @@ impl Sanitiser {
             ('@'..='~', Line::Returned | Line::Fed) => self.on_ground(next, out),
             (' '..='?', _) => self.state = State::Csi(Line::Goes),
             _ => self.on_inside(next, out),
+        }
+    }
+
+    /// Two commands of the Linux console have a fixed length; all others end as strings do.
+    fn on_command(&mut self, next: char, out: &mut String) {
+        match next {
+            'P' => self.state = State::Palette(7),
+            'R' => self.state = State::Ground,
+            _ => self.on_text(next, Kind::Command, Extent::First, out),
+        }
+        if self.state == State::Command {
+            self.state = State::Text(Kind::Command, Extent::First);
+        }
+    }
+
+    fn on_palette(&mut self, next: char, n_digits: u8, out: &mut String) {
+        match n_digits {
+            1 if next.is_ascii_hexdigit() => self.state = State::Ground,
+            _ if next.is_ascii_hexdigit() => self.state = State::Palette(n_digits - 1),
+            _ => {
+                self.state = State::Text(Kind::Command, Extent::First);
+                self.on_text(next, Kind::Command, Extent::First, out);
+            }
         }
     }
 

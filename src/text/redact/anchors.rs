@@ -239,9 +239,15 @@ pub(super) fn all(text: &str, from: usize) -> Vec<Found> {
     all
 }
 
-/// Finds dots with another one seven bytes on, as tokens of three parts have them.
+/// Finds dots with another one seven bytes on, as tokens of three parts have them, and those after `pat` and
+/// fourteen letters.
 pub(super) fn dots(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    memchr_iter(b'.', bytes).filter(|at| bytes.get(at + 7) == Some(&b'.'))
+    let ends_pat = |at: usize| {
+        let start = at.checked_sub(17)?;
+        bytes.get(start..start + 3).filter(|word| *word == b"pat")
+    };
+    memchr_iter(b'.', bytes)
+        .filter(move |at| bytes.get(at + 7) == Some(&b'.') || ends_pat(*at).is_some())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! Refuses to look further than one line: what stands there is judged as if it stood beside its name.
 
 use super::Span;
+use super::judge::{is_scrambled, is_strong};
 use super::names::is_secret_name;
 use super::pairs::{name_start, quoted_or_bare};
 use super::signs::{self, is_blank};
@@ -16,6 +17,8 @@ pub(super) enum Announced {
     Value(String),
     /// As all that the next line holds, and in a block the lines after it.
     Alone(String, Lines),
+    /// In lines that are further in than this, under any name, encoded: the `data:` of a cluster's secret.
+    Data(usize),
 }
 
 /// How many lines may hold a value.
@@ -43,7 +46,15 @@ impl Announced {
         if let Some(name) = named(line) {
             return Some(Self::Value(name.to_owned()));
         }
+        if line.ends_with("data:") {
+            let indent = indent(line);
+            return matches!(&line[indent..], "data:" | "binaryData:")
+                .then_some(Self::Data(indent));
+        }
         let line = line.trim_end();
+        if let Some(option) = listed_option(line) {
+            return Some(Self::Alone(option.to_owned(), Lines::One));
+        }
         let last = line.bytes().next_back()?;
         if !b":=|>-+2\"'\\([".contains(&last) {
             return None;
@@ -51,11 +62,17 @@ impl Announced {
         left_open(line)
     }
 
-    /// What may still follow after a line that held a part of the value.
-    pub(super) fn after_one(self) -> Option<Self> {
+    /// A value that a backslash at its line's end leads on into the next.
+    pub(super) fn continued(kind: &str) -> Self {
+        Self::Alone(kind.to_owned(), Lines::One)
+    }
+
+    /// What may still follow after a line.
+    pub(super) fn after(self, line: &str, was_found: bool) -> Option<Self> {
         match self {
-            Self::Alone(_, Lines::Many) => Some(self),
-            Self::Alone(_, Lines::One) | Self::Value(_) => None,
+            Self::Alone(_, Lines::Many) if was_found => Some(self),
+            Self::Data(outer) if indent(line) > outer => Some(self),
+            Self::Alone(..) | Self::Value(_) | Self::Data(_) => None,
         }
     }
 
@@ -67,8 +84,46 @@ impl Announced {
                 quoted_or_bare(line, way.value, way.quote, name, Sign::Colon)
             }
             Self::Alone(name, _) => alone(line, name),
+            Self::Data(_) => encoded(line),
         }
     }
+}
+
+fn indent(line: &str) -> usize {
+    line.bytes().take_while(|byte| *byte == b' ').count()
+}
+
+/// The option in `- --password`, `"--token",`.
+fn listed_option(line: &str) -> Option<&str> {
+    let word = line.trim_start();
+    let word = word.strip_prefix("- ").unwrap_or(word).trim_start();
+    let is_listed = line.trim_start().starts_with("- ") || line.ends_with(',');
+    let word = word.trim_end_matches(',').trim_matches(['"', '\'']);
+    (is_listed && word.starts_with("--") && is_secret_name(word)).then_some(word)
+}
+
+/// Finds the value in `  name: VmFsdWUxMjM0NQ==`; a certificate is no secret.
+fn encoded(line: &str) -> Option<Span> {
+    let colon = line.find(": ")?;
+    let start = colon + 2;
+    let value = line[start..].trim_end();
+    let is_base64 = value.len() >= 8
+        && value.len().is_multiple_of(4)
+        && value
+            .trim_end_matches('=')
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte));
+    let is_public =
+        value.starts_with("LS0tLS1CRUdJTiBDRVJU") || value.starts_with("LS0tLS1CRUdJTiBQVUJM");
+    let is_secret = value.ends_with('=') || is_scrambled(value) || is_strong(value);
+    (is_base64 && !is_public && is_secret).then(|| Span {
+        context: start,
+        start,
+        end: start + value.len(),
+        kind: "secret",
+        open: false,
+        quote: None,
+    })
 }
 
 /// The name in `- name: API_KEY`.
@@ -102,7 +157,9 @@ fn left_open(line: &str) -> Option<Announced> {
 /// Finds a line's only word, if it is a secret.
 fn alone(line: &str, name: &str) -> Option<Span> {
     let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
-    let start = line.find(|c: char| !c.is_whitespace() && !is_quote(c))?;
+    let item = line.trim_start();
+    let item = line.len() - item.strip_prefix("- ").unwrap_or(item).len();
+    let start = item + line[item..].find(|c: char| !c.is_whitespace() && !is_quote(c))?;
     let is_end =
         |c: char| is_quote(c) || c.is_whitespace() || matches!(c, '\\' | ',' | ';' | ')' | ']');
     let word = line[start..].trim_end_matches(is_end);

@@ -254,6 +254,35 @@ fn a_block_of_several_lines_is_replaced() {
 }
 
 #[test]
+fn lines_of_a_list_a_log_and_a_cluster_are_followed() {
+    check_whole(
+        "args:\n  - --password\n  - 1418coqxVrhpdbvr\n  - --x\n",
+        "args:\n  - --password\n  - [redacted:password]\n  - --x\n",
+    );
+    check_whole(
+        "export A_TOKEN=\"6rIM8LBWsEjlXoBf\\\nBirZwi81uHlCdJ0g\"\nB=2",
+        "export A_TOKEN=\"[redacted:token]\n[redacted:token]\"\nB=2",
+    );
+    check_whole(
+        "data:\n  ca.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0=\n  url: cG9zdGdyZXM6Ly91OnBAaC9kYjE=\nkind: Secret\nx: cG9zdGdyZXM6Ly8=\n",
+        "data:\n  ca.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0=\n  url: [redacted:secret]\nkind: Secret\nx: cG9zdGdyZXM6Ly8=\n",
+    );
+    check_whole(
+        "Private-Lines: 2\n93eJ9/wJYuZ2CyaGKapn4AsTtLKtKi\nQ71UxX+VfI+GPR4m/g5K\nPrivate-MAC: 00\n",
+        "Private-Lines: [redacted:private-key]\nPrivate-MAC: 00\n",
+    );
+    let log = |body: &str, end: &str| {
+        format!(
+            "{{\"log\":\"-----BEGIN PRIVATE KEY-----\\n\",\"time\":1}}\n{{\"log\":\"{body}\\n\",\"time\":2}}\n{{\"log\":\"{end}\\n\"}}\n{{\"log\":\"done\"}}\n"
+        )
+    };
+    let key = "MIIEpAIBAAKCAQEA7bq1Zm9vYmFyYmF6MIIEpAIBAAKC";
+    let mark = "[redacted:private-key]";
+    let clean = log(mark, mark).replace("-----BEGIN PRIVATE KEY-----\\n", mark);
+    check_whole(&log(key, "-----END PRIVATE KEY-----"), &clean);
+}
+
+#[test]
 fn twice_the_input_is_not_more_than_twice_the_work() {
     let units = [
         "sk-",

@@ -96,12 +96,14 @@ fn after_scheme(text: &str, at: usize) -> Option<Range<usize>> {
         let is_list = n_blanks > 0 && LISTS.iter().any(begins);
         return is_list.then(|| list(text, reader.at)).flatten();
     }
-    if n_blanks == 0 && !reader.word("%20") && !reader.one(b"+") {
+    let is_encoded = n_blanks == 0 && (reader.word("%20") || reader.one(b"+"));
+    if n_blanks == 0 && !is_encoded {
         return None;
     }
     let start = reader.at;
     let n = reader.take(usize::MAX, |byte| {
         !is_blank(byte)
+            && !(is_encoded && byte == b'&')
             && !matches!(
                 byte,
                 b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'<' | b'>' | b')' | b'}' | b']'

@@ -3,7 +3,18 @@
 //! Refuses to know what stands beside a name.
 
 /// How names of secrets end.
-pub(super) static NAMES: [&str; 101] = [
+pub(super) static NAMES: [&str; 112] = [
+    "bindpw",
+    "-auth",
+    "basicauth",
+    "basic auth",
+    "$pw",
+    "$pwd",
+    "-pass",
+    "seed_phrase",
+    "seed phrase",
+    "recovery phrase",
+    "private-lines",
     "token",
     "secret",
     "password",

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use super::names::{ends_with, is_harmless, is_other_pass};
 use super::pattern::Pattern;
 use super::signs::{self, Way, is_blank};
-use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, kind_of};
+use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, is_reported, kind_of};
 use super::{MARK, Span};
 
 /// How far left of its end a name may begin, in bytes.
@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 96;
 /// What may stand before a name whose value follows after a blank.
 static COMMAND: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(
-        r#"(?i)(?:^|[\s"'`(;])(?:env|arg|setx|setenv|set\s+-[a-z]+|(?:config(?:ure)?|secrets?)\s+set|login\s+\S+)\s+["']?(?:\S{0,60}:)?$"#,
+        r#"(?i)(?:^|[\s"'`(;])(?:env|arg|setx|setenv|set\s+-[a-z]+|(?:config(?:ure)?|secrets?)\s+set|(?:login|user|connect|account|ssid)\s+\S+)\s+["']?(?:\S{0,60}:)?$"#,
     )
 });
 
@@ -49,16 +49,99 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
         || Place::is_other_key(name)
         || is_other_pass(name)
         || text[..start].ends_with(MARK)
+        || is_in_path(&text[..start])
     {
         return None;
     }
     let mut span = after_sign(text, start, end)
         .or_else(|| in_tag(text, start, end))
         .or_else(|| after_call(text, start, end))
+        .or_else(|| told(text, start, end))
         .or_else(|| after_blank(text, start, end))
         .or_else(|| beside(text, start, end))?;
     span.context = start;
     Some(span)
+}
+
+/// Tells whether a name is a part of an address of the cloud or of the file of logins: `arn:…:secret:x`.
+fn is_in_path(left: &str) -> bool {
+    let near = &left[left.ceil_char_boundary(left.len().saturating_sub(160))..];
+    let word = near
+        .rsplit(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | ','))
+        .next();
+    near.ends_with("/etc/") || word.is_some_and(|word| word.starts_with("arn:"))
+}
+
+/// What stands between a name and its value in a report: `Token created: x`, `password for a: x`.
+static REPORT: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(concat!(
+        r"(?i)^(?: \([^)\n]{1,60}\))?(?: (?:is|was|has been|have been))?",
+        r"(?: (?:now|successfully|automatically|generated|created|issued|set|reset|changed|updated|added|rotated))*",
+        r"(?:(?: (?:for|by|with)(?: [^\s:=]{1,60}){1,5})?(?::| as| is:?)",
+        r"|(?: for(?: [^\s:=]{1,60}){1,6}?)?(?: (?:has been|was|is))? (?:set|reset|changed|updated|rotated) to) ",
+        r#"\s{0,20}["'`]?(?<secret>[^\s"'`,;<>()]{6,})["'`]?[.,;)]?(?:\s|$)"#,
+    ))
+});
+
+/// How far a report is looked at, in bytes.
+const REPORTED: usize = 300;
+
+fn told(text: &str, start: usize, end: usize) -> Option<Span> {
+    let rest = &text[end..];
+    if let Some(value) = next_cell(&text[..start], rest) {
+        let word = rest[value..]
+            .split([' ', '\t', ',', ';', '"', '\''])
+            .next()?;
+        let word = word.trim_end_matches('.');
+        return is_reported(word).then(|| span(end + value, word.len(), &text[start..end]));
+    }
+    if !rest.starts_with(' ') || !begins_report(rest) {
+        return None;
+    }
+    let rest = &rest[..rest.floor_char_boundary(REPORTED)];
+    let secret = REPORT.find(rest)?.first()?;
+    let value = rest[secret.clone()].trim_end_matches('.');
+    let name = &text[start..end];
+    is_reported(value).then(|| span(end + secret.start, value.len(), name))
+}
+
+/// Where the word after a name begins in the row of a table, or after `with password `.
+fn next_cell(left: &str, rest: &str) -> Option<usize> {
+    let value = rest.trim_start_matches(' ');
+    let cell = value
+        .strip_prefix("| ")
+        .filter(|_| left.trim_end().ends_with('|'));
+    let is_with = left.ends_with("with ") || left.ends_with("using ");
+    let word = cell.map(|cell| cell.trim_start_matches(' '));
+    let word = word.or_else(|| (is_with && rest.starts_with(' ')).then_some(value))?;
+    Some(rest.len() - word.len()).filter(|_| !begins_report(rest))
+}
+
+fn begins_report(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(' ');
+    let begins = [
+        "(",
+        "is ",
+        "was ",
+        "has ",
+        "have ",
+        "for ",
+        "now ",
+        "to ",
+        "as ",
+        "generated",
+        "created",
+        "issued",
+        "set ",
+        "reset",
+        "changed",
+        "updated",
+        "added",
+        "rotated",
+        "successfully",
+        "automatically",
+    ];
+    begins.iter().any(|word| rest.starts_with(word))
 }
 
 /// Tells quickly whether a value may follow after a blank: most names that stand in prose are passed over here.
@@ -67,7 +150,10 @@ fn leads_on(left: &str, name: &str, rest: &str) -> bool {
     let rest = rest.trim_start_matches(' ').as_bytes();
     let signs = b"=:,<?+|\"'`\\";
     let is_sign = rest.first().is_some_and(|first| signs.contains(first));
-    let is_told = rest.starts_with(b"is") || rest.starts_with(b"was");
+    let is_told = rest.starts_with(b"is")
+        || rest.starts_with(b"was")
+        || begins_report(rest_text)
+        || next_cell(left, rest_text).is_some();
     let is_flag = is_option(left, name);
     // A command that takes a name and a value: ENV, ARG, set, login and their like end so.
     let before = left.trim_end_matches(['"', '\'', ' ']).as_bytes();
@@ -75,9 +161,16 @@ fn leads_on(left: &str, name: &str, rest: &str) -> bool {
         let near = &before[before.len().saturating_sub(80)..];
         let ends = b"vVgGtx:";
         before.last().is_some_and(|last| ends.contains(last))
-            || [&b"login"[..], b"set"]
-                .iter()
-                .any(|word| memchr::memmem::find(near, word).is_some())
+            || [
+                &b"login"[..],
+                b"set",
+                b"user",
+                b"connect",
+                b"account",
+                b"ssid",
+            ]
+            .iter()
+            .any(|word| memchr::memmem::find(near, word).is_some())
     };
     let is_long = || rest.iter().take(20).all(u8::is_ascii_graphic) && rest.len() >= 20;
     let is_row = is_row(left, name, rest_text);
@@ -86,7 +179,12 @@ fn leads_on(left: &str, name: &str, rest: &str) -> bool {
 
 /// `password x` as all of a line.
 fn is_row(left: &str, name: &str, rest: &str) -> bool {
-    let is_password = || ends_with(name, "password").is_some() || ends_with(name, "pass").is_some();
+    let is_password = || {
+        let endings = ["password", "pass", "bindpw", "masterauth"];
+        endings
+            .iter()
+            .any(|ending| ends_with(name, ending).is_some())
+    };
     left.bytes().all(is_blank) && is_password() && rest.trim().bytes().all(|byte| !is_blank(byte))
 }
 
@@ -124,8 +222,12 @@ fn after_sign(text: &str, start: usize, end: usize) -> Option<Span> {
         text[end..].chars().next(),
     );
     // In a list a name is one of many words; in a call or after a flag its value follows.
-    let listed =
-        sign == Sign::Comma && !name.starts_with("--") && !opens_call(&text[..start], way.sign);
+    let is_option = name.starts_with("--");
+    let listed = sign == Sign::Comma && !is_option && !opens_call(&text[..start], way.sign);
+    let sign = match sign {
+        Sign::Comma if is_option && way.quote.is_none() => Sign::Flag,
+        sign => sign,
+    };
     let in_address = sign == Sign::Colon && text[..start].ends_with("://");
     if listed || in_address {
         return None;
@@ -140,10 +242,9 @@ fn after_sign(text: &str, start: usize, end: usize) -> Option<Span> {
 }
 
 fn opens_call(left: &str, sign: &str) -> bool {
+    let left = left.trim_end_matches([' ', '"', '\'', '`', '\\', ':']);
     sign.ends_with(char::is_whitespace)
-        && left
-            .trim_end_matches([' ', '"', '\'', '`', '\\', ':'])
-            .ends_with('(')
+        && (left.ends_with(['(', '{']) || left.ends_with("env") || left.ends_with("ENV"))
 }
 
 fn sign_of(sign: &str, before: Option<char>, after: Option<char>) -> Sign {
@@ -194,8 +295,13 @@ fn after_call(text: &str, start: usize, end: usize) -> Option<Span> {
     if is_verb || kind_of(name) != "password" && !text[end..].starts_with('(') {
         return None;
     }
-    quoted_or_bare(text, end + way.value, way.quote, name, Sign::Comma)
+    let value = quoted_or_bare(text, end + way.value, way.quote, name, Sign::Comma)?;
+    let is_long = kind_of(name) == "password" || value.end - value.start >= SHORTEST_ARGUMENT;
+    is_long.then_some(value)
 }
+
+/// A shorter argument of a function that makes tokens is more often the kind of one, in bytes.
+const SHORTEST_ARGUMENT: usize = 10;
 
 fn after_blank(text: &str, start: usize, end: usize) -> Option<Span> {
     let way = signs::blank(&text[end..])?;

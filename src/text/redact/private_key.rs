@@ -9,6 +9,9 @@ use memchr::memmem::Finder;
 use super::Span;
 use super::pattern::Pattern;
 
+/// What the marks of private keys say.
+pub(super) const KIND: &str = "private-key";
+
 static BEGIN: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(
         r"^-{4,5} ?BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1) ?-{4,5}",
@@ -74,12 +77,76 @@ pub(super) fn find(text: &str) -> Vec<Span> {
             context: armour,
             start: armour,
             end: inside + len,
-            kind: "private-key",
+            kind: KIND,
             open,
             quote: None,
         });
     }
+    spans.extend(find_lines(text));
     spans
+}
+
+/// What precedes the lines of a key that has no armour.
+static LINES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Private-Lines: "));
+
+/// Finds the number of a key's lines, and what of them stands in the same line.
+fn find_lines(text: &str) -> Option<Span> {
+    let start = LINES.find(text.as_bytes())? + LINES.needle().len();
+    let n_digits = text[start..].bytes().take_while(u8::is_ascii_digit).count();
+    let rest = &text[start + n_digits..];
+    let len = MATERIAL.find(rest).map_or(0, |found| found.whole().end);
+    let open = GOES_ON.is_match(&rest[len..]);
+    (n_digits > 0 && !text[start..].starts_with('0') && (len > 0 || open)).then_some(Span {
+        context: start,
+        start,
+        end: start + n_digits + len,
+        kind: KIND,
+        open,
+        quote: None,
+    })
+}
+
+/// Where the lines of a key stand in the objects of a log, one object a line: after this member's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Record(String);
+
+impl Record {
+    /// The place of a key that begins in an object whose string ends with the first line of it.
+    pub(super) fn opened_by(line: &str) -> Option<Self> {
+        let is_object = line.trim_start().starts_with('{') && line.trim_end().ends_with('}');
+        if !is_object {
+            return None;
+        }
+        let armour = armour_start(&line[..ARMOUR.find(line.as_bytes())?])?;
+        let begin = armour + BEGIN.find(&line[armour..])?.whole().end;
+        let is_whole = ["\"", "\\n\"", "\\r\\n\""]
+            .iter()
+            .any(|end| line[begin..].starts_with(end));
+        let member = line[..armour].rfind(['{', ','])? + 1;
+        let member = line[member..armour].trim_start();
+        (is_whole && member.ends_with('"')).then(|| Self(member.to_owned()))
+    }
+
+    /// Finds the key's line in the next object, and tells whether the key is over.
+    pub(super) fn find(&self, line: &str) -> (Option<Span>, bool) {
+        let Some(at) = line.find(&self.0) else {
+            return (None, true);
+        };
+        let start = at + self.0.len();
+        let value = &line[start..];
+        let value = &value[..value.find(['"', '\\']).unwrap_or(value.len())];
+        let ends = end_in(value).is_some();
+        let is_key = !value.is_empty() && (ends || is_body(value, 0));
+        let span = is_key.then_some(Span {
+            context: start,
+            start,
+            end: start + value.len(),
+            kind: KIND,
+            open: false,
+            quote: None,
+        });
+        (span, ends || !is_key)
+    }
 }
 
 /// Where the hyphens begin that stand before a word.

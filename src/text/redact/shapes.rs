@@ -147,6 +147,9 @@ pub(super) fn find_dotted(text: &str) -> Vec<Span> {
     let bytes = text.as_bytes();
     let is_part = |byte: &u8| Letters::Url.has(*byte);
     let spans = dots(bytes).filter_map(|dot| {
+        if bytes.get(dot + 7) != Some(&b'.') {
+            return personal(bytes, dot);
+        }
         let name = bytes[..dot]
             .iter()
             .rev()
@@ -180,6 +183,25 @@ pub(super) fn find_dotted(text: &str) -> Vec<Span> {
         })
     });
     spans.collect()
+}
+
+/// `pat`, fourteen letters, a dot, sixty-four digits.
+fn personal(bytes: &[u8], dot: usize) -> Option<Span> {
+    let start = dot.checked_sub(17)?;
+    let is_free = start == 0 || !bytes.get(start - 1)?.is_ascii_alphanumeric();
+    let name = bytes.get(start..dot)?;
+    let digits = bytes.get(dot + 1..dot + 65)?;
+    let is_token = is_free
+        && name.iter().all(u8::is_ascii_alphanumeric)
+        && digits.iter().all(u8::is_ascii_hexdigit);
+    is_token.then_some(Span {
+        context: start,
+        start,
+        end: dot + 65,
+        kind: "api-key",
+        open: false,
+        quote: None,
+    })
 }
 
 #[cfg(test)]

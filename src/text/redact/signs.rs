@@ -20,7 +20,8 @@ pub(super) struct Way<'t> {
 const MOST_BLANKS: usize = 40;
 
 /// What may stand around a literal in code.
-const WRAPPERS: [&str; 7] = [
+const WRAPPERS: [&str; 8] = [
+    "<<",
     "default=",
     "Some(",
     "Ok(",
@@ -37,12 +38,21 @@ pub(super) fn sign(rest: &str) -> Option<Way<'_>> {
         reader.at -= 1;
     }
     reader.one(b"]");
+    let is_call = [") ?", ") |"].iter().any(|end| reader.sees(end));
+    if is_call {
+        reader.at += 1;
+    }
     let around = reader.since(0);
+    reader.colours();
     let from = reader.at;
     reader.blanks(MOST_BLANKS);
     reader.sign()?;
     reader.blanks(MOST_BLANKS);
     let sign = reader.since(from);
+    if reader.colours() {
+        reader.blanks(MOST_BLANKS);
+        reader.colours();
+    }
     let quote = reader.opening();
     Some(Way {
         around,
@@ -182,9 +192,27 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Takes the sequences that colour what follows, as programs write them around names and values.
+    fn colours(&mut self) -> bool {
+        let from = self.at;
+        while let Some(sequence) = self.rest().strip_prefix(b"\x1b[") {
+            let n = sequence
+                .iter()
+                .take(16)
+                .take_while(|byte| matches!(byte, b'0'..=b'9' | b';'))
+                .count();
+            if !matches!(sequence.get(n), Some(b'm' | b'K')) {
+                break;
+            }
+            self.at += n + 3;
+        }
+        self.at > from
+    }
+
     fn sign(&mut self) -> Option<()> {
         let is_sign = match self.rest() {
             [b'=', b'>', ..]
+            | [b'?', b':', ..]
             | [b':' | b'?' | b'+', b'=', ..]
             | [b'<', b'-', ..]
             | [b'|', b'|', ..]

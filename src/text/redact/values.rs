@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use super::judge::{is_scrambled, is_strong, is_wordy, longest_run};
+use super::judge::{is_random, is_scrambled, is_strong, is_wordy, longest_run};
 use super::names::{contains, ends_with, is_secret_name};
 use super::pattern::Pattern;
 use super::placeholders::{is_environment, is_placeholder};
@@ -191,13 +191,17 @@ pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
         return !label && !code && !is_exact(value, &["password", "passwd", "passphrase", "pass"]);
     }
     let is_loose = is_exact(place.name, &["auth", "bearer", "credential", "credentials"])
-        || ends_with(place.name, "_auth").is_some();
+        || ["_auth", "-auth", "basicauth", "basic auth"]
+            .iter()
+            .any(|ending| ends_with(place.name, ending).is_some());
     if is_loose && !is_literal(value, place) {
         return value.len() >= 12 && value.ends_with('=');
     }
     let word = is_exact(value, &WORDS);
+    let is_phrase = contains(place.name, "mnemonic") || contains(place.name, "phrase");
     value.len() >= 6
-        && !value.contains(char::is_whitespace)
+        && (is_phrase && value.split(' ').count() >= 12 || !value.contains(char::is_whitespace))
+        && !is_expression(value)
         && !word
         && !VERSION_OR_SIZE.is_match(value)
 }
@@ -217,11 +221,48 @@ fn is_made_of_words(value: &str, place: &Place<'_>) -> bool {
         && value.len() <= 7
         && value.bytes().all(|byte| byte.is_ascii_lowercase());
     let plain = value.strip_prefix(['^', '~']).unwrap_or(value);
+    let release = plain.split_once('-').filter(|(_, kind)| kind.len() <= 12);
+    let plain = release.map_or(plain, |(version, _)| version);
     let is_version = plain.contains('.')
         && plain
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    is_pattern || is_hidden_name || is_lower_word || is_version
+    is_pattern || is_hidden_name || is_lower_word || is_version || is_constant(value)
+}
+
+/// `NDIS_802_11_AUTHENTICATION_MODE`
+fn is_constant(value: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part.len() <= 16
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    };
+    let is_word = |part: &&str| part.bytes().all(|byte| byte.is_ascii_uppercase());
+    let n_parts = value.split('_').count();
+    n_parts >= 3
+        && value.split('_').all(is_part)
+        && 2 * value.split('_').filter(is_word).count() >= n_parts
+}
+
+/// A regular expression, as code that looks for tokens has it.
+fn is_expression(value: &str) -> bool {
+    ["(?", "[^", "]+", "]*", "\\s", "\\d", "\\w", "\\b"]
+        .iter()
+        .any(|sign| value.contains(sign))
+}
+
+/// Tells whether what a report says after a name is the secret itself and no time, path or word.
+pub(super) fn is_reported(value: &str) -> bool {
+    let starts_with_digit = value.starts_with(|c: char| c.is_ascii_digit());
+    is_random(value)
+        && !is_placeholder(value)
+        && !is_code(value)
+        && !value.contains(['/', '@', '\\'])
+        && !VERSION_OR_SIZE.is_match(value)
+        && !has_digits_in_names_only(value)
+        && (!starts_with_digit || longest_run(value) >= 12)
 }
 
 fn is_exact(name: &str, all: &[&str]) -> bool {

@@ -118,6 +118,10 @@ const DROPPED: &[&[u8]] = &[
     b"\x1b[\x1b[\x1b[m",
     // Commands to the operating system: title, links, clipboard, colours, notes, pictures.
     b"\x1b]0;owned\x07",
+    b"\x1b]P1ff00ff",
+    b"\x1b]P1ff00ff\x07",
+    b"\x1b]R",
+    b"\x9dR",
     b"\x1b]0;owned\x1b\\",
     b"\x1b]2;owned\xc2\x9c",
     b"\x1b]2;owned\x9c",

@@ -1,6 +1,8 @@
 //! The places where any secret may stand: headers, addresses, command lines.
 
-use super::super::judge::{has_cookie, is_credential, is_encoded_login, is_password, is_random};
+use super::super::judge::{
+    always, has_cookie, is_credential, is_encoded_login, is_password, is_random,
+};
 use super::super::{addresses, headers};
 use super::{Edge, Rule, after, in_line_with, query, read, word};
 
@@ -17,7 +19,7 @@ pub(in super::super) static PLACES: &[Rule] = &[
     after(
         "cookie",
         &["set-cookie"],
-        r#"set-cookie\\*["'`]?\s*[:,]\s*\[?\s*\\*["'`]?[\w.$-]+=(?<secret>[^;\s"'`\\,]{4,})"#,
+        r#"set-cookie2?\\*["'`]?\s*[:,]\s*\[?\s*\\*["'`]?[\w.$-]+=(?<secret>[^;\s"'`\\,]{4,})"#,
         is_credential,
     ),
     Rule {
@@ -54,6 +56,8 @@ pub(in super::super) static PLACES: &[Rule] = &[
             "&jwt=",
             "?code=",
             "&code=",
+            "?ticket=",
+            "&ticket=",
             "signature=",
         ],
         8,
@@ -99,7 +103,7 @@ pub(in super::super) static PLACES: &[Rule] = &[
         ),
     ),
     in_line_with(
-        &["cargo"],
+        &["cargo", "vault"],
         after(
             "token",
             &[" login "],
@@ -247,6 +251,67 @@ pub(in super::super) static PLACES: &[Rule] = &[
             is_password,
         ),
     ),
+    word(after(
+        "password",
+        &["pwd: ", "pw: "],
+        r#"pwd?:\s+["']?(?<secret>[^\s"'/$<{~.][^\s"',;/]{5,})"#,
+        is_random,
+    )),
+    in_line_with(
+        &["openssl enc", "openssl aes"],
+        after(
+            "password",
+            &[" -k "],
+            r#"(?-i) -k\s+["']?(?<secret>[^\s"'\\-][^\s"'\\]*)"#,
+            is_password,
+        ),
+    ),
+    after(
+        "password",
+        &["pwd={", "password={"],
+        r#"(?:pwd|password)=\{(?<secret>[^{}$\s]{4,})\}[;"']"#,
+        is_random,
+    ),
+    after(
+        "password",
+        &["echo ", "printf "],
+        r#"(?:echo|printf)\s+(?:-\w+\s+)*["']?[\w.-]+:(?<secret>[^\s"'|\\]+)(?:\\n)?["']?\s*\|\s*(?:sudo\s+)?chpasswd"#,
+        is_credential,
+    ),
+    after(
+        "password",
+        &["echo ", "printf "],
+        r#"(?:echo|printf)\s+(?:-\w+\s+)*(?:["']%s(?:\\n)?["']\s+)?["']?(?<secret>[^\s"'|\\-][^\s"'|\\]{3,})(?:\\n)?["']?\s*\|\s*(?:sudo\s+-S\b|[^|\n]{1,160}--(?:password-)?stdin|[^|\n]{1,80}--with-token)"#,
+        is_credential,
+    ),
+    after(
+        "password",
+        &["chpasswd"],
+        r#"chpasswd(?:\s+-\S+)*\s*<<<\s*["']?[\w.-]+:(?<secret>[^\s"'\\]+)"#,
+        is_credential,
+    ),
+    after(
+        "key",
+        &[
+            "from_key(",
+            "privatekeytoaccount(",
+            "new wallet(",
+            ".wallet(",
+        ],
+        r#"[a-z_. ]+\(\s*["'](?<secret>(?:0x)?[0-9a-f]{64})["']"#,
+        always,
+    ),
+    in_line_with(
+        &["jwt", "Jwt", "JWT"],
+        after(
+            "key",
+            &["\"key\"", "'key'"],
+            r#"["']key["']\s*:\s*["'](?<secret>[^"'\\]{16,})["']"#,
+            is_random,
+        ),
+    ),
+    // Values of any name may be a secret there; `announced` looks for them.
+    read("secret", &["data:\n"], |_text| None),
     after(
         "password",
         &["identified by"],
