@@ -66,7 +66,7 @@ pub(super) fn bearer(text: &str) -> Option<Range<usize>> {
     let is_encoded = reader.word("%20") || reader.one(b"+");
     reader.one(b"\\");
     let n = reader.blanks(usize::MAX);
-    if reader.one(b":=") {
+    if reader.one(b":=,") {
         reader.blanks(usize::MAX);
     } else if n == 0 && !is_encoded {
         return None;
@@ -102,12 +102,13 @@ fn after_scheme(text: &str, at: usize) -> Option<Range<usize>> {
     }
     let start = reader.at;
     let n = reader.take(usize::MAX, |byte| {
-        !is_blank(byte)
-            && !(is_encoded && byte == b'&')
-            && !matches!(
+        let ends = is_blank(byte)
+            || is_encoded && byte == b'&'
+            || matches!(
                 byte,
                 b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'<' | b'>' | b')' | b'}' | b']'
-            )
+            );
+        !ends
     });
     let secret = start..start + n;
     (n > 0 && is_credential(&text[secret.clone()])).then_some(secret)

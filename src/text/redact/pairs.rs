@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 96;
 /// What may stand before a name whose value follows after a blank.
 static COMMAND: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(
-        r#"(?i)(?:^|[\s"'`(;])(?:env|arg|setx|setenv|set\s+-[a-z]+|(?:config(?:ure)?|secrets?)\s+set|(?:login|user|connect|account|ssid)\s+\S+)\s+["']?(?:\S{0,60}:)?$"#,
+        r#"(?i)(?:^|[\s"'`(;])(?:env|arg|setx|setenv|set\s+-[a-z]+|(?:config(?:ure)?|secrets?)\s+set|(?:login|user|connect|account|ssid)\s+[^\s,;]+)\s+["']?(?:\S{0,60}:)?$"#,
     )
 });
 
@@ -76,7 +76,7 @@ fn is_in_path(left: &str) -> bool {
 static REPORT: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(concat!(
         r"(?i)^(?: \([^)\n]{1,60}\))?(?: (?:is|was|has been|have been))?",
-        r"(?: (?:now|successfully|automatically|generated|created|issued|set|reset|changed|updated|added|rotated))*",
+        r"(?: (?:now|successfully|automatically|generated|created|issued|set|reset|changed|updated|added|rotated|provided|given))*",
         r"(?:(?: (?:for|by|with)(?: [^\s:=]{1,60}){1,5})?(?::| as| is:?)",
         r"|(?: for(?: [^\s:=]{1,60}){1,6}?)?(?: (?:has been|was|is))? (?:set|reset|changed|updated|rotated) to) ",
         r#"\s{0,20}["'`]?(?<secret>[^\s"'`,;<>()]{6,})["'`]?[.,;)]?(?:\s|$)"#,
@@ -138,6 +138,8 @@ fn begins_report(rest: &str) -> bool {
         "updated",
         "added",
         "rotated",
+        "provided",
+        "given",
         "successfully",
         "automatically",
     ];
@@ -257,7 +259,7 @@ fn sign_of(sign: &str, before: Option<char>, after: Option<char>) -> Sign {
         "=" if matches!(before, Some('?' | '&' | '#')) => Sign::Query,
         "=" if spaced => Sign::SpacedEqual,
         "=" if matches!(before, Some('(' | ',')) && after == Some('=') => Sign::Argument,
-        "%3d" | "%3D" => Sign::Encoded,
+        encoded if encoded.starts_with("%3") => Sign::Encoded,
         "\\u003d" | "\\u003D" => Sign::Query,
         "=" => Sign::Equal,
         _ => Sign::Other,

@@ -34,10 +34,11 @@ const WRAPPERS: [&str; 8] = [
 /// `: "x"`, ` = 'x'`, `" => x`, `: &str = "x"`, and all the other signs.
 pub(super) fn sign(rest: &str) -> Option<Way<'_>> {
     let mut reader = Reader::new(rest);
+    reader.word("%22");
     if reader.quote(b"\"'`").is_none() && reader.many(b"\\") > 0 && reader.sees("u003") {
         reader.at -= 1;
     }
-    reader.one(b"]");
+    _ = reader.word("[]") || reader.one(b"]");
     let is_call = [") ?", ") |"].iter().any(|end| reader.sees(end));
     if is_call {
         reader.at += 1;
@@ -49,6 +50,9 @@ pub(super) fn sign(rest: &str) -> Option<Way<'_>> {
     reader.sign()?;
     reader.blanks(MOST_BLANKS);
     let sign = reader.since(from);
+    if sign.starts_with("%3") {
+        reader.word("%22");
+    }
     if reader.colours() {
         reader.blanks(MOST_BLANKS);
         reader.colours();
@@ -65,7 +69,7 @@ pub(super) fn sign(rest: &str) -> Option<Way<'_>> {
 /// `("x"`, ` 'x'`: a quoted value right after a name.
 pub(super) fn call(rest: &str) -> Option<Way<'_>> {
     let mut reader = Reader::new(rest);
-    if reader.one(b"(") {
+    if reader.one(b"({") {
         reader.blanks(1);
     } else if reader.blanks(8) == 0 {
         return None;
@@ -223,7 +227,9 @@ impl<'t> Reader<'t> {
             [b'=', ..] => self.take(3, |byte| byte == b'=') > 0,
             [b':', ..] => self.typed() || self.one(b":"),
             [b',', ..] => self.one(b","),
-            [b'%', ..] => self.word("%3d") || self.word("%3D"),
+            [b'%', ..] => ["%3d", "%3D", "%3a", "%3A"]
+                .iter()
+                .any(|sign| self.word(sign)),
             [b'\\', ..] => self.word("\\u003d") || self.word("\\u003D"),
             _ => false,
         };

@@ -135,6 +135,12 @@ pub(in super::super) static PLACES: &[Rule] = &[
         r#"[a-z_]+=?\(\s*["'][^"'\n]*["'],\s*(?:Some\()?["'](?<secret>[^"'\n]+)["']"#,
         is_credential,
     ),
+    after(
+        "password",
+        &[".auth(", "credentials("],
+        r#"[a-z_.]+\(\s*["'][^"'\n]*["'],\s*["'](?<secret>[^"'\s]{6,})["']\s*[,)]"#,
+        is_random,
+    ),
     in_line_with(
         &["token", "secret", "password", "_key"],
         after(
