@@ -191,17 +191,21 @@ fn history_itself_is_no_way_out() {
     );
 }
 
+fn check_evil_is_kept(place: &Place, guard: &Guard) {
+    let found = guard.check().unwrap();
+    assert_eq!(found.len(), 1);
+    let copy = found[0].kept_copy.as_ref().unwrap();
+    assert_eq!(fs::read(copy).unwrap(), b"evil");
+    assert_eq!(fs::read(place.layout.state()).unwrap(), b"next");
+}
+
 #[test]
 fn a_difference_is_told_even_if_ours_was_written_over_it() {
     let place = Place::new();
     let (guard, _) = fill(&place);
     fs::write(place.layout.state(), "evil").unwrap();
     guard.replace(&place.layout.state(), b"next").unwrap();
-    let found = guard.check().unwrap();
-    assert_eq!(found.len(), 1);
-    let copy = found[0].kept_copy.as_ref().unwrap();
-    assert_eq!(fs::read(copy).unwrap(), b"evil");
-    assert_eq!(fs::read(place.layout.state()).unwrap(), b"next");
+    check_evil_is_kept(&place, &guard);
 }
 
 /// Writes to a file, once, as soon as its replacement is written and has not taken its place.
@@ -233,11 +237,7 @@ fn a_difference_is_told_even_if_it_came_while_ours_was_written() {
     tracing::subscriber::with_default(evil, || {
         guard.replace(&place.layout.state(), b"next").unwrap();
     });
-    let found = guard.check().unwrap();
-    assert_eq!(found.len(), 1);
-    let copy = found[0].kept_copy.as_ref().unwrap();
-    assert_eq!(fs::read(copy).unwrap(), b"evil");
-    assert_eq!(fs::read(place.layout.state()).unwrap(), b"next");
+    check_evil_is_kept(&place, &guard);
 }
 
 #[test]
