@@ -123,6 +123,20 @@ const PAIRS: &[(&str, &str, &str)] = &[
     ("mvnw", "mvn", ""),
 ];
 
+/// What yarn and pnpm run from the packages at hand: words that run another, and programs that a project brings.
+const RUN_BY_NAME: &[&str] = &[
+    "exec",
+    "dlx",
+    "rimraf",
+    "del-cli",
+    "changeset",
+    "lerna",
+    "semantic-release",
+    "release-it",
+    "np",
+    "vsce",
+];
+
 /// Programs whose first operand is the program that counts: `php artisan`, `bundle exec rake`.
 const CARRIERS: &[(&str, &[&str])] = &[
     ("php", &["artisan", "bin/console", "wp"]),
@@ -137,36 +151,8 @@ const CARRIERS: &[(&str, &[&str])] = &[
     ("pdm", &["run"]),
     ("hatch", &["run"]),
     ("rye", &["run"]),
-    (
-        "yarn",
-        &[
-            "exec",
-            "dlx",
-            "rimraf",
-            "del-cli",
-            "changeset",
-            "lerna",
-            "semantic-release",
-            "release-it",
-            "np",
-            "vsce",
-        ],
-    ),
-    (
-        "pnpm",
-        &[
-            "exec",
-            "dlx",
-            "rimraf",
-            "del-cli",
-            "changeset",
-            "lerna",
-            "semantic-release",
-            "release-it",
-            "np",
-            "vsce",
-        ],
-    ),
+    ("yarn", RUN_BY_NAME),
+    ("pnpm", RUN_BY_NAME),
     ("npm", &["exec", "x"]),
     ("bun", &["x"]),
     ("deno", &["x"]),
