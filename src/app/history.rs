@@ -13,7 +13,7 @@ use crate::domain::phase::Phase;
 use crate::domain::run::{Run, State};
 use crate::store::archives::{self, Archive};
 use crate::store::{Layout, StoreError, snapshot};
-use crate::text::one_line;
+use crate::text::{n_of, one_line};
 
 /// A run in the history.
 #[derive(Debug, Clone)]
@@ -144,8 +144,10 @@ impl Finished {
     pub fn how_far(&self) -> Option<String> {
         let told = self.told.as_ref().ok()?;
         Some(format!(
-            "{} of {} step(s), {} commit(s)",
-            told.n_done, told.n_steps, told.n_commits
+            "{} of {}, {}",
+            told.n_done,
+            n_of(told.n_steps, "step"),
+            n_of(told.n_commits, "commit")
         ))
     }
 

@@ -665,6 +665,9 @@ pub enum News {
         item: String,
         /// Path to what happens to it.
         paths: BTreeMap<String, String>,
+        /// Path to the lines that go and come, each with its sign, cut to a bound; what no CLI told is not there.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        diffs: BTreeMap<String, String>,
     },
     /// The CLI itself refused a call.
     CallDenied {

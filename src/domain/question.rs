@@ -11,7 +11,7 @@ use super::ids::{At, RequestId, Sha256};
 use super::phase::Gate;
 use super::turn::{Purpose, TurnOrder};
 use crate::permission::Action;
-use crate::text::{clean, one_line};
+use crate::text::{clean, n_of, one_line};
 
 /// A question that waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -565,13 +565,19 @@ impl QuestionKind {
                 reason: ArbitrationReason::Cap,
                 open,
             } => {
-                format!("the review reached its cap with {open} open finding(s)")
+                format!(
+                    "the review reached its cap with {} open",
+                    n_of(*open, "finding")
+                )
             }
             Self::Arbitration {
                 reason: ArbitrationReason::Stall,
                 open,
             } => {
-                format!("the review makes no progress, {open} finding(s) stay open")
+                format!(
+                    "the review makes no progress, {} open",
+                    n_of(*open, "finding")
+                )
             }
             Self::ManualEdit => "the plan is being edited by hand".to_owned(),
             Self::StalePlan { .. } => "plan.md is not the plan that was reviewed".to_owned(),
@@ -654,8 +660,11 @@ impl DraftFile {
     /// The document and how much of it is new.
     pub fn in_words(&self) -> String {
         format!(
-            "{}, {} line(s), differs by +{} −{}",
-            self.name, self.n_lines, self.n_added, self.n_removed
+            "{}, {}, differs by +{} −{}",
+            self.name,
+            n_of(self.n_lines, "line"),
+            self.n_added,
+            self.n_removed
         )
     }
 }
@@ -688,7 +697,10 @@ impl Terms {
         };
         let dirty = match self.dirty.len() {
             0 => String::new(),
-            n => format!("; {n} file(s) with uncommitted changes of yours stay as they are"),
+            n => format!(
+                "; {} with uncommitted changes of yours: left as they are",
+                n_of(n, "file")
+            ),
         };
         format!("shall the approved plan be executed? {commits}; {test}{dirty}")
     }

@@ -7,6 +7,7 @@ use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::review::Verdict;
 use crate::domain::undo::named;
 use crate::store::{Record, instant};
+use crate::text::n_of;
 
 use super::news;
 
@@ -22,15 +23,17 @@ pub(super) fn entry(record: &Record<Event>, iteration: u32) -> Option<String> {
                 record.run
             ));
         }
-        Event::PlanCommitted { plan, .. } => format!("plan written, {} step(s)", plan.steps.len()),
+        Event::PlanCommitted { plan, .. } => {
+            format!("plan written, {}", n_of(plan.steps.len(), "step"))
+        }
         Event::ReviewCommitted { review, .. } => {
             let verdict = match review.verdict {
                 Verdict::Approved => "approved",
                 Verdict::ChangesRequired => "changes required",
             };
             format!(
-                "review {iteration}: {verdict}, {} finding(s)",
-                review.remarks.len()
+                "review {iteration}: {verdict}, {}",
+                n_of(review.remarks.len(), "finding")
             )
         }
         Event::ResponseCommitted {
@@ -41,7 +44,7 @@ pub(super) fn entry(record: &Record<Event>, iteration: u32) -> Option<String> {
             } else {
                 "plan unchanged"
             };
-            format!("{} finding(s) answered, {plan}", responses.len())
+            format!("{} answered, {plan}", n_of(responses.len(), "finding"))
         }
         Event::Answered {
             answer: Answer::Execute,

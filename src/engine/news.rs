@@ -3,7 +3,9 @@
 //! This is the one way by which agent text becomes an event. Deltas are for the view alone and are
 //! not events.
 
-use crate::adapter::{AdapterEvent, ChangeKind, Failure, FailureKind, ToolStatus, TurnEnd};
+use crate::adapter::{
+    AdapterEvent, ChangeKind, Failure, FailureKind, FileChange, ToolStatus, TurnEnd,
+};
 use crate::domain::event::News;
 use crate::domain::session::Usage;
 use crate::domain::turn::{TurnResult, UsageLimit};
@@ -14,6 +16,9 @@ use crate::text::{clean, truncate};
 const MAX_TEXT: usize = 64 * 1024;
 /// How much of a tool's output an event holds, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 40);
+/// How much of what changed in a file an event holds: lines at the beginning and the end, and bytes.
+const DIFF_LINES: (usize, usize) = (120, 40);
+const MAX_DIFF: usize = 16 * 1024;
 /// The longest line for people, in characters.
 const MAX_LINE: usize = 300;
 
@@ -38,13 +43,7 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
             exit_code: *exit_code,
             output: truncate::to_lines(&block(output), OUTPUT_LINES.0, OUTPUT_LINES.1),
         },
-        AdapterEvent::FilesChanged { item, changes } => News::FilesChanged {
-            item: line(item),
-            paths: changes
-                .iter()
-                .map(|c| (line(&c.path.to_string_lossy()), change(&c.kind)))
-                .collect(),
-        },
+        AdapterEvent::FilesChanged { item, changes } => files_changed(item, changes),
         AdapterEvent::CallDenied { tool, reason } => News::CallDenied {
             tool: line(tool),
             reason: line(reason),
@@ -93,6 +92,29 @@ fn tool_status(status: ToolStatus) -> &'static str {
         ToolStatus::Declined => "declined",
         ToolStatus::Abandoned => "abandoned",
     }
+}
+
+fn files_changed(item: &str, changes: &[FileChange]) -> News {
+    let path = |change: &FileChange| line(&change.path.to_string_lossy());
+    let told = changes.iter().filter(|change| !change.diff.is_empty());
+    News::FilesChanged {
+        item: line(item),
+        paths: changes.iter().map(|c| (path(c), change(&c.kind))).collect(),
+        diffs: told.map(|change| (path(change), diff(change))).collect(),
+    }
+}
+
+/// The lines that a change takes and brings. Of a file that comes or goes whole a CLI may tell the text alone.
+fn diff(change: &FileChange) -> String {
+    let text = truncate::to_lines(&block(&change.diff), DIFF_LINES.0, DIFF_LINES.1);
+    let sign = match &change.kind {
+        _ if text.starts_with("@@ ") => return truncate::to_bytes(&text, MAX_DIFF),
+        ChangeKind::Add => "+",
+        ChangeKind::Delete => "-",
+        ChangeKind::Update | ChangeKind::Move(_) => "",
+    };
+    let signed: Vec<String> = text.lines().map(|line| format!("{sign}{line}")).collect();
+    truncate::to_bytes(&signed.join("\n"), MAX_DIFF)
 }
 
 fn change(kind: &ChangeKind) -> String {

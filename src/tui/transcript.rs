@@ -5,6 +5,7 @@
 //! scrolls up to them.
 
 mod block;
+mod card;
 mod earlier;
 mod finding;
 mod lines;
@@ -15,7 +16,8 @@ mod turns;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use block::{Block, Content, Folding, ToolEnd, Who};
+use block::{Block, Content, Folding, Who};
+use card::{Changed, ToolEnd};
 use earlier::Earlier;
 pub use earlier::WantsEarlier;
 pub use finding::Find;
@@ -128,7 +130,7 @@ pub fn facts(event: &Event) -> Vec<String> {
             Content::Speech { .. }
             | Content::Provisional { .. }
             | Content::Thinking { .. }
-            | Content::Tool { .. } => None,
+            | Content::Tool(_) => None,
         })
         .collect()
 }
@@ -154,10 +156,40 @@ impl Transcript {
                 self.drop_provisional();
                 self.push_all(retell::event(event));
             }
+            Event::StepRecorded { step, .. } => self.end_step(*step, event),
+            Event::TestsRan { .. } | Event::CommitMade { .. } => {
+                let told = retell::event(event);
+                for block in told.iter().filter(|block| block.is_good()) {
+                    self.turns.note_of_step(&block.content.text());
+                }
+                self.push_all(told);
+            }
             _ => self.push_all(retell::event(event)),
+        }
+        if let Event::QuestionAsked { .. } = event {
+            // Whoever is asked sees what it is about.
+            self.go_to_end();
         }
         let ended = self.turns.on_event(at, event);
         self.push_all(ended.into_iter().collect());
+    }
+
+    /// One line for a step that went well, in the place of those that said it bit by bit.
+    fn end_step(&mut self, step: u32, event: &Event) {
+        let told = self.turns.told_of_step();
+        let mut parts = Vec::new();
+        while let Some(block) = self
+            .blocks
+            .pop_back_if(|block| block.is_good() && told.contains(&block.content.text()))
+        {
+            self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
+            parts.push(block.content.text());
+        }
+        self.scroll.clamp(self.end(), self.end());
+        match parts.is_empty() {
+            true => self.push_all(retell::event(event)),
+            false => self.push_all(retell::step_is_done(step, parts.into_iter().rev())),
+        }
     }
 
     fn on_news(&mut self, role: Role, news: &News) {
@@ -169,6 +201,13 @@ impl Transcript {
                 exit_code,
                 output,
             } => self.end_tool(item, status, *exit_code, output),
+            News::FilesChanged { item, paths, diffs } => {
+                let changed = |(path, change): (&String, &String)| {
+                    let diff = diffs.get(path).map_or("", String::as_str);
+                    Changed::new(path, change, diff)
+                };
+                self.change_files(item, paths.iter().map(changed).collect());
+            }
             _ => self.push_all(retell::news(role, news)),
         }
     }
@@ -257,6 +296,19 @@ impl Transcript {
                 self.ends.insert(wanted.to_owned(), ended);
             }
             None => {}
+        }
+    }
+
+    /// Tells on its card what a call changes; a call of which nothing is kept has said it before.
+    fn change_files(&mut self, wanted: &str, files: Vec<Changed>) {
+        let root = self.root.clone();
+        let is_wanted = |block: &&mut Block| block.card().is_some_and(|card| card.item == wanted);
+        if let Some(block) = self.blocks.iter_mut().rev().find(is_wanted) {
+            let before = block.n_bytes();
+            block.change(files);
+            block.name_from(&root);
+            let now = block.n_bytes();
+            self.n_bytes = (self.n_bytes + now).saturating_sub(before);
         }
     }
 
@@ -412,8 +464,12 @@ impl Transcript {
                 break;
             }
             let is_picked = picked == Some(number);
-            let lines = block.lines(columns, folding).skip(skip).take(left);
-            shown.extend(lines.map(|line| Row { line, is_picked }));
+            let lines = block.lines(columns, folding).enumerate();
+            shown.extend(lines.skip(skip).take(left).map(|(n, line)| Row {
+                // The blank above a name is between two blocks.
+                is_picked: is_picked && (n > 0 || line.width() > 0),
+                line,
+            }));
             self.shown.resize(shown.len(), number);
             skip = 0;
         }

@@ -8,6 +8,7 @@ use similar::{ChangeTag, DiffOp, TextDiff};
 
 use super::theme;
 use super::wrap::{shown, width, wrap};
+use crate::text::n_of;
 
 /// How many columns two texts need beside each other.
 const MIN_COLUMNS: usize = 60;
@@ -43,9 +44,9 @@ impl Versions {
                 .count()
         };
         format!(
-            "{}: the agent's text has {} line(s) and differs from yours by +{} −{}",
+            "{}: the agent's text has {} and differs from yours by +{} −{}",
             self.name,
-            agents.lines().count(),
+            n_of(agents.lines().count(), "line"),
             count(ChangeTag::Insert),
             count(ChangeTag::Delete)
         )

@@ -91,7 +91,8 @@ pub fn silent(silent: &Silent, now: At) -> String {
 /// A count of tokens, short.
 pub fn tokens(n: u64) -> String {
     match n {
-        0..10_000 => n.to_string(),
+        0..1_000 => n.to_string(),
+        1_000..10_000 => format!("{}.{}k", n / 1_000, n / 100 % 10),
         10_000..10_000_000 => format!("{}k", n / 1_000),
         10_000_000.. => format!("{}M", n / 1_000_000),
     }

@@ -64,6 +64,26 @@ pub fn cut(text: &str, columns: usize) -> String {
     out
 }
 
+/// Cuts a line to at most `columns` in its middle, so that its end stays: of a path, the file.
+pub fn cut_middle(text: &str, columns: usize) -> String {
+    if text.width() <= columns || columns < 5 {
+        return cut(text, columns);
+    }
+    let for_end = (columns - 1) * 2 / 3;
+    let mut end = Vec::new();
+    let mut used = 0;
+    for grapheme in text.graphemes(true).rev() {
+        if used + grapheme.width() > for_end {
+            break;
+        }
+        used += grapheme.width();
+        end.push(grapheme);
+    }
+    let mut out = cut(text, columns - used);
+    out.extend(end.into_iter().rev());
+    out
+}
+
 /// One grapheme with its width and style.
 struct Cell<'a> {
     grapheme: &'a str,

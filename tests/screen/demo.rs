@@ -155,7 +155,7 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let folder = world.repository().join("demo");
     // At a human speed, so that the turn is under way.
     let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("planner runs");
+    terminal.wait_for("the planner is");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
@@ -180,7 +180,7 @@ fn an_unfinished_run_goes_on_where_it_was() {
     terminal.wait_for("in phase REVIEW");
     terminal.type_keys("y");
     terminal.wait_for("reviews the plan: release?");
-    terminal.wait_for("plan.md is written: 3 step(s)");
+    terminal.wait_for("plan.md is written: 3 steps");
     terminal.type_keys(ENTER);
     terminal.wait_for("answers the review: release?");
     terminal.type_keys(CTRL_C);
@@ -215,7 +215,7 @@ fn a_signal_in_a_turn_gives_the_terminal_back_and_ends_the_agents() {
     let world = World::new();
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("planner runs");
+    terminal.wait_for("the planner is");
     terminal.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(terminal.wait_for_end().code(), Some(130));
     terminal.assert_given_back();

@@ -60,7 +60,7 @@ fn a_second_start_explains_itself_follows_the_run_and_takes_over() {
     // The release of the first one is seen in the second one.
     first.type_keys(ENTER);
     first.wait_for("reviews the plan: release?");
-    second.wait_for("plan.md is written: 3 step(s)");
+    second.wait_for("plan.md is written: 3 steps");
     second.type_keys("2");
     second.wait_for("Task: Count open last lines");
     second.type_keys("1");
@@ -107,7 +107,7 @@ fn looking_writes_nothing_and_needs_no_right_to_write() {
     let before = (everything(&world.repository()), everything(&world.home()));
     let mut terminal = world.open_in(ROOT, &["--view"]);
     terminal.wait_for("read-only, nobody works here");
-    terminal.wait_for("plan.md is written: 3 step(s)");
+    terminal.wait_for("plan.md is written: 3 steps");
     for (key, text) in [
         ("2", "Task: Count open last lines"),
         ("3", "There is no review yet"),
@@ -166,7 +166,7 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.wait_for("write what shall be done");
     terminal.type_keys("/history");
     terminal.type_keys(ENTER);
-    terminal.wait_for("2 finished run(s)");
+    terminal.wait_for("2 finished runs");
     terminal.wait_for("2026-01-02 · damaged · it has no state.json");
     terminal.type_keys("2");
     terminal.wait_for("read-only, a run of the history");

@@ -100,7 +100,7 @@ fn the_approval_shows_what_is_approved() {
     ran.ends(3)
         .complains("make check")
         .complains("agent-collab/a-test")
-        .complains("1 file(s) with uncommitted changes");
+        .complains("1 file with uncommitted changes");
 }
 
 #[test]

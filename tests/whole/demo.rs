@@ -50,7 +50,7 @@ fn every_scene_leads_to_its_question_and_on_to_the_end() {
         ("question", "the agent asks: Two words occur equally often"),
         (
             "arbitration",
-            "the review reached its cap with 3 open finding(s)",
+            "the review reached its cap with 3 findings open",
         ),
         ("no-document", "brought no document"),
         ("adapter-failed", "the turn failed (service)"),

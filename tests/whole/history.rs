@@ -37,8 +37,8 @@ fn finished_runs_are_listed_the_latest_first() {
     let world = with_history();
     let ran = world.program(&["history"]);
     ran.ends(0)
-        .says("DONE, 1 of 1 step(s), 1 commit(s), codex and claude")
-        .says("unfinished in APPROVED, 0 of 1 step(s)")
+        .says("DONE, 1 of 1 step, 1 commit, codex and claude")
+        .says("unfinished in APPROVED, 0 of 1 step")
         .says(".agent-collab/history/");
     assert!(
         ran.out.find("Another") < ran.out.find("A test"),

@@ -371,7 +371,7 @@ fn a_draft_that_a_cut_off_turn_left_is_used_where_the_user_says_so() {
     world
         .program(&["resume", "--auto", "--yes-execute", "--answer", "draft=use"])
         .ends(0)
-        .says("left a draft of plan.md, 7 line(s), differs by +7 −0");
+        .says("left a draft of plan.md, 7 lines, differs by +7 −0");
     assert_eq!(steps(&world), ["[Step 1] Write the draft"]);
 }
 

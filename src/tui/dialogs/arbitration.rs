@@ -3,6 +3,7 @@
 use super::{answer, cancel, identity};
 use crate::domain::question::{Answer, ArbitrationReason};
 use crate::domain::run::State;
+use crate::text::n_of;
 use crate::tui::action::{Action, DocumentKind};
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
@@ -14,12 +15,17 @@ const N_LISTED: usize = 8;
 pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &State) -> Sheet {
     let title = match reason {
         ArbitrationReason::Cap => format!(
-            "the review reached its cap of {} with {open} open finding(s)",
-            state.cap()
+            "the review reached its cap of {} with {} open",
+            state.cap(),
+            n_of(open, "finding")
         ),
         ArbitrationReason::Stall => format!(
-            "the review settled nothing for {} iteration(s), {open} finding(s) are open",
-            state.stall
+            "the review settled nothing for {}; open: {}",
+            n_of(
+                usize::try_from(state.stall).unwrap_or(usize::MAX),
+                "iteration"
+            ),
+            n_of(open, "finding")
         ),
     };
     let mut sheet = Sheet::new(identity(id), &title);

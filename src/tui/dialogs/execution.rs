@@ -6,6 +6,7 @@ use super::{answer, cancel, identity, listed};
 use crate::domain::phase::Mode;
 use crate::domain::question::{Answer, CommitTerms, Terms, TestSource};
 use crate::domain::run::State;
+use crate::text::n_of;
 use crate::tui::command::Command;
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
@@ -87,8 +88,8 @@ fn dirty(files: &[String]) -> String {
     match files {
         [] => "your working tree is clean".to_owned(),
         files => format!(
-            "{} file(s) have uncommitted changes of yours; steps that edit them will ask:\n{}",
-            files.len(),
+            "uncommitted changes of yours in {}; steps that edit them will ask:\n{}",
+            n_of(files.len(), "file"),
             listed(files, 5)
         ),
     }

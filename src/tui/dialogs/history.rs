@@ -1,5 +1,6 @@
 //! Dialog: the finished runs, one of which can be opened.
 
+use crate::text::n_of;
 use crate::tui::action::Action;
 use crate::tui::read_only::PastRun;
 use crate::tui::sheet::{Sheet, Then};
@@ -11,7 +12,10 @@ const NO_KEY: char = '·';
 
 /// Lets one of the runs be chosen, the latest first.
 pub fn sheet(runs: &[PastRun]) -> Sheet {
-    let title = format!("{} finished run(s): open which one, read-only?", runs.len());
+    let title = format!(
+        "{}: open which one, read-only?",
+        n_of(runs.len(), "finished run")
+    );
     let mut sheet = Sheet::new("history", &title);
     for (at, run) in runs.iter().enumerate() {
         let key = KEYS.get(at).copied().unwrap_or(NO_KEY);

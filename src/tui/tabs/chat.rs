@@ -26,10 +26,10 @@ pub fn draw(
     area: Rect,
     (empty, find): (&'static str, &str),
 ) {
-    // A column at the left, for the mark of what is pointed at.
+    // A column at the left, for the mark of what is pointed at; the same at the right.
     let area = Rect {
         x: area.x + 1,
-        width: area.width.saturating_sub(1).min(WIDEST),
+        width: area.width.saturating_sub(2).min(WIDEST),
         ..area
     };
     let columns = usize::from(area.width);
@@ -63,13 +63,13 @@ pub fn draw(
             (None, true) => "; Home goes to the beginning",
             (None, false) => "",
         };
-        let text = format!("── scrolled: End follows again{earlier} ");
+        let text = format!("── earlier · End follows again{earlier} ");
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,
             ..area
         };
-        frame.render_widget(Line::styled(cut(&text, columns), theme::NEEDS_YOU), last);
+        frame.render_widget(Line::styled(cut(&text, columns), theme::QUIET), last);
     }
 }
 

@@ -22,13 +22,64 @@ fn reviewing() -> State {
 fn a_call_opens_to_all_that_is_known_of_it() {
     let (mut screen, state) = (not_writing(), reviewing());
     // From the last block up: what the reviewer said, the call that runs, the one that failed.
-    press(&mut screen, Some(&state), &[",", ",", ",", " "]);
+    press(&mut screen, Some(&state), &[",", ",", ",", ",", " "]);
     check("call_open", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &[" "]);
     let folded = drawn(&mut screen, (80, 24), Some(&state));
     assert!(!folded.contains("collected 0 items"), "{folded}");
     press(&mut screen, Some(&state), &["<esc>", " "]);
     assert!(screen.toast.is_some(), "nothing is pointed at");
+}
+
+#[test]
+fn an_edit_opens_to_what_changed() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    press(&mut screen, Some(&state), &[",", ",", " "]);
+    check("edit_open", &mut screen, Some(&state));
+}
+
+#[test]
+fn a_step_that_went_well_is_one_line() {
+    let mut screen = Screen::new(settings());
+    let receipt = crate::domain::receipt::Receipt {
+        command: "python3 -m pytest -q".to_owned(),
+        outcome: crate::domain::receipt::TestOutcome::Passed,
+        counts: Some(crate::domain::receipt::Counts {
+            passed: 7,
+            failed: 0,
+            skipped: 0,
+        }),
+        ..crate::domain::receipt::Receipt::without_command()
+    };
+    let events = [
+        Event::TestsRan {
+            step: 2,
+            receipt,
+            changed: Vec::new(),
+            made_by_tests: Vec::new(),
+            entry_points: Vec::new(),
+            held: Vec::new(),
+            tree: None,
+        },
+        Event::CommitMade {
+            step: 2,
+            commit: "0e78f21f00".to_owned(),
+            message: "[Step 2] test sum".to_owned(),
+        },
+        Event::StepRecorded {
+            step: 2,
+            plan_file_sha256: None,
+        },
+    ];
+    for event in &events {
+        screen.on_event(NOW, event);
+    }
+    let seen = drawn(&mut screen, (120, 40), Some(&state(Phase::Execute)));
+    assert_eq!(seen.matches('✓').count(), 1, "{seen}");
+    assert!(
+        seen.contains("✓ step 2 is done · tests passed: 7 passed, 0 failed, 0 skipped · commit 0e78f21f test sum"),
+        "{seen}"
+    );
 }
 
 #[test]
@@ -42,10 +93,10 @@ fn what_is_pointed_at_is_copied() {
         }
     };
     assert!(copied(&mut screen, &["<c-y>"]).starts_with("计划不完整"));
-    let call = copied(&mut screen, &[",", ",", ",", "<c-y>"]);
+    let call = copied(&mut screen, &[",", ",", ",", ",", "<c-y>"]);
     assert_eq!(
         call,
-        "bash python3 -m pytest -q\ncollected 0 items\nE   ModuleNotFoundError: No module named 'calc'"
+        "$ python3 -m pytest -q\ncollected 0 items\nE   ModuleNotFoundError: No module named 'calc'"
     );
     assert_eq!(copied(&mut screen, &["[", "[", "<c-y>"]), "yes");
 }

@@ -126,7 +126,7 @@ fn finished_runs_are_there_to_choose_from() {
         date: format!("2026-11-{n:02}"),
         ended: "DONE".to_owned(),
         about: format!("为计算器加入求和, run number {n}\u{1b}[2J"),
-        how_far: "3 of 3 step(s), 2 commit(s)".to_owned(),
+        how_far: "3 of 3 steps, 2 commits".to_owned(),
     };
     let mut runs: Vec<PastRun> = (1..=28).rev().map(run).collect();
     runs[1].ended = "damaged".to_owned();

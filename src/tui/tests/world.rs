@@ -481,6 +481,29 @@ pub fn story() -> Vec<Event> {
             ),
         ),
         agent(Role::Planner, tool("t3", "ls 目录 🎉")),
+        agent(
+            Role::Planner,
+            News::ToolStarted {
+                item: "t4".to_owned(),
+                tool: "edit".to_owned(),
+                title: "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
+            },
+        ),
+        agent(
+            Role::Planner,
+            News::FilesChanged {
+                item: "t4".to_owned(),
+                paths: BTreeMap::from([(
+                    "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
+                    "update".to_owned(),
+                )]),
+                diffs: BTreeMap::from([(
+                    "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
+                    "@@ -1,2 +1,3 @@\n # Task\n-1. [ ] 写\n+1. [ ] 写 `sum`\n+2. [ ] test it with a line that is long enough to be wrapped at forty columns 🎉".to_owned(),
+                )]),
+            },
+        ),
+        agent(Role::Planner, ended("t4", "completed", 0, "")),
         phase(Phase::WritePlan, Phase::Review),
         agent(
             Role::Reviewer,

@@ -4,6 +4,7 @@
 
 use ratatui::text::Line;
 
+use super::card::{Card, Changed, ToolEnd};
 use super::lines::{self, Laid, Look};
 use crate::domain::turn::Role;
 use crate::text::truncate;
@@ -11,9 +12,6 @@ use crate::tui::wrap::{drawable, shown};
 
 /// How many bytes of one block are shown; the session's file holds the rest.
 const MAX_TEXT: usize = 256 << 10;
-
-/// How many bytes of a tool's output are kept; the session's file holds the rest.
-const MAX_OUTPUT: usize = 8 << 10;
 
 /// Who speaks or acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,14 +55,7 @@ pub enum Content {
         text: String,
     },
     /// A call of a tool.
-    Tool {
-        /// The call.
-        item: String,
-        /// What is done, in one line.
-        title: String,
-        /// How it ended, once it did.
-        end: Option<ToolEnd>,
-    },
+    Tool(Card),
     /// A quiet line of the program.
     Notice {
         /// The text.
@@ -93,61 +84,8 @@ pub enum Tone {
     Good,
     /// Badly.
     Bad,
-    /// Somebody waits for the user.
-    NeedsYou,
-}
-
-/// How a tool ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolEnd {
-    /// The CLI's word, with the exit code where there is one.
-    pub status: String,
-    /// Whether it went well.
-    pub tone: Tone,
-    /// The last line of its output, where it went badly.
-    pub detail: Option<String>,
-    /// The end of its output, drawable.
-    pub output: String,
-}
-
-impl ToolEnd {
-    /// Says how a tool ended, by the CLI's word, its exit code and its output.
-    pub fn new(word: &str, exit_code: Option<i32>, output: &str) -> Self {
-        let went_badly = exit_code.is_some_and(|code| code != 0)
-            || matches!(word, "failed" | "error" | "declined" | "denied");
-        let last = output.lines().rev().find(|line| !line.trim().is_empty());
-        let status = match exit_code {
-            Some(code) if code != 0 => format!("{word}, exit {code}"),
-            Some(_) | None => word.to_owned(),
-        };
-        Self {
-            status: shown(&status),
-            tone: if went_badly { Tone::Bad } else { Tone::Good },
-            detail: last
-                .filter(|_| went_badly)
-                .map(|line| crate::tui::wrap::one_line(&truncate::to_bytes(line, 400))),
-            output: end_of(output),
-        }
-    }
-
-    /// How many bytes it holds.
-    pub fn n_bytes(&self) -> usize {
-        self.status.len() + self.output.len() + self.detail.as_ref().map_or(0, String::len)
-    }
-}
-
-/// The end of a tool's output, whole lines of it.
-fn end_of(output: &str) -> String {
-    let output = output.trim_end();
-    let mut from = output.len().saturating_sub(MAX_OUTPUT);
-    while !output.is_char_boundary(from) {
-        from += 1;
-    }
-    match output.get(from..) {
-        Some(end) if from > 0 => shown(end.split_once('\n').map_or(end, |(_, rest)| rest)),
-        Some(end) => shown(end),
-        None => String::new(),
-    }
+    /// The user was asked; what waits now stands in its dialog.
+    Asked,
 }
 
 /// A block and its lines.
@@ -209,10 +147,7 @@ impl Content {
             | Self::Notice { text }
             | Self::Fact { text, .. }
             | Self::Divider { text } => text.clone(),
-            Self::Tool { title, end, .. } => match end {
-                Some(end) if !end.output.is_empty() => format!("{title}\n{}", end.output),
-                _ => title.clone(),
-            },
+            Self::Tool(card) => card.text(),
         }
     }
 }
@@ -237,6 +172,17 @@ impl Block {
             own: None,
             laid: Laid::default(),
         }
+    }
+
+    /// Tells whether it says that something went well.
+    pub fn is_good(&self) -> bool {
+        matches!(
+            self.content,
+            Content::Fact {
+                tone: Tone::Good,
+                ..
+            }
+        )
     }
 
     /// Tells whether it is being written.
@@ -266,35 +212,51 @@ impl Block {
         }
     }
 
-    /// The tool's call that it shows and that has not ended.
-    pub fn running(&self) -> Option<&str> {
+    /// The tool's call that it shows, where it shows one.
+    pub fn card(&self) -> Option<&Card> {
         match &self.content {
-            Content::Tool {
-                item, end: None, ..
-            } => Some(item),
+            Content::Tool(card) => Some(card),
             _ => None,
         }
     }
 
+    /// The tool's call that it shows and that has not ended.
+    pub fn running(&self) -> Option<&str> {
+        let card = self.card().filter(|card| card.end.is_none())?;
+        Some(&card.item)
+    }
+
     /// Ends a tool's call; gives the bytes that came to it.
     pub fn end_tool(&mut self, ended: ToolEnd) -> usize {
-        let Content::Tool { end, .. } = &mut self.content else {
+        let Content::Tool(card) = &mut self.content else {
             return 0;
         };
         let n_bytes = ended.n_bytes();
-        *end = Some(ended);
+        card.end = Some(ended);
         self.laid = Laid::default();
         n_bytes
     }
 
+    /// Tells what a call changes.
+    pub fn change(&mut self, files: Vec<Changed>) {
+        if let Content::Tool(card) = &mut self.content {
+            card.change(files);
+            self.laid = Laid::default();
+        }
+    }
+
     /// Names the files that it lists or a call is about from a folder on.
     pub fn name_from(&mut self, root: &str) {
-        let (Content::Tool { title: text, .. } | Content::Notice { text }) = &mut self.content
-        else {
-            return;
+        let differs = match &mut self.content {
+            _ if root.is_empty() => false,
+            Content::Tool(card) => card.name_from(root),
+            Content::Notice { text } if text.contains(root) => {
+                *text = text.replace(root, "");
+                true
+            }
+            _ => false,
         };
-        if !root.is_empty() && text.contains(root) {
-            *text = text.replace(root, "");
+        if differs {
             self.laid = Laid::default();
         }
     }
@@ -308,9 +270,7 @@ impl Block {
             | Content::Notice { text }
             | Content::Fact { text, .. }
             | Content::Divider { text } => text.len(),
-            Content::Tool { item, title, end } => {
-                item.len() + title.len() + end.as_ref().map_or(0, ToolEnd::n_bytes)
-            }
+            Content::Tool(card) => card.n_bytes(),
         }
     }
 
@@ -353,9 +313,7 @@ impl Block {
     pub fn turn(&mut self, thinking: Folding) -> bool {
         let can = match &self.content {
             Content::Thinking { .. } => true,
-            Content::Tool { end, title, .. } => {
-                end.as_ref().is_some_and(|end| !end.output.is_empty()) || title.len() > 60
-            }
+            Content::Tool(card) => card.can_open(),
             _ => false,
         };
         if can {

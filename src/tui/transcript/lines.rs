@@ -5,7 +5,9 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::block::{Content, Folding, Tone, ToolEnd, Who};
+use super::block::{Content, Folding, Tone, Who};
+use crate::domain::findings::Severity;
+use crate::text::n_of;
 use crate::tui::markdown::{self, Markdown};
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width, wrap};
@@ -118,37 +120,34 @@ fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
             lines.extend(markdown::lay_out(text, columns, theme::PLAIN));
             lines
         }
-        Content::Thinking { text } => thinking(who, text, columns, folding),
-        Content::Tool { title, end, .. } => {
-            let mut lines = match look.is_named {
-                true => name(who),
-                false => Vec::new(),
-            };
-            lines.extend(tool(title, end.as_ref(), (columns, folding)));
-            lines
-        }
+        Content::Thinking { text } => below_name(who, look, thinking(text, columns, folding)),
+        Content::Tool(card) => below_name(who, look, card.lines(columns, folding)),
         Content::Notice { text } => marked("· ", text, theme::QUIET, columns),
         Content::Fact { text, tone } => fact(text, *tone, columns),
         Content::Divider { text } => divider(text, columns),
     }
 }
 
-fn thinking(who: Who, text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> {
-    let whose = match who {
-        Who::Agent(role) => role.name(),
-        Who::You | Who::System => "",
-    };
+/// Lines that need no blank before them, below the name where it stands here.
+fn below_name(who: Who, look: Look, lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    match look.is_named {
+        true => name(who).into_iter().chain(lines).collect(),
+        false => lines,
+    }
+}
+
+fn thinking(text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> {
     let first = text.lines().next().unwrap_or_default();
     let more = match text.lines().count() {
         0 | 1 => String::new(),
-        n => format!(" (+{})", n - 1),
+        n => format!("  +{}", n_of(n - 1, "line")),
     };
     let head = match folding {
         Folding::Folded => {
             let room = columns.saturating_sub(width(&more));
-            cut(&format!("▸ {whose} thinks: {first}"), room) + &more
+            cut(&format!("▸ thinks: {first}"), room) + &more
         }
-        Folding::Open => cut(&format!("▾ {whose} thinks:"), columns),
+        Folding::Open => "▾ thinks:".to_owned(),
     };
     let mut lines = vec![Line::styled(head, theme::QUIET)];
     if folding == Folding::Open {
@@ -159,67 +158,38 @@ fn thinking(who: Who, text: &str, columns: usize, folding: Folding) -> Vec<Line<
     lines
 }
 
-/// One line a call: sign, title, status, and a second one with what went wrong; opened, all that is known.
-fn tool(
-    title: &str,
-    end: Option<&ToolEnd>,
-    (columns, folding): (usize, Folding),
-) -> Vec<Line<'static>> {
-    let (sign, style, status) = match end {
-        None => ("◌ ", theme::QUIET, "runs".to_owned()),
-        Some(end) => match end.tone {
-            Tone::Bad => ("✗ ", theme::BAD, end.status.clone()),
-            Tone::Plain | Tone::Good | Tone::NeedsYou => ("✓ ", theme::GOOD, end.status.clone()),
-        },
-    };
-    let output = end.map_or("", |end| end.output.as_str());
-    let fold = match folding {
-        _ if output.is_empty() => "  ",
-        Folding::Folded => "▸ ",
-        Folding::Open => "▾ ",
-    };
-    let status = cut(&status, columns / 2);
-    let room = columns.saturating_sub(width(&status) + 4);
-    let title_cut = cut(title, room.saturating_sub(2));
-    let gap = room
-        .saturating_sub(2 + width(&title_cut))
-        .min(2)
-        .max(usize::from(!status.is_empty()));
-    let mut lines = vec![Line::from(vec![
-        Span::styled(fold, theme::QUIET),
-        Span::styled(sign, style),
-        Span::styled(title_cut.clone(), theme::PLAIN),
-        Span::raw(" ".repeat(gap)),
-        Span::styled(status, style),
-    ])];
-    if folding == Folding::Open {
-        if title_cut != title {
-            lines.extend(marked("    ", title, theme::CODE, columns));
-        }
-        for line in output.lines() {
-            lines.extend(marked("  │ ", line, theme::QUIET, columns));
-        }
-    } else if let Some(detail) = end.and_then(|end| end.detail.as_ref()) {
-        lines.push(Line::styled(
-            cut(&format!("    {detail}"), columns),
-            theme::QUIET,
-        ));
-    }
-    lines
-}
-
+/// What is known, in one line; of a list below it only what blocks has weight.
 fn fact(text: &str, tone: Tone, columns: usize) -> Vec<Line<'static>> {
     let (sign, style) = match tone {
         Tone::Plain => ("■ ", theme::STRONG),
         Tone::Good => ("✓ ", theme::GOOD),
         Tone::Bad => ("✗ ", theme::BAD),
-        Tone::NeedsYou => ("? ", theme::NEEDS_YOU),
+        Tone::Asked => ("? ", theme::QUIET),
     };
-    marked(sign, text, style, columns)
+    if tone != Tone::Plain {
+        return marked(sign, text, style, columns);
+    }
+    let (head, list) = text.split_once('\n').unwrap_or((text, ""));
+    let mut lines = marked(sign, head, style, columns);
+    for item in list.lines() {
+        let spans = match item.split_once(BLOCKS) {
+            Some((before, after)) => vec![
+                Span::raw(format!("  {before}")),
+                Span::styled(BLOCKS, theme::severity(Severity::Blocking)),
+                Span::raw(after.to_owned()),
+            ],
+            None => vec![Span::raw(format!("  {item}"))],
+        };
+        lines.extend(wrap(&spans, columns, 5));
+    }
+    lines
 }
 
+/// What a finding begins with that blocks.
+const BLOCKS: &str = "[blocking]";
+
 /// Lines that begin with a sign; those after the first stand below the text.
-fn marked(sign: &str, text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
+pub(super) fn marked(sign: &str, text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (n, line) in text.lines().enumerate() {
         let lead = if n == 0 {

@@ -98,7 +98,7 @@ impl Transcript {
             Content::Speech { .. }
             | Content::Provisional { .. }
             | Content::Thinking { .. }
-            | Content::Tool { .. } => true,
+            | Content::Tool(_) => true,
             Content::Notice { .. } | Content::Fact { .. } | Content::Divider { .. } => false,
         })
     }

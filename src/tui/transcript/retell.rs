@@ -3,11 +3,13 @@
 //! Refuses to change anything that is already told; ends of tools and finished texts do that elsewhere.
 
 use super::block::{Block, Content, Tone, Who};
+use super::card::Card;
 use crate::domain::event::{Event, News};
 use crate::domain::question::{Answer, CommitTerms};
 use crate::domain::review::{Review, Verdict};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
+use crate::text::n_of;
 use crate::tui::wrap::{one_line, shown};
 
 /// The blocks of an event; none for what other places of the screen show.
@@ -41,9 +43,6 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::Left { reason } => notice(&format!("the program ended here: {reason}")),
         Event::Answered { answer, .. } => you(&answer_in_words(answer)),
         Event::FindingSettled { n } => you(&format!("finding {n} is settled")),
-        Event::SessionVersion { role, version } => {
-            notice(&format!("{} runs {version}", role.name()))
-        }
         Event::SessionLost { role, reason } => fact(
             Tone::Bad,
             &format!(
@@ -65,9 +64,10 @@ pub fn event(event: &Event) -> Vec<Block> {
         ),
         Event::LimitPassed { .. } => notice("the wait for the usage limit is over"),
         Event::TurnEnded { result, .. } => turn_ended(result),
-        Event::PlanCommitted { plan, .. } => {
-            good(&format!("plan.md is written: {} step(s)", plan.steps.len()))
-        }
+        Event::PlanCommitted { plan, .. } => good(&format!(
+            "plan.md is written: {}",
+            n_of(plan.steps.len(), "step")
+        )),
         Event::ReviewCommitted { review, .. } => review_committed(review),
         Event::ResponseCommitted {
             responses,
@@ -107,7 +107,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         )],
         Event::QuestionAsked { question } => match question.kind {
             crate::domain::question::QuestionKind::Gate { .. } => Vec::new(),
-            _ => fact(Tone::NeedsYou, &question.kind.in_words()),
+            _ => fact(Tone::Asked, &question.kind.in_words()),
         },
         Event::ApprovalAnswered {
             allowed,
@@ -165,6 +165,8 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::Tampered { files } => fact(Tone::Bad, &tampered(files)),
         Event::EffectFailed { what, message } => fact(Tone::Bad, &format!("{what}: {message}")),
         Event::Agent { role, news, .. } => self::news(*role, news),
+        // Whoever knows the adapters tells this.
+        Event::SessionVersion { .. } => Vec::new(),
         Event::Created(_)
         | Event::AgentsRegistered { .. }
         | Event::Released
@@ -194,11 +196,9 @@ pub fn news(role: Role, news: &News) -> Vec<Block> {
             "" => Vec::new(),
             text => agent(Content::Thinking { text: shown(text) }),
         },
-        News::ToolStarted { item, tool, title } => agent(Content::Tool {
-            item: item.clone(),
-            title: one_line(&format!("{tool} {title}")),
-            end: None,
-        }),
+        News::ToolStarted { item, tool, title } => {
+            agent(Content::Tool(Card::new(item, tool, title)))
+        }
         News::ToolEnded { .. } => Vec::new(),
         News::FilesChanged { paths, .. } => {
             let list: Vec<String> = paths
@@ -225,6 +225,16 @@ pub fn news(role: Role, news: &News) -> Vec<Block> {
             fact(Tone::Bad, &format!("a line that is no frame: {problem}"))
         }
     }
+}
+
+/// A step that went well: its tests and its commit behind it.
+pub fn step_is_done(step: u32, parts: impl Iterator<Item = String>) -> Vec<Block> {
+    let (checked, marked) = (format!("step {step}: "), format!("[Step {step}] "));
+    let parts = parts.map(|part| part.replacen(&checked, "", 1).replacen(&marked, "", 1));
+    let all: Vec<String> = std::iter::once(format!("step {step} is done"))
+        .chain(parts)
+        .collect();
+    good(&all.join(" · "))
 }
 
 fn you(text: &str) -> Vec<Block> {
@@ -272,9 +282,9 @@ fn review_committed(review: &Review) -> Vec<Block> {
         )
     });
     let head = format!(
-        "review: {}{doubt}, {} finding(s)",
+        "review: {}{doubt}, {}",
         review.verdict.word(),
-        review.remarks.len()
+        n_of(review.remarks.len(), "finding")
     );
     let lines: Vec<String> = std::iter::once(head).chain(remarks).collect();
     fact(tone, &lines.join("\n"))
@@ -287,10 +297,11 @@ fn response_in_words(n_responses: usize, unanswered: &[u32], is_changed: bool) -
         "the plan stays"
     };
     let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
+    let answered = n_of(n_responses, "finding");
     match left.as_slice() {
-        [] => format!("answers to {n_responses} finding(s), {plan}"),
+        [] => format!("answers to {answered}, {plan}"),
         left => format!(
-            "answers to {n_responses} finding(s), {plan}; unanswered: {}",
+            "answers to {answered}, {plan}; unanswered: {}",
             left.join(", ")
         ),
     }
@@ -320,7 +331,8 @@ fn tampered(files: &[(String, String)]) -> String {
 fn answer_in_words(answer: &Answer) -> String {
     match answer {
         Answer::ForcePass => "let the plan pass".to_owned(),
-        Answer::MoreIterations { n } => format!("{n} more iteration(s)"),
+        Answer::MoreIterations { n: 1 } => "1 more iteration".to_owned(),
+        Answer::MoreIterations { n } => format!("{n} more iterations"),
         Answer::EditByHand => "I edit by hand".to_owned(),
         Answer::CancelRun => "cancel the run".to_owned(),
         Answer::Edited { .. } => "I am done editing".to_owned(),

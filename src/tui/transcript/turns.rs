@@ -10,6 +10,7 @@ use crate::domain::ids::At;
 use crate::domain::session::Usage;
 use crate::domain::turn::{Role, TurnResult};
 use crate::tui::words::{elapsed, tokens};
+use crate::tui::wrap::one_line;
 
 /// The turn at hand.
 #[derive(Debug, Default)]
@@ -21,6 +22,10 @@ pub(super) struct Turns {
     used: BTreeMap<Role, Usage>,
     /// The totals when the turn began.
     before: BTreeMap<Role, Usage>,
+    /// At which adapter each role is, as far as it was told.
+    adapters: BTreeMap<Role, String>,
+    /// What was told of the step that is checked.
+    step: Vec<String>,
 }
 
 impl Turns {
@@ -30,8 +35,21 @@ impl Turns {
             Event::UsageReported { role, usage } => {
                 self.used.insert(*role, *usage);
             }
+            Event::Created(created) => {
+                let reviewer = created.reviewer.iter();
+                let all = [(Role::Planner, &created.planner)].into_iter();
+                let all = all.chain(reviewer.map(|session| (Role::Reviewer, session)));
+                self.adapters = all.map(|(role, (_, name))| (role, name.clone())).collect();
+            }
+            Event::SessionMoved { role, adapter, .. } => {
+                self.adapters.insert(*role, adapter.clone());
+            }
+            Event::SessionVersion { role, version } => {
+                return Some(self.is_of_version(*role, version));
+            }
             Event::TurnStarted { .. } => {
                 self.since = Some(at);
+                self.step.clear();
                 self.last = None;
                 self.before.clone_from(&self.used);
             }
@@ -49,6 +67,27 @@ impl Turns {
         None
     }
 
+    /// Which CLI a role is played by; its version may begin with its name.
+    fn is_of_version(&self, role: Role, version: &str) -> Block {
+        let version = one_line(version);
+        let who = role.name();
+        let text = match self.adapters.get(&role).map(|name| one_line(name)) {
+            Some(name) if !version.starts_with(&name) => format!("the {who} is {name} {version}"),
+            Some(_) | None => format!("the {who} is {version}"),
+        };
+        Block::new(Who::System, Content::notice(&text))
+    }
+
+    /// Notes what was told of a step that is checked: one line says it again once the step is done.
+    pub fn note_of_step(&mut self, text: &str) {
+        self.step.push(text.to_owned());
+    }
+
+    /// What was told of the step that is done now.
+    pub fn told_of_step(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.step)
+    }
+
     fn in_words(&self, role: Role, took: &str) -> String {
         let of = |totals: &BTreeMap<Role, Usage>| totals.get(&role).cloned().unwrap_or_default();
         let (now, before) = (of(&self.used), of(&self.before));
@@ -64,8 +103,7 @@ impl Turns {
     /// Says whether a block needs a name line: the first of its author, and after somebody else's.
     pub fn names(&mut self, block: &Block) -> bool {
         match (block.who, &block.content) {
-            // It says by itself who thinks.
-            (Who::Agent(_), Content::Thinking { .. }) | (Who::System, _) => false,
+            (Who::System, _) => false,
             (Who::Agent(role), _) => self.last.replace(role) != Some(role),
             (Who::You, _) => {
                 self.last = None;

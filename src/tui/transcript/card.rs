@@ -1,0 +1,477 @@
+//! A call of a tool as a card: one line that says what is done and how it ended, and opened all that is
+//! known of it: the command with its output, the files with what changed in them.
+//!
+//! Refuses to know events and files: what changed is what the CLI told.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::block::Folding;
+use super::lines::marked;
+use crate::text::truncate;
+use crate::tui::theme;
+use crate::tui::wrap::{cut, cut_middle, one_line, shown, width, wrap};
+
+/// How many bytes of a tool's output are kept; the session's file holds the rest.
+const MAX_OUTPUT: usize = 8 << 10;
+
+/// A call; all texts are drawable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// The CLI's name of the call.
+    pub item: String,
+    /// What kind of tool.
+    tool: String,
+    /// What it is about, in one line.
+    about: String,
+    /// The files that it changes.
+    files: Vec<Changed>,
+    /// How it ended, once it did.
+    pub end: Option<ToolEnd>,
+}
+
+/// A file that a call changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// Where it is.
+    pub path: String,
+    /// What happens to it: `add`, `update`, `delete`, `move to …`.
+    pub change: String,
+    /// Its lines that go and come, as in a diff; empty where the CLI did not tell them.
+    pub diff: String,
+}
+
+/// How a tool ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolEnd {
+    /// What is worth saying of it: nothing where it just went well.
+    status: String,
+    /// Whether it went well.
+    outcome: Outcome,
+    /// The last line of its output, where it went badly.
+    detail: Option<String>,
+    /// The end of its output, drawable.
+    output: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Well,
+    Badly,
+}
+
+impl ToolEnd {
+    /// Says how a tool ended, by the CLI's word, its exit code and its output.
+    pub fn new(word: &str, exit_code: Option<i32>, output: &str) -> Self {
+        let is_bad_word = matches!(word, "failed" | "error" | "declined" | "denied");
+        let code = exit_code.filter(|code| *code != 0);
+        let outcome = match code.is_some() || is_bad_word {
+            true => Outcome::Badly,
+            false => Outcome::Well,
+        };
+        let status = match (word, code) {
+            ("completed", None) => String::new(),
+            ("completed" | "failed", Some(code)) => format!("exit {code}"),
+            (word, Some(code)) => format!("{word}, exit {code}"),
+            (word, None) => word.to_owned(),
+        };
+        let last = output.lines().rev().find(|line| !line.trim().is_empty());
+        Self {
+            status: shown(&status),
+            outcome,
+            detail: last
+                .filter(|_| outcome == Outcome::Badly)
+                .map(|line| one_line(&truncate::to_bytes(line, 400))),
+            output: end_of(output),
+        }
+    }
+
+    /// How many bytes it holds.
+    pub fn n_bytes(&self) -> usize {
+        self.status.len() + self.output.len() + self.detail.as_ref().map_or(0, String::len)
+    }
+}
+
+/// The end of a tool's output, whole lines of it.
+fn end_of(output: &str) -> String {
+    let output = output.trim_end();
+    let mut from = output.len().saturating_sub(MAX_OUTPUT);
+    while !output.is_char_boundary(from) {
+        from += 1;
+    }
+    match output.get(from..) {
+        Some(end) if from > 0 => shown(end.split_once('\n').map_or(end, |(_, rest)| rest)),
+        Some(end) => shown(end),
+        None => String::new(),
+    }
+}
+
+impl Changed {
+    /// Tells of a file; gives it back drawable.
+    pub fn new(path: &str, change: &str, diff: &str) -> Self {
+        Self {
+            path: one_line(path),
+            change: one_line(change),
+            diff: shown(diff),
+        }
+    }
+
+    /// How many lines come and go.
+    fn counts(&self) -> (usize, usize) {
+        let n = |sign: char| {
+            let lines = self.diff.lines();
+            lines.filter(|line| line.starts_with(sign)).count()
+        };
+        (n('+'), n('-'))
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.path.len() + self.change.len() + self.diff.len()
+    }
+}
+
+impl Card {
+    /// A call that runs.
+    pub fn new(item: &str, tool: &str, about: &str) -> Self {
+        Self {
+            item: item.to_owned(),
+            tool: one_line(tool),
+            about: one_line(about),
+            files: Vec::new(),
+            end: None,
+        }
+    }
+
+    /// Takes what it changes; what was told of it before is void.
+    pub fn change(&mut self, files: Vec<Changed>) {
+        self.files = files;
+    }
+
+    /// Names files from a folder on; tells whether that made a difference.
+    pub fn name_from(&mut self, root: &str) -> bool {
+        let paths = self.files.iter_mut().map(|file| &mut file.path);
+        let mut differs = false;
+        for text in paths.chain([&mut self.about]) {
+            if text.contains(root) {
+                *text = text.replace(root, "");
+                differs = true;
+            }
+        }
+        differs
+    }
+
+    /// How many bytes of text it holds.
+    pub fn n_bytes(&self) -> usize {
+        self.item.len()
+            + self.tool.len()
+            + self.about.len()
+            + self.files.iter().map(Changed::n_bytes).sum::<usize>()
+            + self.end.as_ref().map_or(0, ToolEnd::n_bytes)
+    }
+
+    /// All of it, as one would copy it.
+    pub fn text(&self) -> String {
+        let (verb, about) = self.in_words();
+        let mut parts = vec![format!("{verb}{about}")];
+        for file in &self.files {
+            if !file.diff.is_empty() {
+                parts.push(format!("--- {}\n{}", file.path, file.diff.trim_end()));
+            }
+        }
+        let output = self.output();
+        if !output.is_empty() {
+            parts.push(output.to_owned());
+        }
+        parts.join("\n")
+    }
+
+    /// Tells whether there is more than its line.
+    pub fn can_open(&self) -> bool {
+        self.has_more() || self.about.len() > 60
+    }
+
+    fn has_more(&self) -> bool {
+        !self.output().is_empty() || self.files.iter().any(|file| !file.diff.is_empty())
+    }
+
+    /// What the tool said; that files were written is said by their diff.
+    fn output(&self) -> &str {
+        let output = self.end.as_ref().map_or("", |end| end.output.as_str());
+        let is_told = self.is_edit() && self.files.iter().any(|file| !file.diff.is_empty());
+        let went_badly = self
+            .end
+            .as_ref()
+            .is_some_and(|end| end.outcome == Outcome::Badly);
+        match is_told && !went_badly {
+            true => "",
+            false => output,
+        }
+    }
+
+    fn is_edit(&self) -> bool {
+        self.tool == "edit"
+    }
+
+    fn is_command(&self) -> bool {
+        matches!(self.tool.as_str(), "command" | "bash" | "Bash" | "shell")
+    }
+
+    /// What is done, and to what.
+    fn in_words(&self) -> (String, String) {
+        if self.is_command() {
+            return ("$ ".to_owned(), self.about.clone());
+        }
+        if self.is_edit() {
+            return self.edit_in_words();
+        }
+        let about = match self.tool.as_str() {
+            "read" => short_path(&self.about),
+            _ => self.about.clone(),
+        };
+        match self.tool.as_str() {
+            "AskUserQuestion" => ("asks you".to_owned(), String::new()),
+            tool if about.is_empty() || about == tool => (tool.to_owned(), String::new()),
+            tool => (format!("{tool} "), about),
+        }
+    }
+
+    fn edit_in_words(&self) -> (String, String) {
+        let of = |word: &str| self.files.iter().all(|file| file.change == word);
+        let verb = match self.files.first() {
+            Some(_) if of("delete") => "delete ",
+            Some(file) if file.change.starts_with("move to ") => "move ",
+            Some(_) | None => "edit ",
+        };
+        let paths: Vec<String> = match self.files.as_slice() {
+            [] => self.about.split(", ").map(short_path).collect(),
+            files => files.iter().map(|file| short_path(&file.path)).collect(),
+        };
+        let about = match paths.as_slice() {
+            [first, _, _, _, ..] => format!("{first} and {} more", paths.len() - 1),
+            paths => paths.join(", "),
+        };
+        (verb.to_owned(), about)
+    }
+
+    /// Its lines.
+    pub fn lines(&self, columns: usize, folding: Folding) -> Vec<Line<'static>> {
+        let (verb, about) = self.in_words();
+        let (head, is_whole) = self.head(&verb, &about, (columns, folding));
+        let mut lines = vec![head];
+        if folding == Folding::Open {
+            if !is_whole {
+                lines.extend(marked("    ", &about, theme::CODE, columns));
+            }
+            for file in &self.files {
+                lines.extend(self.diff_lines(file, columns));
+            }
+            for line in self.output().lines() {
+                lines.extend(barred(line, theme::QUIET, columns));
+            }
+        } else if let Some(detail) = self.end.as_ref().and_then(|end| end.detail.as_ref()) {
+            let detail = cut(&format!("    {detail}"), columns);
+            lines.push(Line::styled(detail, theme::QUIET));
+        }
+        lines
+    }
+
+    /// The line of the card, and whether all of it is there.
+    fn head(
+        &self,
+        verb: &str,
+        about: &str,
+        (columns, folding): (usize, Folding),
+    ) -> (Line<'static>, bool) {
+        let (sign, style) = self.sign();
+        let fold = match folding {
+            _ if !self.has_more() => "  ",
+            Folding::Folded => "▸ ",
+            Folding::Open => "▾ ",
+        };
+        let status = self.status(columns / 2);
+        let taken: usize = status.iter().map(|(text, _)| width(text)).sum();
+        let room = columns.saturating_sub(width(fold) + width(sign) + width(verb) + taken);
+        let cut_about = match self.is_command() {
+            true => cut(about, room),
+            false => cut_middle(about, room),
+        };
+        let is_whole = cut_about == *about;
+        let mut spans = vec![
+            Span::styled(fold, theme::QUIET),
+            Span::styled(sign, style),
+            Span::styled(verb.to_owned(), theme::QUIET),
+            Span::styled(cut_about, theme::PLAIN),
+        ];
+        spans.extend(
+            status
+                .into_iter()
+                .map(|(text, style)| Span::styled(text, style)),
+        );
+        (Line::from(spans), is_whole)
+    }
+
+    fn sign(&self) -> (&'static str, Style) {
+        match self.end.as_ref().map(|end| end.outcome) {
+            None => ("◌ ", theme::QUIET),
+            Some(Outcome::Well) => ("✓ ", theme::GOOD),
+            Some(Outcome::Badly) => ("✗ ", theme::BAD),
+        }
+    }
+
+    /// What stands behind it: how many lines came and went, and how it is.
+    fn status(&self, columns: usize) -> Vec<(String, Style)> {
+        let counts = self.files.iter().map(Changed::counts);
+        let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        let (word, style) = match &self.end {
+            None => ("runs", theme::QUIET),
+            Some(end) => (end.status.as_str(), self.sign().1),
+        };
+        let parts = [
+            ((more > 0).then(|| format!("+{more}")), theme::GOOD),
+            ((less > 0).then(|| format!("−{less}")), theme::BAD),
+            ((!word.is_empty()).then(|| cut(word, columns)), style),
+        ];
+        let mut before = "  ";
+        let mut status = Vec::new();
+        for (text, style) in parts {
+            let Some(text) = text else {
+                continue;
+            };
+            status.push((format!("{before}{text}"), style));
+            before = " ";
+        }
+        status
+    }
+
+    /// What changed in a file; which one is said where there are several.
+    fn diff_lines(&self, file: &Changed, columns: usize) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        if self.files.len() > 1 {
+            let name = cut_middle(&short_path(&file.path), columns.saturating_sub(4));
+            lines.push(Line::styled(format!("    {name}"), theme::STRONG));
+        }
+        for (n, line) in file.diff.lines().enumerate() {
+            let style = match line.chars().next() {
+                Some('+') => theme::GOOD,
+                Some('-') => theme::BAD,
+                _ => theme::QUIET,
+            };
+            match place(line) {
+                // Where it begins says nothing to whoever reads one change.
+                Some(_) if n == 0 => {}
+                Some(_) => lines.push(Line::styled("  │ ⋯", theme::QUIET)),
+                None => lines.extend(barred(line, style, columns)),
+            }
+        }
+        lines
+    }
+}
+
+/// A line behind a bar, which goes on where the line is broken.
+fn barred(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
+    let bar = "  │ ";
+    let wrapped = wrap(
+        &[Span::styled(text, style)],
+        columns.saturating_sub(width(bar)),
+        0,
+    );
+    let with_bar = wrapped.into_iter().map(|line| {
+        let mut spans = vec![Span::styled(bar, theme::QUIET)];
+        spans.extend(line.spans);
+        Line::from(spans)
+    });
+    with_bar.collect()
+}
+
+/// What a line says of where a change is, where it does.
+fn place(line: &str) -> Option<&str> {
+    line.strip_prefix("@@ ")
+}
+
+/// A path as people call it: a document that lies in the folder of a turn is a draft.
+fn short_path(path: &str) -> String {
+    let draft = path
+        .split_once("/turns/")
+        .and_then(|(_, rest)| rest.split_once('/'))
+        .filter(|(session, name)| session.starts_with("ses_") && !name.is_empty());
+    match draft {
+        Some((_, name)) => format!("{name} (draft)"),
+        None => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(card: &Card, columns: usize, folding: Folding, wanted: &str) {
+        let lines: Vec<String> = card
+            .lines(columns, folding)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(lines.join("\n"), wanted);
+    }
+
+    const DRAFT: &str = ".agent-collab/turns/ses_01a202e4e9d872d1836a6e2ad0d55141/plan.md";
+
+    #[test]
+    fn a_draft_is_called_by_its_name_and_a_long_path_keeps_its_file() {
+        let mut card = Card::new("1", "edit", DRAFT);
+        check(&card, 60, Folding::Folded, "  ◌ edit plan.md (draft)  runs");
+        card.end = Some(ToolEnd::new("completed", None, ""));
+        check(&card, 60, Folding::Folded, "  ✓ edit plan.md (draft)");
+        let card = Card::new(
+            "1",
+            "edit",
+            "src/a/very/long/path/to/算法/the_file_itself.rs",
+        );
+        check(
+            &card,
+            40,
+            Folding::Folded,
+            "  ◌ edit src/a/ve…e_file_itself.rs  runs",
+        );
+    }
+
+    #[test]
+    fn an_edit_opens_to_what_changed() {
+        let mut card = Card::new("1", "edit", "a.sh");
+        let diff = "@@ -1,2 +1,2 @@\n same\n-old 中\n+new 🎉\n@@ -9 +9,2 @@\n+end";
+        card.change(vec![Changed::new("a.sh", "update", diff)]);
+        card.end = Some(ToolEnd::new("completed", None, "Success. Updated a.sh"));
+        check(&card, 40, Folding::Folded, "▸ ✓ edit a.sh  +2 −1");
+        check(
+            &card,
+            40,
+            Folding::Open,
+            "▾ ✓ edit a.sh  +2 −1\n  │  same\n  │ -old 中\n  │ +new 🎉\n  │ ⋯\n  │ +end",
+        );
+    }
+
+    #[test]
+    fn a_command_that_failed_says_its_exit_code_and_its_last_line() {
+        let mut card = Card::new("1", "command", "sh tests/run.sh");
+        card.end = Some(ToolEnd::new("failed", Some(1), "ok 1\nnot ok 2\n"));
+        check(
+            &card,
+            40,
+            Folding::Folded,
+            "▸ ✗ $ sh tests/run.sh  exit 1\n    not ok 2",
+        );
+        check(
+            &card,
+            40,
+            Folding::Open,
+            "▾ ✗ $ sh tests/run.sh  exit 1\n  │ ok 1\n  │ not ok 2",
+        );
+    }
+
+    #[test]
+    fn a_question_of_an_agent_is_named_once() {
+        let card = Card::new("1", "AskUserQuestion", "AskUserQuestion");
+        check(&card, 40, Folding::Folded, "  ◌ asks you  runs");
+        let card = Card::new("1", "WebFetch", "WebFetch");
+        check(&card, 40, Folding::Folded, "  ◌ WebFetch  runs");
+    }
+}
