@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use super::Span;
+use super::scan::Span;
 use super::judge::{is_credential, is_random};
 use super::rules::Letters;
 use super::signs::is_blank;

@@ -3,7 +3,7 @@
 //!
 //! Refuses to look further than one line: what stands there is judged as if it stood beside its name.
 
-use super::Span;
+use super::scan::Span;
 use super::judge::{is_scrambled, is_strong};
 use super::names::is_secret_name;
 use super::pairs::{name_start, quoted_or_bare};

@@ -9,7 +9,8 @@ use super::names::{ends_with, is_harmless, is_other_pass};
 use super::pattern::Pattern;
 use super::signs::{self, Way, is_blank};
 use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, is_reported, kind_of};
-use super::{MARK, Span};
+use super::MARK;
+use super::scan::Span;
 
 /// How far left of its end a name may begin, in bytes.
 const LONGEST_NAME: usize = 96;

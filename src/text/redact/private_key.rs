@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::Span;
+use super::scan::Span;
 use super::pattern::Pattern;
 
 /// What the marks of private keys say.

@@ -4,7 +4,7 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use super::Span;
+use super::scan::Span;
 use super::anchors::{Found, dots};
 use super::pattern::Pattern;
 use super::rules::{Edge, Letters, RULES, Rule, Shape};
