@@ -100,7 +100,12 @@ impl Words {
                 words.push((*word, Anchor::Rule(number)));
             }
         }
-        for name in NAMES {
+        // A name that ends in another one is found with it.
+        let ends_in_other = |name: &str| {
+            let mut others = NAMES.iter().filter(|other| other.len() < name.len());
+            others.any(|other| name.ends_with(other))
+        };
+        for name in NAMES.into_iter().filter(|name| !ends_in_other(name)) {
             enter(name.as_bytes(), words.len(), &|_| true, &mut fours);
             words.push((name, Anchor::Name));
         }
