@@ -66,12 +66,11 @@ struct Words {
 }
 
 /// Four bytes, letters of either case being the same, and the place in a word where they stand.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Four {
-    bucket: u32,
     four: u32,
-    word: usize,
-    offset: usize,
+    word: u16,
+    offset: u16,
 }
 
 const TABLE_BITS: u32 = 18;
@@ -106,17 +105,17 @@ impl Words {
             others.any(|other| name.ends_with(other))
         };
         for name in NAMES.into_iter().filter(|name| !ends_in_other(name)) {
-            enter(name.as_bytes(), words.len(), &|_| true, &mut fours);
+            enter(name.as_bytes(), words.len(), &ends_name, &mut fours);
             words.push((name, Anchor::Name));
         }
-        fours.sort_unstable();
+        fours.sort_unstable_by_key(|four| (bucket(four.four), four.four, four.word, four.offset));
         fours.dedup();
         let mut bits = Box::new([0; N_BITS / 64]);
         for four in &fours {
             let place = place(four.four);
             bits[place / 64] |= 1 << (place % 64);
         }
-        let begins = |bucket: u32| fours.partition_point(|four| four.bucket < bucket);
+        let begins = |bucket: u32| fours.partition_point(|four| self::bucket(four.four) < bucket);
         let buckets = (0..=1 << BUCKET_BITS).map(|bucket| u32::try_from(begins(bucket)));
         let buckets = buckets.map(|begin| begin.unwrap_or(u32::MAX)).collect();
         Self {
@@ -164,10 +163,13 @@ impl Words {
         let border = |bucket: usize| self.buckets.get(bucket).map_or(0, |begin| *begin as usize);
         let fours = self.fours.get(border(bucket)..border(bucket + 1));
         for hint in fours.unwrap_or_default() {
-            let Some((word, anchor)) = self.words.get(hint.word) else {
+            if hint.four != four {
+                continue;
+            }
+            let Some((word, anchor)) = self.words.get(usize::from(hint.word)) else {
                 continue;
             };
-            let Some(start) = at.checked_sub(hint.offset).filter(|_| hint.four == four) else {
+            let Some(start) = at.checked_sub(usize::from(hint.offset)) else {
                 continue;
             };
             let end = start + word.len();
@@ -186,6 +188,11 @@ impl Words {
         let place = place(four);
         (self.bits[(place / 64) % (N_BITS / 64)] >> (place % 64) & 1) as u32
     }
+}
+
+/// Tells whether a name may end before a byte and lead to a value.
+pub(super) fn ends_name(next: u8) -> bool {
+    next.is_ascii() && !next.is_ascii_alphanumeric() && !matches!(next, b'_' | b'-' | b'.')
 }
 
 fn folded(four: &[u8]) -> u32 {
@@ -220,11 +227,11 @@ fn enter(word: &[u8], number: usize, may_follow: &dyn Fn(u8) -> bool, fours: &mu
     };
     if let Some((offset, four)) = word.windows(4).enumerate().min_by_key(seldom) {
         let four = folded(four);
+        // There are some hundred short words.
         fours.push(Four {
-            bucket: bucket(four),
             four,
-            word: number,
-            offset,
+            word: u16::try_from(number).unwrap_or(u16::MAX),
+            offset: u16::try_from(offset).unwrap_or(u16::MAX),
         });
     }
 }
@@ -260,7 +267,11 @@ pub(super) fn collect(text: &str, known: Option<&Known>, all: &mut Vec<Found>) {
     WORDS.each(bytes, 0, &mut |found| {
         // Words are seen nearly in order.
         let mut at = all.len();
-        while at > 0 && all.get(at - 1).is_some_and(|last| order(last) > order(&found)) {
+        while at > 0
+            && all
+                .get(at - 1)
+                .is_some_and(|last| order(last) > order(&found))
+        {
             at -= 1;
         }
         all.insert(at, found);
@@ -314,8 +325,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
-        fn no_word_is_missed(left in "[ -~é漢]{0,9}", number in any::<prop::sample::Index>(), right in "[0-9a-f]{4}[ -~]{1,9}", upper in any::<bool>()) {
-            let (word, _) = number.get(&WORDS.words);
+        fn no_word_is_missed(left in "[ -~é漢]{0,9}", number in any::<prop::sample::Index>(), sign in "[ -,:-?]", letters in "[0-9a-f]{4}", rest in "[ -~]{1,9}", upper in any::<bool>()) {
+            let (word, anchor) = number.get(&WORDS.words);
+            let right = if *anchor == Anchor::Name { sign + &rest } else { letters + &rest };
             let text = format!("{left}{}{right}", if upper { word.to_uppercase() } else { (*word).to_owned() });
             let is_there = |found: &Found| found.start == left.len() && found.end == left.len() + word.len();
             let mut all = Vec::new();

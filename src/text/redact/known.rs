@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::names::is_secret_name;
-use super::values::stands_for_secret;
 use super::anchors;
+use super::names::is_secret_name;
 use super::scan::Span;
+use super::values::stands_for_secret;
 
 /// The shortest value that is replaced, in bytes: a shorter one is likely to be a word.
 const SHORTEST: usize = 8;

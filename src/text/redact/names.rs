@@ -181,7 +181,9 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         .any(|whole| name.eq_ignore_ascii_case(whole));
     let ends = is_whole
         || TAILS.iter().any(|tail| ends_with(name, tail).is_some())
-        || ENDINGS.iter().any(|ending| ends_with(name, ending).is_some())
+        || ENDINGS
+            .iter()
+            .any(|ending| ends_with(name, ending).is_some())
         || ends_in_key(name, &KEYS)
         || ends_in_part(name, "id").is_some_and(|before| ends_in_key(before, &["access"]))
         || ends_in_part(name, "base").is_some_and(|before| ends_in_key(before, &["secret"]));

@@ -5,12 +5,13 @@
 
 use std::sync::LazyLock;
 
+use super::MARK;
+use super::anchors::ends_name;
 use super::names::{ends_with, is_harmless, is_other_pass};
 use super::pattern::Pattern;
+use super::scan::Span;
 use super::signs::{self, Way, is_blank};
 use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, is_reported, kind_of};
-use super::MARK;
-use super::scan::Span;
 
 /// How far left of its end a name may begin, in bytes.
 const LONGEST_NAME: usize = 96;
@@ -33,7 +34,7 @@ static NAME_OF: LazyLock<Pattern> = LazyLock::new(|| {
 pub(super) fn find(text: &str, end: usize) -> Option<Span> {
     let rest = &text[end..];
     let next = *rest.as_bytes().first()?;
-    if next.is_ascii_alphanumeric() || matches!(next, b'_' | b'-' | b'.') {
+    if !ends_name(next) {
         return None;
     }
     // After these a sign leads to the value, or nothing does; most second looks end here.

@@ -105,8 +105,7 @@ fn is_version_or_size(value: &str) -> bool {
     let digits = value.strip_prefix('v').unwrap_or(value);
     let unit = |c: char| c.is_ascii_alphabetic() || c == '%';
     let numbers = digits.trim_end_matches(unit);
-    let is_number =
-        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     digits.starts_with(|c: char| c.is_ascii_digit())
         && digits.len() - numbers.len() <= 3
         && numbers.split(['.', ':', '_', '-']).all(is_number)
@@ -460,6 +459,5 @@ fn has_digits_in_names_only(value: &str) -> bool {
 }
 
 fn is_duration(value: &str) -> bool {
-    is_version_or_size(value)
-        && value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
+    is_version_or_size(value) && value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
 }
