@@ -70,6 +70,21 @@ pub struct SessionSpec {
     pub trust: Trust,
     /// The shell command by which the CLI asks before each call, where it is to ask so.
     pub hook: Option<String>,
+    /// How the CLI starts the server of the program's tools, where its agent has any.
+    pub tools: Option<ToolServer>,
+}
+
+/// How a CLI starts the server of the program's tools for one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolServer {
+    /// The program.
+    pub program: String,
+    /// All arguments; no secret is among them.
+    pub args: Vec<String>,
+    /// The folder that the server must be able to read.
+    pub folder: PathBuf,
+    /// How long the CLI must wait for a call's answer, in seconds.
+    pub seconds: u32,
 }
 
 /// `[adapters.<name>]` of the configuration, resolved.

@@ -7,6 +7,7 @@ pub mod diff;
 pub mod doctor;
 pub mod history;
 pub mod hook;
+pub mod mcp;
 pub mod permissions;
 pub mod resume;
 pub mod run;
@@ -96,6 +97,9 @@ enum Command {
     /// Asks the instance that runs a turn whether a call may go ahead; for codex, not for people
     #[command(hide = true)]
     Hook(hook::HookArgs),
+    /// Serves the program's tools to the agent of the CLI that starts it, not to people
+    #[command(hide = true)]
+    Mcp(mcp::McpArgs),
     /// Plays a script in the guise of codex or claude, for tests and the demo
     ScriptedAgent(scripted_agent::ScriptedAgentArgs),
 }
@@ -212,6 +216,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Diff(args) => block_on(diff::run(args)),
         Command::History(args) => block_on(history::run(args)),
         Command::Hook(args) => Ok(hook::run(&args)),
+        Command::Mcp(args) => block_on(mcp::run(args)),
         Command::Undo(args) => block_on(undo::run(args)),
         Command::Send(args) => block_on(send::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),

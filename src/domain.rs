@@ -15,6 +15,8 @@ pub mod review;
 pub mod execution;
 pub mod question;
 pub mod session;
+pub mod todo;
+pub mod tool;
 
 pub mod changes;
 pub mod effect;

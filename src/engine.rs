@@ -28,6 +28,7 @@ pub mod setup;
 pub mod staging;
 pub mod test_run;
 mod told;
+mod tools;
 pub mod undo;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -95,6 +96,10 @@ pub enum Inward {
         /// What would be run.
         runnable: Runnable,
     },
+    /// An agent's server wants something.
+    Knock(tools::door::Knock),
+    /// A tool's call was decided.
+    ToolDecided(RequestId, crate::adapter::Decision),
     /// The usage limit is over for which this question waits.
     LimitPassed(u32),
     /// A turn ended and the program's own files were compared.
@@ -140,6 +145,8 @@ pub struct Engine {
     questions: BTreeMap<RequestId, BTreeMap<String, String>>,
     /// The calls that wait for the user, as their agents made them.
     calls: BTreeMap<RequestId, Waiting>,
+    /// The tools that agents call.
+    tools: tools::Tools,
     told: Mailbox<(Role, Told)>,
     done: Mailbox<Inward>,
     tasks: JoinSet<()>,
@@ -213,6 +220,7 @@ impl Engine {
             held: None,
             questions: BTreeMap::new(),
             calls: BTreeMap::new(),
+            tools: tools::Tools::default(),
             told: mpsc::channel(INBOX),
             done: mpsc::channel(INBOX),
             tasks: JoinSet::new(),
@@ -287,6 +295,7 @@ impl Engine {
                 id = moving::passed(limit), if limit.is_some() => return Inward::LimitPassed(id),
                 Some(inward) = self.done.1.recv() => return inward,
                 Some((role, told)) = self.told.1.recv() => return Inward::Told(role, told),
+                inward = self.tools.next() => return inward,
                 Some(ended) = self.tasks.join_next() => {
                     if let Err(panicked) = ended
                         && !panicked.is_cancelled()
@@ -313,6 +322,8 @@ impl Engine {
                 self.runnable.get_or_insert(runnable);
                 self.feed(*event)
             }
+            Inward::Knock(knock) => self.on_knock(knock),
+            Inward::ToolDecided(request, answer) => self.on_tool_decided(&request, answer),
             Inward::LimitPassed(id) => self.feed(Event::LimitPassed { id }),
             Inward::TurnChecked {
                 turn,

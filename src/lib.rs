@@ -14,6 +14,7 @@ pub mod adapter;
 pub mod process;
 
 pub mod config;
+pub mod mcp;
 pub mod prompts;
 pub mod store;
 

@@ -94,6 +94,7 @@ fn session() -> SessionSpec {
         },
         trust: Trust::Untrusted,
         hook: None,
+        tools: None,
     }
 }
 

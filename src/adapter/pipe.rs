@@ -215,6 +215,7 @@ mod tests {
             },
             trust: Trust::Untrusted,
             hook: None,
+            tools: None,
         }
     }
 

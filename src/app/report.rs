@@ -10,6 +10,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::CommitTerms;
 use crate::domain::review::Verdict;
+use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
 use crate::store::Record;
@@ -233,9 +234,27 @@ fn in_words(event: &Event) -> Option<String> {
             let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
             format!("restored: {}", names.join(", "))
         }
+        Event::TodosWritten { todos, .. } => todos_in_words(todos),
+        Event::ToolBlocked { tool, reason, .. } => format!("the tool {tool} was blocked: {reason}"),
         Event::EffectFailed { what, message } => format!("failed to {what}: {message}"),
         _ => return None,
     })
+}
+
+fn todos_in_words(todos: &Todos) -> String {
+    let mark = |status| match status {
+        Status::Pending => " ",
+        Status::InProgress => "~",
+        Status::Completed => "x",
+    };
+    let done = todos.count(Status::Completed);
+    let mut lines = vec![format!(
+        "todos: {done} of {} completed",
+        todos.items().len()
+    )];
+    let todo = |todo: &Todo| format!("   [{}] {}", mark(todo.status), todo.content);
+    lines.extend(todos.items().iter().map(todo));
+    lines.join("\n")
 }
 
 fn review_in_words(review: &crate::domain::review::Review) -> String {

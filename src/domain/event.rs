@@ -14,6 +14,7 @@ use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, 
 use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, Usage};
+use super::todo::Todos;
 use super::turn::{Role, TurnResult};
 use super::undo::Way;
 use crate::permission::{Approvable, Approved, Keeping, Scope, Why};
@@ -480,6 +481,24 @@ pub enum Event {
     Tampered {
         /// Each file with the place where the other copy is kept.
         files: Vec<(String, String)>,
+    },
+    /// An agent replaced its list of todos.
+    #[serde(rename = "todo.updated")]
+    TodosWritten {
+        /// Whose.
+        session: SessionId,
+        /// The whole list.
+        todos: Todos,
+    },
+    /// An agent called a tool of the program's that its session does not have.
+    #[serde(rename = "tool.blocked")]
+    ToolBlocked {
+        /// Whose.
+        session: SessionId,
+        /// The tool.
+        tool: String,
+        /// Why.
+        reason: String,
     },
     /// What the program was asked to do could not be done.
     #[serde(rename = "error")]

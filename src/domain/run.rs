@@ -445,6 +445,8 @@ impl Run {
                 plan_file_sha256, ..
             } => undoing::on_recorded(state, at, plan_file_sha256.as_ref()),
             Event::Tampered { files } => control::on_tampered(state, files),
+            Event::TodosWritten { session, todos } => flow::on_todos_written(state, session, todos),
+            Event::ToolBlocked { .. } => Vec::new(),
             Event::EffectFailed { what, message } => {
                 vec![Effect::Halt(format!("{what}: {message}"))]
             }

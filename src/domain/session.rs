@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::ids::{At, SessionId, TurnId};
+use super::todo::Todos;
 use super::turn::Profile;
 
 /// One message of a session.
@@ -64,6 +65,9 @@ pub struct Session {
     last_user_agent: Profile,
     /// Running totals of the CLI's usage report.
     pub usage: Usage,
+    /// What its agent has written down to do.
+    #[serde(default, skip_serializing_if = "Todos::is_empty")]
+    pub todos: Todos,
     /// Free values about the session.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
@@ -93,6 +97,7 @@ impl Session {
             n_messages: 0,
             last_user_agent: agent,
             usage: Usage::default(),
+            todos: Todos::default(),
             metadata: BTreeMap::new(),
         }
     }
@@ -104,6 +109,7 @@ impl Session {
         Self {
             degraded: true,
             moved_from,
+            todos: self.todos.clone(),
             ..Self::new(id, adapter, self.last_user_agent)
         }
     }

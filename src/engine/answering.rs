@@ -63,6 +63,11 @@ impl Engine {
         (role, patience): (Role, Patience),
         asking: Asking,
     ) -> Result<(), EngineError> {
+        if super::tools::is_own(&asking) {
+            // It is decided when it comes.
+            self.order_of(role, Order::Answer(asking.request, Answer::Allow));
+            return Ok(());
+        }
         let approved = self.approved_before()?;
         let counts = self
             .state()
@@ -194,6 +199,9 @@ impl Engine {
     }
 
     fn order_of(&mut self, role: Role, order: Order) {
+        let Some(order) = self.tools.take(order) else {
+            return;
+        };
         let asks = self.lives.get(&role);
         if asks.is_none_or(|asks| asks.try_send(super::live::Ask::Order(order)).is_err()) {
             tracing::warn!("an answer found nobody who waits for it");

@@ -164,6 +164,8 @@ pub struct Holder {
     pub staging: PathBuf,
     /// What the turn may write.
     pub access: Access,
+    /// The folder of the session's tools; what lies beside it is hidden.
+    pub tools: Option<PathBuf>,
     /// What the user lets the CLI write beside.
     pub writable: Vec<PathBuf>,
     /// How commands get out of the CLI's own sandbox.
@@ -183,6 +185,12 @@ impl Holder {
         let mut places = doors();
         places.extend(users_doors());
         places.extend(own.iter().filter_map(|place| state(place, variable)));
+        places.extend(self.tools.iter().flat_map(|folder| {
+            let of_all = folder
+                .parent()
+                .map(|of_all| (of_all.to_owned(), Hold::EmptyFolder));
+            of_all.into_iter().chain([(folder.clone(), Hold::ReadOnly)])
+        }));
         let users = self.writable.iter().filter_map(|path| real(path));
         places.extend(users.map(|path| (path, Hold::Writable)));
         let repository = match self.access {

@@ -69,6 +69,9 @@ impl Engine {
         if matches!(asked, Some(Err(mpsc::error::TrySendError::Closed(_)))) {
             self.lives.remove(&role);
         }
+        if let Some(before) = self.state().session(role).map(|before| before.id.clone()) {
+            self.tools.doors.close(&before);
+        }
         vec![Event::SessionMoved {
             role,
             session,

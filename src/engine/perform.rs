@@ -78,7 +78,8 @@ impl Engine {
     fn start_turn(&mut self, order: TurnOrder) -> Result<Vec<Event>, EngineError> {
         let role = order.purpose.role();
         match self.prepare_turn(&order, role) {
-            Ok((ask, at_work)) => {
+            Ok((mut ask, at_work)) => {
+                self.offer_tools(role, &mut ask);
                 let prompt = ask.turn.prompt.clone();
                 let turn = order.turn.as_str();
                 tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
@@ -122,6 +123,7 @@ impl Engine {
             cli: adapter.cli(),
             trust: self.setup.trust,
             hook: None,
+            tools: None,
         };
         let access = if order.purpose.writes() {
             Access::Workspace
@@ -178,6 +180,7 @@ impl Engine {
             workdir: self.journal.layout().workdir().to_owned(),
             staging: staging.dir.clone(),
             access,
+            tools: None,
             writable: adapter.settings.writable.clone(),
             ways_out: codex_rules::ways_out(&adapter.settings),
         }
@@ -223,7 +226,7 @@ impl Engine {
         Ok(())
     }
 
-    fn interrupt(&mut self) {
+    pub(super) fn interrupt(&mut self) {
         let role = self
             .at_work
             .as_ref()
@@ -307,6 +310,9 @@ impl Engine {
 
     /// Passes an order to the conversation that is at work.
     pub(super) fn order(&mut self, order: Order) {
+        let Some(order) = self.tools.take(order) else {
+            return;
+        };
         let role = self
             .at_work
             .as_ref()

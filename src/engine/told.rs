@@ -19,6 +19,7 @@ impl Engine {
     pub(super) fn on_told(&mut self, role: Role, told: Told) -> Result<(), EngineError> {
         match told {
             Told::Started(process) => {
+                self.expect_tools(role, process.pid);
                 let Some(at_work) = &self.at_work else {
                     return Ok(());
                 };
@@ -109,7 +110,7 @@ impl Engine {
     }
 
     /// Its CLI took a request back: a call has ended with that, like any other that nobody answered.
-    fn on_withdrawn(&mut self, request: RequestId) -> Result<(), EngineError> {
+    pub(super) fn on_withdrawn(&mut self, request: RequestId) -> Result<(), EngineError> {
         self.questions.remove(&request);
         self.calls.remove(&request);
         let mut waiting = self.state().approvals.iter();

@@ -29,9 +29,11 @@ const TOOLS: &[(&str, Sort, &[&str])] = &[
     ("task", Sort::Text, &["Task", "Agent"]),
     ("todoread", Sort::Text, &["TodoRead"]),
     ("todowrite", Sort::Text, &["TodoWrite", "update_plan"]),
-    ("question", Sort::Text, &["AskUserQuestion", "request_user_input"]),
+    ("question", Sort::Text, &["AskUserQuestion", "request_user_input", "ask_user"]),
     ("plan_exit", Sort::Text, &["ExitPlanMode"]),
     ("plan_enter", Sort::Text, &["EnterPlanMode"]),
+    ("plan_submit", Sort::Text, &[]),
+    ("review_submit", Sort::Text, &[]),
 ];
 
 /// Permissions of this program's own tools, and of floors.

@@ -110,6 +110,7 @@ const TALKING: &[Row] = &[
 const NO_PLANNING: &[Row] = &[
     ("plan_enter", "*", Deny, Always),
     ("plan_exit", "*", Deny, Always),
+    ("plan_submit", "*", Deny, Always),
 ];
 
 const ONLY_READING: &[Row] = &[("edit", "*", Deny, Always), ("bash", "*", Allow, Reading)];
@@ -117,12 +118,21 @@ const ONLY_READING: &[Row] = &[("edit", "*", Deny, Always), ("bash", "*", Allow,
 const ENTERS: &[Row] = &[
     ("plan_enter", "*", Allow, Always),
     ("plan_exit", "*", Deny, Always),
+    ("plan_submit", "*", Deny, Always),
+    ("review_submit", "*", Deny, Always),
 ];
 const EXITS: &[Row] = &[
     ("plan_enter", "*", Deny, Always),
     ("plan_exit", "*", Allow, Always),
+    ("plan_submit", "*", Allow, Always),
+    ("review_submit", "*", Deny, Always),
 ];
 const REVIEWING: &[Row] = &[
+    ("review_submit", "*", Allow, Always),
+    ("todoread", "*", Allow, Always),
+    ("todowrite", "*", Deny, Always),
+    ("session_manage", "*", Deny, Always),
+    ("group_discuss", "*", Deny, Always),
     ("task", "*", Deny, Always),
     ("task", "explore", Allow, Always),
     ("question", "*", Allow, Always),
@@ -136,14 +146,17 @@ const NO_SESSIONS: &[Row] = &[
     ("group_discuss", "*", Deny, Always),
     ("group_discuss_context", "*", Deny, Always),
     ("session_manage", "*", Deny, Always),
+    ("review_submit", "*", Deny, Always),
 ];
 /// A child never has these, whatever its rules say.
-pub const NOT_FOR_CHILDREN: [&str; 8] = [
+pub const NOT_FOR_CHILDREN: [&str; 10] = [
     "task",
     "todoread",
     "todowrite",
     "plan_enter",
     "plan_exit",
+    "plan_submit",
+    "review_submit",
     "group_discuss",
     "group_discuss_context",
     "session_manage",

@@ -44,11 +44,20 @@ pub fn standing_of(pid: u32) -> Standing {
     }
 }
 
-/// Follows the parents up to the first process of the machine.
+/// Tells whether a process is this one or descends from it; never where the process table does not tell.
+pub fn is_below(pid: u32, ancestor: u32) -> bool {
+    line_below(pid, ancestor) == Standing::Below
+}
+
 fn line_of(pid: u32) -> Standing {
-    let (own, mut at) = (std::process::id(), pid);
+    line_below(pid, std::process::id())
+}
+
+/// Follows the parents up to the first process of the machine.
+fn line_below(pid: u32, ancestor: u32) -> Standing {
+    let mut at = pid;
     for _ in 0..GENERATIONS {
-        if at == own {
+        if at == ancestor {
             return Standing::Below;
         }
         match entry_of(at) {

@@ -120,6 +120,13 @@ pub const LAYERS: &[Layer] = &[
         std: Std::All,
     },
     Layer {
+        // rmcp speaks the protocol, schemars makes the schemas of the argument types.
+        name: "mcp",
+        uses: ABSTRACT,
+        crates: NO_FRONT,
+        std: Std::All,
+    },
+    Layer {
         name: "scripted",
         uses: ABSTRACT,
         crates: NO_FRONT,
@@ -135,6 +142,7 @@ pub const LAYERS: &[Layer] = &[
             "process",
             "store",
             "config",
+            "mcp",
             "prompts",
         ],
         crates: NO_FRONT,
@@ -164,6 +172,7 @@ pub const LAYERS: &[Layer] = &[
             "process",
             "store",
             "config",
+            "mcp",
             "prompts",
             "engine",
             "tui",
@@ -181,6 +190,7 @@ pub const LAYERS: &[Layer] = &[
             "process",
             "store",
             "config",
+            "mcp",
             "prompts",
             "scripted",
             "engine",

@@ -19,6 +19,7 @@ mod own_rules;
 mod permission;
 mod refused;
 mod stopped;
+mod tools;
 mod two_clis;
 mod whole_run;
 
@@ -99,6 +100,14 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         contained::claude,
     ),
     scenario("codex_asks_before_each_call", hooked::codex),
+    scenario(
+        "an_agent_of_codex_has_the_tools_of_its_session",
+        tools::codex,
+    ),
+    scenario(
+        "an_agent_of_claude_has_the_tools_of_its_session",
+        tools::claude,
+    ),
     scenario("what_codex_asks_is_answered_on_the_screen", answered::codex),
     scenario(
         "what_claude_asks_is_answered_on_the_screen",

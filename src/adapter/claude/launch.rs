@@ -4,7 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::adapter::{Access, Held, Keeps, Launch, Life, SessionSpec, StatePlace, TurnSpec};
+use serde_json::json;
+
+use crate::adapter::{
+    Access, Held, Keeps, Launch, Life, SessionSpec, StatePlace, ToolServer, TurnSpec,
+};
+use crate::domain::tool::SERVER;
 use crate::permission::names::permission_of;
 
 /// Settings that outrank the user's: each tool that changes something asks, whatever the user's allow rules say.
@@ -84,6 +89,10 @@ pub fn launch(session: &SessionSpec, conversation: &Conversation, turn: &TurnSpe
         Conversation::Resumed(id) => args.extend(["--resume".to_owned(), id.clone()]),
     }
     args.push(format!("--tools={}", tools(turn)));
+    if let Some(server) = &session.tools {
+        args.extend(["--mcp-config".to_owned(), mcp_config(server)]);
+        args.push(format!("--allowedTools=mcp__{SERVER}"));
+    }
     if let Some(model) = &session.cli.model {
         args.extend(["--model".to_owned(), model.clone()]);
     }
@@ -96,6 +105,18 @@ pub fn launch(session: &SessionSpec, conversation: &Conversation, turn: &TurnSpe
         life: Life::Session,
         held: Held::Whole(OWN),
     }
+}
+
+/// The server of the program's tools: all of them in each request, and long patience with their answers.
+fn mcp_config(server: &ToolServer) -> String {
+    let server = json!({
+        "type": "stdio",
+        "command": server.program,
+        "args": server.args,
+        "alwaysLoad": true,
+        "timeout": u64::from(server.seconds) * 1000,
+    });
+    json!({ "mcpServers": { SERVER: server } }).to_string()
 }
 
 /// Where claude keeps conversations and logins, and what in there configures it. Its plugins keep a store of

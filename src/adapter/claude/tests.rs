@@ -34,6 +34,7 @@ fn session(external: Option<&str>) -> SessionSpec {
         },
         trust: Trust::Untrusted,
         hook: None,
+        tools: None,
     }
 }
 

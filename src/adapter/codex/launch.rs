@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 
 use super::{hook, profile};
-use crate::adapter::{Access, Held, Launch, Life, SessionSpec, Trust, TurnSpec};
+use crate::adapter::{Access, Held, Launch, Life, SessionSpec, ToolServer, Trust, TurnSpec};
+use crate::domain::tool::SERVER;
 
 /// The longest prompt that codex takes, in characters.
 pub(super) const PROMPT_LIMIT: usize = 1_048_576;
@@ -117,13 +118,30 @@ fn thread(session: &SessionSpec) -> Value {
 /// rules) and from instructing the agent by the descriptions of its skills. For a trusted one
 /// codex's own settings hold; `trusted` is never said on the user's behalf.
 fn config(session: &SessionSpec) -> Value {
-    match session.trust {
+    let mut config = match session.trust {
         Trust::Trusted => json!({}),
         Trust::Untrusted => json!({
             "projects": { session.cwd.to_string_lossy(): { "trust_level": "untrusted" } },
             "skills": { "include_instructions": false },
         }),
+    };
+    if let Some(server) = &session.tools {
+        config["mcp_servers"] = json!({ SERVER: tools(server) });
     }
+    config
+}
+
+/// The server of the program's tools. Required, because codex would go on without one that is slow to start; it asks
+/// nobody about their calls, since each is decided when it comes.
+fn tools(server: &ToolServer) -> Value {
+    json!({
+        "command": server.program,
+        "args": server.args,
+        "required": true,
+        "default_tools_approval_mode": "approve",
+        "startup_timeout_sec": 60,
+        "tool_timeout_sec": server.seconds,
+    })
 }
 
 /// Builds the parameters of `turn/start`; the same process serves turns of either access.

@@ -219,6 +219,7 @@ fn session(demo: &Demo) -> SessionSpec {
         cli,
         trust: Trust::Untrusted,
         hook: None,
+        tools: None,
     }
 }
 

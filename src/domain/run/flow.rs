@@ -3,10 +3,11 @@
 use super::{Busy, Counts, Running, State, Unanswered, approving, executing, limits};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
-use crate::domain::ids::{At, TurnId};
+use crate::domain::ids::{At, SessionId, TurnId};
 use crate::domain::phase::{Cause, Gate, next_phase};
 use crate::domain::question::{Question, QuestionKind};
 use crate::domain::session::{Message, Usage};
+use crate::domain::todo::Todos;
 use crate::domain::turn::{Again, Purpose, Role, TurnOrder, TurnResult};
 
 /// How often a turn that failed for a passing reason is tried again unasked.
@@ -293,6 +294,19 @@ pub(super) fn on_session_lost(state: &mut State, role: Role) -> Vec<Effect> {
 pub(super) fn on_usage(state: &mut State, role: Role, usage: Usage) -> Vec<Effect> {
     if let Some(session) = state.session_mut(role) {
         session.usage = usage;
+    }
+    Vec::new()
+}
+
+pub(super) fn on_todos_written(
+    state: &mut State,
+    session: &SessionId,
+    todos: &Todos,
+) -> Vec<Effect> {
+    let sessions = [Some(&mut state.planner), state.reviewer.as_mut()];
+    let mut sessions = sessions.into_iter().flatten();
+    if let Some(session) = sessions.find(|known| known.id == *session) {
+        session.todos = todos.clone();
     }
     Vec::new()
 }

@@ -54,6 +54,7 @@ fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: Access) -> Launch
         },
         trust: Trust::Untrusted,
         hook: None,
+        tools: None,
     };
     let turn = TurnSpec {
         turn: TurnId::new("t"),
@@ -72,6 +73,7 @@ fn holder(place: &Place, access: Access) -> Holder {
         staging: place.root.join(".agent-collab/turns/s"),
         access,
         ways_out: Vec::new(),
+        tools: None,
         writable: vec![place.root.with_file_name("cache"), "/no/such/folder".into()],
     }
 }

@@ -7,6 +7,7 @@ use super::card::Card;
 use crate::domain::event::{Event, News};
 use crate::domain::question::{Answer, CommitTerms};
 use crate::domain::review::{Review, Verdict};
+use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
 use crate::text::n_of;
@@ -163,6 +164,10 @@ pub fn event(event: &Event) -> Vec<Block> {
         }
         Event::UndoFailed { reason } => fact(Tone::Bad, &format!("nothing was changed: {reason}")),
         Event::Tampered { files } => fact(Tone::Bad, &tampered(files)),
+        Event::TodosWritten { todos, .. } => notice(&todos_told(todos)),
+        Event::ToolBlocked { tool, reason, .. } => {
+            fact(Tone::Bad, &format!("the tool {tool} was blocked: {reason}"))
+        }
         Event::EffectFailed { what, message } => fact(Tone::Bad, &format!("{what}: {message}")),
         Event::Agent { role, news, .. } => self::news(*role, news),
         // Whoever knows the adapters tells this.
@@ -235,6 +240,23 @@ pub fn step_is_done(step: u32, parts: impl Iterator<Item = String>) -> Vec<Block
         .chain(parts)
         .collect();
     good(&all.join(" · "))
+}
+
+/// A list of todos, a line each.
+fn todos_told(todos: &Todos) -> String {
+    let mark = |status| match status {
+        Status::Pending => "☐",
+        Status::InProgress => "▸",
+        Status::Completed => "☑",
+    };
+    let done = todos.count(Status::Completed);
+    let mut lines = vec![format!(
+        "todos: {done} of {} completed",
+        todos.items().len()
+    )];
+    let todo = |todo: &Todo| format!("{} {}", mark(todo.status), todo.content);
+    lines.extend(todos.items().iter().map(todo));
+    lines.join("\n")
 }
 
 fn you(text: &str) -> Vec<Block> {

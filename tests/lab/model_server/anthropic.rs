@@ -152,10 +152,12 @@ fn tool_block(request: &Request, index: usize, tool: &Tool) -> Vec<Chunk> {
 fn tool_use(request: &Request, index: usize, tool: &Tool) -> Value {
     let own = match tool {
         Tool::Mcp { server, tool } => format!("mcp__{server}__{tool}"),
+        Tool::Own { tool, .. } => format!("mcp__agent_collab__{tool}"),
         _ => String::new(),
     };
     let (name, input) = match tool {
         Tool::Mcp { .. } => (own.as_str(), json!({})),
+        Tool::Own { input, .. } => (own.as_str(), input.clone()),
         Tool::Named { name, input } => (*name, input.clone()),
         Tool::Shell(command) | Tool::Escalated(command) => (
             "Bash",

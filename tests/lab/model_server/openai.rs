@@ -124,6 +124,12 @@ fn call(request: &Request, index: usize, tool: &Tool) -> Vec<Chunk> {
             item["namespace"] = json!(format!("mcp__{server}"));
             item
         }
+        Tool::Own { tool, input } => {
+            let mut item = function(&call_id, input.clone());
+            item["name"] = json!(tool);
+            item["namespace"] = json!("mcp__agent_collab");
+            item
+        }
         Tool::Named { name, input } => match input.as_str() {
             Some(text) => patch(&call_id, text),
             None => {

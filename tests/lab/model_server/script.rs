@@ -132,6 +132,13 @@ pub enum Tool {
         /// The tool.
         tool: String,
     },
+    /// Calls a tool of the program's, with this input.
+    Own {
+        /// The tool.
+        tool: &'static str,
+        /// The input.
+        input: Value,
+    },
     /// Calls a tool of one CLI by its own name, with this input; a text for a tool that takes plain text.
     Named {
         /// The tool.

@@ -159,6 +159,7 @@ impl Bench {
             },
             trust: Trust::Untrusted,
             hook: None,
+            tools: None,
         };
         let turn = TurnSpec {
             turn: TurnId::new(format!("turn-{access:?}")),
@@ -180,6 +181,7 @@ impl Bench {
             access,
             writable: Vec::new(),
             ways_out: Vec::new(),
+            tools: None,
         };
         let contained = holder.hold(&launch);
         assert!(contained.is_some(), "claude is held");

@@ -1,0 +1,353 @@
+//! A session's list of todos: what may stand in it, and why a list is refused.
+//!
+//! A list is replaced as a whole or not at all. Refuses to reorder it, to change a status by itself, and to know
+//! who writes it; texts come in cleaned.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// How many todos a list holds at the most.
+pub const MOST: usize = 100;
+/// How long a todo's text may be, in characters.
+pub const LONGEST: usize = 500;
+
+/// One todo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    /// Its id within the list.
+    pub id: String,
+    /// What is to be done, in one line.
+    pub content: String,
+    /// How far it is.
+    pub status: Status,
+    /// How much it matters; changes nothing but how it is shown.
+    #[serde(default)]
+    pub priority: Priority,
+}
+
+/// How far a todo is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Nobody has begun it.
+    Pending,
+    /// It is worked on.
+    InProgress,
+    /// It is done.
+    Completed,
+}
+
+impl Status {
+    /// Every status, in the order in which a todo passes them.
+    pub const ALL: [Self; 3] = [Self::Pending, Self::InProgress, Self::Completed];
+
+    /// Its name in lists and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+        }
+    }
+}
+
+/// How much a todo matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// More than others.
+    High,
+    /// As much as others.
+    #[default]
+    Medium,
+    /// Less than others.
+    Low,
+}
+
+impl Priority {
+    /// Every priority, the highest first.
+    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+
+    /// Its name in lists and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+}
+
+/// A todo as somebody wants it to be; its words are not read yet.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// Its id; the todo's place in the list, from 1, where there is none.
+    pub id: Option<String>,
+    /// What is to be done.
+    pub content: String,
+    /// Its status, by name.
+    pub status: String,
+    /// Its priority, by name; medium where there is none.
+    pub priority: Option<String>,
+}
+
+/// A list that keeps the rules: at most one todo is in progress, ids differ, no text is empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Todo>", into = "Vec<Todo>")]
+pub struct Todos(Vec<Todo>);
+
+/// Why a list is refused; it names every todo that is at fault.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the list stays as it was: {}", .0.join("; "))]
+pub struct Refused(Vec<String>);
+
+impl Todos {
+    /// Reads a whole list.
+    ///
+    /// # Errors
+    /// A word is none of a status's or a priority's, or the list breaks a rule.
+    pub fn read(wanted: Vec<Wanted>) -> Result<Self, Refused> {
+        let mut problems = Vec::new();
+        let mut todos = Vec::new();
+        for (at, wanted) in wanted.into_iter().enumerate() {
+            match todo(at + 1, wanted) {
+                Ok(todo) => todos.push(todo),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        problems.extend(faults(&todos));
+        match problems.is_empty() {
+            true => Ok(Self(todos)),
+            false => Err(Refused(problems)),
+        }
+    }
+
+    /// The todos in the order in which they were written.
+    pub fn items(&self) -> &[Todo] {
+        &self.0
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many have this status.
+    pub fn count(&self, status: Status) -> usize {
+        self.0.iter().filter(|todo| todo.status == status).count()
+    }
+
+    /// Tells whether there are some and each is completed.
+    pub fn is_completed(&self) -> bool {
+        !self.is_empty() && self.count(Status::Completed) == self.0.len()
+    }
+}
+
+impl TryFrom<Vec<Todo>> for Todos {
+    type Error = Refused;
+
+    fn try_from(todos: Vec<Todo>) -> Result<Self, Refused> {
+        let problems = faults(&todos);
+        match problems.is_empty() {
+            true => Ok(Self(todos)),
+            false => Err(Refused(problems)),
+        }
+    }
+}
+
+impl From<Todos> for Vec<Todo> {
+    fn from(todos: Todos) -> Self {
+        todos.0
+    }
+}
+
+fn todo(place: usize, wanted: Wanted) -> Result<Todo, String> {
+    let named = wanted.id.filter(|id| !id.trim().is_empty());
+    let id = named.unwrap_or_else(|| place.to_string());
+    let status = named_one(
+        &Status::ALL.map(|status| (status.name(), status)),
+        &wanted.status,
+    )
+    .map_err(|known| {
+        format!(
+            "todo {id} has the status {:?}, known are {known}",
+            wanted.status
+        )
+    })?;
+    let priority = match &wanted.priority {
+        None => Priority::default(),
+        Some(word) => named_one(
+            &Priority::ALL.map(|priority| (priority.name(), priority)),
+            word,
+        )
+        .map_err(|known| format!("todo {id} has the priority {word:?}, known are {known}"))?,
+    };
+    Ok(Todo {
+        id,
+        content: wanted.content,
+        status,
+        priority,
+    })
+}
+
+/// Finds a value by its name; the error lists all names.
+fn named_one<T: Copy>(known: &[(&str, T)], word: &str) -> Result<T, String> {
+    let found = known.iter().find(|(name, _)| *name == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        names.join(", ")
+    })
+}
+
+/// What is wrong with a list, in words.
+fn faults(todos: &[Todo]) -> Vec<String> {
+    let mut faults = Vec::new();
+    if todos.len() > MOST {
+        faults.push(format!(
+            "it has {} todos, at most {MOST} are kept",
+            todos.len()
+        ));
+    }
+    for (at, todo) in todos.iter().enumerate() {
+        let n_chars = todo.content.chars().count();
+        if todo.content.trim().is_empty() {
+            faults.push(format!("todo {} says nothing", todo.id));
+        }
+        if n_chars > LONGEST {
+            faults.push(format!(
+                "todo {} has {n_chars} characters, at most {LONGEST} are kept",
+                todo.id
+            ));
+        }
+        if todos.iter().take(at).any(|other| other.id == todo.id) {
+            faults.push(format!("two todos have the id {}", todo.id));
+        }
+    }
+    let under_way: Vec<&str> = todos
+        .iter()
+        .filter(|todo| todo.status == Status::InProgress)
+        .map(|todo| todo.id.as_str())
+        .collect();
+    if under_way.len() > 1 {
+        faults.push(format!(
+            "todos {} are in_progress, at most one may be",
+            under_way.join(", ")
+        ));
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn wanted(id: &str, status: &str) -> Wanted {
+        Wanted {
+            id: Some(id.to_owned()),
+            content: format!("do {id}"),
+            status: status.to_owned(),
+            priority: None,
+        }
+    }
+
+    fn check(list: &[(&str, &str)], expected: &str) {
+        let list = list.iter().map(|(id, status)| wanted(id, status)).collect();
+        let found = match Todos::read(list) {
+            Ok(todos) => todos
+                .items()
+                .iter()
+                .map(|todo| format!("{} {}", todo.id, todo.status.name()))
+                .collect::<Vec<_>>()
+                .join(", "),
+            Err(refused) => refused.to_string(),
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn one_todo_may_be_in_progress() {
+        check(
+            &[("a", "completed"), ("b", "in_progress"), ("c", "pending")],
+            "a completed, b in_progress, c pending",
+        );
+        check(&[], "");
+    }
+
+    #[test]
+    fn a_refusal_names_every_todo_that_is_at_fault() {
+        check(
+            &[
+                ("a", "in_progress"),
+                ("b", "in_progress"),
+                ("b", "pending"),
+                ("c", "blocked"),
+            ],
+            "the list stays as it was: todo c has the status \"blocked\", known are pending, in_progress, completed; \
+             two todos have the id b; todos a, b are in_progress, at most one may be",
+        );
+    }
+
+    #[test]
+    fn a_todo_without_an_id_is_called_by_its_place() {
+        let todos = Todos::read(vec![Wanted {
+            id: None,
+            priority: Some("high".to_owned()),
+            ..wanted("", "pending")
+        }])
+        .unwrap();
+        assert_eq!(todos.items()[0].id, "1");
+        assert_eq!(todos.items()[0].priority, Priority::High);
+    }
+
+    fn anything() -> impl Strategy<Value = Vec<Wanted>> {
+        let word = |known: &'static [&'static str]| {
+            proptest::sample::select(known).prop_map(str::to_owned)
+        };
+        let one = (
+            proptest::option::of("[a-c]{0,2}"),
+            "[ a-z]{0,4}",
+            word(&["pending", "in_progress", "completed", "cancelled", ""]),
+            proptest::option::of(word(&["high", "medium", "low", "urgent"])),
+        );
+        let one = one.prop_map(|(id, content, status, priority)| Wanted {
+            id,
+            content,
+            status,
+            priority,
+        });
+        proptest::collection::vec(one, 0..6)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_taken_keeps_the_rules_and_reads_back_the_same(list in anything()) {
+            let Ok(todos) = Todos::read(list.clone()) else {
+                return Ok(());
+            };
+            prop_assert!(todos.count(Status::InProgress) <= 1);
+            prop_assert_eq!(todos.items().len(), list.len());
+            for (todo, wanted) in todos.items().iter().zip(&list) {
+                prop_assert_eq!(todo.status.name(), &wanted.status);
+                prop_assert_eq!(&todo.content, &wanted.content);
+                let priority = wanted.priority.as_deref().unwrap_or("medium");
+                prop_assert_eq!(todo.priority.name(), priority);
+            }
+            let text = serde_json::to_string(&todos).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Todos>(&text).unwrap(), todos);
+        }
+
+        #[test]
+        fn a_list_on_disk_that_breaks_a_rule_is_not_read(n in 2_usize..5) {
+            let todos: Vec<Todo> = (0..n).map(|at| Todo {
+                id: at.to_string(),
+                content: "do it".to_owned(),
+                status: Status::InProgress,
+                priority: Priority::Low,
+            }).collect();
+            let text = serde_json::to_string(&todos).unwrap();
+            prop_assert!(serde_json::from_str::<Todos>(&text).is_err());
+        }
+    }
+}

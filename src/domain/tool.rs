@@ -1,0 +1,168 @@
+//! The program's own tools that agents may be offered: what each is called, and in which turns a session has it.
+//!
+//! Refuses to know how a tool is called and what it does. Who may use one is said by rules; here stands only where
+//! it makes sense at all.
+
+use super::turn::Purpose;
+use crate::permission::Rules;
+use crate::permission::names::permission_of;
+use crate::permission::profile::NOT_FOR_CHILDREN;
+
+/// What CLIs call the server of these tools; a tool's full name begins with it.
+pub const SERVER: &str = "agent_collab";
+
+/// What a session is, as far as its tools depend on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// What its turn is for; `None` between turns.
+    pub purpose: Option<&'a Purpose>,
+    /// How many parents it has: none for a role's.
+    pub depth: u32,
+    /// What is written for the profile that it has put on.
+    pub rules: &'a Rules,
+}
+
+/// The turns in which a tool makes sense.
+type Turns = fn(&Purpose) -> bool;
+
+/// Tools that belong to certain turns, and how those are called; all others belong to every turn.
+const ONLY_IN: &[(&str, Turns, &str)] = &[
+    (
+        "plan_submit",
+        plans,
+        "while the plan is written or the review answered",
+    ),
+    (
+        "plan_exit",
+        plans,
+        "while the plan is written or the review answered",
+    ),
+    ("review_submit", reviews, "while the plan is reviewed"),
+    ("plan_enter", executes, "while a step is executed"),
+];
+
+fn plans(purpose: &Purpose) -> bool {
+    matches!(purpose, Purpose::WritePlan | Purpose::Respond)
+}
+
+fn reviews(purpose: &Purpose) -> bool {
+    matches!(purpose, Purpose::Review)
+}
+
+fn executes(purpose: &Purpose) -> bool {
+    purpose.writes()
+}
+
+/// Tells why a tool is not offered to a session; `None` where it is.
+pub fn hidden(tool: &str, standing: &Standing<'_>) -> Option<String> {
+    let permission = permission_of(tool);
+    if standing.depth > 0 && NOT_FOR_CHILDREN.contains(&permission) {
+        return Some(format!("a child session has no tool {tool}"));
+    }
+    if let Some(rule) = standing.rules.hides(permission) {
+        return Some(format!("{rule} ({})", rule.origin));
+    }
+    let (_, is_its_turn, when) = ONLY_IN.iter().find(|(name, ..)| *name == tool)?;
+    let is_there = standing.purpose.is_some_and(is_its_turn);
+    (!is_there).then(|| format!("{tool} is there only {when}"))
+}
+
+/// The tool of this program that a CLI's name for a call means; `None` for every other tool.
+pub fn own_tool(name: &str) -> Option<&str> {
+    let (server, tool) = match name.strip_prefix("mcp__") {
+        Some(rest) => rest.split_once("__")?,
+        None => name.split_once('.')?,
+    };
+    (server == SERVER).then_some(tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::Profile;
+    use proptest::prelude::*;
+
+    const TOOLS: [&str; 9] = [
+        "todoread",
+        "todowrite",
+        "plan_submit",
+        "plan_exit",
+        "plan_enter",
+        "review_submit",
+        "ask_user",
+        "task",
+        "session_manage",
+    ];
+
+    fn rules(profile: &str) -> Rules {
+        let profile = Profile::built_in(profile).unwrap();
+        Rules::layered(&profile, &[], &[])
+    }
+
+    fn check(profile: &str, purpose: &Purpose, depth: u32, expected: &str) {
+        let rules = rules(profile);
+        let standing = Standing {
+            purpose: Some(purpose),
+            depth,
+            rules: &rules,
+        };
+        let offered: Vec<&str> = TOOLS
+            .into_iter()
+            .filter(|tool| hidden(tool, &standing).is_none())
+            .collect();
+        assert_eq!(offered.join(" "), expected, "{profile}");
+    }
+
+    #[test]
+    fn each_profile_has_its_tools_in_its_turns() {
+        let step = Purpose::Step { n: 1 };
+        let talk = Purpose::RefineGoal {
+            said: String::new(),
+            by: crate::domain::turn::Role::Planner,
+        };
+        let all = "todoread todowrite plan_submit plan_exit ask_user task session_manage";
+        check("plan", &Purpose::WritePlan, 0, all);
+        check("plan", &Purpose::Respond, 0, all);
+        check(
+            "plan",
+            &talk,
+            0,
+            "todoread todowrite ask_user task session_manage",
+        );
+        check(
+            "build",
+            &step,
+            0,
+            "todoread todowrite plan_enter ask_user task session_manage",
+        );
+        check(
+            "review",
+            &Purpose::Review,
+            0,
+            "todoread review_submit ask_user task",
+        );
+        check("explore", &step, 1, "");
+        check("general", &step, 1, "ask_user");
+    }
+
+    #[test]
+    fn each_cli_calls_the_tools_in_its_own_way() {
+        assert_eq!(own_tool("mcp__agent_collab__todowrite"), Some("todowrite"));
+        assert_eq!(own_tool("agent_collab.todowrite"), Some("todowrite"));
+        for other in ["mcp__notes__look", "notes.look", "Bash", "todowrite", ""] {
+            assert_eq!(own_tool(other), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_child_never_has_what_no_child_may_have(depth in 1_u32..4, at in 0..TOOLS.len(), name in "plan|build|review|explore|general") {
+            let tool = TOOLS[at];
+            let rules = rules(&name);
+            let purpose = Purpose::Step { n: 1 };
+            let standing = Standing { purpose: Some(&purpose), depth, rules: &rules };
+            let offered = hidden(tool, &standing).is_none();
+            prop_assert!(!(offered && NOT_FOR_CHILDREN.contains(&permission_of(tool))));
+        }
+    }
+}

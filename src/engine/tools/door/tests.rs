@@ -1,0 +1,184 @@
+//! Who gets through a door, and what comes back.
+
+use std::os::unix::fs::MetadataExt;
+
+use super::*;
+
+fn session(name: &str) -> SessionId {
+    SessionId::new(format!("ses_{name}"))
+}
+
+/// What a door's server is started with.
+fn given(server: &ToolServer, flag: &str) -> PathBuf {
+    let at = server.args.iter().position(|arg| arg == flag).unwrap();
+    PathBuf::from(&server.args[at + 1])
+}
+
+fn token(server: &ToolServer) -> String {
+    fs::read_to_string(given(server, "--token")).unwrap()
+}
+
+struct Client {
+    lines: Lines,
+    to: OwnedWriteHalf,
+}
+
+impl Client {
+    async fn knock(server: &ToolServer, token: &str) -> (Self, Tell) {
+        let stream = UnixStream::connect(given(server, "--socket"))
+            .await
+            .unwrap();
+        let (from, to) = stream.into_split();
+        let mut client = Self {
+            lines: BufReader::new(from),
+            to,
+        };
+        let hello = Ask::Hello {
+            version: VERSION,
+            token: token.to_owned(),
+        };
+        client.say(&hello).await;
+        let told = client.hear().await;
+        (client, told)
+    }
+
+    async fn say(&mut self, ask: &Ask) {
+        self.to.write_all(&wire::line(ask).unwrap()).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Tell {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).await.unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+}
+
+fn call(id: u64, tool: &str) -> Ask {
+    Ask::Call {
+        id,
+        tool: tool.to_owned(),
+        arguments: serde_json::json!({}),
+        thread: None,
+    }
+}
+
+#[tokio::test]
+async fn a_door_is_private_and_no_argument_holds_its_token() {
+    let mut doors = Doors::default();
+    let server = doors
+        .open(&session("one"), Duration::from_secs(60))
+        .unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+    assert_eq!(mode(&given(&server, "--token")), 0o600);
+    assert_eq!(mode(&given(&server, "--socket")), 0o600);
+    assert_eq!(mode(&server.folder), 0o700);
+    assert_eq!(mode(server.folder.parent().unwrap()), 0o700);
+    let token = token(&server);
+    assert!(token.len() >= 32 && !server.args.iter().any(|arg| arg.contains(&token)));
+    assert_eq!(
+        doors
+            .open(&session("one"), Duration::from_secs(60))
+            .unwrap(),
+        server
+    );
+}
+
+#[tokio::test]
+async fn calls_of_two_sessions_come_under_their_own_names() {
+    let mut doors = Doors::default();
+    for name in ["one", "two"] {
+        let server = doors.open(&session(name), Duration::from_secs(60)).unwrap();
+        doors.expect(&session(name), std::process::id());
+        let (mut client, told) = Client::knock(&server, &token(&server)).await;
+        assert_eq!(told, Tell::Welcome);
+        client.say(&call(7, "todoread")).await;
+        let Knock::Call(calling) = doors.next().await else {
+            panic!("a call is made");
+        };
+        assert_eq!(
+            (calling.session, calling.tool.as_str()),
+            (session(name), "todoread")
+        );
+        calling.give.send(Answer::done(name)).unwrap();
+        let answer = Answer::done(name);
+        assert_eq!(client.hear().await, Tell::Answer { id: 7, answer });
+        doors.changed(&session(name));
+        assert_eq!(client.hear().await, Tell::Changed);
+    }
+}
+
+#[tokio::test]
+async fn the_token_of_another_session_opens_nothing() {
+    let mut doors = Doors::default();
+    let [one, two] = ["one", "two"].map(|name| {
+        let server = doors.open(&session(name), Duration::from_secs(60)).unwrap();
+        doors.expect(&session(name), std::process::id());
+        server
+    });
+    for wrong in [token(&two), String::new(), format!("{}x", token(&one))] {
+        let (_, told) = Client::knock(&one, &wrong).await;
+        let why = "it does not have the session's token".to_owned();
+        assert_eq!(told, Tell::Refused { why });
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(start_paused = true)]
+async fn who_was_not_started_by_the_sessions_cli_is_refused() {
+    let mut doors = Doors::default();
+    let server = doors
+        .open(&session("one"), Duration::from_secs(60))
+        .unwrap();
+    // This test's own process descends from no child of its own.
+    let mut child = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .unwrap();
+    doors.expect(&session("one"), child.id());
+    let (_, told) = Client::knock(&server, &token(&server)).await;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(matches!(told, Tell::Refused { why } if why.contains("not started by the CLI")));
+}
+
+#[tokio::test]
+async fn a_connection_that_goes_takes_its_calls_back() {
+    let mut doors = Doors::default();
+    let server = doors
+        .open(&session("one"), Duration::from_secs(60))
+        .unwrap();
+    doors.expect(&session("one"), std::process::id());
+    let (mut client, _) = Client::knock(&server, &token(&server)).await;
+    client.say(&call(1, "ask_user")).await;
+    client.say(&call(2, "ask_user")).await;
+    let mut waiting = Vec::new();
+    for _ in 0..2 {
+        let Knock::Call(calling) = doors.next().await else {
+            panic!("a call is made");
+        };
+        waiting.push(calling);
+    }
+    client.say(&Ask::Forget { id: 1 }).await;
+    assert!(
+        matches!(doors.next().await, Knock::Forgotten(request) if request == waiting[0].request)
+    );
+    drop(client);
+    assert!(
+        matches!(doors.next().await, Knock::Forgotten(request) if request == waiting[1].request)
+    );
+}
+
+#[tokio::test]
+async fn a_closed_door_is_gone() {
+    let mut doors = Doors::default();
+    let server = doors
+        .open(&session("one"), Duration::from_secs(60))
+        .unwrap();
+    doors.close(&session("one"));
+    assert!(!server.folder.exists());
+    assert!(
+        UnixStream::connect(given(&server, "--socket"))
+            .await
+            .is_err()
+    );
+}

@@ -1,0 +1,70 @@
+//! `todoread` and `todowrite`: the list of todos of the session that calls.
+//!
+//! The list stands in the session; what may stand in it is said by `domain::todo`.
+
+use serde_json::json;
+
+use super::{Reply, ToolCall};
+use crate::domain::event::Event;
+use crate::domain::todo::{Status, Todos};
+use crate::engine::{Engine, EngineError};
+use crate::mcp::arguments;
+use crate::mcp::tools::{todoread, todowrite};
+use crate::mcp::wire::Answer;
+use crate::text::one_line;
+
+pub(super) fn read(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    if let Err(why) = arguments::<todoread::Arguments>(&call.arguments) {
+        return Ok(Reply::Now(Answer::failed(why)));
+    }
+    let session = engine.state().session(call.role);
+    let todos = session
+        .map(|session| session.todos.clone())
+        .unwrap_or_default();
+    Ok(Reply::Now(told(&todos)))
+}
+
+pub(super) fn write(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    let arguments: todowrite::Arguments = match arguments(&call.arguments) {
+        Ok(arguments) => arguments,
+        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+    };
+    let wanted = arguments
+        .todos
+        .into_iter()
+        .map(|item| item.wanted(one_line));
+    let todos = match Todos::read(wanted.collect()) {
+        Ok(todos) => todos,
+        Err(refused) => return Ok(Reply::Now(Answer::failed(refused.to_string()))),
+    };
+    let answer = told(&todos);
+    engine.feed(Event::TodosWritten {
+        session: call.session.clone(),
+        todos,
+    })?;
+    Ok(Reply::Now(answer))
+}
+
+/// The list as the agent reads it.
+fn told(todos: &Todos) -> Answer {
+    let text = match (todos.items().len(), todos.count(Status::Completed)) {
+        (0, _) => "the list is empty".to_owned(),
+        (n, done) if n == done => format!(
+            "all {n} todos are completed: say so and sum up what was done; unrelated work begins a new list"
+        ),
+        (n, done) => format!("{done} of {n} todos are completed"),
+    };
+    let lines = todos.items().iter().map(|todo| {
+        format!(
+            "- [{}] {} ({}, {})",
+            todo.id,
+            todo.content,
+            todo.status.name(),
+            todo.priority.name()
+        )
+    });
+    // Some CLIs show their models the data alone.
+    let data = json!({ "message": text, "todos": todos });
+    let text: Vec<String> = std::iter::once(text).chain(lines).collect();
+    Answer::done(text.join("\n")).with(data)
+}

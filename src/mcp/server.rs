@@ -1,0 +1,291 @@
+//! The server that an agent's CLI starts: MCP on its standard streams, and behind it the running program.
+//!
+//! It holds nothing of its own: which tools there are and what a call comes to is asked of the program, over a socket
+//! and under a token that binds it to one session. When the program is gone, each call fails and says so.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool as Shown,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
+use rmcp::{ServerHandler, ServiceExt};
+use serde_json::Value;
+use thiserror::Error;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use super::wire::{self, Answer, Ask, LINE_BYTES, Offered, Outcome, Tell, VERSION};
+
+/// How many questions may wait to be written.
+const WAITING: usize = 64;
+
+/// What agents are told of the server as a whole.
+const INSTRUCTIONS: &str = "The tools of the program that runs this session: lists of todos, plans and reviews \
+    handed in as data, questions to the user. What its prompts ask for can be done by them.";
+
+/// Why the server cannot serve.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// The token cannot be read.
+    #[error("failed to read the token {path}: {source}")]
+    Token {
+        /// Where it should lie.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Nobody answers at the socket.
+    #[error("failed to reach the running program at {path}: {source}; did it end?")]
+    Reach {
+        /// Where it should listen.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The program does not want this session.
+    #[error("the running program refuses: {0}")]
+    Refused(String),
+    /// The CLI does not speak the protocol.
+    #[error("the CLI's handshake failed: {0}")]
+    Handshake(String),
+}
+
+/// Serves the CLI on the standard streams until it goes.
+///
+/// # Errors
+/// The program cannot be reached or refuses, or the CLI's handshake fails.
+pub async fn serve(socket: &Path, token: &Path) -> Result<(), ServerError> {
+    let word = std::fs::read_to_string(token).map_err(|source| ServerError::Token {
+        path: token.to_owned(),
+        source,
+    })?;
+    let reach = |source| ServerError::Reach {
+        path: socket.to_owned(),
+        source,
+    };
+    let stream = UnixStream::connect(socket).await.map_err(reach)?;
+    let (mut lines, mut ends) = greet(stream, word.trim()).await.map_err(reach)?;
+    match read(&mut lines).await.map_err(reach)? {
+        Tell::Welcome => {}
+        Tell::Refused { why } => return Err(ServerError::Refused(why)),
+        other => return Err(ServerError::Refused(format!("it said {other:?}"))),
+    }
+    let (to, mut asks) = mpsc::channel::<Ask>(WAITING);
+    let link = Arc::new(Link::new(to));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        while let Some(ask) = asks.recv().await {
+            if write(&mut ends, &ask).await.is_err() {
+                break;
+            }
+        }
+    });
+    tasks.spawn(listen(lines, Arc::clone(&link)));
+    let failed = |error: String| ServerError::Handshake(error);
+    let server = Server(link).serve(rmcp::transport::stdio()).await;
+    let server = server.map_err(|error| failed(error.to_string()))?;
+    let ended = server.waiting().await;
+    ended.map(drop).map_err(|error| failed(error.to_string()))
+}
+
+type Lines = BufReader<OwnedReadHalf>;
+
+async fn greet(stream: UnixStream, token: &str) -> io::Result<(Lines, OwnedWriteHalf)> {
+    let (from, mut to) = stream.into_split();
+    let hello = Ask::Hello {
+        version: VERSION,
+        token: token.to_owned(),
+    };
+    write(&mut to, &hello).await?;
+    Ok((BufReader::new(from), to))
+}
+
+async fn write(to: &mut OwnedWriteHalf, ask: &Ask) -> io::Result<()> {
+    to.write_all(&wire::line(ask)?).await
+}
+
+async fn read(lines: &mut Lines) -> io::Result<Tell> {
+    let mut line = Vec::new();
+    let mut limited = lines.take(LINE_BYTES as u64);
+    limited.read_until(b'\n', &mut line).await?;
+    if line.last() != Some(&b'\n') {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    serde_json::from_slice(&line).map_err(io::Error::other)
+}
+
+/// Takes in what the program says until it is gone.
+async fn listen(mut lines: Lines, link: Arc<Link>) {
+    loop {
+        match read(&mut lines).await {
+            Ok(Tell::Answer { id, answer }) => link.give(id, Given::Answer(answer)),
+            Ok(Tell::Tools { id, tools }) => link.give(id, Given::Tools(tools)),
+            Ok(Tell::Changed) => {
+                if let Some(peer) = link.peer.get() {
+                    // A CLI that does not listen keeps the list that it has; a call is decided anyway.
+                    let _deaf = peer.notify_tool_list_changed().await;
+                }
+            }
+            Ok(Tell::Welcome | Tell::Refused { .. }) => {}
+            Err(error) => {
+                tracing::warn!(%error, "the running program is gone");
+                return link.close();
+            }
+        }
+    }
+}
+
+/// What the program gave for a question.
+#[derive(Debug)]
+enum Given {
+    Answer(Answer),
+    Tools(Vec<Offered>),
+}
+
+/// The way to the program.
+#[derive(Debug)]
+struct Link {
+    to: mpsc::Sender<Ask>,
+    n_asked: AtomicU64,
+    /// Who waits; `None` once the program is gone.
+    open: Mutex<Option<BTreeMap<u64, oneshot::Sender<Given>>>>,
+    peer: OnceLock<Peer<RoleServer>>,
+}
+
+impl Link {
+    fn new(to: mpsc::Sender<Ask>) -> Self {
+        Self {
+            to,
+            n_asked: AtomicU64::new(0),
+            open: Mutex::new(Some(BTreeMap::new())),
+            peer: OnceLock::new(),
+        }
+    }
+
+    /// Opens a question: its number and where its answer comes; `None` when the program is gone.
+    fn open(&self) -> Option<(u64, oneshot::Receiver<Given>)> {
+        let id = self.n_asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let (give, given) = oneshot::channel();
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.as_mut()?.insert(id, give);
+        Some((id, given))
+    }
+
+    fn give(&self, id: u64, given: Given) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(give) = open.as_mut().and_then(|open| open.remove(&id)) {
+            // Who asked may be gone.
+            let _gone = give.send(given);
+        }
+    }
+
+    /// Nobody answers any more.
+    fn close(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    async fn ask(&self, ask: impl FnOnce(u64) -> Ask) -> Option<(u64, oneshot::Receiver<Given>)> {
+        let (id, given) = self.open()?;
+        self.to.send(ask(id)).await.ok()?;
+        Some((id, given))
+    }
+}
+
+fn gone() -> ErrorData {
+    ErrorData::internal_error("agent-collab has ended; end your turn", None)
+}
+
+/// What the CLI speaks to.
+struct Server(Arc<Link>);
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let tools = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        let name = Implementation::new("agent-collab", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(tools)
+            .with_server_info(name)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        // A CLI that says so twice is the same CLI.
+        let _again = self.0.peer.set(context.peer);
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let asked = self.0.ask(|id| Ask::List { id }).await;
+        let (_, given) = asked.ok_or_else(gone)?;
+        match given.await {
+            Ok(Given::Tools(tools)) => {
+                let tools = tools.into_iter().map(shown).collect();
+                Ok(ListToolsResult::with_all_items(tools))
+            }
+            Ok(Given::Answer(_)) | Err(_) => Err(gone()),
+        }
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let thread = thread(&request, &context);
+        let asked = self.0.ask(|id| Ask::Call {
+            id,
+            tool: request.name.into_owned(),
+            arguments: Value::Object(request.arguments.unwrap_or_default()),
+            thread,
+        });
+        let (id, given) = asked.await.ok_or_else(gone)?;
+        tokio::select! {
+            given = given => match given {
+                Ok(Given::Answer(answer)) => Ok(result(answer).into()),
+                Ok(Given::Tools(_)) | Err(_) => Err(gone()),
+            },
+            () = context.ct.cancelled() => {
+                // The program may be gone with the call.
+                let _gone = self.0.to.send(Ask::Forget { id }).await;
+                Err(ErrorData::internal_error("the call was cancelled", None))
+            }
+        }
+    }
+}
+
+/// codex names the conversation that calls; a sub-agent of its own has another one.
+fn thread(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Option<String> {
+    let named = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let of_request = request.meta.as_ref();
+    named(context.meta.0.0.get("threadId"))
+        .or_else(|| named(of_request.and_then(|meta| meta.0.0.get("threadId"))))
+}
+
+fn shown(offered: Offered) -> Shown {
+    Shown::new(offered.name, offered.description, offered.schema)
+}
+
+fn result(answer: Answer) -> CallToolResult {
+    let content = vec![ContentBlock::text(answer.text)];
+    let mut result = match answer.outcome {
+        Outcome::Done => CallToolResult::success(content),
+        Outcome::Failed => CallToolResult::error(content),
+    };
+    result.structured_content = answer.data;
+    result
+}

@@ -1,0 +1,4 @@
+//! One file a tool: the type of its arguments, when to use it and when not.
+
+pub mod todoread;
+pub mod todowrite;

@@ -1,0 +1,100 @@
+//! `todowrite`: replaces the session's list of todos.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::domain::todo::Wanted;
+use crate::mcp::{Tool, schema_of};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "todowrite",
+    describe: |_| DESCRIPTION.to_owned(),
+    schema: |_| schema_of::<Arguments>(),
+};
+
+const DESCRIPTION: &str = "\
+Replaces your whole list of todos, which the user sees beside your work. What you leave out is gone.
+Use it when your work has three steps or more, or when the user asks for a list: write it before you begin, set \
+exactly one todo to in_progress while you work on it, and to completed as soon as it is done, not at the end.
+Do not use it for work of one or two steps that nobody asked a list for, nor for todos about the work itself \
+(\"read the code\", \"answer the user\"). When all todos are completed, say so and sum up what was done; work \
+that has nothing to do with them begins a new list.
+At most one todo may be in_progress, otherwise the call fails and the list stays as it was.";
+
+/// Its arguments.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// The whole list, in the order in which it is shown.
+    pub todos: Vec<Item>,
+}
+
+// Its words are read later, so that a refusal can name every todo that is at fault.
+/// One todo.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// A short id that the todo keeps; its place in the list where you leave it out.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// What is to be done, in one line.
+    pub content: String,
+    /// How far it is.
+    #[schemars(with = "HowFar")]
+    pub status: String,
+    /// How much it matters to the user; medium where you leave it out.
+    #[serde(default)]
+    #[schemars(with = "Option<HowMuch>")]
+    pub priority: Option<String>,
+}
+
+/// The words of a status, for the schema.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum HowFar {
+    Pending,
+    InProgress,
+    Completed,
+}
+
+/// The words of a priority, for the schema.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum HowMuch {
+    High,
+    Medium,
+    Low,
+}
+
+impl Item {
+    /// The todo as it is wanted, its texts cleaned by the caller's hand.
+    pub fn wanted(self, clean: impl Fn(&str) -> String) -> Wanted {
+        Wanted {
+            id: self.id.map(|id| clean(&id)),
+            content: clean(&self.content),
+            status: self.status,
+            priority: self.priority,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::todo::{Priority, Status};
+
+    #[test]
+    fn the_schema_offers_the_words_that_are_read() {
+        let schema = serde_json::Value::Object((TOOL.schema)(&Default::default())).to_string();
+        for name in Status::ALL
+            .map(Status::name)
+            .into_iter()
+            .chain(Priority::ALL.map(Priority::name))
+        {
+            assert!(schema.contains(&format!("{name:?}")), "{schema}");
+        }
+    }
+}
