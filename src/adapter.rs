@@ -456,6 +456,9 @@ pub struct Usage {
     pub output_tokens: u64,
     /// US dollars as the CLI computes them, where it does.
     pub cost_usd: Option<f64>,
+    /// Tokens of the model's context that the last answer left filled, where told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
     /// The model's context size in tokens, where told.
     pub context_window: Option<u64>,
 }

@@ -19,7 +19,9 @@ pub mod todo;
 pub mod tool;
 
 pub mod changes;
+pub mod course;
 pub mod effect;
 pub mod event;
+pub mod note;
 pub mod run;
 pub mod undo;

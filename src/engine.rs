@@ -251,6 +251,11 @@ impl Engine {
         self.outcome.as_ref()
     }
 
+    /// What holds the CLI of each role: the adapter's name, then what the kernel holds and what only its protocol does.
+    pub fn holding(&self) -> Vec<(String, (String, String))> {
+        containing::told(&self.setup.kernel, &self.setup.config)
+    }
+
     /// Records which agents the user's configuration makes or changes; nothing where it does neither.
     ///
     /// # Errors

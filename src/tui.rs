@@ -8,6 +8,7 @@ mod action;
 mod anchors;
 mod calls;
 mod command;
+mod compare;
 mod completion;
 mod composer;
 mod dialogs;
@@ -72,6 +73,7 @@ pub use sent::{SENDABLE, check_sent};
 use sheet::{Draft, Sheet};
 use tabs::Tab;
 use tabs::log::Record;
+pub use tabs::status::Held;
 pub use theme::{Surroundings, Theme};
 use transcript::Transcript;
 pub use transcript::WantsEarlier;
@@ -101,6 +103,8 @@ pub struct ScreenSettings {
     pub read_only: Option<ReadOnly>,
     /// What colours are shown as.
     pub theme: Theme,
+    /// By how many seconds the user's time of day is ahead of UTC.
+    pub utc_offset: i32,
 }
 
 /// A piece of a block that an agent is writing.
@@ -133,6 +137,19 @@ pub struct Documents {
     pub comments: Option<String>,
     /// `log.md`
     pub log: Option<String>,
+    /// The kept versions of the plan, the earliest first.
+    pub earlier: Vec<KeptPlan>,
+}
+
+/// A kept version of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptPlan {
+    /// The iteration that it was kept for.
+    pub iteration: u32,
+    /// Which of its versions, from 1.
+    pub version: u32,
+    /// The file's text.
+    pub text: String,
 }
 
 /// The view of a run.
@@ -151,6 +168,9 @@ pub struct Screen {
     find: Option<find::FindLine>,
     side: looking::Side,
     findings: tabs::comments::Chosen,
+    plan: tabs::plan::reading::Reading,
+    /// The line of the plan that a note is being written on, from 1, and what stands there.
+    noting: Option<(u32, String)>,
     writing: IsWriting,
     draft: Option<Draft>,
     refiner: Role,
@@ -180,6 +200,7 @@ pub struct Screen {
     toast: Option<String>,
     /// That the running turn gives no sign of life.
     silent: Option<Silent>,
+    held: Vec<Held>,
     quitting: bool,
     outside: Outside,
     places: Places,
@@ -226,6 +247,8 @@ impl Screen {
             find: None,
             side: looking::Side::default(),
             findings: tabs::comments::Chosen::default(),
+            plan: tabs::plan::reading::Reading::default(),
+            noting: None,
             writing,
             draft: None,
             refiner: Role::Planner,
@@ -245,6 +268,7 @@ impl Screen {
             picked: BTreeMap::new(),
             toast: None,
             silent: None,
+            held: Vec::new(),
             quitting: false,
             outside: Outside::default(),
             places: Places::default(),
@@ -364,6 +388,12 @@ impl Screen {
         self.open(Pager::new(title, text, Form::Markdown));
     }
 
+    /// Takes what holds the CLIs.
+    pub fn on_held(&mut self, held: Vec<Held>) {
+        self.dirty = true;
+        self.held = held;
+    }
+
     /// Asks whether the unfinished run that `summary` describes goes on; the answer is
     /// [`Action::Resume`] or [`Action::Archive`].
     pub fn on_unfinished(&mut self, summary: &str) {
@@ -462,8 +492,15 @@ impl Screen {
             versions: &self.versions,
             proposed_goal: self.proposed_goal.as_deref(),
             picked: &self.picked,
+            noting: self.noting.as_ref(),
+            texts: &self.documents,
             confirm_enter: self.settings.confirm_enter,
         }
+    }
+
+    /// The user's time of day.
+    fn clock_of_day(&self) -> words::Clock {
+        words::Clock(self.settings.utc_offset)
     }
 
     fn chosen_of(&self, sheet: &Sheet) -> usize {

@@ -196,6 +196,7 @@ impl Shell {
             demo: matches!(first, First::Demo { .. }),
             repository: wishes.cwd.to_string_lossy().into_owned(),
             theme: terminal::theme(),
+            utc_offset: jiff::Zoned::now().offset().seconds(),
             ..ScreenSettings::default()
         };
         Self {

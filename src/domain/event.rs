@@ -269,6 +269,22 @@ pub enum Event {
         /// The hash of the file.
         file_sha256: Sha256,
     },
+    /// The user made a note on a line of `plan.md`.
+    #[serde(rename = "note.made")]
+    NoteMade {
+        /// The line, from 1.
+        line: u32,
+        /// What stands there.
+        quote: String,
+        /// What the user says of it.
+        text: String,
+    },
+    /// The user removed a note.
+    #[serde(rename = "note.removed")]
+    NoteRemoved {
+        /// Its number.
+        n: u32,
+    },
     /// What the user asked for at the approval stands in `comments.md`.
     #[serde(rename = "remarks.appended")]
     RemarksAppended {

@@ -9,6 +9,7 @@ mod executing;
 mod flow;
 mod holding;
 mod limits;
+mod noting;
 mod planning;
 mod recovering;
 mod reviewing;
@@ -19,11 +20,13 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+use super::course::{self, Course};
 use super::effect::Effect;
 use super::event::{Approval, Created, Event, Process, Settings};
 use super::execution::Execution;
 use super::findings::Findings;
 use super::ids::{At, RunId, Sha256, TurnId};
+use super::note::Notes;
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
 use super::question::{DraftFile, Question};
@@ -33,6 +36,7 @@ use super::turn::{Purpose, Role, TurnOrder};
 use super::undo::Way;
 
 pub use executing::commit_subject;
+pub use noting::stands_against_notes;
 pub use undoing::boxes;
 
 /// The schema of the event log and of the snapshot.
@@ -119,6 +123,12 @@ pub struct State {
     /// What the user asked for at the approval and `comments.md` does not hold yet.
     #[serde(default)]
     pub remarks: Option<String>,
+    /// The user's notes on lines of the plan.
+    #[serde(default)]
+    pub notes: Notes,
+    /// Who worked when, and what each review said.
+    #[serde(default)]
+    pub course: Course,
     /// The number of the next turn.
     next_turn: u32,
     /// The number of the next question.
@@ -303,6 +313,8 @@ impl Run {
                 failures: 0,
                 blind_waits: 0,
                 remarks: None,
+                notes: Notes::default(),
+                course: Course::default(),
                 next_turn: 1,
                 next_question: 1,
             },
@@ -314,12 +326,19 @@ impl Run {
         &self.state
     }
 
-    /// Takes one event in and says what is to be done. An event that does not fit changes nothing.
+    /// Takes one event in and says what is to be done. An event that does not fit changes nothing but the
+    /// time of the last one.
+    pub fn step(&mut self, at: At, event: &Event) -> Vec<Effect> {
+        let effects = self.take(at, event);
+        course::note(&mut self.state, at, event);
+        effects
+    }
+
     #[expect(
         clippy::too_many_lines,
         reason = "one arm an event, each calling one function: a list to read"
     )]
-    pub fn step(&mut self, at: At, event: &Event) -> Vec<Effect> {
+    fn take(&mut self, at: At, event: &Event) -> Vec<Effect> {
         let state = &mut self.state;
         match event {
             Event::Created(_)
@@ -387,6 +406,8 @@ impl Run {
             Event::RemarksAppended { file_sha256 } => {
                 reviewing::on_remarks_appended(state, file_sha256)
             }
+            Event::NoteMade { line, quote, text } => noting::on_made(state, (*line, quote), text),
+            Event::NoteRemoved { n } => noting::on_removed(state, *n),
             Event::CommentsEdited { file_sha256 } => {
                 reviewing::on_comments_edited(state, file_sha256)
             }

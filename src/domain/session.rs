@@ -82,6 +82,12 @@ pub struct Usage {
     pub output_tokens: u64,
     /// Millionths of a US dollar, where the CLI computes a cost.
     pub cost_micro_usd: Option<u64>,
+    /// Tokens that the conversation fills of the model's context now, where the CLI tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// The model's context size in tokens, where the CLI tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
 }
 
 impl Session {

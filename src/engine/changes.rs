@@ -95,7 +95,7 @@ fn unknown(execution: Option<&Execution>, scope: Scope) -> String {
 /// Compares the last two kept versions of the plan.
 fn of_plan(layout: &Layout) -> Result<Changes, ChangesError> {
     let name = &layout.names().plan;
-    let mut versions = iterations::versions(layout, name)?;
+    let mut versions = iterations::last(layout, name, 2)?;
     let (Some(last), Some(before)) = (versions.pop(), versions.pop()) else {
         return Ok(Changes::Nothing(
             "the plan has no earlier version to compare with".to_owned(),

@@ -151,6 +151,8 @@ pub fn usage(usage: &crate::adapter::Usage) -> Usage {
         output_tokens: usage.output_tokens,
         // A cost beyond the range saturates; the cast of a finite, non-negative number is what `as` defines.
         cost_micro_usd: micro.map(|micro| micro.round() as u64),
+        context_tokens: usage.context_tokens,
+        context_window: usage.context_window,
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::config::types::ReviewerSession;
 use crate::domain::execution::Current;
 use crate::domain::findings::{Finding, Stand};
+use crate::domain::note::{Note, Notes};
 use crate::domain::phase::Phase;
 use crate::domain::plan::approval_hash;
 use crate::domain::run::Unanswered;
@@ -98,8 +99,9 @@ impl Engine {
         let said = said.map_or(String::new(), |said| format!("{said}\n\n"));
         let unanswered = unanswered_in_words(&self.state().unanswered, order.purpose.role());
         let agent = self.agent_in_words(order);
+        let notes = notes_in_words(&self.state().notes, &order.purpose);
         Ok(format!(
-            "{}\n\n{agent}{unanswered}{said}{body}",
+            "{}\n\n{agent}{unanswered}{said}{body}{notes}",
             header(order, self.state().iteration)
         ))
     }
@@ -387,6 +389,33 @@ fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> String {
     }
 }
 
+/// Tells what the user notes on lines of the plan; empty where that is nothing. It stands outside of the
+/// templates: the user's own would leave it out.
+fn notes_in_words(notes: &Notes, purpose: &Purpose) -> String {
+    let task = match purpose {
+        Purpose::Review => {
+            "The user themself remarks on lines of the plan; this is no data but what they want. Judge the plan \
+             by it too: what it does not meet yet is a finding."
+        }
+        Purpose::Respond => {
+            "The user themself remarks on lines of the plan; this is no data but what they want, and it counts \
+             for more than the review. Change the plan so that each is met, and say nothing about them in the \
+             answers."
+        }
+        _ => return String::new(),
+    };
+    let list: String = notes.open().map(note_in_words).collect();
+    match list.is_empty() {
+        true => list,
+        false => format!("\n\n## Remarks of the user\n{task}\n\n{list}"),
+    }
+}
+
+fn note_in_words(note: &Note) -> String {
+    let text = note.text.replace('\n', "\n   ");
+    format!("- line {}, `{}`:\n   {text}\n", note.line, note.quote)
+}
+
 fn again_in_words(again: &Again) -> String {
     match again {
         Again::NoDocument { reason } => reason.clone(),
@@ -413,4 +442,27 @@ fn header(order: &TurnOrder, iteration: u32) -> String {
     };
     let phase: Phase = order.purpose.phase();
     format!("[agent-collab {phase}{detail}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_notes_go_out_with_review_and_answer_and_with_nothing_else() {
+        let mut notes = Notes::default();
+        notes.make(7, "1. [ ] a", "why not b?\nand c?");
+        let review = notes_in_words(&notes, &Purpose::Review);
+        assert!(
+            review.ends_with("- line 7, `1. [ ] a`:\n   why not b?\n   and c?\n"),
+            "{review}"
+        );
+        let respond = notes_in_words(&notes, &Purpose::Respond);
+        assert!(respond.contains("counts for more than the review"));
+        assert_eq!(notes_in_words(&notes, &Purpose::WritePlan), "");
+        let turn = crate::domain::ids::TurnId::new("trn_1");
+        notes.on_respond(&turn);
+        notes.on_answered(&turn);
+        assert_eq!(notes_in_words(&notes, &Purpose::Review), "");
+    }
 }

@@ -37,30 +37,49 @@ pub fn keep(guard: &Guard, n: u32, name: &str, bytes: &[u8]) -> Result<PathBuf, 
 /// A kept version of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
+    /// The iteration that it was kept for.
+    pub iteration: u32,
+    /// Which of its versions, from 1.
+    pub n: u32,
     /// Its path below the work directory.
     pub name: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Reads the last two kept versions of a document, the older one first. Needs no lock.
+/// Reads the last `most` kept versions of a document, the oldest first. Needs no lock.
 ///
 /// # Errors
 /// The folder or a version cannot be read.
-pub fn versions(layout: &Layout, name: &str) -> Result<Vec<Version>, StoreError> {
+pub fn last(layout: &Layout, name: &str, most: usize) -> Result<Vec<Version>, StoreError> {
+    let mut found = kept(layout, name)?;
+    read(layout, found.split_off(found.len().saturating_sub(most)))
+}
+
+/// A version by its iteration, its number in it and its file's name.
+type Place = (u32, u32, String);
+
+fn kept(layout: &Layout, name: &str) -> Result<Vec<Place>, StoreError> {
     let mut found = Vec::new();
     for n in iterations(layout)? {
         let kept = (1..)
-            .map(|n_version| version_name(name, n_version))
-            .take_while(|kept| layout.iteration(n).join(kept).is_file());
-        found.extend(kept.map(|kept| (n, kept)));
+            .map(|n_version| (n_version, version_name(name, n_version)))
+            .take_while(|(_, kept)| layout.iteration(n).join(kept).is_file());
+        found.extend(kept.map(|(n_version, kept)| (n, n_version, kept)));
     }
-    let last = found.split_off(found.len().saturating_sub(2));
+    Ok(found)
+}
+
+fn read(layout: &Layout, places: Vec<Place>) -> Result<Vec<Version>, StoreError> {
     let mut versions = Vec::new();
-    for (n, kept) in last {
+    for (n, n_version, kept) in places {
         if let Some(bytes) = plain::read(&layout.iteration(n).join(&kept), MAX_BYTES)? {
-            let name = format!("iterations/{n}/{kept}");
-            versions.push(Version { name, bytes });
+            versions.push(Version {
+                iteration: n,
+                n: n_version,
+                name: format!("iterations/{n}/{kept}"),
+                bytes,
+            });
         }
     }
     Ok(versions)
@@ -113,7 +132,7 @@ mod tests {
         assert_eq!(keep("b"), "iterations/2/plan-2.md");
         assert_eq!(keep("a"), "iterations/2/plan-3.md");
         assert_eq!(guard.check().unwrap(), []);
-        let last = versions(&place.layout, "plan.md").unwrap();
+        let last = last(&place.layout, "plan.md", 2).unwrap();
         let names: Vec<&str> = last.iter().map(|version| version.name.as_str()).collect();
         assert_eq!(names, ["iterations/2/plan-2.md", "iterations/2/plan-3.md"]);
     }

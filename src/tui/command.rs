@@ -69,8 +69,12 @@ pub enum Command {
     Open,
     /// Look for something in the chat.
     Find,
-    /// List other findings.
+    /// List other findings; compare the plan with an earlier version; tell other events.
     Filter,
+    /// Make a note on the line of the plan that is pointed at; without a text, write it.
+    Note(String),
+    /// Take a note back: that of this number, else that of the line that is pointed at.
+    Unnote(Option<u32>),
     /// Show or hide the second pane of a wide window.
     Side,
     /// Show a tab.
@@ -177,6 +181,8 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "open" => Command::Open,
         "find" => Command::Find,
         "filter" => Command::Filter,
+        "note" => Command::Note(argument.to_owned()),
+        "unnote" => return Some(unnote(argument)),
         "side" => Command::Side,
         "tab" => return Some(tab(argument)),
         "next" => Command::NextTab,
@@ -237,6 +243,15 @@ fn undo(argument: &str) -> Result<Command, String> {
     let n = argument.parse().ok().filter(|n| *n > 0);
     n.map(|n| Command::Undo(Wish::BackTo(n)))
         .ok_or_else(|| "/undo takes the number of a step".to_owned())
+}
+
+fn unnote(argument: &str) -> Result<Command, String> {
+    if argument.is_empty() {
+        return Ok(Command::Unnote(None));
+    }
+    let n = argument.parse().ok().filter(|n| *n > 0);
+    n.map(|n| Command::Unnote(Some(n)))
+        .ok_or_else(|| "/unnote takes the number of a note".to_owned())
 }
 
 fn refiner(argument: &str) -> Result<Command, String> {

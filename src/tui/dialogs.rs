@@ -17,7 +17,7 @@ mod manual_edit;
 mod no_document;
 mod question;
 mod release;
-mod stale_plan;
+pub mod stale_plan;
 mod step_recovery;
 mod tests_failed;
 mod usage_limit;
@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 
 use super::action::Action;
 use super::calls::Exact;
+use super::documents::Texts;
 use super::sheet::{Sheet, Then};
 use super::versions::Versions;
 use crate::domain::event::Event;
@@ -54,6 +55,10 @@ pub struct Known<'a> {
     pub proposed_goal: Option<&'a str>,
     /// Answers to the first of several questions.
     pub picked: &'a BTreeMap<String, String>,
+    /// The line of the plan that a note is being written on, and what stands there.
+    pub noting: Option<&'a (u32, String)>,
+    /// The run's documents.
+    pub texts: &'a Texts,
     /// Whether a release is asked twice.
     pub confirm_enter: bool,
 }
@@ -76,7 +81,7 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         QuestionKind::Gate { order } => release::sheet(id, order, state, known),
         QuestionKind::Arbitration { reason, open } => arbitration::sheet(id, *reason, *open, state),
         QuestionKind::ManualEdit => manual_edit::sheet(id),
-        QuestionKind::StalePlan { reviewed, now } => stale_plan::sheet(id, reviewed, now, state),
+        QuestionKind::StalePlan { reviewed, .. } => stale_plan::sheet(id, reviewed, state, known),
         QuestionKind::Execute { terms } => execution::sheet(id, terms, state),
         QuestionKind::NoDocument { purpose, reason } => no_document::sheet(id, purpose, reason),
         QuestionKind::Agent {

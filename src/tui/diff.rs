@@ -5,6 +5,7 @@
 
 mod body;
 pub mod keys;
+mod line;
 mod strip;
 
 use std::collections::BTreeMap;

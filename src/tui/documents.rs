@@ -2,6 +2,9 @@
 
 use super::Documents;
 use super::wrap::shown;
+use crate::domain::ids::Sha256;
+use crate::domain::plan::approval_hash;
+use crate::text::front_matter;
 
 /// One document.
 #[derive(Debug, Default)]
@@ -13,6 +16,17 @@ pub struct Text {
     raw: Option<String>,
 }
 
+/// An earlier version of the plan.
+#[derive(Debug)]
+pub struct Earlier {
+    /// Which, such as `iteration 1`.
+    pub label: String,
+    /// Its drawable text without what the program writes before it.
+    pub text: String,
+    /// What an approval of it is bound to.
+    pub approval: Sha256,
+}
+
 /// All of them.
 #[derive(Debug, Default)]
 pub struct Texts {
@@ -22,6 +36,9 @@ pub struct Texts {
     pub comments: Text,
     /// `log.md`
     pub log: Text,
+    /// Earlier versions of the plan, the earliest first; none is the same as the one that lies there.
+    pub earlier: Vec<Earlier>,
+    kept: Vec<super::KeptPlan>,
 }
 
 impl Texts {
@@ -30,7 +47,34 @@ impl Texts {
         let plan = self.plan.take(documents.plan.as_deref());
         let comments = self.comments.take(documents.comments.as_deref());
         let log = self.log.take(documents.log.as_deref());
-        plan || comments || log
+        let earlier = self.kept != documents.earlier;
+        if plan || earlier {
+            self.kept.clone_from(&documents.earlier);
+            self.earlier = self.read_earlier();
+        }
+        plan || comments || log || earlier
+    }
+
+    fn read_earlier(&self) -> Vec<Earlier> {
+        let now = self.plan.raw.as_deref().map(approval_hash);
+        let mut earlier: Vec<Earlier> = Vec::new();
+        for kept in &self.kept {
+            let approval = approval_hash(&kept.text);
+            let is_same = earlier.last().is_some_and(|last| last.approval == approval);
+            if is_same || now.as_ref() == Some(&approval) {
+                continue;
+            }
+            let body = front_matter::split(&kept.text).body;
+            earlier.push(Earlier {
+                label: match kept.version {
+                    0 | 1 => format!("iteration {}", kept.iteration),
+                    n => format!("iteration {}, version {n}", kept.iteration),
+                },
+                text: shown(body.trim_start_matches('\n')),
+                approval,
+            });
+        }
+        earlier
     }
 }
 

@@ -94,6 +94,11 @@ fn hints(
         line.add("Esc", "close");
     }
     for binding in BINDINGS.iter().filter(|binding| !binding.hint.is_empty()) {
+        if binding.hint == "edit" && sheet.is_none() && screen.writing == IsWriting::No {
+            for (key, what) in screen.tab.hints(screen.is_read_only()) {
+                line.add(key, what);
+            }
+        }
         let is_useful = binding
             .command
             .is_some_and(|command| is_useful(&command(), state, sheet))

@@ -263,7 +263,7 @@ fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -
         parts.insert(1, (state.mode.name().to_owned(), style));
     }
     // Where not all fits, who works says more than the gate.
-    let limited = words::limit(state, now).is_some();
+    let limited = words::limit(state, now, screen.clock_of_day()).is_some();
     if columns < 60 || limited {
         parts.extend([(who, style), gate]);
     } else {
@@ -336,7 +336,7 @@ fn who_works(
     if screen.quitting {
         return ("is ending".to_owned(), theme::BAD);
     }
-    if let Some(text) = words::limit(state, now) {
+    if let Some(text) = words::limit(state, now, screen.clock_of_day()) {
         return (text, theme::NEEDS_YOU);
     }
     if let Some(word) = seen_from_outside(screen, state) {

@@ -241,7 +241,27 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Filter,
         [
             "/filter",
-            "list all findings, the open ones, those rejected, those settled",
+            "list all findings, the open ones, those rejected, those settled; compare the plan with an earlier one",
+            "",
+        ],
+    ),
+    bind(
+        &[letter(';')],
+        Outside,
+        || Command::Note(String::new()),
+        [
+            "/note [TEXT]",
+            "make a note on the line of the plan that is pointed at: reviewer and planner get it",
+            "",
+        ],
+    ),
+    bind(
+        &[letter('-')],
+        Outside,
+        || Command::Unnote(None),
+        [
+            "/unnote [N]",
+            "take back the note of the line that is pointed at, or note N",
             "",
         ],
     ),

@@ -6,7 +6,7 @@ use super::action::Action;
 use super::command::{Command, Move};
 use super::composer::Written;
 use super::keymap::{self, IsWriting};
-use super::sheet::{FromComposer, Sheet};
+use super::sheet::{Draft, FromComposer, Sheet};
 use super::{Screen, Submitted};
 use super::{dialogs, diff};
 use crate::domain::run::State;
@@ -101,6 +101,10 @@ impl Screen {
         let Some(sheet) = self.waiting(state) else {
             return Vec::new();
         };
+        if self.draft == Some(Draft::Note) {
+            // What was asked for is a note; Enter releases no turn here.
+            return self.refuse("write the note first; Esc leaves");
+        }
         if sheet.from_composer == FromComposer::Yes {
             return self.enter(sheet, state);
         }
@@ -137,7 +141,9 @@ impl Screen {
             }
         }
         if key.code == KeyCode::Esc
-            && (self.transcript.pick_nothing() || self.findings.pick_nothing())
+            && (self.transcript.pick_nothing()
+                || self.findings.pick_nothing()
+                || self.plan.pick_nothing())
         {
             return Vec::new();
         }

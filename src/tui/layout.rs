@@ -9,7 +9,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders};
 
 use super::keymap::IsWriting;
-use super::sheet::{FromComposer, Sheet};
+use super::sheet::{Draft, FromComposer, Sheet};
 use super::tabs::{self, Tab};
 use super::theme;
 use super::wrap::one_line;
@@ -17,6 +17,9 @@ use super::{Screen, footer, header, writing};
 use crate::domain::changes::Scope;
 use crate::domain::ids::At;
 use crate::domain::run::State;
+
+/// How many columns a page takes at most.
+const WIDEST: u16 = 112;
 
 /// Where things stand in the last frame, for the mouse.
 #[derive(Debug, Default)]
@@ -124,6 +127,9 @@ impl Screen {
         let label = sheet.choices.get(chosen).map_or("", |c| c.label.as_str());
         match (self.writing, sheet.from_composer) {
             (IsWriting::No, _) => format!("Enter: {label}"),
+            (IsWriting::Yes, _) if self.draft == Some(Draft::Note) => {
+                format!("you write a note; Esc, then Enter: {label}")
+            }
             (IsWriting::Yes, FromComposer::Yes) if self.composer.is_empty() => {
                 format!("Enter: {label}")
             }
@@ -161,7 +167,7 @@ impl Screen {
                 let label = writing::label(&target, self.refiner);
                 // Enter in an empty composer is the dialog's.
                 let label = match self.waiting(state) {
-                    Some(_) if self.composer.is_empty() => {
+                    Some(_) if self.composer.is_empty() && self.draft != Some(Draft::Note) => {
                         label.replacen("Enter:", "write, then Enter:", 1)
                     }
                     _ => label,
@@ -245,6 +251,12 @@ impl Screen {
         (state, now): (Option<&State>, At),
     ) {
         let find = self.looked_for();
+        let clock = self.clock_of_day();
+        let area = match tab {
+            Tab::Chat => area,
+            Tab::Plan if self.plan.is_beside() => area,
+            Tab::Plan | Tab::Comments | Tab::Log | Tab::Status => readable(area),
+        };
         let page = self.pages.of(tab);
         match tab {
             Tab::Chat => {
@@ -255,16 +267,33 @@ impl Screen {
                 };
                 tabs::chat::draw(&mut self.transcript, frame, area, (empty, &find));
             }
-            Tab::Plan => tabs::plan::draw(page, &self.documents.plan, frame, area, state),
+            Tab::Plan => {
+                let read = (&self.documents, &self.plan);
+                tabs::plan::draw(page, read, frame, area, (state, now));
+            }
             Tab::Comments => {
                 let about = (state, &self.findings);
                 tabs::comments::draw(page, &self.documents.comments, frame, area, about);
             }
             Tab::Log => tabs::log::draw(page, &self.documents.log, &self.record, frame, area),
             Tab::Status => {
-                tabs::status::draw(page, frame, area, (state, self.silent.as_ref()), now)
+                let about = tabs::status::About {
+                    state,
+                    silent: self.silent.as_ref(),
+                    held: &self.held,
+                    clock,
+                };
+                tabs::status::draw(page, frame, area, about, now);
             }
         }
+    }
+}
+
+/// What of an area a page takes: a column stays free at the right, and longer lines are hard to read.
+fn readable(area: Rect) -> Rect {
+    Rect {
+        width: area.width.saturating_sub(1).min(WIDEST),
+        ..area
     }
 }
 

@@ -4,13 +4,21 @@
 
 use super::Screen;
 use super::action::Action;
+use super::anchors::is_box_of;
 use super::command::Move;
 use super::diff::Does;
+use super::keymap::IsWriting;
+use super::page::Mark;
+use super::sheet::Draft;
 use super::tabs::Tab;
 use super::transcript::Along;
 use super::wrap::{cut, one_line};
+use crate::domain::changes::Scope;
+use crate::domain::event::Event;
+use crate::domain::execution::Execution;
+use crate::domain::note::Note;
 use crate::domain::phase::Phase;
-use crate::domain::run::State;
+use crate::domain::run::{State, stands_against_notes};
 
 /// How many lines a page of the chat is where its height is not known.
 const PAGE: isize = 10;
@@ -68,7 +76,20 @@ impl Screen {
         let is_next = matches!(along, Along::Next | Along::NextTurn);
         if let (Tab::Comments, None, Some(state)) = (self.tab, &self.pager, state) {
             if let Some(n) = self.findings.go(is_next, state) {
-                self.pages.of(Tab::Comments).bring(n);
+                self.pages.of(Tab::Comments).bring(Mark::Finding(n));
+            }
+            return;
+        }
+        if let (Tab::Plan, None, Some(text)) = (self.tab, &self.pager, &self.documents.plan.text) {
+            match (self.plan.against(), along) {
+                (Some(_), Along::NextTurn) => self.plan.choose(true, &self.documents),
+                (Some(_), Along::PreviousTurn) => self.plan.choose(false, &self.documents),
+                (Some(_), _) => {}
+                (None, _) => {
+                    if let Some(line) = self.plan.go(is_next, text) {
+                        self.pages.of(Tab::Plan).bring(Mark::Line(line));
+                    }
+                }
             }
             return;
         }
@@ -76,11 +97,83 @@ impl Screen {
         self.transcript.pick(along);
     }
 
+    /// Lists other findings; in the plan, compares it with an earlier version or ends that.
+    pub(super) fn filter(&mut self) -> Vec<Action> {
+        if self.tab == Tab::Plan && self.pager.is_none() {
+            if !self.plan.turn(&self.documents) {
+                return self.refuse("the plan has no earlier version to compare with");
+            }
+            return Vec::new();
+        }
+        self.show_comments();
+        self.findings.turn();
+        Vec::new()
+    }
+
+    /// Shows or hides the second pane; of two versions of the plan, shows them the other way.
+    pub(super) fn turn_sides(&mut self) {
+        match self.tab == Tab::Plan && self.plan.against().is_some() {
+            true => self.plan.form = self.plan.form.other(),
+            false => self.side.turn(),
+        }
+    }
+
+    /// The line of the plan that is pointed at, from 1, with what stands there.
+    fn pointed_line(&self) -> Option<(u32, String)> {
+        let at = self.plan.picked().filter(|_| self.tab == Tab::Plan)?;
+        let text = self.documents.plan.text.as_ref()?.lines().nth(at)?;
+        Some((u32::try_from(at).ok()?.checked_add(1)?, text.to_owned()))
+    }
+
+    /// Makes a note on the line that is pointed at; without a text, the composer takes it.
+    pub(super) fn note(&mut self, text: String, state: Option<&State>) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.refuse("there is no run yet: write the goal first");
+        };
+        if let Some(why) = stands_against_notes(state) {
+            return self.refuse(why);
+        }
+        let Some((line, quote)) = self.pointed_line() else {
+            self.show(Tab::Plan);
+            return self.refuse("point at a line of the plan first: , and . go from line to line");
+        };
+        if !text.is_empty() {
+            return vec![Action::Event(Event::NoteMade { line, quote, text })];
+        }
+        self.noting = Some((line, quote));
+        self.draft = Some(Draft::Note);
+        self.writing = IsWriting::Yes;
+        Vec::new()
+    }
+
+    /// Takes a note back.
+    pub(super) fn unnote(&mut self, n: Option<u32>, state: Option<&State>) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.refuse("there is no run yet");
+        };
+        let plan = self.documents.plan.text.as_deref().unwrap_or_default();
+        let lines: Vec<&str> = plan.lines().collect();
+        let here = self.plan.picked();
+        let is_meant = |note: &&Note| match n {
+            Some(n) => note.n == n,
+            None => here.is_some() && note.line_in(&lines) == here,
+        };
+        match state.notes.all().iter().rfind(is_meant) {
+            Some(note) => vec![Action::Event(Event::NoteRemoved { n: note.n })],
+            None => {
+                self.refuse("no note is there: point at its line, or name its number (/unnote 1)")
+            }
+        }
+    }
+
     /// Opens or folds the block that is pointed at; goes to the line of the plan that the finding speaks of.
-    pub(super) fn open_picked(&mut self) -> Vec<Action> {
+    pub(super) fn open_picked(&mut self, state: Option<&State>) -> Vec<Action> {
+        if let (Tab::Plan, Some(_)) = (self.tab, self.plan.picked()) {
+            return self.open_line(state);
+        }
         if let (Tab::Comments, Some(n)) = (self.tab, self.findings.picked()) {
             self.show(Tab::Plan);
-            self.pages.of(Tab::Plan).bring(n);
+            self.pages.of(Tab::Plan).bring(Mark::Finding(n));
             return Vec::new();
         }
         match self.transcript.open_picked() {
@@ -88,6 +181,21 @@ impl Screen {
             false => {
                 self.refuse("point at a call or at thinking first: , and . go from block to block")
             }
+        }
+    }
+
+    /// Shows what the step changed whose line of the plan is pointed at.
+    fn open_line(&mut self, state: Option<&State>) -> Vec<Action> {
+        let execution = state.and_then(|state| state.execution.as_ref());
+        let scopes = execution.map(Execution::scopes).unwrap_or_default();
+        let line = self.pointed_line().map(|(_, line)| line);
+        let of_line = scopes.into_iter().find(|scope| match (scope, &line) {
+            (Scope::Step(n), Some(line)) => is_box_of(line.trim_start(), *n),
+            _ => false,
+        });
+        match of_line {
+            Some(scope) => self.open_diff(scope),
+            None => self.refuse("point at a step that has changed something: its diff opens here"),
         }
     }
 

@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 
 use super::theme;
 use super::wrap::wrap;
-use code::Language;
+pub use code::Language;
 pub use inline::inline;
 
 /// What carries over from line to line.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::command::Move;
@@ -34,18 +34,44 @@ pub struct Page {
     /// What the lines were laid out for.
     key: Option<u64>,
     /// The lines that can be gone to, by number.
-    marks: BTreeMap<u32, usize>,
+    marks: BTreeMap<Mark, usize>,
     /// Where to go with the next frame.
-    wanted: Option<u32>,
+    wanted: Option<Mark>,
 }
 
-/// Lines, and those of them that can be gone to by a number.
+/// Something on a page that can be gone to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mark {
+    /// A finding, by its number.
+    Finding(u32),
+    /// A note of the user, by its number.
+    Note(u32),
+    /// A line of the document, from 0.
+    Line(usize),
+}
+
+/// Puts the column in front of lines in which the one that is pointed at is marked.
+pub fn gutter(lines: Vec<Line<'static>>, is_picked: bool) -> Vec<Line<'static>> {
+    let sign = if is_picked { "▌" } else { " " };
+    let mut lines = lines;
+    for line in &mut lines {
+        // The line's own style is not the mark's.
+        let style = std::mem::take(&mut line.style);
+        for span in &mut line.spans {
+            span.style = style.patch(span.style);
+        }
+        line.spans.insert(0, Span::styled(sign, theme::KEY));
+    }
+    lines
+}
+
+/// Lines, and those of them that can be gone to.
 #[derive(Debug, Default)]
 pub struct Marked {
     /// All of them.
     pub lines: Vec<Line<'static>>,
     /// The places of some.
-    pub marks: BTreeMap<u32, usize>,
+    pub marks: BTreeMap<Mark, usize>,
 }
 
 impl From<Vec<Line<'static>>> for Marked {
@@ -108,7 +134,7 @@ impl Page {
     }
 
     /// Brings a marked line into view with the next frame, where it has one of that number then.
-    pub fn bring(&mut self, mark: u32) {
+    pub fn bring(&mut self, mark: Mark) {
         self.wanted = Some(mark);
     }
 

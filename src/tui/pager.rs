@@ -10,7 +10,7 @@ use super::command::Move;
 use super::markdown;
 use super::page::Page;
 use super::theme;
-use super::versions::{self, Versions};
+use super::versions::{self, Pair, Versions};
 use super::wrap::{cut, shown, wrap};
 
 /// How a text is styled.
@@ -25,6 +25,14 @@ pub enum Form {
 /// How many bytes of a text are shown.
 const MAX_BYTES: usize = 2 << 20;
 
+/// Texts that are compared.
+#[derive(Debug)]
+struct Both {
+    title: String,
+    pairs: Vec<Pair>,
+    form: versions::Form,
+}
+
 /// A text to read.
 #[derive(Debug)]
 pub struct Pager {
@@ -32,7 +40,7 @@ pub struct Pager {
     text: String,
     form: Form,
     /// Texts to compare, in the place of the one.
-    both: Option<(Vec<Versions>, versions::Form)>,
+    both: Option<Both>,
     laid_at: Option<usize>,
     page: Page,
 }
@@ -57,24 +65,36 @@ impl Pager {
     }
 
     /// Opens the user's text and the agent's.
-    pub fn both(versions: Vec<Versions>) -> Self {
-        Self {
-            both: Some((versions, versions::Form::Diff)),
-            ..Self::new("both texts, V: side by side", "", Form::Markdown)
-        }
+    pub fn both(versions: &[Versions]) -> Self {
+        let pairs = versions.iter().map(Versions::pair).collect();
+        Self::compared("both texts", pairs)
+    }
+
+    /// Opens texts to be compared.
+    pub fn compared(title: &str, pairs: Vec<Pair>) -> Self {
+        let mut pager = Self {
+            both: Some(Both {
+                title: title.to_owned(),
+                pairs,
+                form: versions::Form::Sides,
+            }),
+            ..Self::new("", "", Form::Markdown)
+        };
+        pager.turn();
+        pager
     }
 
     /// Shows two texts the other way; says whether there are two.
     pub fn turn(&mut self) -> bool {
-        let Some((_, form)) = &mut self.both else {
+        let Some(both) = &mut self.both else {
             return false;
         };
-        let title;
-        (*form, title) = match form {
-            versions::Form::Diff => (versions::Form::Sides, "both texts, V: as a diff"),
-            versions::Form::Sides => (versions::Form::Diff, "both texts, V: side by side"),
+        both.form = both.form.other();
+        let other = match both.form {
+            versions::Form::Diff => "side by side",
+            versions::Form::Sides => "as a diff",
         };
-        self.title = title.to_owned();
+        self.title = format!("{}, V: {other}", both.title);
         self.laid_at = None;
         true
     }
@@ -90,9 +110,10 @@ impl Pager {
         if self.laid_at != Some(columns) {
             self.laid_at = Some(columns);
             self.page.set_lines(match &self.both {
-                Some((versions, form)) => versions
+                Some(both) => both
+                    .pairs
                     .iter()
-                    .flat_map(|versions| versions.lay_out(*form, columns))
+                    .flat_map(|pair| pair.lay_out(both.form, columns))
                     .collect(),
                 None => lay_out(&self.text, self.form, columns),
             });

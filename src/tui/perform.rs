@@ -10,6 +10,7 @@ use super::pager::{Form, Pager};
 use super::read_only::acts;
 use super::sheet::{Choice, Draft, Sheet, Then};
 use super::theme::Theme;
+use super::versions::Pair;
 use super::writing::{self, Sent, Target};
 use super::{Screen, Submitted};
 use crate::domain::changes::Scope;
@@ -54,13 +55,12 @@ impl Screen {
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
             Command::Copy => self.copy(),
             Command::Pick(along) => self.quietly(|screen| screen.go_along(along, state)),
-            Command::Open => self.open_picked(),
+            Command::Open => self.open_picked(state),
             Command::Find => self.quietly(Screen::open_find),
-            Command::Filter => self.quietly(|screen| {
-                screen.show_comments();
-                screen.findings.turn();
-            }),
-            Command::Side => self.quietly(|screen| screen.side.turn()),
+            Command::Filter => self.filter(),
+            Command::Note(text) => self.note(text, state),
+            Command::Unnote(n) => self.unnote(n, state),
+            Command::Side => self.quietly(Screen::turn_sides),
             Command::Show(tab) => self.quietly(|screen| screen.show(tab)),
             Command::NextTab => self.quietly(|screen| screen.step_tab(1)),
             Command::PreviousTab => self.quietly(|screen| screen.step_tab(-1)),
@@ -260,12 +260,26 @@ impl Screen {
             return Vec::new();
         }
         if !self.versions.is_empty() && state.is_some_and(is_about_versions) {
-            let pager = Pager::both(self.versions.clone());
+            let pager = Pager::both(&self.versions);
             return self.open(pager);
+        }
+        if let Some(pair) = self.stale(state) {
+            return self.open(Pager::compared("what changed", vec![pair]));
         }
         match self.waiting(state).and_then(|sheet| sheet.whole) {
             Some((title, text)) => self.open(Pager::new(&title, &text, Form::Markdown)),
             None => self.refuse("nothing waits that has more to show"),
+        }
+    }
+
+    /// The plan that was reviewed and the one that lies there, where that is asked about.
+    fn stale(&self, state: Option<&State>) -> Option<Pair> {
+        let state = state.filter(|state| state.approvals.is_empty() && self.own.is_none())?;
+        match &state.awaiting.as_ref()?.kind {
+            QuestionKind::StalePlan { reviewed, .. } => {
+                dialogs::stale_plan::pair(reviewed, &self.documents)
+            }
+            _ => None,
         }
     }
 
@@ -290,7 +304,7 @@ impl Screen {
     }
 
     /// Opens the view of a diff at once; what it shows is looked for.
-    fn open_diff(&mut self, scope: Scope) -> Vec<Action> {
+    pub(super) fn open_diff(&mut self, scope: Scope) -> Vec<Action> {
         self.pager = None;
         self.diff = Some(DiffView::open(scope));
         self.writing = IsWriting::No;
@@ -329,7 +343,7 @@ impl Screen {
     fn leave_composer(&mut self) {
         self.end_offer();
         self.writing = IsWriting::No;
-        self.draft = None;
+        (self.draft, self.noting) = (None, None);
     }
 
     /// Carries a dialog's choice out.
@@ -405,8 +419,9 @@ impl Screen {
             Ok(Sent::Act(actions)) => {
                 self.composer.take();
                 self.draft = None;
+                self.noting = None;
                 self.transcript.go_to_end();
-                if let Target::Refusal(_) | Target::Pattern(..) = target {
+                if let Target::Refusal(_) | Target::Pattern(..) | Target::Note(..) = target {
                     // The text belonged to a dialog; the next one gets the keys.
                     self.writing = IsWriting::No;
                 }

@@ -66,6 +66,8 @@ pub fn acts(command: &Command) -> bool {
         | Command::Diff(_)
         | Command::Resume
         | Command::Refiner(_)
+        | Command::Note(_)
+        | Command::Unnote(_)
         | Command::Focus => true,
         Command::Goal(text) => !text.is_empty(),
         Command::History

@@ -94,6 +94,8 @@ pub enum Draft {
         /// The question.
         id: u32,
     },
+    /// A note on a line of the plan.
+    Note,
     /// Why an agent's call is refused.
     Refusal {
         /// The call, by its mark.

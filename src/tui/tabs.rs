@@ -70,6 +70,17 @@ impl Tab {
         }
     }
 
+    /// The keys that mean something in it alone, with what they do; fewer where nothing can be changed.
+    pub fn hints(self, is_read_only: bool) -> &'static [(&'static str, &'static str)] {
+        match (self, is_read_only) {
+            (Self::Chat | Self::Status, _) => &[],
+            (Self::Plan, false) => &[(", .", "point"), (";", "note"), ("=", "compare")],
+            (Self::Plan, true) => &[(", .", "point"), ("=", "compare")],
+            (Self::Comments, _) => &[(", .", "point"), ("Space", "to the plan"), ("=", "filter")],
+            (Self::Log, _) => &[(", .", "point"), ("Space", "open"), ("=", "filter")],
+        }
+    }
+
     /// Tells whether it is folded until it is wanted.
     pub fn folds(self) -> bool {
         matches!(self, Self::Log | Self::Status)

@@ -3,6 +3,7 @@
 use crate::domain::ids::At;
 use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
+use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::run::State;
 
 use super::Silent;
@@ -36,15 +37,54 @@ pub fn elapsed(from: At, to: At) -> String {
     }
 }
 
-/// The time of day of an instant, in UTC.
-pub fn time_of_day(at: At) -> String {
-    let seconds = at.0.div_euclid(1_000).rem_euclid(86_400);
-    format!(
-        "{:02}:{:02}:{:02}Z",
-        seconds / 3_600,
-        seconds / 60 % 60,
-        seconds % 60
-    )
+/// The user's time of day: by how many seconds it is ahead of UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct Clock(pub i32);
+
+impl Clock {
+    /// The time of day of an instant, to the second: `14:05:09`.
+    pub fn second(self, at: At) -> String {
+        let seconds = self.seconds(at);
+        format!("{}:{:02}", self.minute(at), seconds % 60)
+    }
+
+    /// The time of day of an instant, to the minute: `14:05`.
+    pub fn minute(self, at: At) -> String {
+        let minutes = self.seconds(at) / 60;
+        format!("{:02}:{:02}", minutes / 60, minutes % 60)
+    }
+
+    fn seconds(self, at: At) -> i64 {
+        let seconds = at.0.div_euclid(1_000).saturating_add(i64::from(self.0));
+        seconds.rem_euclid(86_400)
+    }
+}
+
+/// A length of time in milliseconds: `8.2 s`, `2:05`, `1:02:05`.
+pub fn span(millis: i64) -> String {
+    match millis {
+        0..10_000 => format!("{}.{} s", millis / 1_000, millis / 100 % 10),
+        _ => elapsed(At(0), At(millis)),
+    }
+}
+
+/// What a test run found, short: `✓ 7 passed`, `✗ 1 of 12 failed`.
+pub fn receipt_short(receipt: &Receipt) -> String {
+    let counts = receipt.counts.unwrap_or_default();
+    let n = counts.passed + counts.failed;
+    match &receipt.outcome {
+        TestOutcome::Passed if counts.passed > 0 => format!("✓ {} passed", counts.passed),
+        TestOutcome::Passed => "✓ passed".to_owned(),
+        TestOutcome::Failed if counts.failed > 0 => format!("✗ {} of {n} failed", counts.failed),
+        TestOutcome::Failed => match receipt.exit_code {
+            Some(code) => format!("✗ failed, exit {code}"),
+            None => "✗ failed".to_owned(),
+        },
+        TestOutcome::NoTests => "no tests found".to_owned(),
+        TestOutcome::TimedOut => "✗ time limit".to_owned(),
+        TestOutcome::NotStarted(_) => "✗ not started".to_owned(),
+        TestOutcome::NoCommand => "not tested".to_owned(),
+    }
 }
 
 /// How long until an instant, to the minute and never less than it is: `in 12 min`, `in 3 h 05 min`.
@@ -59,7 +99,7 @@ pub fn until(at: At, now: At) -> String {
 }
 
 /// What the run waits for, where that is the end of a usage limit.
-pub fn limit(state: &State, now: At) -> Option<String> {
+pub fn limit(state: &State, now: At, clock: Clock) -> Option<String> {
     let question = state.awaiting.as_ref()?;
     let QuestionKind::UsageLimit {
         purpose,
@@ -74,7 +114,7 @@ pub fn limit(state: &State, now: At) -> Option<String> {
         "{} waits for {}'s usage limit until {} ({})",
         purpose.role().name(),
         one_line(adapter),
-        end.hour_and_minute(),
+        clock.minute(*end),
         until(*end, now)
     ))
 }

@@ -10,7 +10,7 @@ use crate::domain::event::{CallAnswer, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::State;
+use crate::domain::run::{State, stands_against_notes};
 use crate::domain::turn::Role;
 use crate::permission::{Approvable, Scope};
 
@@ -31,6 +31,8 @@ pub enum Target {
     Reply(u32, String),
     /// The agent whose call is refused.
     Refusal(RequestId),
+    /// Reviewer and planner with their next turns: a note on this line of the plan, with what stands there.
+    Note(u32, String),
     /// Nobody but the program: calls like this one are let through for so long.
     Pattern(RequestId, Scope),
     /// The agent that talks about the goal, once it is done talking.
@@ -44,6 +46,12 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
     let Some(state) = state else {
         return Target::NewRun;
     };
+    if let (Some(Draft::Note), Some((line, quote))) = (draft, known.noting) {
+        return match stands_against_notes(state) {
+            Some(why) => Target::Nobody(why),
+            None => Target::Note(*line, quote.clone()),
+        };
+    }
     if let Some(target) = about_call(state, draft) {
         return target;
     }
@@ -76,7 +84,7 @@ fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
         Draft::Refusal { .. } | Draft::Pattern { .. } => {
             Some(Target::Nobody("the call that it was about no longer waits"))
         }
-        Draft::Changes { .. } | Draft::More { .. } | Draft::Reply { .. } => None,
+        Draft::Note | Draft::Changes { .. } | Draft::More { .. } | Draft::Reply { .. } => None,
     }
 }
 
@@ -114,6 +122,9 @@ pub fn label(target: &Target, refiner: Role) -> String {
         Target::Reply(..) => "Enter: answer the agent".to_owned(),
         Target::Refusal(_) => {
             "Why not? Enter: refuse it and tell the agent, which goes on".to_owned()
+        }
+        Target::Note(line, _) => {
+            format!("Note on line {line}. Enter: reviewer and planner get it with their next turns")
         }
         Target::Pattern(_, scope) => format!(
             "A pattern, `*` stands for anything. Enter: allow it for {}",
@@ -159,6 +170,11 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
             answer: Answer::MoreIterations { n: number(&text)? },
         },
         Target::Reply(..) => return Ok(Sent::Pick(text)),
+        Target::Note(line, quote) => Event::NoteMade {
+            line: *line,
+            quote: quote.clone(),
+            text,
+        },
         Target::Refusal(request) => {
             return Ok(answered(request, CallAnswer::RefuseBecause(text)));
         }

@@ -274,6 +274,7 @@ impl Codex {
                 input_tokens: used.total.input_tokens,
                 output_tokens: used.total.output_tokens,
                 cost_usd: None,
+                context_tokens: used.last.as_ref().map(|last| last.total_tokens),
                 context_window: used.model_context_window,
             })));
         }

@@ -305,7 +305,17 @@ pub(super) struct UsageUpdated {
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenUsage {
     pub total: Tokens,
+    /// Those of the last request alone.
+    #[serde(default)]
+    pub last: Option<LastTokens>,
     pub model_context_window: Option<u64>,
+}
+
+/// What the last request of a thread had read and written.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LastTokens {
+    pub total_tokens: u64,
 }
 
 /// Counts of tokens.

@@ -196,6 +196,7 @@ impl Shell {
         for notice in begun.notices {
             self.screen.on_notice(&notice);
         }
+        self.show_holding(&begun.engine);
         self.engine = Some(begun.engine);
         self.previewed = None;
         self.documents.on_changed(Instant::now());

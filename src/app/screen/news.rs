@@ -55,6 +55,10 @@ impl Shell {
             self.screen.on_notice(&text);
             return Ok(None);
         }
+        if let Event::NoteMade { .. } | Event::NoteRemoved { .. } = event {
+            // What the turn at the gate will send says it too.
+            self.previewed = None;
+        }
         engine.feed(event)?;
         self.show_news()
     }

@@ -3,12 +3,23 @@
 //! Refuses to draw any of it.
 
 use crate::domain::question::QuestionKind;
-use crate::engine;
-use crate::tui::Versions;
+use crate::engine::{self, Engine};
+use crate::tui::{Held, Versions};
 
 use super::Shell;
 
 impl Shell {
+    /// Tells the view what holds the CLIs of a run.
+    pub(super) fn show_holding(&mut self, engine: &Engine) {
+        let held = engine.holding().into_iter();
+        let held = held.map(|(adapter, (by_kernel, by_protocol))| Held {
+            adapter,
+            by_kernel,
+            by_protocol,
+        });
+        self.screen.on_held(held.collect());
+    }
+
     /// Shows what the open question is about where the state does not hold it: what the turn at the gate
     /// will send, the texts in conflict. Once for each such question, and after each edit.
     pub(super) fn preview(&mut self) {

@@ -4,8 +4,12 @@
 
 use crate::domain::run::State;
 use crate::store::documents::{Document, read};
+use crate::store::iterations::{self, Version};
 use crate::store::{Layout, StoreError};
-use crate::tui::Documents;
+use crate::tui::{Documents, KeptPlan};
+
+/// How many earlier versions of the plan can be compared with.
+const MOST_EARLIER: usize = 40;
 
 /// What lay on disk at one moment.
 #[derive(Debug, Default)]
@@ -13,6 +17,7 @@ pub struct Read {
     plan: Option<Document>,
     comments: Option<Document>,
     log: Option<Document>,
+    earlier: Vec<Version>,
 }
 
 /// How the documents on disk stand to what the run knows.
@@ -35,6 +40,7 @@ pub fn read_all(layout: &Layout) -> Result<Read, StoreError> {
         plan: read(&layout.plan())?,
         comments: read(&layout.comments())?,
         log: read(&layout.log())?,
+        earlier: iterations::last(layout, &layout.names().plan, MOST_EARLIER)?,
     })
 }
 
@@ -64,6 +70,15 @@ impl Read {
             plan: text(&self.plan),
             comments: text(&self.comments),
             log: text(&self.log),
+            earlier: self.earlier.iter().map(kept).collect(),
         }
+    }
+}
+
+fn kept(version: &Version) -> KeptPlan {
+    KeptPlan {
+        iteration: version.iteration,
+        version: version.n,
+        text: String::from_utf8_lossy(&version.bytes).into_owned(),
     }
 }

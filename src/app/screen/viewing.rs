@@ -230,8 +230,10 @@ impl Shell {
             branch,
         } = sight;
         let theme = self.screen.theme();
+        let utc_offset = self.settings.utc_offset;
         let settings = |read_only| ScreenSettings {
             theme,
+            utc_offset,
             repository: repository.clone(),
             branch: branch.clone(),
             read_only: Some(read_only),

@@ -43,7 +43,8 @@ pub(super) fn on_surveyed(state: &mut State, terms: &Terms) -> Vec<Effect> {
     if !is_fresh(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
         return ask_about_stale(state);
     }
-    if state.settings.auto_approve {
+    // What the user says of a line is no less said because nobody is asked: the planner has not heard it.
+    if state.settings.auto_approve && state.notes.open().next().is_none() {
         return enter_execution(state, terms);
     }
     flow::ask(

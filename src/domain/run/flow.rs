@@ -72,6 +72,10 @@ pub(super) fn start(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> 
 pub(super) fn run_turn(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> {
     if order.purpose == Purpose::Review {
         state.reviewing = state.plan_hash().cloned();
+        state.notes.on_review();
+    }
+    if order.purpose == Purpose::Respond {
+        state.notes.on_respond(&order.turn);
     }
     state.running = Some(Running {
         order: order.clone(),

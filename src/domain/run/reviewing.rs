@@ -164,6 +164,7 @@ pub(super) fn on_response_committed(state: &mut State, at: At, event: &Event) ->
         return Vec::new();
     }
     state.findings.take_responses(responses);
+    state.notes.on_answered(turn);
     state.comments_sha256 = Some(comments_sha256.clone());
     if let Some((plan, file_sha256)) = plan {
         state.take_plan(PlanFile::of(plan, file_sha256), Author::Agent);

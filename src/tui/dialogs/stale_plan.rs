@@ -1,22 +1,41 @@
 //! Dialog: the plan on disk is not the one that was reviewed.
 //!
-//! Enter only shows the plan: what was not reviewed is never accepted by a stray key.
+//! It says what changed. Enter only shows it: what was not reviewed is never accepted by a stray key.
 
-use super::{answer, cancel, identity};
+use ratatui::style::Style;
+use similar::{ChangeTag, TextDiff};
+
+use super::{Known, answer, cancel, identity};
 use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
 use crate::domain::question::Answer;
 use crate::domain::run::{Reading, State};
+use crate::text::front_matter;
 use crate::tui::command::Command;
+use crate::tui::compare;
+use crate::tui::documents::Texts;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::tabs::Tab;
 use crate::tui::theme;
+use crate::tui::versions::Pair;
 
-pub(super) fn sheet(id: u32, reviewed: &Sha256, now: &Sha256, state: &State) -> Sheet {
-    let short = |hash: &Sha256| hash.as_str().chars().take(8).collect::<String>();
-    let text = format!("reviewed: {}   now: {}", short(reviewed), short(now));
-    let mut sheet = Sheet::new(identity(id), "plan.md is not the plan that was reviewed")
-        .says(&text, theme::PLAIN);
+pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>) -> Sheet {
+    let mut sheet = Sheet::new(identity(id), "plan.md is not the plan that was reviewed");
+    let changed = pair(reviewed, known.texts);
+    match &changed {
+        Some(pair) => {
+            let (n_more, n_less) = compare::counts(&pair.old.1, &pair.new.1);
+            let text = format!("since then: +{n_more} −{n_less}");
+            sheet = sheet.says(&text, theme::PLAIN);
+            for (text, style) in differing(pair) {
+                sheet = sheet.says(&text, style);
+            }
+        }
+        None => {
+            let text = "the version that was reviewed is not kept any more";
+            sheet = sheet.says(text, theme::QUIET);
+        }
+    }
     let file = state.plan.as_ref();
     let is_plan = file.is_some_and(|file| file.reading == Reading::Plan);
     if is_plan {
@@ -31,9 +50,48 @@ pub(super) fn sheet(id: u32, reviewed: &Sha256, now: &Sha256, state: &State) -> 
         sheet = sheet.offers('r', "review it again", answer(id, Answer::ReviewAgain));
     }
     let n_before = sheet.choices.len();
+    let (look, see) = match changed {
+        Some(_) => ("see all that changed", Command::View),
+        None => ("read the plan", Command::Show(Tab::Plan)),
+    };
     sheet
-        .offers('v', "read the plan", Then::Do(Command::Show(Tab::Plan)))
+        .offers('v', look, Then::Do(see))
         .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
         .offers('c', "cancel the run", cancel())
         .first(n_before)
+}
+
+/// How many lines that differ are told in the dialog.
+const MOST: usize = 6;
+
+/// The plan that was reviewed and the one that lies there now; `None` where the first is not kept.
+pub fn pair(reviewed: &Sha256, texts: &Texts) -> Option<Pair> {
+    let now = texts.plan.text.as_deref()?;
+    let now = front_matter::split(now).body.trim_start_matches('\n');
+    let old = texts
+        .earlier
+        .iter()
+        .rfind(|old| old.approval == *reviewed)?;
+    Some(Pair {
+        old: (
+            format!("plan.md, reviewed in {}", old.label),
+            old.text.clone(),
+        ),
+        new: ("plan.md, now".to_owned(), now.to_owned()),
+    })
+}
+
+/// The first lines that differ.
+fn differing(pair: &Pair) -> Vec<(String, Style)> {
+    let diff = TextDiff::from_lines(&pair.old.1, &pair.new.1);
+    let lines = diff.iter_all_changes().filter_map(|change| {
+        let (sign, style) = match change.tag() {
+            ChangeTag::Delete => ('-', theme::BAD),
+            ChangeTag::Insert => ('+', theme::GOOD),
+            ChangeTag::Equal => return None,
+        };
+        let text = change.value().trim_end();
+        (!text.is_empty()).then(|| (format!("{sign} {text}"), style))
+    });
+    lines.take(MOST).collect()
 }

@@ -7,24 +7,18 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::Does;
-use crate::text::patch::{FileDiff, LineKind, Patch, PatchLine};
+use super::line::{self, Places};
+use crate::text::patch::{FileDiff, LineKind, Patch};
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width};
-
-/// How many characters of a line are shown; more is named.
-const LONGEST: usize = 4_000;
-/// Where tabs lead.
-const TAB: usize = 4;
-/// What stands before the rest of a line that did not fit.
-const GOES_ON: &str = "↪ ";
 
 /// A diff with the window onto it.
 #[derive(Debug)]
 pub struct Body {
     patch: Patch,
+    places: Places,
     items: Vec<Item>,
     at: Spot,
 }
@@ -68,6 +62,7 @@ impl Body {
             items.extend(shown.map(|(at, _)| Item::Line(file.line + at)));
         }
         Self {
+            places: Places::of(&patch),
             patch,
             items,
             at: Spot::default(),
@@ -219,10 +214,7 @@ impl Body {
                 .map(|file| heading(file, columns))
                 .into_iter()
                 .collect(),
-            Some(Item::Line(n)) => match self.patch.lines.get(*n) {
-                Some(line) => lines(line, columns),
-                None => Vec::new(),
-            },
+            Some(Item::Line(n)) => line::lines(&self.patch, &self.places, *n, columns),
             Some(Item::Blank) | None => vec![Line::default()],
         }
     }
@@ -272,65 +264,6 @@ fn heading(file: &FileDiff, columns: usize) -> Line<'static> {
     Line::styled(text + &rest, theme::STRONG)
 }
 
-fn style_of(kind: LineKind) -> Style {
-    match kind {
-        LineKind::File => theme::STRONG,
-        LineKind::Hunk => theme::CODE,
-        LineKind::Added => theme::GOOD,
-        LineKind::Removed => theme::BAD,
-        LineKind::Note => theme::QUIET,
-        LineKind::Context => theme::PLAIN,
-    }
-}
-
-/// Breaks a line where the window ends and nowhere else: what is shown is what the file holds.
-fn lines(line: &PatchLine, columns: usize) -> Vec<Line<'static>> {
-    let style = style_of(line.kind);
-    let lead = if columns > 8 { GOES_ON } else { "" };
-    let mut rows: Vec<Line<'static>> = Vec::new();
-    let mut text = String::new();
-    // The sign of the line has a column of its own.
-    let (mut used, mut column) = (0, 0);
-    for (n, grapheme) in line.text.graphemes(true).enumerate() {
-        if n >= LONGEST {
-            text.push('…');
-            let left = line.text.graphemes(true).count() - n;
-            rows.push(row(std::mem::take(&mut text), style, rows.len(), lead));
-            text = format!("[{left} more characters in this line]");
-            break;
-        }
-        let blanks;
-        let grapheme = match grapheme {
-            "\t" => {
-                blanks = " ".repeat(TAB - column % TAB);
-                blanks.as_str()
-            }
-            other => other,
-        };
-        let wide = width(grapheme);
-        let room = columns.saturating_sub(if rows.is_empty() { 0 } else { width(lead) });
-        if used + wide > room && used > 0 {
-            rows.push(row(std::mem::take(&mut text), style, rows.len(), lead));
-            used = 0;
-        }
-        text.push_str(grapheme);
-        used += wide;
-        column += if n == 0 { 0 } else { wide };
-    }
-    rows.push(row(text, style, rows.len(), lead));
-    rows
-}
-
-fn row(text: String, style: Style, n: usize, lead: &'static str) -> Line<'static> {
-    match n {
-        0 => Line::styled(text, style),
-        _ => Line::from(vec![
-            Span::styled(lead, theme::QUIET),
-            Span::styled(text, style),
-        ]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,38 +279,6 @@ mod tests {
             }
         }
         Body::new(Patch::read(&text))
-    }
-
-    fn check(text: &str, columns: usize, wanted: &str) {
-        let line = PatchLine {
-            kind: LineKind::Added,
-            text: text.to_owned(),
-        };
-        let rows: Vec<String> = lines(&line, columns)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        assert_eq!(rows.join("|"), wanted);
-    }
-
-    #[test]
-    fn a_line_keeps_its_blanks_and_goes_on_in_the_next_row() {
-        check("+\ta  b", 20, "+    a  b");
-        check("+x\ty", 20, "+x   y");
-        check("+0123456789", 10, "+012345678|↪ 9");
-        check("+求和求和求", 10, "+求和求和|↪ 求");
-        check("", 10, "");
-    }
-
-    #[test]
-    fn a_line_without_end_is_cut_and_says_so() {
-        let line = PatchLine {
-            kind: LineKind::Added,
-            text: "x".repeat(LONGEST + 7),
-        };
-        let rows = lines(&line, 100);
-        assert_eq!(rows.len(), 42);
-        assert_eq!(rows[41].to_string(), "↪ [7 more characters in this line]");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::domain::run::State;
 use crate::text::front_matter;
 use crate::tui::documents::Text;
 use crate::tui::markdown;
-use crate::tui::page::{Marked, Page};
+use crate::tui::page::{Mark, Marked, Page};
 use crate::tui::theme;
 use crate::tui::wrap::{one_line, wrap, wrap_own};
 
@@ -141,7 +141,9 @@ pub fn draw(
         let mut laid = Marked::default();
         for entry in &ledger {
             if let Some(n) = entry.of {
-                laid.marks.entry(n).or_insert(laid.lines.len());
+                laid.marks
+                    .entry(Mark::Finding(n))
+                    .or_insert(laid.lines.len());
             }
             let is_picked = entry.of.is_some() && entry.of == chosen.picked;
             let spans = [Span::styled(entry.text.as_str(), entry.style)];

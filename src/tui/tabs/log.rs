@@ -14,7 +14,7 @@ use crate::tui::markdown;
 use crate::tui::page::Page;
 use crate::tui::theme;
 use crate::tui::transcript::facts;
-use crate::tui::words::time_of_day;
+use crate::tui::words::Clock;
 use crate::tui::wrap::{one_line, wrap, wrap_own};
 
 /// How many events are kept.
@@ -94,7 +94,7 @@ fn lay_out(log: &Text, record: &Record, columns: usize) -> Vec<Line<'static>> {
     lines.push(Line::default());
     lines.push(Line::styled("── events ", theme::QUIET));
     for (at, text) in &record.lines {
-        let time = format!("{} ", time_of_day(*at));
+        let time = format!("{} ", Clock(0).second(*at));
         let spans = [
             Span::styled(time, theme::QUIET),
             Span::styled(text.as_str(), theme::PLAIN),

@@ -1,4 +1,7 @@
-//! Tab: who takes part, what they used, what was checked.
+//! Tab: who took part and when, what was reviewed, done and checked, and what it used.
+
+mod tables;
+mod timeline;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -7,56 +10,122 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::ids::At;
 use crate::domain::run::State;
-use crate::domain::session::Session;
+use crate::domain::session::{Session, Usage};
 use crate::domain::turn::Role;
 use crate::tui::Silent;
 use crate::tui::page::Page;
 use crate::tui::theme;
-use crate::tui::words::{dollars, elapsed, gate, limit, silent as in_words, tokens};
+use crate::tui::words::{self, Clock, dollars, elapsed, gate, silent as in_words, tokens};
 use crate::tui::wrap::{one_line, wrap, wrap_own};
 
+/// What of the run stands outside of its state.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// The run.
+    pub state: Option<&'a State>,
+    /// That its turn gives no sign of life.
+    pub silent: Option<&'a Silent>,
+    /// What holds each adapter's CLI.
+    pub held: &'a [Held],
+    /// The user's time of day.
+    pub clock: Clock,
+}
+
+/// What holds the CLI of an adapter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The adapter, by its name in the configuration.
+    pub adapter: String,
+    /// What the kernel holds.
+    pub by_kernel: String,
+    /// What only its protocol does.
+    pub by_protocol: String,
+}
+
 /// Draws the run's facts.
-pub fn draw(
-    page: &mut Page,
-    frame: &mut Frame,
-    area: Rect,
-    (state, silent): (Option<&State>, Option<&Silent>),
-    now: At,
-) {
+pub fn draw(page: &mut Page, frame: &mut Frame, area: Rect, about: About<'_>, now: At) {
+    let area = Rect {
+        x: area.x + 1,
+        width: area.width.saturating_sub(1),
+        ..area
+    };
     let columns = usize::from(area.width);
-    page.set_lines(match state {
-        Some(state) => lay_out((state, silent), now, columns),
+    page.set_lines(match about.state {
+        Some(state) => lay_out(state, about, now, columns),
         None => wrap_own("There is no run yet.", columns, theme::QUIET),
     });
     page.draw(frame, area);
 }
 
-fn lay_out(
-    (state, silent): (&State, Option<&Silent>),
-    now: At,
-    columns: usize,
-) -> Vec<Line<'static>> {
+fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line<'static>> {
+    // Nothing goes on any more in a run that is over.
+    let last = state.course.last().filter(|_| state.phase.is_final());
+    let end = last.unwrap_or(now);
+    let mut lines = Vec::new();
+    let mut section = |title: &str, body: Vec<Line<'static>>| {
+        if body.is_empty() {
+            return;
+        }
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.push(Line::styled(title.to_owned(), theme::STRONG));
+        lines.extend(body);
+    };
+    let rows = |rows: Vec<Row>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
+    section("now", rows(now_rows(state, about, now)));
+    section(
+        "timeline",
+        timeline::lines(state, (end, about.clock), columns),
+    );
+    section(
+        "reviews",
+        tables::reviews(state, about.clock).lay_out(columns),
+    );
+    section("steps", tables::steps(state, end).lay_out(columns));
+    section("checks", rows(checks(state)));
+    for role in [Role::Planner, Role::Reviewer] {
+        let body = match state.session(role) {
+            Some(session) => of_session(state, (role, session), about.held),
+            None => vec![row("adapter", "none: the plan is not reviewed")],
+        };
+        section(role.name(), rows(body));
+    }
+    section(
+        "last turns",
+        tables::turns(state, (end, about.clock)).lay_out(columns),
+    );
+    lines
+}
+
+fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
+    let clock = about.clock;
     let mut rows = vec![
-        head("run"),
-        row("id", state.run.as_str()),
-        row("since", &elapsed(state.created, now)),
-        row("phase", state.phase.name()),
-        row("gate", gate(state.gate)),
         row(
-            "mode",
-            &format!("{}: {}", state.mode.name(), state.mode.in_words()),
+            "run",
+            &format!("{}, since {}", state.run, clock.minute(state.created)),
         ),
         row(
-            "review",
+            "phase",
             &format!(
-                "iteration {} of {}, no progress in {} of {}",
-                state.iteration,
-                state.cap(),
-                state.stall,
-                state.settings.stall_limit
+                "{} · gate {} · mode {}: {}",
+                state.phase.name(),
+                gate(state.gate),
+                state.mode.name(),
+                state.mode.in_words()
             ),
         ),
     ];
+    if state.iteration > 0 {
+        let text = format!(
+            "iteration {} of {}, no progress in {} of {}",
+            state.iteration,
+            state.cap(),
+            state.stall,
+            state.settings.stall_limit
+        );
+        rows.push(row("review", &text));
+    }
     if let Some(running) = &state.running {
         let process = match &running.process {
             Some(process) => format!("process {}", process.pid),
@@ -69,32 +138,17 @@ fn lay_out(
             elapsed(running.started_at, now)
         );
         rows.push(row("turn", &text));
-        rows.extend(
-            silent
-                .into_iter()
-                .flat_map(|silent| of_silence(silent, now)),
-        );
+        let silent = about.silent.into_iter();
+        rows.extend(silent.flat_map(|silent| of_silence(silent, now)));
     }
-    if let Some(text) = limit(state, now) {
+    if let Some(text) = words::limit(state, now, clock) {
         rows.push(Row::new("waits", &text, theme::NEEDS_YOU));
     }
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);
         rows.push(Row::new("failures", &text, theme::BAD));
     }
-    for role in [Role::Planner, Role::Reviewer] {
-        rows.push(head(role.name()));
-        match state.session(role) {
-            Some(session) => rows.extend(of_session(session)),
-            None => rows.push(row("adapter", "none: the plan is not reviewed")),
-        }
-    }
-    rows.extend(receipts(state));
-    rows.into_iter()
-        .flat_map(|row| row.lay_out(columns))
-        // The blank line before a heading is not wanted before the first.
-        .skip(1)
-        .collect()
+    rows
 }
 
 fn of_silence(silent: &Silent, now: At) -> [Row; 2] {
@@ -108,30 +162,29 @@ fn of_silence(silent: &Silent, now: At) -> [Row; 2] {
     ]
 }
 
-fn of_session(session: &Session) -> Vec<Row> {
-    let version = session.version.as_deref().unwrap_or("not known yet");
-    let usage = &session.usage;
-    let cost = match usage.cost_micro_usd {
-        Some(micro) => format!(", {}", dollars(micro)),
-        None => String::new(),
+fn of_session(state: &State, (role, session): (Role, &Session), held: &[Held]) -> Vec<Row> {
+    let cli = match session.version.as_deref() {
+        Some(version) if version.starts_with(&session.adapter) => version.to_owned(),
+        Some(version) => format!("{}, {version}", session.adapter),
+        None => format!("{}, version not known yet", session.adapter),
     };
-    let mut rows = vec![
-        row("adapter", &session.adapter),
-        row("version", version),
-        row(
-            "usage",
-            &format!(
-                "{} tokens in, {} out{cost}",
-                tokens(usage.input_tokens),
-                tokens(usage.output_tokens)
-            ),
-        ),
-        row(
-            "session",
-            session.external_id.as_deref().unwrap_or("not opened yet"),
-        ),
-        row("messages", &session.n_messages.to_string()),
-    ];
+    let mut rows = vec![row("cli", &cli)];
+    let all = state.course.used_by(role);
+    let used = if all.input_tokens > 0 {
+        &all
+    } else {
+        &session.usage
+    };
+    rows.extend(used_row(used));
+    rows.extend(context_row(&session.usage));
+    for held in held.iter().filter(|held| held.adapter == session.adapter) {
+        rows.push(row("held", &format!("by the kernel: {}", held.by_kernel)));
+        rows.push(row("", &format!("by protocol only: {}", held.by_protocol)));
+    }
+    let id = session.external_id.as_deref().unwrap_or("not opened yet");
+    let n = session.n_messages;
+    let messages = if n == 1 { "message" } else { "messages" };
+    rows.push(row("session", &format!("{id}, {n} {messages}")));
     if let Some(from) = &session.moved_from {
         let text = format!("from {from}: it goes on here from a recovery prompt");
         rows.push(Row::new("moved", &text, theme::BAD));
@@ -142,35 +195,61 @@ fn of_session(session: &Session) -> Vec<Row> {
     rows
 }
 
-fn receipts(state: &State) -> Vec<Row> {
+/// What was used; nothing before the first answer.
+fn used_row(usage: &Usage) -> Option<Row> {
+    if usage.input_tokens == 0 && usage.output_tokens == 0 {
+        return None;
+    }
+    let cost = usage.cost_micro_usd.filter(|micro| *micro > 0);
+    let cost = cost.map_or(String::new(), |micro| format!(", {}", dollars(micro)));
+    let text = format!(
+        "{} tokens in, {} out{cost}",
+        tokens(usage.input_tokens),
+        tokens(usage.output_tokens)
+    );
+    Some(row("used", &text))
+}
+
+/// How full the model's context is, where the CLI tells.
+fn context_row(usage: &Usage) -> Option<Row> {
+    /// Columns of the bar.
+    const BAR: u64 = 20;
+    let window = usage.context_window.filter(|window| *window > 0)?;
+    let Some(used) = usage.context_tokens else {
+        let text = format!(
+            "{} tokens; how full it is, the CLI does not tell",
+            tokens(window)
+        );
+        return Some(row("context", &text));
+    };
+    let share = used.min(window);
+    let filled = usize::try_from(share * BAR / window).unwrap_or(0);
+    let bar = format!(
+        "{}{}",
+        "█".repeat(filled),
+        "░".repeat(usize::try_from(BAR).unwrap_or(0).saturating_sub(filled))
+    );
+    let percent = share * 100 / window;
+    let text = format!("{bar} {} of {}, {percent}%", tokens(used), tokens(window));
+    let style = if percent >= 90 {
+        theme::BAD
+    } else {
+        theme::PLAIN
+    };
+    Some(Row::new("context", &text, style))
+}
+
+fn checks(state: &State) -> Vec<Row> {
     let Some(execution) = &state.execution else {
         return Vec::new();
     };
-    let mut rows = vec![head("receipts")];
     match &execution.test {
-        Some(test) => rows.push(row("command", &test.command)),
-        None => rows.push(Row::new("command", "none: nothing is tested", theme::BAD)),
+        Some(test) => vec![row("command", &test.command)],
+        None => vec![Row::new("command", "none: nothing is tested", theme::BAD)],
     }
-    for record in &execution.done {
-        let style = match &record.receipt {
-            Some(receipt) if receipt.lets_pass() => theme::GOOD,
-            Some(_) => theme::BAD,
-            None => theme::PLAIN,
-        };
-        let name = format!("step {}", record.n);
-        rows.push(Row::new(&name, &record.tested_in_words(), style));
-    }
-    if let Some(current) = &execution.current {
-        let text = match &current.receipt {
-            Some(receipt) => receipt.in_words(),
-            None => "not tested yet".to_owned(),
-        };
-        rows.push(row(&format!("step {}", current.n), &text));
-    }
-    rows
 }
 
-/// A name and what is to be said of it; no name makes a heading.
+/// A name and what is to be said of it.
 struct Row {
     name: String,
     text: String,
@@ -187,23 +266,15 @@ impl Row {
     }
 
     fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
-        if self.name.is_empty() {
-            let line = Line::styled(self.text.clone(), self.style);
-            return vec![Line::default(), line];
-        }
-        let name = format!("  {:<10}", self.name);
+        let name = format!("  {:<9}", self.name);
         let spans = [
             Span::styled(name, theme::QUIET),
             Span::styled(self.text.as_str(), self.style),
         ];
-        wrap(&spans, columns, 12)
+        wrap(&spans, columns, 11)
     }
 }
 
 fn row(name: &str, text: &str) -> Row {
     Row::new(name, text, theme::PLAIN)
-}
-
-fn head(text: &str) -> Row {
-    Row::new("", text, theme::STRONG)
 }

@@ -163,6 +163,7 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
             input_tokens: read,
             output_tokens: written,
             cost_micro_usd: None,
+            ..Usage::default()
         },
     };
     let events = [

@@ -346,6 +346,8 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
             versions: &[],
             proposed_goal: None,
             picked: &picked,
+            noting: None,
+            texts: &Default::default(),
             confirm_enter: false,
         };
         let sheet = dialogs::waiting(&state, &known).unwrap();

@@ -39,6 +39,7 @@ pub fn settings() -> ScreenSettings {
         branch: Some("main".to_owned()),
         read_only: None,
         theme: crate::tui::Theme::default(),
+        utc_offset: 3_600,
     }
 }
 
@@ -266,7 +267,9 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
         (
             Phase::Approved,
             QuestionKind::StalePlan {
-                reviewed: sha("a"),
+                reviewed: plan::approval_hash(
+                    &PLAN.replace("returning 0 for an empty list", "as usual"),
+                ),
                 now: sha("b"),
             },
         ),
@@ -524,6 +527,22 @@ pub fn story() -> Vec<Event> {
     ]
 }
 
+/// The plan as it was before two reviews.
+fn earlier() -> Vec<crate::tui::KeptPlan> {
+    let first = PLAN.replace("returning 0 for an empty list", "as usual");
+    let second = PLAN.replace("3. [ ] 在 README 中说明用法 🎉\n", "");
+    let kept = |(n, text): (usize, String)| crate::tui::KeptPlan {
+        iteration: u32::try_from(n).unwrap() + 1,
+        version: 1,
+        text,
+    };
+    [first, second, PLAN.to_owned()]
+        .into_iter()
+        .enumerate()
+        .map(kept)
+        .collect()
+}
+
 /// A screen that has seen the story.
 pub fn screen() -> Screen {
     let mut screen = Screen::new(settings());
@@ -535,6 +554,7 @@ pub fn screen() -> Screen {
         plan: Some(PLAN.to_owned()),
         comments: Some(COMMENTS.to_owned()),
         log: Some(LOG.to_owned()),
+        earlier: earlier(),
     });
     screen
 }

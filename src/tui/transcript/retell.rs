@@ -99,6 +99,10 @@ pub fn event(event: &Event) -> Vec<Block> {
             None => fact(Tone::Bad, "plan.md was edited and is no plan any more"),
         },
         Event::CommentsEdited { .. } => you("edited comments.md"),
+        Event::NoteMade { line, text, .. } => {
+            you(&format!("note on line {line} of plan.md: {text}"))
+        }
+        Event::NoteRemoved { n } => you(&format!("note {n} is taken back")),
         Event::RemarksAppended { .. } => you("asked for changes in comments.md"),
         Event::PhaseChanged { to, .. } => vec![Block::new(
             Who::System,

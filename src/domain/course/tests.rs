@@ -1,0 +1,327 @@
+//! Runs played with the clock in hand, and what is kept of their course.
+
+use super::*;
+use crate::domain::event::{Audit, Created, Settings};
+use crate::domain::findings::{Remark, Severity};
+use crate::domain::ids::{RunId, SessionId};
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::plan;
+use crate::domain::question::{Answer, CommitTerms, Terms};
+use crate::domain::review::Review;
+use crate::domain::run::{Run, SCHEMA};
+
+fn created() -> Created {
+    Created {
+        schema: SCHEMA,
+        run: RunId::new("run_1"),
+        gate: Gate::Manual,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: 3,
+            stall_limit: 2,
+            auto_approve: false,
+            max_fix_turns: 1,
+        },
+        planner: (SessionId::new("ses_a"), "codex".to_owned()),
+        reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),
+    }
+}
+
+fn ended(n: u32) -> Event {
+    Event::TurnEnded {
+        turn: TurnId::new(format!("trn_{n}")),
+        result: TurnResult::Completed {
+            question: None,
+            summary: String::new(),
+        },
+    }
+}
+
+fn usage(input: u64) -> Event {
+    Event::UsageReported {
+        role: Role::Planner,
+        usage: Usage {
+            input_tokens: input,
+            output_tokens: 1,
+            cost_micro_usd: None,
+            ..Usage::default()
+        },
+    }
+}
+
+/// Plays events, each at its second.
+fn play(events: Vec<(i64, Event)>) -> Run {
+    play_from(At(0), events)
+}
+
+fn play_from(at: At, events: Vec<(i64, Event)>) -> Run {
+    let mut run = Run::new(at, &created());
+    for (seconds, event) in events {
+        run.step(At(at.0 + seconds * 1_000), &event);
+    }
+    run
+}
+
+#[expect(clippy::too_many_lines, reason = "one entry an event: a list to read")]
+/// A run of 600 seconds that has answered a review, met a pause and is at its second step.
+pub fn example(at: At) -> Course {
+    let mut events = to_the_first_review();
+    let hash = plan::file_hash(b"x");
+    let order = |n| TurnId::new(format!("trn_{n}"));
+    let changed = plan::parse("# Task: t\n1. [ ] a\n2. [ ] b\nTest: sh t.sh\n").unwrap();
+    let terms = Terms {
+        plan: changed.approval_sha256.clone(),
+        test: None,
+        commits: CommitTerms::Off {
+            reason: String::new(),
+        },
+        dirty: Vec::new(),
+    };
+    let snapshot = |step| Event::SnapshotTaken {
+        step,
+        tree: Some("t".to_owned()),
+    };
+    let answered = Event::ResponseCommitted {
+        turn: order(4),
+        responses: Vec::new(),
+        unanswered: Vec::new(),
+        plan: Some((changed.clone(), hash.clone())),
+        comments_sha256: hash.clone(),
+    };
+    let approved = Event::ReviewCommitted {
+        turn: order(5),
+        review: Review {
+            verdict: Verdict::Approved,
+            consistent: true,
+            remarks: Vec::new(),
+        },
+        file_sha256: hash,
+        plan_now: changed.approval_sha256,
+    };
+    events.extend([
+        (120, usage(41_000)),
+        (130, ended(4)),
+        (131, answered),
+        (190, ended(5)),
+        (191, approved),
+        (
+            192,
+            Event::Surveyed {
+                terms: terms.clone(),
+            },
+        ),
+        (
+            200,
+            Event::Left {
+                reason: "q".to_owned(),
+            },
+        ),
+        (9_000, Event::Resumed { gate: Gate::Auto }),
+        (
+            9_001,
+            Event::Surveyed {
+                terms: terms.clone(),
+            },
+        ),
+        (
+            9_040,
+            Event::Answered {
+                id: 3,
+                answer: Answer::Execute,
+            },
+        ),
+        (9_041, Event::ExecutionEntered { base: None, terms }),
+        (9_042, snapshot(1)),
+        (9_100, ended(6)),
+        (
+            9_101,
+            Event::StepAudited(Audit {
+                step: 1,
+                changed: Vec::new(),
+                dirty: Vec::new(),
+                entry_points: Vec::new(),
+                held: Vec::new(),
+                tree: None,
+            }),
+        ),
+        (
+            9_102,
+            Event::StepRecorded {
+                step: 1,
+                plan_file_sha256: None,
+            },
+        ),
+        (9_103, snapshot(2)),
+    ]);
+    play_from(at, events).state().course.clone()
+}
+
+fn to_the_first_review() -> Vec<(i64, Event)> {
+    let text = "# Task: t\n1. [ ] a\nTest: sh t.sh\n";
+    let plan = plan::parse(text).unwrap();
+    let hash = plan::file_hash(text.as_bytes());
+    let remark = Remark {
+        n: 1,
+        severity: Severity::Major,
+        text: "why".to_owned(),
+    };
+    vec![
+        (
+            1,
+            Event::GoalGiven {
+                text: "t".to_owned(),
+            },
+        ),
+        (
+            2,
+            Event::Said {
+                text: "t".to_owned(),
+            },
+        ),
+        (3, Event::GateChanged { gate: Gate::Auto }),
+        (10, usage(100)),
+        (20, ended(1)),
+        (
+            30,
+            Event::GoalConfirmed {
+                title: "t".to_owned(),
+                text: "t".to_owned(),
+            },
+        ),
+        (40, usage(150)),
+        (50, ended(2)),
+        (
+            51,
+            Event::PlanCommitted {
+                turn: TurnId::new("trn_2"),
+                plan: plan.clone(),
+                file_sha256: hash.clone(),
+            },
+        ),
+        (60, ended(3)),
+        (
+            61,
+            Event::ReviewCommitted {
+                turn: TurnId::new("trn_3"),
+                review: Review {
+                    verdict: Verdict::ChangesRequired,
+                    consistent: true,
+                    remarks: vec![remark],
+                },
+                file_sha256: hash,
+                plan_now: plan.approval_sha256,
+            },
+        ),
+    ]
+}
+
+fn in_words(course: &Course) -> String {
+    let seconds = |at: Option<At>| at.map_or("…".to_owned(), |at| (at.0 / 1_000).to_string());
+    let turns = course.turns.iter().map(|turn| {
+        format!(
+            "{} {} {}-{} {} {}",
+            turn.role.name(),
+            turn.what,
+            seconds(Some(turn.from)),
+            seconds(turn.to),
+            turn.end.word(),
+            turn.used().input_tokens
+        )
+    });
+    let spans = |name: &'static str, spans: &[Span]| {
+        let told = spans.iter().map(move |span| {
+            format!(
+                "{name} {} {}-{}",
+                span.what,
+                seconds(Some(span.from)),
+                seconds(span.to)
+            )
+        });
+        told.collect::<Vec<_>>()
+    };
+    let reviews = course.reviews.iter().map(|review| {
+        format!(
+            "review {} {}: {} open, {} new, {} settled",
+            review.review,
+            review.verdict.word(),
+            review.n_open,
+            review.n_new,
+            review.n_settled
+        )
+    });
+    turns
+        .chain(spans("waits", &course.waits))
+        .chain(spans("pause", &course.pauses))
+        .chain(reviews)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn turns_waits_and_reviews_are_kept_with_their_times() {
+    let run = play(to_the_first_review());
+    assert_eq!(
+        in_words(&run.state().course),
+        "planner talks about the goal 3-20 done 100\n\
+         planner writes the plan 30-50 done 50\n\
+         reviewer reviews the plan 51-60 done 0\n\
+         planner answers the review 61-… runs 0\n\
+         waits gate 2-3\n\
+         review 1 CHANGES_REQUIRED: 1 open, 1 new, 0 settled"
+    );
+    let course = &run.state().course;
+    assert_eq!(course.used_by(Role::Planner).input_tokens, 150);
+    assert_eq!(course.worked(Role::Reviewer, At(99_000)), 9_000);
+    assert_eq!(course.waited(At(99_000)), 1_000);
+}
+
+#[test]
+fn what_the_end_of_the_program_cut_off_ends_with_the_last_event() {
+    let mut events = to_the_first_review();
+    events.push((70, usage(170)));
+    events.push((500, Event::Resumed { gate: Gate::Manual }));
+    let run = play(events);
+    let told = in_words(&run.state().course);
+    assert!(
+        told.contains("planner answers the review 61-70 cut off 20"),
+        "{told}"
+    );
+    assert!(told.contains("pause  70-500"), "{told}");
+    assert!(told.contains("waits gate 500-…"), "{told}");
+}
+
+#[test]
+fn a_snapshot_without_a_course_is_read_and_a_course_comes_back_from_its_snapshot() {
+    let run = play(to_the_first_review());
+    let mut value = serde_json::to_value(&run).unwrap();
+    let again: Run = serde_json::from_value(value.clone()).unwrap();
+    assert_eq!(again, run);
+    let fields = value.as_object_mut().unwrap();
+    fields.remove("course");
+    fields.remove("notes");
+    let old: Run = serde_json::from_value(value).unwrap();
+    assert_eq!(old.state().course, Course::default());
+}
+
+#[test]
+fn a_step_lasts_from_its_first_turn_to_its_record() {
+    let course = example(At(0));
+    let told = in_words(&course);
+    let step = |n| {
+        course
+            .step(n)
+            .map(|step| (step.from.0, step.to.map(|to| to.0)))
+    };
+    assert_eq!(step(1), Some((9_041_000, Some(9_102_000))), "{told}");
+    assert_eq!(
+        step(2).map(|(from, to)| (from, to.is_none())),
+        Some((9_102_000, true)),
+        "{told}"
+    );
+    assert_eq!(
+        course.turns().last().unwrap().end,
+        TurnEnd::NotYet,
+        "{told}"
+    );
+    assert!(told.contains("pause  200-9000"), "{told}");
+}

@@ -1,0 +1,157 @@
+//! The user's own notes on lines of the plan: what reviewer and planner are told besides.
+//!
+//! A note keeps the words of its line, so that it is found again when lines move. Refuses to read documents.
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::TurnId;
+
+/// The longest note and the longest quoted line, in characters.
+pub const LONGEST: usize = 4_000;
+
+/// One note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Its number, from 1; never reused.
+    pub n: u32,
+    /// The line of `plan.md` that it was made on, from 1.
+    pub line: u32,
+    /// What stood there.
+    pub quote: String,
+    /// What the user says of it.
+    pub text: String,
+    /// Whether a reviewer's prompt had it.
+    pub reviewed: bool,
+    /// The planner's turn whose prompt had it last.
+    sent: Option<TurnId>,
+    /// Whether that turn has answered.
+    pub answered: bool,
+}
+
+/// All notes of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Notes {
+    all: Vec<Note>,
+    n_made: u32,
+}
+
+impl Notes {
+    /// All that were not removed, in the order in which they were made.
+    pub fn all(&self) -> &[Note] {
+        &self.all
+    }
+
+    /// Those that the planner has not answered yet.
+    pub fn open(&self) -> impl Iterator<Item = &Note> {
+        self.all.iter().filter(|note| !note.answered)
+    }
+
+    /// Adds a note; one without a text is none.
+    pub fn make(&mut self, line: u32, quote: &str, text: &str) -> bool {
+        let text = text.trim();
+        if text.is_empty() {
+            return false;
+        }
+        let short = |text: &str| text.chars().take(LONGEST).collect::<String>();
+        self.n_made += 1;
+        self.all.push(Note {
+            n: self.n_made,
+            line,
+            quote: short(quote.trim()),
+            text: short(text),
+            reviewed: false,
+            sent: None,
+            answered: false,
+        });
+        true
+    }
+
+    /// Removes a note; tells whether there was one of that number.
+    pub fn remove(&mut self, n: u32) -> bool {
+        let n_before = self.all.len();
+        self.all.retain(|note| note.n != n);
+        self.all.len() < n_before
+    }
+
+    /// The open ones stand in a reviewer's prompt.
+    pub fn on_review(&mut self) {
+        for note in self.all.iter_mut().filter(|note| !note.answered) {
+            note.reviewed = true;
+        }
+    }
+
+    /// The open ones stand in the prompt of this turn of the planner.
+    pub fn on_respond(&mut self, turn: &TurnId) {
+        for note in self.all.iter_mut().filter(|note| !note.answered) {
+            note.sent = Some(turn.clone());
+        }
+    }
+
+    /// The planner has answered with this turn what its prompt said.
+    pub fn on_answered(&mut self, turn: &TurnId) {
+        for note in &mut self.all {
+            note.answered |= note.sent.as_ref() == Some(turn);
+        }
+    }
+}
+
+impl Note {
+    /// Where it stands, in words.
+    pub fn in_words(&self) -> &'static str {
+        match (self.answered, self.sent.is_some(), self.reviewed) {
+            (true, ..) => "answered by the planner",
+            (false, true, _) => "the planner has it",
+            (false, false, true) => "the reviewer has it, the planner gets it next",
+            (false, false, false) => "goes out with the next review",
+        }
+    }
+
+    /// The line of a text that it is about now, from 0: the nearest one with its words.
+    pub fn line_in(&self, lines: &[&str]) -> Option<usize> {
+        let was = usize::try_from(self.line).unwrap_or(1).saturating_sub(1);
+        let words = bare(&self.quote);
+        let is_same = |(_, line): &(usize, &&str)| bare(line) == words;
+        let same = lines.iter().enumerate().filter(is_same);
+        same.map(|(at, _)| at).min_by_key(|at| at.abs_diff(was))
+    }
+}
+
+/// A line without what ticking a box changes.
+fn bare(line: &str) -> String {
+    line.trim().replacen("[x]", "[ ]", 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_open_until_the_planner_answered_a_prompt_that_had_it() {
+        let mut notes = Notes::default();
+        assert!(notes.make(3, "1. [ ] a", "why not b?"));
+        assert!(!notes.make(3, "1. [ ] a", " \n"));
+        notes.on_review();
+        let (first, second) = (TurnId::new("trn_1"), TurnId::new("trn_2"));
+        notes.on_respond(&first);
+        assert!(notes.make(4, "2. [ ] b", "later"));
+        notes.on_answered(&second);
+        assert_eq!(notes.open().count(), 2);
+        notes.on_answered(&first);
+        let open: Vec<u32> = notes.open().map(|note| note.n).collect();
+        assert_eq!(open, [2]);
+        assert!(notes.remove(2) && !notes.remove(2));
+        assert!(notes.make(1, "#", "again"));
+        assert_eq!(notes.all().last().unwrap().n, 3, "numbers are not reused");
+    }
+
+    #[test]
+    fn a_note_finds_its_line_again_when_lines_move() {
+        let mut notes = Notes::default();
+        notes.make(2, "1. [ ] a", "x");
+        let note = &notes.all()[0];
+        assert_eq!(note.line_in(&["# T", "1. [ ] a"]), Some(1));
+        assert_eq!(note.line_in(&["# T", "", "", "1. [x] a"]), Some(3));
+        assert_eq!(note.line_in(&["1. [ ] a", "b", "c", "1. [ ] a"]), Some(0));
+        assert_eq!(note.line_in(&["gone"]), None);
+    }
+}

@@ -1,0 +1,36 @@
+//! The user's notes on lines of the plan.
+//!
+//! They change no phase; what they ask for goes out with the next prompts about the plan.
+
+use super::State;
+use crate::domain::effect::Effect;
+use crate::domain::phase::Phase;
+
+/// Tells why no note can be made now.
+pub fn stands_against_notes(state: &State) -> Option<&'static str> {
+    match state.phase {
+        _ if state.plan.is_none() => Some("there is no plan yet"),
+        Phase::Execute => Some("the plan is being executed: stop first (S), then it can change"),
+        Phase::Done | Phase::Cancelled => Some("the run is over"),
+        Phase::Init
+        | Phase::RefineGoal
+        | Phase::WritePlan
+        | Phase::Review
+        | Phase::Respond
+        | Phase::Approved => None,
+    }
+}
+
+pub(super) fn on_made(state: &mut State, (line, quote): (u32, &str), text: &str) -> Vec<Effect> {
+    if stands_against_notes(state).is_none() {
+        state.notes.make(line, quote, text);
+    }
+    Vec::new()
+}
+
+pub(super) fn on_removed(state: &mut State, n: u32) -> Vec<Effect> {
+    if !state.phase.is_final() {
+        state.notes.remove(n);
+    }
+    Vec::new()
+}

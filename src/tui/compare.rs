@@ -1,0 +1,397 @@
+//! Two texts and what changed between them, line by line and word by word: one below the other, or side by side.
+//!
+//! Refuses to know where the texts come from. Signs and numbers say what colours say.
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use similar::{ChangeTag, DiffOp, TextDiff};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::theme;
+use super::wrap::{cut, width, wrap};
+
+/// How many columns two texts need beside each other.
+const MIN_COLUMNS: usize = 60;
+/// How many unchanged lines stand around a change.
+const CONTEXT: usize = 3;
+/// How many words of a line are compared.
+const MOST_WORDS: usize = 400;
+/// How much two lines must have in common for their words to be compared.
+const ALIKE: f32 = 0.4;
+
+/// How two texts are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Form {
+    /// One below the other, as a diff.
+    #[default]
+    Diff,
+    /// Beside each other.
+    Sides,
+}
+
+impl Form {
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Diff => Self::Sides,
+            Self::Sides => Self::Diff,
+        }
+    }
+}
+
+/// One of two texts, drawable.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// What it is, such as `plan.md, yours`.
+    pub label: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// A part of a line, and whether the other line lacks it.
+pub type Part<'a> = (&'a str, bool);
+
+/// How many lines the later text has more, and how many it lacks.
+pub fn counts(old: &str, new: &str) -> (usize, usize) {
+    let diff = TextDiff::from_lines(old, new);
+    let count = |tag| {
+        let changes = diff.iter_all_changes();
+        changes.filter(|change| change.tag() == tag).count()
+    };
+    (count(ChangeTag::Insert), count(ChangeTag::Delete))
+}
+
+/// The words of two lines that differ; `None` where the lines have too little in common.
+pub fn words<'a>(old: &'a str, new: &'a str) -> Option<(Vec<Part<'a>>, Vec<Part<'a>>)> {
+    let split = |text: &'a str| text.split_word_bounds().take(MOST_WORDS + 1).collect();
+    let (before, after): (Vec<&str>, Vec<&str>) = (split(old), split(new));
+    if before.len() > MOST_WORDS || after.len() > MOST_WORDS {
+        return None;
+    }
+    let diff = TextDiff::from_slices(&before, &after);
+    if diff.ratio() < ALIKE {
+        return None;
+    }
+    let (mut gone, mut came) = (Vec::new(), Vec::new());
+    for op in diff.ops() {
+        let differs = !matches!(op, DiffOp::Equal { .. });
+        let of = |words: &[&'a str], range: std::ops::Range<usize>| {
+            let words = words.get(range).unwrap_or_default().iter();
+            words.map(|word| (*word, differs)).collect::<Vec<_>>()
+        };
+        gone.extend(of(&before, op.old_range()));
+        came.extend(of(&after, op.new_range()));
+    }
+    Some((gone, came))
+}
+
+/// A line in parts; what the other line lacks is marked.
+pub fn marked(parts: &[Part<'_>], style: Style) -> Vec<Span<'static>> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    for (text, differs) in parts {
+        let style = match differs {
+            true => style.add_modifier(Modifier::REVERSED),
+            false => style,
+        };
+        match spans.last_mut().filter(|span| span.style == style) {
+            Some(span) => span.content.to_mut().push_str(text),
+            None => spans.push(Span::styled((*text).to_owned(), style)),
+        }
+    }
+    spans
+}
+
+/// The lines of both texts; a form that does not fit gives way to the other.
+pub fn lay_out(old: Side<'_>, new: Side<'_>, form: Form, columns: usize) -> Vec<Line<'static>> {
+    match form {
+        Form::Sides if columns >= MIN_COLUMNS => sides(old, new, columns),
+        Form::Sides | Form::Diff => one_below_the_other(old, new, columns),
+    }
+}
+
+/// A row of the comparison: the lines' numbers, from 1, and their texts in spans.
+struct Row {
+    old: Option<(usize, Vec<Span<'static>>)>,
+    new: Option<(usize, Vec<Span<'static>>)>,
+    /// How many lines are the same and left out here.
+    n_same: usize,
+}
+
+/// Pairs the lines of both texts; of long runs that are the same only the ends are kept.
+fn rows(old: &str, new: &str) -> Vec<Row> {
+    let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let diff = TextDiff::from_slices(&before, &after);
+    let ops = diff.ops();
+    let mut rows = Vec::new();
+    for (n, op) in ops.iter().enumerate() {
+        let (olds, news) = (op.old_range(), op.new_range());
+        if let DiffOp::Equal { .. } = op {
+            let head = if n == 0 { 0 } else { CONTEXT };
+            let tail = if n + 1 == ops.len() { 0 } else { CONTEXT };
+            let n_lines = olds.len();
+            let folds = n_lines > head + tail + 1;
+            for (at, (o, n)) in olds.zip(news).enumerate() {
+                if folds && at == head {
+                    rows.push(Row {
+                        old: None,
+                        new: None,
+                        n_same: n_lines - head - tail,
+                    });
+                }
+                if !folds || at < head || at >= n_lines - tail {
+                    let text = before.get(o).copied().unwrap_or_default().to_owned();
+                    let plain = vec![Span::styled(text, theme::PLAIN)];
+                    rows.push(Row {
+                        old: Some((o + 1, plain.clone())),
+                        new: Some((n + 1, plain)),
+                        n_same: 0,
+                    });
+                }
+            }
+            continue;
+        }
+        for at in 0..olds.len().max(news.len()) {
+            let gone = olds
+                .clone()
+                .nth(at)
+                .and_then(|o| Some((o, *before.get(o)?)));
+            let came = news.clone().nth(at).and_then(|n| Some((n, *after.get(n)?)));
+            rows.push(changed(gone, came));
+        }
+    }
+    rows
+}
+
+fn changed(gone: Option<(usize, &str)>, came: Option<(usize, &str)>) -> Row {
+    let whole = |text: &str, style| vec![Span::styled(text.to_owned(), style)];
+    let parts = match (gone, came) {
+        (Some((_, gone)), Some((_, came))) => words(gone, came),
+        _ => None,
+    };
+    let (old, new) = match &parts {
+        Some((old, new)) => (
+            Some(marked(old, theme::BAD)),
+            Some(marked(new, theme::GOOD)),
+        ),
+        None => (
+            gone.map(|(_, text)| whole(text, theme::BAD)),
+            came.map(|(_, text)| whole(text, theme::GOOD)),
+        ),
+    };
+    Row {
+        old: gone.and_then(|(n, _)| Some((n + 1, old?))),
+        new: came.and_then(|(n, _)| Some((n + 1, new?))),
+        n_same: 0,
+    }
+}
+
+fn same(n: usize) -> String {
+    match n {
+        1 => "⋯ 1 line is the same".to_owned(),
+        n => format!("⋯ {n} lines are the same"),
+    }
+}
+
+/// Columns of the longest number of a line.
+fn digits(old: &str, new: &str) -> usize {
+    let n = old.lines().count().max(new.lines().count());
+    n.to_string().len()
+}
+
+fn one_below_the_other(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line<'static>> {
+    let head = |text: String| Line::styled(cut(&text, columns), theme::STRONG);
+    let mut lines = vec![
+        head(format!("--- {}", old.label)),
+        head(format!("+++ {}", new.label)),
+    ];
+    let digits = digits(old.text, new.text);
+    let mut push = |sign: &'static str, n: usize, style: Style, spans: Vec<Span<'static>>| {
+        let number = if n > 0 { n.to_string() } else { String::new() };
+        let mut row = vec![
+            Span::styled(format!("{number:>digits$} "), theme::QUIET),
+            Span::styled(sign, style),
+        ];
+        row.extend(spans);
+        lines.extend(wrap(&row, columns, digits + 2));
+    };
+    // What went stands before what came, a block of changes at a time.
+    let mut came: Vec<(usize, Vec<Span<'static>>)> = Vec::new();
+    for row in rows(old.text, new.text) {
+        let is_same = |row: &Row| row.old.is_some() && row.new.is_some();
+        let unchanged = is_same(&row)
+            && row
+                .old
+                .iter()
+                .flat_map(|(_, spans)| spans)
+                .all(|span| span.style == theme::PLAIN);
+        if unchanged || row.n_same > 0 {
+            for (n, spans) in came.drain(..) {
+                push("+", n, theme::GOOD, spans);
+            }
+        }
+        if row.n_same > 0 {
+            push(
+                " ",
+                0,
+                theme::QUIET,
+                vec![Span::styled(same(row.n_same), theme::QUIET)],
+            );
+            continue;
+        }
+        match (row.old, row.new) {
+            (Some(_), Some((n, spans))) if unchanged => push(" ", n, theme::PLAIN, spans),
+            (gone, new) => {
+                if let Some((n, spans)) = gone {
+                    push("-", n, theme::BAD, spans);
+                }
+                came.extend(new);
+            }
+        }
+    }
+    for (n, spans) in came.drain(..) {
+        push("+", n, theme::GOOD, spans);
+    }
+    lines
+}
+
+fn sides(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line<'static>> {
+    let half = (columns - 3) / 2;
+    let digits = digits(old.text, new.text);
+    let mut lines = Vec::new();
+    let head = |side: Side<'_>| {
+        let text = cut(side.label, half);
+        vec![Line::styled(text, theme::STRONG)]
+    };
+    beside(&mut lines, [head(old), head(new)], half);
+    for row in rows(old.text, new.text) {
+        if row.n_same > 0 {
+            lines.push(Line::styled(cut(&same(row.n_same), columns), theme::QUIET));
+            continue;
+        }
+        let cell = |cell: Option<(usize, Vec<Span<'static>>)>, sign: &'static str| {
+            let Some((n, spans)) = cell else {
+                return Vec::new();
+            };
+            let is_plain = spans.iter().all(|span| span.style == theme::PLAIN);
+            let style = spans.first().map_or(theme::PLAIN, |span| span.style);
+            let style = style.remove_modifier(Modifier::REVERSED);
+            let sign = if is_plain { " " } else { sign };
+            let mut row = vec![
+                Span::styled(format!("{n:>digits$} "), theme::QUIET),
+                Span::styled(sign, style),
+            ];
+            row.extend(spans);
+            wrap(&row, half, digits + 2)
+        };
+        beside(&mut lines, [cell(row.old, "-"), cell(row.new, "+")], half);
+    }
+    lines
+}
+
+/// Adds the lines of one row of two columns; a missing side stays empty.
+fn beside(lines: &mut Vec<Line<'static>>, cells: [Vec<Line<'static>>; 2], half: usize) {
+    let [left, right] = cells;
+    let n_rows = left.len().max(right.len());
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    // A line's own style goes to its spans, which stand beside others now.
+    let spans = |line: Line<'static>| {
+        let style = line.style;
+        let spans = line.spans.into_iter();
+        spans.map(move |span| Span::styled(span.content, style.patch(span.style)))
+    };
+    for _ in 0..n_rows {
+        let mut row: Vec<Span<'static>> = left.next().into_iter().flat_map(spans).collect();
+        let used: usize = row.iter().map(|span| width(&span.content)).sum();
+        row.push(Span::raw(" ".repeat(half.saturating_sub(used))));
+        row.push(Span::styled(" │ ", theme::QUIET));
+        row.extend(right.next().into_iter().flat_map(spans));
+        lines.push(Line::from(row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(old: &str, new: &str, (form, columns): (Form, usize), wanted: &str) {
+        let (old, new) = (
+            Side {
+                label: "old",
+                text: old,
+            },
+            Side {
+                label: "new",
+                text: new,
+            },
+        );
+        let lines = lay_out(old, new, form, columns);
+        let text: Vec<String> = lines
+            .iter()
+            .map(|line| line.to_string().trim_end().to_owned())
+            .collect();
+        assert_eq!(text.join("\n"), wanted);
+    }
+
+    #[test]
+    fn lines_have_their_numbers_and_what_is_the_same_is_folded() {
+        let old: String = (1..=12).map(|n| format!("line {n}\n")).collect();
+        let new = old.replace("line 11", "line eleven");
+        check(
+            &old,
+            &new,
+            (Form::Diff, 40),
+            "--- old\n+++ new\n    ⋯ 7 lines are the same\n 8  line 8\n 9  line 9\n10  line 10\n11 -line 11\n11 +line eleven\n12  line 12",
+        );
+        check("a\n", "a\n", (Form::Diff, 40), "--- old\n+++ new\n1  a");
+        check("", "b", (Form::Diff, 40), "--- old\n+++ new\n1 +b");
+    }
+
+    #[test]
+    fn two_texts_stand_beside_each_other_where_there_is_room() {
+        let sides = (Form::Sides, 61);
+        let blank = |n: usize| " ".repeat(n);
+        check(
+            "a b\nc\n",
+            "a x\nc\nd",
+            sides,
+            &format!(
+                "old{}│ new\n1 -a b{}│ 1 +a x\n2  c{}│ 2  c\n{}│ 3 +d",
+                blank(27),
+                blank(24),
+                blank(26),
+                blank(30)
+            ),
+        );
+        check(
+            "a\n",
+            "b\n",
+            (Form::Sides, 30),
+            "--- old\n+++ new\n1 -a\n1 +b",
+        );
+    }
+
+    #[test]
+    fn words_that_differ_are_found_in_any_script() {
+        let (old, new) = words("test 求和 with one number", "test 求积 with two numbers").unwrap();
+        let differing = |parts: &[Part<'_>]| {
+            let parts = parts.iter().filter(|(_, differs)| *differs);
+            parts.map(|(text, _)| *text).collect::<Vec<_>>().join("|")
+        };
+        assert_eq!(differing(&old), "和|one|number");
+        assert_eq!(differing(&new), "积|two|numbers");
+        assert!(words("one thing", "それは全く違う").is_none());
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn no_line_is_wider_than_the_window(old in "(\\PC{0,30}\n){0,12}", new in "(\\PC{0,30}\n){0,12}", columns in 8usize..120, is_beside: bool) {
+            let form = if is_beside { Form::Sides } else { Form::Diff };
+            let (old, new) = (crate::tui::wrap::shown(&old), crate::tui::wrap::shown(&new));
+            let side = |text| Side { label: "x", text };
+            for line in lay_out(side(&old), side(&new), form, columns) {
+                proptest::prop_assert!(line.width() <= columns, "{line:?}");
+            }
+        }
+    }
+}

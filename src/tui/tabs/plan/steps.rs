@@ -1,0 +1,206 @@
+//! What stands beside a step's box: how far it is, what its tests said, its commit, how long it took.
+//!
+//! By what the program recorded, never by what the text claims.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::course::between;
+use crate::domain::execution::{Current, Execution, Stage, StepOutcome, StepRecord};
+use crate::domain::ids::At;
+use crate::domain::run::State;
+use crate::domain::turn::Role;
+use crate::tui::markdown::inline;
+use crate::tui::theme;
+use crate::tui::words::{receipt_short, short_commit, span};
+use crate::tui::wrap::{one_line, width, wrap};
+
+/// What is to be said of a step beside its box.
+#[derive(Debug, Hash)]
+pub struct Mark {
+    /// The step's number.
+    pub n: u32,
+    text: String,
+    sign: &'static str,
+    tone: Tone,
+    /// Parts of the line below, each with its style.
+    notes: Vec<(String, Style)>,
+}
+
+#[derive(Debug, Clone, Copy, Hash)]
+enum Tone {
+    Waits,
+    Runs,
+    Done,
+    Odd,
+}
+
+/// The steps of the plan with what became of each.
+pub fn marks(state: Option<&State>, now: At) -> Vec<Mark> {
+    let Some((state, file)) = state.and_then(|state| Some((state, state.plan.as_ref()?))) else {
+        return Vec::new();
+    };
+    let execution = state.execution.as_ref();
+    let steps = file.plan.steps.iter();
+    steps
+        .map(|step| {
+            let (sign, tone, notes) = match execution.map(|execution| at(execution, step.n)) {
+                Some(Far::Done(record)) => done(record, state, now),
+                Some(Far::Current(current)) => ("▶", Tone::Runs, running(current, state, now)),
+                Some(Far::Ahead) | None if step.done => ("✓", Tone::Done, Vec::new()),
+                Some(Far::Ahead) | None => (" ", Tone::Waits, Vec::new()),
+            };
+            Mark {
+                n: step.n,
+                text: one_line(&step.text),
+                sign,
+                tone,
+                notes,
+            }
+        })
+        .collect()
+}
+
+/// How far a step is.
+enum Far<'a> {
+    Done(&'a StepRecord),
+    Current(&'a Current),
+    Ahead,
+}
+
+fn at(execution: &Execution, n: u32) -> Far<'_> {
+    let done = execution.done.iter().find(|record| record.n == n);
+    let current = execution.current.as_ref().filter(|current| current.n == n);
+    match (done, current) {
+        (Some(record), _) => Far::Done(record),
+        (None, Some(current)) => Far::Current(current),
+        (None, None) => Far::Ahead,
+    }
+}
+
+type Notes = Vec<(String, Style)>;
+
+fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Notes) {
+    let receipt = record.receipt.as_ref();
+    let passes = receipt.is_none_or(crate::domain::receipt::Receipt::lets_pass);
+    let tone = if passes { Tone::Done } else { Tone::Odd };
+    let mut notes = Vec::new();
+    let (sign, tone) = match &record.outcome {
+        StepOutcome::Committed { commit, .. } => {
+            notes.push((short_commit(commit), theme::CODE));
+            ("✓", tone)
+        }
+        StepOutcome::Uncommitted { reason } => {
+            notes.push((format!("not committed: {}", one_line(reason)), theme::BAD));
+            ("✓", Tone::Odd)
+        }
+        StepOutcome::NoChange => {
+            return (
+                "–",
+                Tone::Odd,
+                vec![("changed nothing".to_owned(), theme::BAD)],
+            );
+        }
+    };
+    let style = if passes { theme::GOOD } else { theme::BAD };
+    match receipt {
+        Some(receipt) => notes.push((receipt_short(receipt), style)),
+        None => notes.push(("not tested".to_owned(), theme::PLAIN)),
+    }
+    notes.extend(files(record.changed.len()));
+    notes.extend(fixes(record.fix_turns));
+    notes.extend(took(record.n, state, now));
+    (sign, tone, notes)
+}
+
+fn running(current: &Current, state: &State, now: At) -> Notes {
+    let mut notes = vec![(stages(current.stage), theme::role(Role::Planner))];
+    if let Some(receipt) = &current.receipt {
+        let style = match receipt.lets_pass() {
+            true => theme::GOOD,
+            false => theme::BAD,
+        };
+        notes.push((receipt_short(receipt), style));
+    }
+    notes.extend(files(current.changed.len()));
+    notes.extend(fixes(current.fix_turns));
+    notes.extend(took(current.n, state, now));
+    notes
+}
+
+/// The stages of a step with the present one in brackets.
+fn stages(stage: Stage) -> String {
+    let names = ["agent", "look", "tests", "commit", "record"];
+    let at = match stage {
+        Stage::Code | Stage::Fix => 0,
+        Stage::Audit => 1,
+        Stage::Test => 2,
+        Stage::Commit => 3,
+        Stage::Record => 4,
+    };
+    let named = names.iter().enumerate().map(|(n, name)| match n == at {
+        true if stage == Stage::Fix => "[agent mends]".to_owned(),
+        true => format!("[{name}]"),
+        false => (*name).to_owned(),
+    });
+    named.collect::<Vec<_>>().join(" › ")
+}
+
+fn files(n: usize) -> Option<(String, Style)> {
+    let text = match n {
+        0 => return None,
+        1 => "1 file".to_owned(),
+        n => format!("{n} files"),
+    };
+    Some((text, theme::PLAIN))
+}
+
+fn fixes(n: u32) -> Option<(String, Style)> {
+    let text = match n {
+        0 => return None,
+        1 => "mended once".to_owned(),
+        n => format!("mended {n} times"),
+    };
+    Some((text, theme::PLAIN))
+}
+
+fn took(n: u32, state: &State, now: At) -> Option<(String, Style)> {
+    let step = state.course.step(n)?;
+    Some((span(between(step.from, step.to, now)), theme::QUIET))
+}
+
+/// The lines of a step.
+pub fn lines(mark: &Mark, columns: usize) -> Vec<Line<'static>> {
+    let head = format!("[{}] {}. ", mark.sign, mark.n);
+    let indent = width(&head);
+    let mut spans = vec![Span::styled(head, tone_style(mark.tone))];
+    spans.extend(inline(&mark.text, text_style(mark.tone)));
+    let mut lines = wrap(&spans, columns, indent);
+    if !mark.notes.is_empty() {
+        let mut spans = vec![Span::raw(" ".repeat(indent))];
+        for (n, (text, style)) in mark.notes.iter().enumerate() {
+            if n > 0 {
+                spans.push(Span::styled(" · ", theme::QUIET));
+            }
+            spans.push(Span::styled(text.clone(), *style));
+        }
+        lines.extend(wrap(&spans, columns, indent));
+    }
+    lines
+}
+
+fn tone_style(tone: Tone) -> Style {
+    match tone {
+        Tone::Waits => theme::PLAIN,
+        Tone::Runs => theme::role(Role::Planner),
+        Tone::Done => theme::GOOD,
+        Tone::Odd => theme::BAD,
+    }
+}
+
+fn text_style(tone: Tone) -> Style {
+    match tone {
+        Tone::Runs => theme::STRONG,
+        Tone::Waits | Tone::Done | Tone::Odd => theme::PLAIN,
+    }
+}

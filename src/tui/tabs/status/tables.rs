@@ -1,0 +1,223 @@
+//! The tables of Status: reviews, steps and turns, a row each.
+//!
+//! Refuses to know widths but those of its own columns: the last one takes what is left.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::domain::course::{ReviewSpan, TurnEnd, TurnSpan, between};
+use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::findings::Stand;
+use crate::domain::ids::At;
+use crate::domain::receipt::Receipt;
+use crate::domain::review::Verdict;
+use crate::domain::run::State;
+use crate::tui::theme;
+use crate::tui::words::{Clock, dollars, receipt_short, short_commit, span, tokens};
+use crate::tui::wrap::{cut, one_line, width};
+
+/// How many of the last turns are listed.
+const N_TURNS: usize = 12;
+
+/// A table: what stands above, and the rows, each cell with its style.
+pub struct Table {
+    heads: &'static [&'static str],
+    rows: Vec<Vec<(String, Style)>>,
+}
+
+impl Table {
+    /// Lays the rows out; columns that no row fills are left out, and the last one is cut.
+    pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
+        if self.rows.is_empty() {
+            return Vec::new();
+        }
+        let wide = |at: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(at));
+            let cells = cells.map(|(text, _)| width(text)).max().unwrap_or(0);
+            match cells {
+                0 => 0,
+                cells => cells.max(self.heads.get(at).map_or(0, |head| width(head))),
+            }
+        };
+        let widths: Vec<usize> = (0..self.heads.len()).map(wide).collect();
+        let heads: Vec<(String, Style)> = self
+            .heads
+            .iter()
+            .map(|head| ((*head).to_owned(), theme::QUIET))
+            .collect();
+        std::iter::once(&heads)
+            .chain(&self.rows)
+            .map(|row| line(row, &widths, columns))
+            .collect()
+    }
+}
+
+fn line(row: &[(String, Style)], widths: &[usize], columns: usize) -> Line<'static> {
+    let mut spans = vec![Span::raw("  ")];
+    let mut used = 2;
+    for ((text, style), wide) in row.iter().zip(widths) {
+        if *wide == 0 || used >= columns {
+            continue;
+        }
+        let text = cut(text, columns - used);
+        let gap = (wide + 2).saturating_sub(width(&text));
+        used += width(&text) + gap;
+        spans.push(Span::styled(text, *style));
+        spans.push(Span::raw(" ".repeat(gap)));
+    }
+    if let Some(last) = spans.last().filter(|span| span.content.trim().is_empty())
+        && spans.len() > 1
+        && width(&last.content) > 0
+    {
+        spans.pop();
+    }
+    Line::from(spans)
+}
+
+/// What each review said and what was answered.
+pub fn reviews(state: &State, clock: Clock) -> Table {
+    let rows = state.course.reviews().iter();
+    Table {
+        heads: &["#", "at", "verdict", "open", "new", "settled", "answers"],
+        rows: rows.map(|review| of_review(review, state, clock)).collect(),
+    }
+}
+
+fn of_review(review: &ReviewSpan, state: &State, clock: Clock) -> Vec<(String, Style)> {
+    let (sign, style) = match review.verdict {
+        Verdict::Approved => ("✓ approved", theme::GOOD),
+        Verdict::ChangesRequired => ("↻ changes", theme::PLAIN),
+    };
+    let doubt = if review.consistent { "" } else { " ?" };
+    let plain = |text: String| (text, theme::PLAIN);
+    vec![
+        plain(review.review.to_string()),
+        (clock.minute(review.at), theme::QUIET),
+        (format!("{sign}{doubt}"), style),
+        plain(review.n_open.to_string()),
+        plain(review.n_new.to_string()),
+        plain(review.n_settled.to_string()),
+        plain(answers(review.review, state)),
+    ]
+}
+
+/// How the planner answered a review.
+fn answers(review: u32, state: &State) -> String {
+    let all = state.findings.all().iter();
+    let stands = all
+        .flat_map(|finding| &finding.responses)
+        .filter(|(of, _)| *of == review)
+        .map(|(_, response)| response.stand);
+    let (accepted, rejected): (Vec<Stand>, Vec<Stand>) =
+        stands.partition(|stand| *stand == Stand::Accepted);
+    let count = |n: usize, word: &str| (n > 0).then(|| format!("{n} {word}"));
+    let parts = [
+        count(accepted.len(), "accepted"),
+        count(rejected.len(), "rejected"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What became of each step.
+pub fn steps(state: &State, now: At) -> Table {
+    let execution = state.execution.as_ref();
+    let steps = state.plan.iter().flat_map(|file| &file.plan.steps);
+    let rows = steps.map(|step| {
+        let done = execution.and_then(|e| e.done.iter().find(|record| record.n == step.n));
+        let current = execution
+            .and_then(|e| e.current.as_ref())
+            .filter(|current| current.n == step.n);
+        let took = state.course.step(step.n);
+        let took = took.filter(|_| done.is_some() || current.is_some());
+        let took = took.map_or(String::new(), |took| span(between(took.from, took.to, now)));
+        let (sign, style, commit, tested, fixes) = match (done, current) {
+            (Some(record), _) => of_record(record),
+            (None, Some(current)) => (
+                "▶",
+                theme::CODE,
+                String::new(),
+                current.receipt.as_ref().map(tested),
+                current.fix_turns,
+            ),
+            (None, None) => ("·", theme::QUIET, String::new(), None, 0),
+        };
+        let (tested, tested_style) = tested.unwrap_or_default();
+        let fixes = if fixes > 0 {
+            fixes.to_string()
+        } else {
+            String::new()
+        };
+        vec![
+            (format!("{sign} {}", step.n), style),
+            (took, theme::PLAIN),
+            (commit, theme::CODE),
+            (tested, tested_style),
+            (fixes, theme::PLAIN),
+            (one_line(&step.text), theme::PLAIN),
+        ]
+    });
+    Table {
+        heads: &["step", "took", "commit", "tests", "fixes", "what"],
+        rows: match execution {
+            Some(_) => rows.collect(),
+            None => Vec::new(),
+        },
+    }
+}
+
+type Told = (&'static str, Style, String, Option<(String, Style)>, u32);
+
+fn of_record(record: &StepRecord) -> Told {
+    let receipt = record.receipt.as_ref().map(tested);
+    let fixes = record.fix_turns;
+    match &record.outcome {
+        StepOutcome::Committed { commit, .. } => {
+            ("✓", theme::GOOD, short_commit(commit), receipt, fixes)
+        }
+        StepOutcome::Uncommitted { .. } => ("✓", theme::GOOD, "none".to_owned(), receipt, fixes),
+        StepOutcome::NoChange => {
+            let nothing = ("no change".to_owned(), theme::QUIET);
+            ("–", theme::QUIET, String::new(), Some(nothing), fixes)
+        }
+    }
+}
+
+fn tested(receipt: &Receipt) -> (String, Style) {
+    let style = if receipt.lets_pass() {
+        theme::GOOD
+    } else {
+        theme::BAD
+    };
+    (receipt_short(receipt), style)
+}
+
+/// The last turns, the latest last.
+pub fn turns(state: &State, (now, clock): (At, Clock)) -> Table {
+    let turns = state.course.turns();
+    let from = turns.len().saturating_sub(N_TURNS);
+    let rows = turns.iter().skip(from);
+    Table {
+        heads: &["at", "who", "took", "tokens", "cost", "end", "what"],
+        rows: rows.map(|turn| of_turn(turn, now, clock)).collect(),
+    }
+}
+
+fn of_turn(turn: &TurnSpan, now: At, clock: Clock) -> Vec<(String, Style)> {
+    let used = turn.used();
+    let n = used.input_tokens.saturating_add(used.output_tokens);
+    let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
+    let style = match turn.end {
+        TurnEnd::NotYet => theme::CODE,
+        TurnEnd::Completed => theme::QUIET,
+        TurnEnd::Interrupted | TurnEnd::Failed | TurnEnd::CutOff => theme::BAD,
+    };
+    vec![
+        (clock.minute(turn.from), theme::QUIET),
+        (turn.role.name().to_owned(), theme::role(turn.role)),
+        (span(between(turn.from, turn.to, now)), theme::PLAIN),
+        (if n > 0 { tokens(n) } else { String::new() }, theme::PLAIN),
+        (cost.map_or(String::new(), dollars), theme::PLAIN),
+        (turn.end.word().to_owned(), style),
+        (one_line(&turn.what), theme::PLAIN),
+    ]
+}

@@ -1,0 +1,152 @@
+//! Plan, Comments, Log and Status: full, empty and odd, at each size, and the keys that work in them.
+
+use super::pictures::{check, not_writing};
+use super::world::{NOW, asking, drawn, press, questions, running, settings, state};
+use crate::domain::changes::Scope;
+use crate::domain::course::tests::example;
+use crate::domain::event::Event;
+use crate::domain::ids::At;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::turn::Purpose;
+use crate::tui::{Action, Held, Screen};
+
+/// A run that has come a long way: reviewed twice, left for hours, at its second step.
+fn long() -> State {
+    let mut state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let created = At(NOW.0 - 9_300_000);
+    state.created = created;
+    state.course = example(created);
+    state.planner.usage.context_tokens = Some(41_000);
+    state.planner.usage.context_window = Some(258_400);
+    state
+}
+
+#[test]
+fn status_tells_who_worked_when_and_what_came_of_it() {
+    let state = long();
+    let mut screen = not_writing();
+    screen.on_held(vec![Held {
+        adapter: "codex".to_owned(),
+        by_kernel: "its commands, by codex's own sandbox".to_owned(),
+        by_protocol: "edits of files".to_owned(),
+    }]);
+    press(&mut screen, Some(&state), &["5"]);
+    check("status_long", &mut screen, Some(&state));
+}
+
+#[test]
+fn status_of_a_run_that_is_over_stands_still() {
+    let mut state = long();
+    state.phase = Phase::Done;
+    state.running = None;
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["5"]);
+    check("status_done", &mut screen, Some(&state));
+}
+
+#[test]
+fn status_of_a_run_that_just_began_has_no_empty_tables() {
+    let state = state(Phase::Init);
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["5"]);
+    check("status_new", &mut screen, Some(&state));
+}
+
+#[test]
+fn the_plan_tells_how_far_each_step_is() {
+    let state = long();
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["2"]);
+    check("plan_executing", &mut screen, Some(&state));
+}
+
+#[test]
+fn the_plan_is_compared_with_earlier_versions_word_by_word() {
+    let state = reviewing();
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["2", "="]);
+    check("plan_compared", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["[", "\\"]);
+    check("plan_compared_sides", &mut screen, Some(&state));
+    let shown = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(shown.contains("since iteration 1"), "{shown}");
+    press(&mut screen, Some(&state), &["]", "="]);
+    let shown = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(!shown.contains("since iteration"), "{shown}");
+    let mut none = Screen::new(settings());
+    press(&mut none, Some(&state), &["<esc>", "2", "="]);
+    let shown = drawn(&mut none, (80, 24), Some(&state));
+    assert!(shown.contains("no earlier version to compare"), "{shown}");
+}
+
+fn reviewing() -> State {
+    running(Phase::Review, Purpose::Review)
+}
+
+#[test]
+fn a_note_is_written_on_the_line_that_is_pointed_at_and_taken_back() {
+    let mut state = reviewing();
+    let mut screen = not_writing();
+    let refused = press(&mut screen, Some(&state), &["2", ";"]);
+    assert_eq!(refused, []);
+    let keys = [".", ".", ".", ".", ";", "为什么 not 1?", "<enter>"];
+    let made = press(&mut screen, Some(&state), &keys);
+    let [Action::Event(Event::NoteMade { line, quote, text })] = made.as_slice() else {
+        panic!("{made:?}");
+    };
+    assert!(quote.starts_with("1. [ ] write `sum(numbers)`"), "{quote}");
+    assert_eq!((*line, text.as_str()), (10, "为什么 not 1?"));
+    state.notes.make(*line, quote, text);
+    state.notes.make(99, "a line that is gone", "and this? 🎉");
+    check("plan_noted", &mut screen, Some(&state));
+    let removed = press(&mut screen, Some(&state), &["-"]);
+    assert_eq!(removed, [Action::Event(Event::NoteRemoved { n: 1 })]);
+    let by_name = press(&mut screen, Some(&state), &["/", "unnote 2", "<enter>"]);
+    assert_eq!(by_name, [Action::Event(Event::NoteRemoved { n: 2 })]);
+}
+
+#[test]
+fn enter_on_an_empty_note_releases_no_turn() {
+    let (phase, gate) = questions().swap_remove(0);
+    let state = asking(phase, gate);
+    let mut screen = not_writing();
+    let actions = press(&mut screen, Some(&state), &["2", ".", ";", "<enter>"]);
+    assert_eq!(actions, []);
+    check("plan_noting", &mut screen, Some(&state));
+    let written = press(&mut screen, Some(&state), &["why", "<enter>"]);
+    assert!(
+        matches!(&written[..], [Action::Event(Event::NoteMade { .. })]),
+        "{written:?}"
+    );
+}
+
+#[test]
+fn no_note_is_made_while_steps_run_or_on_a_screen_that_only_looks() {
+    let state = long();
+    let mut screen = not_writing();
+    assert_eq!(press(&mut screen, Some(&state), &["2", ".", ";"]), []);
+    let shown = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(shown.contains("the plan is being executed"), "{shown}");
+}
+
+#[test]
+fn a_step_that_is_pointed_at_opens_its_diff() {
+    let state = long();
+    let mut screen = not_writing();
+    let actions = press(&mut screen, Some(&state), &["2", ".", ".", ".", ".", " "]);
+    assert_eq!(actions, [Action::ShowDiff(Scope::Step(1))]);
+}
+
+#[test]
+fn a_stale_plan_says_what_changed_and_shows_all_of_it() {
+    let stale = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "stale_plan");
+    let (phase, kind) = stale.unwrap();
+    let state = asking(phase, kind);
+    let mut screen = not_writing();
+    drawn(&mut screen, (80, 24), Some(&state));
+    press(&mut screen, Some(&state), &["v"]);
+    check("stale_plan_whole", &mut screen, Some(&state));
+}
