@@ -138,12 +138,14 @@ pub struct Documents {
     /// `log.md`
     pub log: Option<String>,
     /// The kept versions of the plan, the earliest first.
-    pub earlier: Vec<KeptPlan>,
+    pub earlier: Vec<KeptText>,
+    /// The kept versions of the review, the earliest first.
+    pub reviews: Vec<KeptText>,
 }
 
-/// A kept version of the plan.
+/// A kept version of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptPlan {
+pub struct KeptText {
     /// The iteration that it was kept for.
     pub iteration: u32,
     /// Which of its versions, from 1.

@@ -2,6 +2,8 @@
 //!
 //! Events are facts, redacted before they exist; the event log is their sequence.
 
+pub mod fields;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

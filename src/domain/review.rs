@@ -109,6 +109,47 @@ pub fn without_responses(body: &str) -> &str {
     body
 }
 
+/// A review taken apart for reading: what stands below each remark, and what belongs to none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Parts {
+    /// The lines below each remark's first one, by its number.
+    pub evidence: Vec<(u32, String)>,
+    /// What is neither marker, remark nor answer.
+    pub rest: String,
+}
+
+/// Takes the text of a review apart.
+pub fn parts(body: &str) -> Parts {
+    let mut parts = Parts::default();
+    let (mut of_remark, mut in_responses) = (false, false);
+    for line in body.lines() {
+        if line.starts_with("## ") {
+            in_responses = line.trim_end() == RESPONSES_HEADING;
+        }
+        let is_marker = matches!(line.trim(), "[APPROVED]" | "[CHANGES_REQUIRED]");
+        if in_responses || is_marker {
+            continue;
+        }
+        if let Some(remark) = read_remark(line) {
+            parts.evidence.push((remark.n, String::new()));
+            of_remark = true;
+            continue;
+        }
+        of_remark &= !line.starts_with('#');
+        let text = match parts.evidence.last_mut().filter(|_| of_remark) {
+            Some((_, text)) => text,
+            None => &mut parts.rest,
+        };
+        text.push_str(line);
+        text.push('\n');
+    }
+    for (_, text) in &mut parts.evidence {
+        *text = text.trim_matches('\n').trim_end().to_owned();
+    }
+    parts.rest = parts.rest.trim().to_owned();
+    parts
+}
+
 /// Reads the remarks `N. [blocking|major|minor] …`. An unknown word in the brackets counts as blocking.
 fn remarks_of(body: &str) -> Vec<Remark> {
     without_responses(body)
@@ -314,6 +355,21 @@ mod tests {
         let text = "[APPROVED]\n\n## Responses\n\n1. [blocking] quoted\n";
         assert!(read(text, &Findings::default()).remarks.is_empty());
         assert_eq!(without_responses("a\n## Responses\nb"), "a\n");
+    }
+
+    #[test]
+    fn a_review_is_taken_apart_without_losing_or_doubling_a_line() {
+        let text = "[CHANGES_REQUIRED]\n\nIn short: no.\n\n1. [major] a\n   Evidence: x:1\n\n   Instead: b\n2. [minor] c\n\n## Responses\n\n### To review 1\n1. accepted: d\n\n## Remarks of the user\n\nplease\n";
+        let parts = parts(text);
+        let wanted = [
+            (1, "   Evidence: x:1\n\n   Instead: b".to_owned()),
+            (2, String::new()),
+        ];
+        assert_eq!(parts.evidence, wanted);
+        assert_eq!(
+            parts.rest,
+            "In short: no.\n\n## Remarks of the user\n\nplease"
+        );
     }
 
     proptest! {

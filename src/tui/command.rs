@@ -75,6 +75,8 @@ pub enum Command {
     Note(String),
     /// Take a note back: that of this number, else that of the line that is pointed at.
     Unnote(Option<u32>),
+    /// From a finding to its line of the plan, and back.
+    Jump,
     /// Show or hide the second pane of a wide window.
     Side,
     /// Show a tab.
@@ -183,6 +185,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "filter" => Command::Filter,
         "note" => Command::Note(argument.to_owned()),
         "unnote" => return Some(unnote(argument)),
+        "jump" => Command::Jump,
         "side" => Command::Side,
         "tab" => return Some(tab(argument)),
         "next" => Command::NextTab,

@@ -1,9 +1,12 @@
 //! The run's documents as they are shown: cleaned once, with a number that changes when they do.
 
+use std::collections::BTreeMap;
+
 use super::Documents;
 use super::wrap::shown;
 use crate::domain::ids::Sha256;
 use crate::domain::plan::approval_hash;
+use crate::domain::review::parts;
 use crate::text::front_matter;
 
 /// One document.
@@ -38,7 +41,12 @@ pub struct Texts {
     pub log: Text,
     /// Earlier versions of the plan, the earliest first; none is the same as the one that lies there.
     pub earlier: Vec<Earlier>,
-    kept: Vec<super::KeptPlan>,
+    /// What the reviews say below each finding, by its number, as the last one that says something does.
+    pub evidence: BTreeMap<u32, String>,
+    /// What `comments.md` holds that is neither a finding nor an answer.
+    pub rest: String,
+    kept: Vec<super::KeptText>,
+    reviews: Vec<super::KeptText>,
 }
 
 impl Texts {
@@ -52,7 +60,28 @@ impl Texts {
             self.kept.clone_from(&documents.earlier);
             self.earlier = self.read_earlier();
         }
-        plan || comments || log || earlier
+        let reviews = self.reviews != documents.reviews;
+        if comments || reviews {
+            self.reviews.clone_from(&documents.reviews);
+            self.read_reviews();
+        }
+        plan || comments || log || earlier || reviews
+    }
+
+    fn read_reviews(&mut self) {
+        self.evidence.clear();
+        self.rest.clear();
+        let kept = self.reviews.iter().map(|kept| kept.text.as_str());
+        let now = self.comments.raw.as_deref();
+        for text in kept.chain(now) {
+            let parts = parts(front_matter::split(text).body);
+            let said = parts.evidence.into_iter();
+            let said = said.filter(|(_, text)| !text.trim().is_empty());
+            self.evidence
+                .extend(said.map(|(n, text)| (n, shown(&text))));
+            // That of the last one counts, which lies there now.
+            self.rest = shown(&parts.rest);
+        }
     }
 
     fn read_earlier(&self) -> Vec<Earlier> {

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::Screen;
+use super::tabs::Tab;
 use super::theme;
 use super::transcript::Find;
 use super::wrap::{cut, width};
@@ -22,14 +23,20 @@ pub struct FindLine {
 impl Screen {
     /// Opens the line.
     pub(super) fn open_find(&mut self) {
-        self.show_chat();
+        // Log lists what has the letters; everywhere else the chat is searched.
+        if self.tab != Tab::Log || self.pager.is_some() {
+            self.show_chat();
+        }
         self.find = Some(FindLine::default());
     }
 
     /// The letters that are looked for, in lower case; empty where nothing is.
     pub(super) fn looked_for(&self) -> String {
         let find = self.find.as_ref();
-        find.map_or_else(String::new, |line| line.find.letters().to_owned())
+        find.map_or_else(String::new, |line| match self.tab {
+            Tab::Log => line.typed.to_lowercase(),
+            _ => line.find.letters().to_owned(),
+        })
     }
 
     /// Gives a key to the line; tells whether it is open and the key was for it.
@@ -43,6 +50,7 @@ impl Screen {
                 self.find = None;
                 return true;
             }
+            KeyCode::Enter | KeyCode::Up | KeyCode::Down if self.tab == Tab::Log => return false,
             KeyCode::Enter | KeyCode::Up => {
                 self.transcript.go_along(&line.find, false);
                 return true;
@@ -63,7 +71,9 @@ impl Screen {
                 return false;
             }
         }
-        self.transcript.look_for(&mut line.find, &line.typed);
+        if self.tab != Tab::Log {
+            self.transcript.look_for(&mut line.find, &line.typed);
+        }
         true
     }
 
@@ -75,6 +85,7 @@ impl Screen {
         let (at, n) = self.transcript.place_of(&line.find);
         let place = match (line.typed.is_empty(), n) {
             (true, _) => String::new(),
+            (false, _) if self.tab == Tab::Log => String::new(),
             (false, 0) => " nothing like it here".to_owned(),
             (false, n) => format!(" {at} of {n}"),
         };
@@ -82,7 +93,10 @@ impl Screen {
         let head = cut(&format!("find: {}", line.typed), columns.saturating_sub(1));
         let cursor = u16::try_from(width(&head)).unwrap_or(0);
         let room = columns.saturating_sub(width(&head) + 1);
-        let keys = "  Enter ↑ back · ↓ on · Esc closes";
+        let keys = match self.tab {
+            Tab::Log => "  lists the events that have it · Esc lists all",
+            _ => "  Enter ↑ back · ↓ on · Esc closes",
+        };
         let rest = cut(&format!("{place}{keys}"), room);
         let spans = vec![
             Span::styled(head, theme::KEY),

@@ -231,7 +231,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Open,
         [
             "/open",
-            "open or fold the call or the thinking that is pointed at; from a finding, go to its line of the plan",
+            "open or fold the call, the thinking, the finding or the event that is pointed at; of a step, open its diff",
             "",
         ],
     ),
@@ -242,6 +242,16 @@ pub const BINDINGS: &[Binding] = &[
         [
             "/filter",
             "list all findings, the open ones, those rejected, those settled; compare the plan with an earlier one",
+            "",
+        ],
+    ),
+    bind(
+        &[letter('>')],
+        Outside,
+        || Command::Jump,
+        [
+            "/jump",
+            "from the finding that is pointed at to its line of the plan, and back",
             "",
         ],
     ),
@@ -269,7 +279,11 @@ pub const BINDINGS: &[Binding] = &[
         &[ctrl('f')],
         Anywhere,
         || Command::Find,
-        ["/find", "find something in the chat", ""],
+        [
+            "/find",
+            "find something in the chat; in Log, list the events that have it",
+            "",
+        ],
     ),
     bind(
         &[letter('\\')],

@@ -143,7 +143,8 @@ impl Screen {
         if key.code == KeyCode::Esc
             && (self.transcript.pick_nothing()
                 || self.findings.pick_nothing()
-                || self.plan.pick_nothing())
+                || self.plan.pick_nothing()
+                || self.record.pick_nothing())
         {
             return Vec::new();
         }

@@ -272,10 +272,18 @@ impl Screen {
                 tabs::plan::draw(page, read, frame, area, (state, now));
             }
             Tab::Comments => {
-                let about = (state, &self.findings);
-                tabs::comments::draw(page, &self.documents.comments, frame, area, about);
+                let about = (state, &self.findings, clock);
+                tabs::comments::draw(page, &self.documents, frame, area, about);
             }
-            Tab::Log => tabs::log::draw(page, &self.documents.log, &self.record, frame, area),
+            Tab::Log => {
+                let about = tabs::log::About {
+                    log: &self.documents.log,
+                    find: &find,
+                    state,
+                    clock,
+                };
+                tabs::log::draw(page, &self.record, frame, area, about);
+            }
             Tab::Status => {
                 let about = tabs::status::About {
                     state,

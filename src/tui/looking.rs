@@ -4,13 +4,14 @@
 
 use super::Screen;
 use super::action::Action;
-use super::anchors::is_box_of;
+use super::anchors::{self, is_box_of};
 use super::command::Move;
 use super::diff::Does;
 use super::keymap::IsWriting;
 use super::page::Mark;
+use super::pager::{Form, Pager};
 use super::sheet::Draft;
-use super::tabs::Tab;
+use super::tabs::{self, Tab};
 use super::transcript::Along;
 use super::wrap::{cut, one_line};
 use crate::domain::changes::Scope;
@@ -93,6 +94,13 @@ impl Screen {
             }
             return;
         }
+        if self.tab == Tab::Log && self.pager.is_none() {
+            let find = self.looked_for();
+            if let Some(mark) = self.record.go(is_next, (&find, state)) {
+                self.pages.of(Tab::Log).bring(mark);
+            }
+            return;
+        }
         self.show_chat();
         self.transcript.pick(along);
     }
@@ -103,6 +111,10 @@ impl Screen {
             if !self.plan.turn(&self.documents) {
                 return self.refuse("the plan has no earlier version to compare with");
             }
+            return Vec::new();
+        }
+        if self.tab == Tab::Log && self.pager.is_none() {
+            self.record.turn();
             return Vec::new();
         }
         self.show_comments();
@@ -171,16 +183,51 @@ impl Screen {
         if let (Tab::Plan, Some(_)) = (self.tab, self.plan.picked()) {
             return self.open_line(state);
         }
-        if let (Tab::Comments, Some(n)) = (self.tab, self.findings.picked()) {
-            self.show(Tab::Plan);
-            self.pages.of(Tab::Plan).bring(Mark::Finding(n));
-            return Vec::new();
+        if self.tab == Tab::Log {
+            return match self.record.picked_whole() {
+                Some((kind, text)) => self.open(Pager::new(&kind, &text, Form::Plain)),
+                None => self.refuse("point at an event first: , and . go from one to the next"),
+            };
+        }
+        if self.tab == Tab::Comments {
+            return match self.findings.open_picked() {
+                true => Vec::new(),
+                false => self.refuse("point at a finding first: , and . go from one to the next"),
+            };
         }
         match self.transcript.open_picked() {
             true => Vec::new(),
             false => {
                 self.refuse("point at a call or at thinking first: , and . go from block to block")
             }
+        }
+    }
+
+    /// From a finding to its line of the plan, and from a line to the finding that speaks of it.
+    pub(super) fn jump(&mut self, state: Option<&State>) -> Vec<Action> {
+        match (self.tab, self.findings.picked(), self.plan.picked()) {
+            (Tab::Comments, Some(n), _) => {
+                self.plan = tabs::plan::reading::Reading::default();
+                self.show(Tab::Plan);
+                self.pages.of(Tab::Plan).bring(Mark::Finding(n));
+                Vec::new()
+            }
+            (Tab::Comments, None, _) => {
+                self.refuse("point at a finding first: , and . go from one to the next")
+            }
+            (Tab::Plan, _, Some(line)) => {
+                let text = self.documents.plan.text.as_deref().unwrap_or_default();
+                let open = state.map(|state| anchors::of_open(state, text));
+                let of_line = open.into_iter().flatten().find(|(_, at)| *at == Some(line));
+                let Some(n) = of_line.map(|(finding, _)| finding.remark.n) else {
+                    return self.refuse("no open finding speaks of this line");
+                };
+                self.findings.point_at(n);
+                self.show(Tab::Comments);
+                self.pages.of(Tab::Comments).bring(Mark::Finding(n));
+                Vec::new()
+            }
+            _ => self.refuse("point at a finding, or at a line of the plan, with , and ."),
         }
     }
 

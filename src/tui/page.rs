@@ -48,6 +48,8 @@ pub enum Mark {
     Note(u32),
     /// A line of the document, from 0.
     Line(usize),
+    /// A row of a list, by its number.
+    Row(i64),
 }
 
 /// Puts the column in front of lines in which the one that is pointed at is marked.

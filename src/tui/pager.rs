@@ -20,6 +20,8 @@ pub enum Form {
     Markdown,
     /// As the list of keys: two columns before the text.
     Keys,
+    /// As it is.
+    Plain,
 }
 
 /// How many bytes of a text are shown.
@@ -150,5 +152,9 @@ fn lay_out(text: &str, form: Form, columns: usize) -> Vec<Line<'static>> {
                 .collect()
         }
         Form::Markdown => markdown::lay_out(text, columns, theme::PLAIN),
+        Form::Plain => text
+            .lines()
+            .flat_map(|line| wrap(&[Span::raw(line)], columns, markdown::hanging(line)))
+            .collect(),
     }
 }

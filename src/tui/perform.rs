@@ -58,6 +58,7 @@ impl Screen {
             Command::Open => self.open_picked(state),
             Command::Find => self.quietly(Screen::open_find),
             Command::Filter => self.filter(),
+            Command::Jump => self.jump(state),
             Command::Note(text) => self.note(text, state),
             Command::Unnote(n) => self.unnote(n, state),
             Command::Side => self.quietly(Screen::turn_sides),

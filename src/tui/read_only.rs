@@ -79,6 +79,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::Open
         | Command::Find
         | Command::Filter
+        | Command::Jump
         | Command::Side
         | Command::Show(_)
         | Command::NextTab

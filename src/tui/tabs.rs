@@ -76,7 +76,12 @@ impl Tab {
             (Self::Chat | Self::Status, _) => &[],
             (Self::Plan, false) => &[(", .", "point"), (";", "note"), ("=", "compare")],
             (Self::Plan, true) => &[(", .", "point"), ("=", "compare")],
-            (Self::Comments, _) => &[(", .", "point"), ("Space", "to the plan"), ("=", "filter")],
+            (Self::Comments, _) => &[
+                (", .", "point"),
+                ("Space", "open"),
+                (">", "its line"),
+                ("=", "filter"),
+            ],
             (Self::Log, _) => &[(", .", "point"), ("Space", "open"), ("=", "filter")],
         }
     }

@@ -6,9 +6,9 @@ use crate::domain::run::State;
 use crate::store::documents::{Document, read};
 use crate::store::iterations::{self, Version};
 use crate::store::{Layout, StoreError};
-use crate::tui::{Documents, KeptPlan};
+use crate::tui::{Documents, KeptText};
 
-/// How many earlier versions of the plan can be compared with.
+/// How many earlier versions of a document are looked at.
 const MOST_EARLIER: usize = 40;
 
 /// What lay on disk at one moment.
@@ -18,6 +18,7 @@ pub struct Read {
     comments: Option<Document>,
     log: Option<Document>,
     earlier: Vec<Version>,
+    reviews: Vec<Version>,
 }
 
 /// How the documents on disk stand to what the run knows.
@@ -41,6 +42,7 @@ pub fn read_all(layout: &Layout) -> Result<Read, StoreError> {
         comments: read(&layout.comments())?,
         log: read(&layout.log())?,
         earlier: iterations::last(layout, &layout.names().plan, MOST_EARLIER)?,
+        reviews: iterations::last(layout, &layout.names().comments, MOST_EARLIER)?,
     })
 }
 
@@ -71,12 +73,13 @@ impl Read {
             comments: text(&self.comments),
             log: text(&self.log),
             earlier: self.earlier.iter().map(kept).collect(),
+            reviews: self.reviews.iter().map(kept).collect(),
         }
     }
 }
 
-fn kept(version: &Version) -> KeptPlan {
-    KeptPlan {
+fn kept(version: &Version) -> KeptText {
+    KeptText {
         iteration: version.iteration,
         version: version.n,
         text: String::from_utf8_lossy(&version.bytes).into_owned(),

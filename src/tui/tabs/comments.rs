@@ -1,7 +1,9 @@
-//! Tab: the review. First the verdict and the findings with their answers, to be filtered and pointed at; then the text.
+//! Tab: the review. What each iteration came to, then the findings with what became of them, to be filtered,
+//! pointed at and opened; then whatever else `comments.md` holds.
 //!
 //! Refuses to settle anything.
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
@@ -12,18 +14,20 @@ use ratatui::text::{Line, Span};
 use crate::domain::findings::{Finding, Stand, Status};
 use crate::domain::review::Verdict;
 use crate::domain::run::State;
-use crate::text::front_matter;
-use crate::tui::documents::Text;
+use crate::text::n_of;
+use crate::tui::documents::Texts;
 use crate::tui::markdown;
-use crate::tui::page::{Mark, Marked, Page};
+use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
+use crate::tui::words::Clock;
 use crate::tui::wrap::{one_line, wrap, wrap_own};
 
-/// Which findings are listed, and which of them is pointed at.
+/// Which findings are listed, which of them is pointed at, and which show all that is said of them.
 #[derive(Debug, Default)]
 pub struct Chosen {
     filter: Filter,
     picked: Option<u32>,
+    open: BTreeSet<u32>,
 }
 
 /// Which findings are listed.
@@ -49,9 +53,9 @@ impl Filter {
     fn name(self) -> &'static str {
         match self {
             Self::All => "all",
-            Self::Open => "open",
-            Self::Rejected => "rejected by the planner",
-            Self::Settled => "settled",
+            Self::Open => "the open ones",
+            Self::Rejected => "those that the planner rejects",
+            Self::Settled => "the settled ones",
         }
     }
 
@@ -59,13 +63,15 @@ impl Filter {
         match self {
             Self::All => true,
             Self::Open => finding.status == Status::Open,
-            Self::Rejected => {
-                let last = finding.responses.last();
-                last.is_some_and(|(_, response)| response.stand == Stand::Rejected)
-            }
+            Self::Rejected => last_stand(finding) == Some(Stand::Rejected),
             Self::Settled => finding.status != Status::Open,
         }
     }
+}
+
+/// How the planner answered last.
+fn last_stand(finding: &Finding) -> Option<Stand> {
+    finding.responses.last().map(|(_, response)| response.stand)
 }
 
 impl Chosen {
@@ -90,6 +96,23 @@ impl Chosen {
         self.picked
     }
 
+    /// Points at a finding, which is listed from here on.
+    pub fn point_at(&mut self, n: u32) {
+        self.filter = Filter::All;
+        self.picked = Some(n);
+    }
+
+    /// Opens the finding that is pointed at, or folds it; tells whether there is one.
+    pub fn open_picked(&mut self) -> bool {
+        let Some(n) = self.picked else {
+            return false;
+        };
+        if !self.open.remove(&n) {
+            self.open.insert(n);
+        }
+        true
+    }
+
     /// The number of the finding that is pointed at.
     pub fn picked(&self) -> Option<u32> {
         self.picked
@@ -101,20 +124,19 @@ impl Chosen {
     }
 }
 
-/// A drawable line of the list, with its style, the indent of what is wrapped, and the finding that it is of.
+/// A drawable line of the list, with the indent of what is wrapped, and the finding that it is of.
+#[derive(Debug, Hash)]
 struct Entry {
-    text: String,
-    style: Style,
+    parts: Vec<(String, Style)>,
     indent: usize,
     of: Option<u32>,
 }
 
 impl Entry {
-    fn new(text: String, style: Style, indent: usize) -> Self {
+    fn new(text: &str, style: Style) -> Self {
         Self {
-            text,
-            style,
-            indent,
+            parts: vec![(text.to_owned(), style)],
+            indent: 2,
             of: None,
         }
     }
@@ -123,159 +145,242 @@ impl Entry {
 /// Draws the review.
 pub fn draw(
     page: &mut Page,
-    text: &Text,
+    texts: &Texts,
     frame: &mut Frame,
     area: Rect,
-    (state, chosen): (Option<&State>, &Chosen),
+    (state, chosen, clock): (Option<&State>, &Chosen, Clock),
 ) {
     let columns = usize::from(area.width);
     let ledger = state
-        .map(|state| ledger(state, chosen.filter))
+        .map(|state| ledger(state, chosen, texts, clock))
         .unwrap_or_default();
     let mut hasher = DefaultHasher::new();
-    (columns, text.revision, chosen.filter, chosen.picked).hash(&mut hasher);
-    for entry in &ledger {
-        entry.text.hash(&mut hasher);
-    }
-    page.lay_out(hasher.finish(), || {
-        let mut laid = Marked::default();
-        for entry in &ledger {
-            if let Some(n) = entry.of {
-                laid.marks
-                    .entry(Mark::Finding(n))
-                    .or_insert(laid.lines.len());
-            }
-            let is_picked = entry.of.is_some() && entry.of == chosen.picked;
-            let spans = [Span::styled(entry.text.as_str(), entry.style)];
-            let lines = wrap(&spans, columns.saturating_sub(1), entry.indent);
-            laid.lines.extend(lines.into_iter().map(|mut line| {
-                let mark = if is_picked { "▌" } else { " " };
-                line.spans.insert(0, Span::styled(mark, theme::KEY));
-                line
-            }));
-        }
-        laid.lines
-            .extend(document(text, !ledger.is_empty(), columns));
-        laid
-    });
+    (columns, texts.comments.revision, chosen.picked, &ledger).hash(&mut hasher);
+    page.lay_out(hasher.finish(), || lay_out(&ledger, chosen, texts, columns));
     page.draw(frame, area);
 }
 
-fn document(text: &Text, has_ledger: bool, columns: usize) -> Vec<Line<'static>> {
-    let Some(text) = &text.text else {
-        return if has_ledger {
-            Vec::new()
-        } else {
-            wrap_own("There is no review yet.", columns, theme::QUIET)
-        };
-    };
-    let mut lines = Vec::new();
-    if has_ledger {
-        lines.push(Line::default());
-        lines.push(Line::styled("── comments.md ", theme::QUIET));
+fn lay_out(ledger: &[Entry], chosen: &Chosen, texts: &Texts, columns: usize) -> Marked {
+    let columns = columns.saturating_sub(1);
+    let mut laid = Marked::default();
+    for entry in ledger {
+        if let Some(n) = entry.of {
+            laid.marks
+                .entry(Mark::Finding(n))
+                .or_insert(laid.lines.len());
+        }
+        let is_picked = entry.of.is_some() && entry.of == chosen.picked;
+        let spans = entry.parts.iter();
+        let spans: Vec<Span<'_>> = spans
+            .map(|(text, style)| Span::styled(text.as_str(), *style))
+            .collect();
+        laid.lines
+            .extend(gutter(wrap(&spans, columns, entry.indent), is_picked));
     }
-    let body = front_matter::split(text).body;
-    lines.extend(markdown::lay_out(
-        body.trim_start_matches('\n'),
-        columns,
-        theme::PLAIN,
-    ));
-    lines
+    if ledger.is_empty() && texts.comments.text.is_none() {
+        let none = wrap_own("There is no review yet.", columns, theme::QUIET);
+        laid.lines.extend(gutter(none, false));
+    }
+    if !texts.rest.is_empty() {
+        let mut rest = Vec::new();
+        if !ledger.is_empty() {
+            rest.push(Line::default());
+            rest.push(Line::styled("── also in comments.md ", theme::QUIET));
+        }
+        rest.extend(markdown::lay_out(&texts.rest, columns, theme::PLAIN));
+        laid.lines.extend(gutter(rest, false));
+    }
+    laid
 }
 
-fn ledger(state: &State, filter: Filter) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    if let Some(verdict) = &state.verdict {
-        let style = match verdict.value {
-            Verdict::Approved => theme::GOOD,
-            Verdict::ChangesRequired => theme::NEEDS_YOU,
-        };
-        let doubt = if verdict.consistent {
-            ""
-        } else {
-            ", but its signals disagree"
-        };
-        let forced = if verdict.forced {
-            "; you let the plan pass"
-        } else {
-            ""
-        };
-        let text = format!(
-            "iteration {}: {}{doubt}{forced}",
-            verdict.iteration,
-            verdict.value.word()
-        );
-        entries.push(Entry::new(text, style, 0));
-    }
+fn ledger(state: &State, chosen: &Chosen, texts: &Texts, clock: Clock) -> Vec<Entry> {
+    let mut entries = verdicts(state, clock);
     let all = state.findings.all();
     if all.is_empty() {
         return entries;
     }
+    let filter = chosen.filter;
     let n_open = state.findings.open().count();
-    let text = format!("{n_open} of {} finding(s) open{}", all.len(), course(state));
-    entries.push(Entry::new(text, theme::PLAIN, 0));
-    let text = format!(
-        "= lists: {} · , . point · Space goes to the plan's line",
-        filter.name()
-    );
-    entries.push(Entry::new(text, theme::QUIET, 0));
-    entries.push(Entry::new(String::new(), theme::PLAIN, 0));
+    let listed = match filter {
+        Filter::All => String::new(),
+        filter => format!(" · listed: {}", filter.name()),
+    };
+    entries.push(Entry::new("", theme::PLAIN));
+    entries.push(Entry {
+        parts: vec![
+            (
+                format!("{n_open} of {} open", n_of(all.len(), "finding")),
+                theme::STRONG,
+            ),
+            (listed, theme::QUIET),
+        ],
+        indent: 2,
+        of: None,
+    });
+    let n_before = entries.len();
     for finding in all.iter().filter(|finding| filter.has(finding)) {
-        entries.extend(of_finding(finding));
+        entries.push(Entry::new("", theme::PLAIN));
+        entries.extend(of_finding(finding, chosen, texts));
+    }
+    if entries.len() == n_before {
+        let text = format!("None of them is among {}; = lists others.", filter.name());
+        entries.push(Entry::new(&text, theme::QUIET));
     }
     entries
 }
 
-/// How many findings each review had, where there was more than one.
-fn course(state: &State) -> String {
-    let n_reviews = state.findings.reviews();
-    let stated = |review: u32| {
-        let has = |finding: &&Finding| finding.raised_in <= review && review <= finding.last_in;
-        state.findings.all().iter().filter(has).count().to_string()
+/// A row for each review: when, its verdict, how many findings were open, raised and settled.
+fn verdicts(state: &State, clock: Clock) -> Vec<Entry> {
+    let reviews = state.course.reviews();
+    let forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
+    let mut entries: Vec<Entry> = reviews
+        .iter()
+        .map(|review| {
+            let (sign, style) = sign_of(review.verdict);
+            let doubt = if review.consistent {
+                ""
+            } else {
+                ", its signals disagree"
+            };
+            let counts = format!(
+                "{} open, {} new, {} settled",
+                review.n_open, review.n_new, review.n_settled
+            );
+            Entry {
+                parts: vec![
+                    (format!("review {}  ", review.review), theme::PLAIN),
+                    (format!("{}  ", clock.minute(review.at)), theme::QUIET),
+                    (format!("{sign:<18}"), style),
+                    (format!("  {counts}{doubt}"), theme::PLAIN),
+                ],
+                indent: 10,
+                of: None,
+            }
+        })
+        .collect();
+    // Runs of earlier versions know no more than the last one.
+    if let (Some(verdict), true) = (&state.verdict, reviews.is_empty()) {
+        let (sign, style) = sign_of(verdict.value);
+        let doubt = if verdict.consistent {
+            ""
+        } else {
+            ", its signals disagree"
+        };
+        let text = format!("iteration {}: {sign}{doubt}", verdict.iteration);
+        entries.push(Entry::new(&text, style));
+    }
+    if forced {
+        let text = "you let the plan pass against its review";
+        entries.push(Entry::new(text, theme::BAD));
+    }
+    entries
+}
+
+fn sign_of(verdict: Verdict) -> (&'static str, Style) {
+    match verdict {
+        Verdict::Approved => ("✓ approved", theme::GOOD),
+        Verdict::ChangesRequired => ("↻ changes required", theme::PLAIN),
+    }
+}
+
+/// Where a finding stands: a sign of its own, a word and a style.
+fn standing(finding: &Finding) -> (&'static str, &'static str, Style) {
+    let weight = theme::severity(finding.remark.severity);
+    let answered = finding
+        .responses
+        .last()
+        .filter(|(review, _)| *review >= finding.last_in)
+        .map(|(_, response)| response.stand);
+    match (finding.status, answered, last_stand(finding)) {
+        (Status::Open, None, _) => ("○", "open", weight),
+        (Status::Open, Some(Stand::Accepted), _) => ("◐", "accepted, to be looked at", weight),
+        (Status::Open, Some(Stand::Rejected), _) => ("⊘", "rejected, to be looked at", weight),
+        (Status::SettledByReview, _, Some(Stand::Rejected)) => {
+            ("⊖", "rejected, and let go", theme::QUIET)
+        }
+        (Status::SettledByReview, ..) => ("✓", "settled", theme::GOOD),
+        (Status::SettledByUser, ..) => ("☑", "settled by you", theme::GOOD),
+    }
+}
+
+fn of_finding(finding: &Finding, chosen: &Chosen, texts: &Texts) -> Vec<Entry> {
+    let remark = &finding.remark;
+    let (sign, word, style) = standing(finding);
+    let is_open = chosen.open.contains(&remark.n);
+    let evidence = texts.evidence.get(&remark.n);
+    let fold = match (evidence, is_open) {
+        (None, _) => "",
+        (Some(_), true) => " ▾",
+        (Some(_), false) => " ▸",
     };
-    match n_reviews {
-        0 | 1 => String::new(),
-        _ => {
-            let counts: Vec<String> = (1..=n_reviews).map(stated).collect();
-            format!(" · review by review: {}", counts.join(" → "))
+    let mut entries = vec![
+        Entry {
+            parts: vec![
+                (format!("{sign} {}. ", remark.n), style),
+                (format!("[{}] ", remark.severity.word()), style),
+                (one_line(&remark.text), style),
+                (fold.to_owned(), theme::QUIET),
+            ],
+            indent: 2,
+            of: None,
+        },
+        Entry {
+            parts: vec![(format!("  {word} · {}", course(finding)), theme::QUIET)],
+            indent: 2,
+            of: None,
+        },
+    ];
+    if let Some((_, response)) = finding.responses.last() {
+        let stand = match response.stand {
+            Stand::Accepted => "planner accepts: ",
+            Stand::Rejected => "planner rejects: ",
+        };
+        entries.push(Entry {
+            parts: vec![
+                (format!("  ↳ {stand}"), theme::PLAIN),
+                (one_line(&response.reason), theme::PLAIN),
+            ],
+            indent: 4,
+            of: None,
+        });
+    }
+    if let Some(evidence) = evidence.filter(|_| is_open) {
+        for line in evidence.lines() {
+            let line = line.strip_prefix("   ").unwrap_or(line);
+            entries.push(Entry {
+                parts: vec![
+                    ("  │ ".to_owned(), theme::QUIET),
+                    (line.to_owned(), theme::PLAIN),
+                ],
+                indent: 4,
+                of: None,
+            });
         }
     }
-}
-
-fn of_finding(finding: &Finding) -> Vec<Entry> {
-    let (sign, status, style) = match finding.status {
-        Status::Open => ("○", "open", theme::severity(finding.remark.severity)),
-        Status::SettledByReview => ("✓", "settled", theme::GOOD),
-        Status::SettledByUser => ("✓", "settled by you", theme::GOOD),
-    };
-    let remark = &finding.remark;
-    let reviews = match finding.raised_in == finding.last_in {
-        true => format!("review {}", finding.raised_in),
-        false => format!("reviews {} to {}", finding.raised_in, finding.last_in),
-    };
-    let head = format!(
-        "{sign} {}. [{}] {} ({status}, {reviews})",
-        remark.n,
-        remark.severity.word(),
-        one_line(&remark.text)
-    );
-    let mut entries = vec![Entry::new(head, style, 2)];
-    for (review, response) in &finding.responses {
-        let stand = match response.stand {
-            Stand::Accepted => "accepted",
-            Stand::Rejected => "rejected",
-        };
-        let text = format!(
-            "    ↳ {stand} after review {review}: {}",
-            one_line(&response.reason)
-        );
-        entries.push(Entry::new(text, theme::PLAIN, 6));
+    for entry in &mut entries {
+        entry.of = Some(remark.n);
     }
     entries
-        .into_iter()
-        .map(|entry| Entry {
-            of: Some(remark.n),
-            ..entry
-        })
-        .collect()
+}
+
+/// What the reviews and the planner said of a finding, one after the other.
+fn course(finding: &Finding) -> String {
+    let mut parts = vec![format!("raised in review {}", finding.raised_in)];
+    let stated_again = finding.raised_in + 1..=finding.last_in;
+    for review in finding.raised_in..=finding.last_in {
+        if stated_again.contains(&review) {
+            parts.push(format!("again in {review}"));
+        }
+        let answers = finding.responses.iter().filter(|(of, _)| *of == review);
+        parts.extend(answers.map(|(_, response)| match response.stand {
+            Stand::Accepted => "accepted".to_owned(),
+            Stand::Rejected => "rejected".to_owned(),
+        }));
+    }
+    match finding.status {
+        Status::Open => {}
+        Status::SettledByReview => parts.push(format!("gone in {}", finding.last_in + 1)),
+        Status::SettledByUser => parts.push("settled by you".to_owned()),
+    }
+    parts.join(" → ")
 }

@@ -1,105 +1,335 @@
-//! Tab: log.md, then the events since this program started or replayed them, one line each.
+//! Tab: log.md, then the events as rows, to be filtered and pointed at; the one that is pointed at shows all
+//! that it holds.
+
+mod told;
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
 
-use crate::domain::event::Event;
+use crate::domain::event::{Event, News, fields};
 use crate::domain::ids::At;
+use crate::domain::run::State;
+use crate::text::truncate;
 use crate::tui::documents::Text;
 use crate::tui::markdown;
-use crate::tui::page::Page;
+use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
-use crate::tui::transcript::facts;
 use crate::tui::words::Clock;
-use crate::tui::wrap::{one_line, wrap, wrap_own};
+use crate::tui::wrap::{cut, shown, wrap, wrap_own};
+use told::{Kind, Told, told};
 
 /// How many events are kept.
 const MAX_EVENTS: usize = 1_000;
+/// How many bytes of an agent's text are kept with its event.
+const MAX_TEXT: usize = 4_096;
 /// How many lines of log.md's end are shown.
 const N_LOG_LINES: usize = 500;
+/// Columns of the time and of the name.
+const HEAD: usize = 19;
 
-/// The events, one drawable line each.
+/// The events, as rows.
 #[derive(Debug, Default)]
 pub struct Record {
-    lines: VecDeque<(At, String)>,
+    rows: VecDeque<Row>,
     n_seen: u64,
+    filter: Filter,
+    picked: Option<i64>,
+}
+
+/// One event.
+#[derive(Debug)]
+struct Row {
+    /// Its number on this screen; what came earlier has lower ones.
+    n: i64,
+    at: At,
+    told: Told,
+    event: Event,
+}
+
+/// Which events are listed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+enum Filter {
+    #[default]
+    All,
+    Only(Kind),
+}
+
+impl Filter {
+    fn next(self) -> Self {
+        match self {
+            Self::All => Self::Only(Kind::You),
+            Self::Only(Kind::You) => Self::Only(Kind::Agent),
+            Self::Only(Kind::Agent) => Self::Only(Kind::Program),
+            Self::Only(Kind::Program) => Self::Only(Kind::Trouble),
+            Self::Only(Kind::Trouble) => Self::All,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Only(Kind::You) => "what you did",
+            Self::Only(Kind::Agent) => "what agents did",
+            Self::Only(Kind::Program) => "what the program did",
+            Self::Only(Kind::Trouble) => "trouble",
+        }
+    }
 }
 
 impl Record {
     /// Takes an event in, where there is something to say of it.
     pub fn on_event(&mut self, at: At, event: &Event) {
-        let mut add = |text: String| {
-            self.n_seen += 1;
-            self.lines.push_back((at, text));
+        let Some(told) = told(event) else {
+            return;
         };
-        match event {
-            Event::ApprovalAsked(approval) => add(one_line(&format!(
-                "asks {}: {}",
-                approval.permission,
-                approval.targets.join(", ")
-            ))),
-            Event::TurnStarted { turn, .. } => add(one_line(&format!("turn {turn} started"))),
-            Event::TurnEnded { turn, .. } => add(one_line(&format!("turn {turn} ended"))),
-            Event::Created(created) => add(one_line(&format!("run {}", created.run))),
-            _ => {}
-        }
-        for fact in facts(event) {
-            add(one_line(&fact));
-        }
-        while self.lines.len() > MAX_EVENTS {
-            self.lines.pop_front();
+        self.n_seen += 1;
+        let n = self.rows.back().map_or(0, |last| last.n + 1);
+        self.rows.push_back(Row {
+            n,
+            at,
+            told,
+            event: kept(event),
+        });
+        while self.rows.len() > MAX_EVENTS {
+            self.rows.pop_front();
         }
     }
-}
 
-impl Record {
     /// Puts what came earlier in front, as far as there is room.
     pub fn put_before(&mut self, earlier: Self) {
         self.n_seen += earlier.n_seen;
-        for line in earlier.lines.into_iter().rev() {
-            if self.lines.len() >= MAX_EVENTS {
+        for row in earlier.rows.into_iter().rev() {
+            if self.rows.len() >= MAX_EVENTS {
                 break;
             }
-            self.lines.push_front(line);
+            let n = self.rows.front().map_or(0, |first| first.n - 1);
+            self.rows.push_front(Row { n, ..row });
         }
+    }
+
+    /// Lists other events.
+    pub fn turn(&mut self) {
+        self.filter = self.filter.next();
+        self.picked = None;
+    }
+
+    /// Points at the next listed event that has these letters, given in lower case, or the one before.
+    pub fn go(&mut self, is_next: bool, (find, state): (&str, Option<&State>)) -> Option<Mark> {
+        let listed: Vec<i64> = self.listed(find, state).map(|(row, ..)| row.n).collect();
+        let at = listed.iter().position(|n| Some(*n) == self.picked);
+        let next = match (at, is_next) {
+            // The latest is what one looks at first.
+            (None, _) => listed.len().checked_sub(1)?,
+            (Some(at), true) => at + 1,
+            (Some(at), false) => at.checked_sub(1)?,
+        };
+        self.picked = Some(*listed.get(next)?);
+        self.picked.map(Mark::Row)
+    }
+
+    /// Points at nothing; tells whether something was pointed at.
+    pub fn pick_nothing(&mut self) -> bool {
+        self.picked.take().is_some()
+    }
+
+    /// The event that is pointed at: its kind and all that it holds.
+    pub fn picked_whole(&self) -> Option<(String, String)> {
+        let row = self.picked_row()?;
+        Some((
+            fields::kind(&row.event),
+            fields::fields(&row.event).join("\n"),
+        ))
+    }
+
+    fn picked_row(&self) -> Option<&Row> {
+        let picked = self.picked?;
+        self.rows.iter().find(|row| row.n == picked)
+    }
+
+    /// The rows that are listed, whose they are and what they say.
+    fn listed<'a>(
+        &'a self,
+        find: &'a str,
+        state: Option<&'a State>,
+    ) -> impl Iterator<Item = (&'a Row, &'static str, String)> + 'a {
+        let is_kind = |row: &&Row| match self.filter {
+            Filter::All => true,
+            Filter::Only(kind) => row.told.kind == kind,
+        };
+        self.rows.iter().filter(is_kind).filter_map(move |row| {
+            let (who, text) = row.told.in_words(state);
+            let has = find.is_empty() || who.contains(find) || text.to_lowercase().contains(find);
+            has.then_some((row, who, text))
+        })
     }
 }
 
+/// What Log shows beside the events.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// `log.md`
+    pub log: &'a Text,
+    /// The letters that an event must have, in lower case.
+    pub find: &'a str,
+    /// The run.
+    pub state: Option<&'a State>,
+    /// The user's time of day.
+    pub clock: Clock,
+}
+
 /// Draws both; follows the end until the user scrolls.
-pub fn draw(page: &mut Page, log: &Text, record: &Record, frame: &mut Frame, area: Rect) {
+pub fn draw(page: &mut Page, record: &Record, frame: &mut Frame, area: Rect, about: About<'_>) {
+    let mut area = area;
+    if let Some(row) = record.picked_row().filter(|_| area.height > 8) {
+        let height = (area.height / 3).clamp(4, 16);
+        let below = Rect {
+            y: area.bottom() - height,
+            height,
+            ..area
+        };
+        area.height -= height;
+        draw_fields(row, frame, below);
+    }
     let columns = usize::from(area.width);
+    let n_turns = about.state.map_or(0, |state| state.course.turns().len());
     let mut hasher = DefaultHasher::new();
-    (columns, log.revision, record.n_seen).hash(&mut hasher);
-    page.lay_out(hasher.finish(), || lay_out(log, record, columns));
+    (columns, about.log.revision, record.n_seen, n_turns).hash(&mut hasher);
+    (record.filter, record.picked, about.find, about.clock).hash(&mut hasher);
+    page.lay_out(hasher.finish(), || lay_out(record, about, columns));
     page.draw(frame, area);
 }
 
-fn lay_out(log: &Text, record: &Record, columns: usize) -> Vec<Line<'static>> {
-    let mut lines = vec![Line::styled("── log.md ", theme::QUIET)];
-    match &log.text {
+/// The event as it is kept: a long text is in the chat whole.
+fn kept(event: &Event) -> Event {
+    match event {
+        Event::Agent {
+            turn,
+            role,
+            news: News::Text { text },
+        } => Event::Agent {
+            turn: turn.clone(),
+            role: *role,
+            news: News::Text {
+                text: truncate::to_bytes(text, MAX_TEXT),
+            },
+        },
+        event => event.clone(),
+    }
+}
+
+/// All that an event holds, as far as it fits.
+fn draw_fields(row: &Row, frame: &mut Frame, area: Rect) {
+    let columns = usize::from(area.width).saturating_sub(1);
+    let rows = usize::from(area.height);
+    let head = format!("── {} · Space shows all ", fields::kind(&row.event));
+    let mut lines = vec![Line::styled(cut(&head, columns), theme::QUIET)];
+    for field in fields::fields(&row.event).iter().take(rows) {
+        lines.extend(wrap(&field_spans(&shown(field)), columns, 4));
+    }
+    lines.truncate(rows);
+    frame.render_widget(Paragraph::new(gutter(lines, false)), area);
+}
+
+/// A name quietly, and its value.
+fn field_spans(field: &str) -> Vec<Span<'static>> {
+    match field.split_once(": ") {
+        Some((name, value)) => vec![
+            Span::styled(format!("{name}: "), theme::QUIET),
+            Span::raw(value.to_owned()),
+        ],
+        None => vec![Span::raw(field.to_owned())],
+    }
+}
+
+fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
+    let columns = columns.saturating_sub(1);
+    let mut laid = Marked::default();
+    let mut push = |lines: Vec<Line<'static>>| laid.lines.extend(gutter(lines, false));
+    push(vec![Line::styled("── log.md ", theme::QUIET)]);
+    match &about.log.text {
         Some(text) => {
             let n_lines = text.lines().count();
             let tail: Vec<&str> = text
                 .lines()
                 .skip(n_lines.saturating_sub(N_LOG_LINES))
                 .collect();
-            lines.extend(markdown::lay_out(&tail.join("\n"), columns, theme::PLAIN));
+            push(markdown::lay_out(&tail.join("\n"), columns, theme::PLAIN));
         }
-        None => lines.extend(wrap_own("It is empty.", columns, theme::QUIET)),
+        None => push(wrap_own("It is empty.", columns, theme::QUIET)),
     }
-    lines.push(Line::default());
-    lines.push(Line::styled("── events ", theme::QUIET));
-    for (at, text) in &record.lines {
-        let time = format!("{} ", Clock(0).second(*at));
-        let spans = [
-            Span::styled(time, theme::QUIET),
-            Span::styled(text.as_str(), theme::PLAIN),
-        ];
-        lines.extend(wrap(&spans, columns, 10));
+    let listed = match (record.filter, about.find) {
+        (Filter::All, "") => String::new(),
+        (filter, "") => format!("· listed: {} ", filter.name()),
+        (filter, find) => format!("· listed: {} with \"{find}\" ", filter.name()),
+    };
+    push(vec![
+        Line::default(),
+        Line::styled(cut(&format!("── events {listed}"), columns), theme::QUIET),
+    ]);
+    let n_before = laid.lines.len();
+    for (row, who, text) in record.listed(about.find, about.state) {
+        laid.marks.insert(Mark::Row(row.n), laid.lines.len());
+        let lines = row_lines((row, who, &text), about.clock, columns);
+        laid.lines
+            .extend(gutter(lines, record.picked == Some(row.n)));
     }
-    lines
+    if laid.lines.len() == n_before {
+        let none = wrap_own("None; = lists others.", columns, theme::QUIET);
+        laid.lines.extend(gutter(none, false));
+    }
+    laid
+}
+
+fn row_lines(
+    (row, who, text): (&Row, &str, &str),
+    clock: Clock,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let style = style_of(row.told.kind, who);
+    let sign = match row.told.kind {
+        Kind::Trouble => "! ",
+        Kind::You | Kind::Agent | Kind::Program => "",
+    };
+    // Where there is little room, whose it is goes before the time does.
+    let head = match columns < 60 {
+        true => format!("{} ", clock.minute(row.at)),
+        false => format!("{} ", clock.second(row.at)),
+    };
+    let who = match columns < 60 {
+        true => format!("{} ", cut(who, 4)),
+        false => format!("{who:<9} "),
+    };
+    let used = crate::tui::wrap::width(&head) + crate::tui::wrap::width(&who);
+    let text = format!("{sign}{text}");
+    let text = cut(&text, columns.saturating_sub(used.min(HEAD)));
+    let spans = vec![
+        Span::styled(head, theme::QUIET),
+        Span::styled(who, style),
+        Span::styled(
+            text,
+            match row.told.kind {
+                Kind::Trouble => theme::BAD,
+                Kind::You | Kind::Agent | Kind::Program => theme::PLAIN,
+            },
+        ),
+    ];
+    vec![Line::from(spans)]
+}
+
+fn style_of(kind: Kind, who: &str) -> Style {
+    use crate::domain::turn::Role;
+    let role = [Role::Planner, Role::Reviewer];
+    let role = role.into_iter().find(|role| role.name() == who);
+    match (kind, role) {
+        (_, Some(role)) => theme::role(role),
+        (Kind::You, None) => theme::YOU,
+        (Kind::Agent | Kind::Program, None) => theme::QUIET,
+        (Kind::Trouble, None) => theme::BAD,
+    }
 }

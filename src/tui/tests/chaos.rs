@@ -19,7 +19,7 @@ use crate::domain::plan;
 use crate::domain::run::{Run, State};
 use crate::domain::turn::{Purpose, Role, TurnResult};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Action, Delta, Documents, KeptPlan, Past, Screen, WantsEarlier};
+use crate::tui::{Action, Delta, Documents, KeptText, Past, Screen, WantsEarlier};
 
 /// Texts as agents and users write them at their worst.
 fn text() -> impl Strategy<Value = String> {
@@ -211,7 +211,8 @@ proptest! {
                         plan: Some(format!("{PLAN}{text}")),
                         comments: Some(format!("{COMMENTS}{text}")),
                         log: Some(text.clone()),
-                        earlier: vec![KeptPlan { iteration: 1, version: 1, text }],
+                        earlier: vec![KeptText { iteration: 1, version: 1, text: text.clone() }],
+ reviews: vec![KeptText { iteration: 1, version: 1, text }],
                     });
                 }
                 Input::State(n, text) => state = state_of(n, &text),

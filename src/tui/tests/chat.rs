@@ -212,7 +212,7 @@ fn findings_are_filtered_pointed_at_and_lead_to_their_line_of_the_plan() {
     check("comments_rejected", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["=", "=", ".", ".", ".", ","]);
     check("comments_picked", &mut screen, Some(&state));
-    press(&mut screen, Some(&state), &[".", " "]);
+    press(&mut screen, Some(&state), &[".", ">"]);
     check("plan_finding", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["3", "<esc>"]);
     assert_eq!(screen.findings.picked(), None);

@@ -5,11 +5,12 @@ use super::world::{NOW, asking, drawn, press, questions, running, settings, stat
 use crate::domain::changes::Scope;
 use crate::domain::course::tests::example;
 use crate::domain::event::Event;
+use crate::domain::findings::{Remark, Response, Severity, Stand};
 use crate::domain::ids::At;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
-use crate::tui::{Action, Held, Screen};
+use crate::tui::{Action, Documents, Held, Screen};
 
 /// A run that has come a long way: reviewed twice, left for hours, at its second step.
 fn long() -> State {
@@ -149,4 +150,142 @@ fn a_stale_plan_says_what_changed_and_shows_all_of_it() {
     drawn(&mut screen, (80, 24), Some(&state));
     press(&mut screen, Some(&state), &["v"]);
     check("stale_plan_whole", &mut screen, Some(&state));
+}
+
+/// A run whose findings stand in every way there is.
+fn answered_in_every_way() -> State {
+    let mut state = long();
+    state.phase = Phase::Respond;
+    state.running = None;
+    state.execution = None;
+    let remark = |n, severity, text: &str| Remark {
+        n,
+        severity,
+        text: text.to_owned(),
+    };
+    let answer = |n, stand, reason: &str| Response {
+        n,
+        stand,
+        reason: reason.to_owned(),
+    };
+    let again = [
+        remark(1, Severity::Blocking, "an empty list is not said to give 0"),
+        remark(
+            3,
+            Severity::Major,
+            "step 2 不测试空列表 🎉, and it has averylongwordwithoutanyplaceatwhichitcouldbebrokenbutitmustbe",
+        ),
+        remark(4, Severity::Minor, "بدون اختبار"),
+    ];
+    state.findings.take_review(&again);
+    state.findings.take_responses(&[
+        answer(1, Stand::Accepted, "step 1 says it now"),
+        answer(3, Stand::Rejected, "the test of step 1 does"),
+    ]);
+    state.findings.take_review(&again[..2]);
+    state.findings.take_responses(&[
+        answer(1, Stand::Accepted, "said twice"),
+        answer(3, Stand::Rejected, "`t.sh:3` does"),
+    ]);
+    state.findings.settle_by_user(4);
+    state
+}
+
+#[test]
+fn findings_stand_with_a_sign_of_their_own_and_open_to_their_evidence() {
+    let state = answered_in_every_way();
+    let mut screen = not_writing();
+    screen.on_documents(Documents {
+        comments: Some(
+            "[CHANGES_REQUIRED]\n\nIn short: not yet.\n\n1. [blocking] an empty list is not said to give 0\n   Evidence: calc.py:3\n   Instead: say it\n"
+                .to_owned(),
+        ),
+        ..Documents::default()
+    });
+    press(&mut screen, Some(&state), &["3"]);
+    check("comments_full", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &[".", " "]);
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert!(seen.contains("│ Evidence: calc.py:3"), "{seen}");
+    press(&mut screen, Some(&state), &[" "]);
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert!(!seen.contains("Evidence"), "{seen}");
+}
+
+#[test]
+fn one_goes_from_a_finding_to_its_line_and_back() {
+    let mut state = reviewing();
+    let remark = Remark {
+        n: 3,
+        severity: Severity::Major,
+        text: "step 2 is too long".to_owned(),
+    };
+    state.findings.take_review(&[remark]);
+    let mut screen = not_writing();
+    press(
+        &mut screen,
+        Some(&state),
+        &["2", ".", ".", ".", ".", ".", ">"],
+    );
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(seen.contains("▌○ 3. [major] step 2 is too long"), "{seen}");
+    press(&mut screen, Some(&state), &[">"]);
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(seen.contains("○ 3 [major] step 2 is too long"), "{seen}");
+}
+
+#[test]
+fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at() {
+    let state = long();
+    let mut screen = not_writing();
+    let turn = state.course.turns().last().unwrap().turn.clone();
+    screen.on_event(
+        NOW,
+        &Event::TurnStarted {
+            turn,
+            prompt_sha256: crate::domain::plan::file_hash(b"x"),
+            process: None,
+        },
+    );
+    screen.on_event(
+        NOW,
+        &Event::NoteMade {
+            line: 3,
+            quote: "1. [ ] a".to_owned(),
+            text: "为什么?\nand why averylongwordthatgoesonandonandonandonandonandonandonandonandonandonandonandon".to_owned(),
+        },
+    );
+    press(&mut screen, Some(&state), &["4"]);
+    check("log_full", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["."]);
+    check("log_picked", &mut screen, Some(&state));
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("quote: 1. [ ] a"), "{seen}");
+    press(&mut screen, Some(&state), &[" "]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("▤ note.made"), "{seen}");
+    press(&mut screen, Some(&state), &["<esc>", "<esc>", "="]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("listed: what you did") && !seen.contains("works on step 2: begins"),
+        "{seen}"
+    );
+    press(&mut screen, Some(&state), &["=", "=", "="]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("! keep the raw stream: no space left"),
+        "{seen}"
+    );
+    press(&mut screen, Some(&state), &["=", "<c-f>", "step 2"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("works on step 2: begins") && !seen.contains("the goal:"),
+        "{seen}"
+    );
+    press(&mut screen, Some(&state), &["zzz"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("None; = lists others."), "{seen}");
+    press(&mut screen, Some(&state), &["<esc>"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("the goal:"), "{seen}");
 }

@@ -528,10 +528,10 @@ pub fn story() -> Vec<Event> {
 }
 
 /// The plan as it was before two reviews.
-fn earlier() -> Vec<crate::tui::KeptPlan> {
+fn earlier() -> Vec<crate::tui::KeptText> {
     let first = PLAN.replace("returning 0 for an empty list", "as usual");
     let second = PLAN.replace("3. [ ] 在 README 中说明用法 🎉\n", "");
-    let kept = |(n, text): (usize, String)| crate::tui::KeptPlan {
+    let kept = |(n, text): (usize, String)| crate::tui::KeptText {
         iteration: u32::try_from(n).unwrap() + 1,
         version: 1,
         text,
@@ -555,6 +555,7 @@ pub fn screen() -> Screen {
         comments: Some(COMMENTS.to_owned()),
         log: Some(LOG.to_owned()),
         earlier: earlier(),
+        reviews: Vec::new(),
     });
     screen
 }

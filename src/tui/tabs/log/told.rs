@@ -1,0 +1,223 @@
+//! An event as one row of Log: whose it is, of which kind, and what it says in words.
+//!
+//! Refuses to show ids where there is a word.
+
+use crate::domain::event::{Event, News};
+use crate::domain::ids::TurnId;
+use crate::domain::run::State;
+use crate::domain::turn::TurnResult;
+use crate::tui::transcript::facts;
+use crate::tui::wrap::one_line;
+
+/// What kind of thing happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The user decided or said something.
+    You,
+    /// An agent did something.
+    Agent,
+    /// The program checked or kept something.
+    Program,
+    /// Something went wrong.
+    Trouble,
+}
+
+impl Kind {
+    /// Its name in the column of who.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::You => "you",
+            Self::Agent => "agent",
+            Self::Program => "program",
+            Self::Trouble => "trouble",
+        }
+    }
+}
+
+/// Whose an event is and what it says; `None` where there is nothing to say of it.
+#[derive(Debug)]
+pub struct Told {
+    /// Its kind.
+    pub kind: Kind,
+    /// The agent, by its role's name.
+    pub who: Option<&'static str>,
+    /// What it says.
+    pub text: String,
+    /// The turn that it begins or ends, whose purpose the state knows.
+    pub turn: Option<(TurnId, &'static str)>,
+}
+
+/// Tells an event.
+pub fn told(event: &Event) -> Option<Told> {
+    let kind = kind(event);
+    let plain = |text: String| Told {
+        kind,
+        who: None,
+        text: one_line(&text),
+        turn: None,
+    };
+    let of_turn = |turn: &TurnId, word: &'static str| Told {
+        turn: Some((turn.clone(), word)),
+        ..plain(word.to_owned())
+    };
+    Some(match event {
+        Event::Created(created) => plain(format!("the run {} begins", created.run)),
+        Event::GoalGiven { text } => plain(format!("the goal: {text}")),
+        Event::Said { text } => plain(format!("says: {text}")),
+        Event::Released => plain("releases the turn".to_owned()),
+        Event::TurnStarted { turn, .. } => of_turn(turn, "begins"),
+        Event::TurnEnded {
+            turn,
+            result: TurnResult::Completed { .. },
+        } => of_turn(turn, "is done"),
+        Event::ApprovalAsked(approval) => plain(format!(
+            "{} wants to {}: {}",
+            approval.child.as_deref().unwrap_or("the agent"),
+            approval.permission,
+            approval.targets.join(", ")
+        )),
+        Event::ApprovalAnswered {
+            allowed,
+            by,
+            reason,
+            ..
+        } => {
+            let word = if *allowed { "allowed" } else { "refused" };
+            plain(format!("{word} by {by}: {reason}"))
+        }
+        Event::Agent { role, news, .. } => Told {
+            who: Some(role.name()),
+            ..plain(news_in_words(event, news)?)
+        },
+        Event::PhaseChanged { to, .. } => plain(format!("phase {}", to.name())),
+        Event::UsageReported { .. } | Event::MessageAppended { .. } => return None,
+        _ => {
+            let facts = facts(event);
+            match facts.is_empty() {
+                true => plain(words_of(event)?),
+                false => plain(facts.join(" · ")),
+            }
+        }
+    })
+}
+
+/// What is said of events that the chat does not tell, or tells in the user's voice.
+fn words_of(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Answered { .. } => "answers the question".to_owned(),
+        Event::FindingSettled { n } => format!("settles finding {n}"),
+        Event::PlanEdited { .. } => "edited plan.md".to_owned(),
+        Event::CommentsEdited { .. } => "edited comments.md".to_owned(),
+        Event::RemarksAppended { .. } => "asked for changes in comments.md".to_owned(),
+        Event::NoteMade { line, text, .. } => format!("notes on line {line}: {text}"),
+        Event::NoteRemoved { n } => format!("takes note {n} back"),
+        Event::SessionOpened { role, .. } => format!("the {}'s conversation is open", role.name()),
+        Event::SnapshotTaken { step: 0, .. } => "the tree is kept".to_owned(),
+        Event::SnapshotTaken { step, .. } => format!("the tree before step {step} is kept"),
+        Event::StepAudited(audit) => {
+            let n = crate::text::n_of(audit.changed.len(), "file");
+            format!("step {} changed {n}", audit.step)
+        }
+        Event::Surveyed { .. } => "the repository was looked at".to_owned(),
+        Event::DraftFound { .. } => "a turn that was cut off left a draft".to_owned(),
+        Event::AgentAsked { questions, .. } => {
+            let asked: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+            format!("the agent asks: {}", asked.join(" / "))
+        }
+        Event::Undone { way, steps, .. } => {
+            format!("{} {}", crate::domain::undo::named(steps), way.done())
+        }
+        _ => return None,
+    })
+}
+
+fn news_in_words(event: &Event, news: &News) -> Option<String> {
+    match news {
+        News::ToolStarted { tool, title, .. } => Some(format!("{tool} {title}")),
+        News::ToolEnded {
+            status,
+            exit_code: Some(code),
+            ..
+        } if *code != 0 => Some(format!("the call ended: {status}, exit {code}")),
+        News::Text { text } => {
+            let first = text.lines().find(|line| !line.trim().is_empty())?;
+            Some(format!("says: {first}"))
+        }
+        News::Notice { text } => Some(text.clone()),
+        News::ToolEnded { .. } | News::Thinking { .. } => None,
+        _ => Some(facts(event).join(" · ")).filter(|text| !text.is_empty()),
+    }
+}
+
+fn kind(event: &Event) -> Kind {
+    match event {
+        Event::GoalGiven { .. }
+        | Event::Said { .. }
+        | Event::RefinerChosen { .. }
+        | Event::GoalConfirmed { .. }
+        | Event::Released
+        | Event::GateChanged { .. }
+        | Event::ModeChanged { .. }
+        | Event::Interrupted
+        | Event::Stopped
+        | Event::Cancelled
+        | Event::Answered { .. }
+        | Event::FindingSettled { .. }
+        | Event::PlanEdited { .. }
+        | Event::CommentsEdited { .. }
+        | Event::NoteMade { .. }
+        | Event::NoteRemoved { .. }
+        | Event::RemarksAppended { .. }
+        | Event::UndoAsked { .. } => Kind::You,
+        Event::ApprovalAnswered { by, .. } if by == "user" => Kind::You,
+        Event::TurnEnded {
+            result: TurnResult::Failed { .. },
+            ..
+        }
+        | Event::SessionLost { .. }
+        | Event::SessionStayed { .. }
+        | Event::NoDocument { .. }
+        | Event::Conflict { .. }
+        | Event::ApprovalExpired { .. }
+        | Event::ApprovalAnswered { allowed: false, .. }
+        | Event::ExecutionRefused { .. }
+        | Event::CommitFailed { .. }
+        | Event::UndoFailed { .. }
+        | Event::Tampered { .. }
+        | Event::EffectFailed { .. }
+        | Event::Agent {
+            news: News::CallDenied { .. } | News::Malformed { .. } | News::Silent { .. },
+            ..
+        } => Kind::Trouble,
+        Event::TestsRan { receipt, .. } if !receipt.lets_pass() => Kind::Trouble,
+        Event::Agent { .. }
+        | Event::TurnStarted { .. }
+        | Event::TurnEnded { .. }
+        | Event::AgentAsked { .. }
+        | Event::ApprovalAsked(_)
+        | Event::PlanCommitted { .. }
+        | Event::ReviewCommitted { .. }
+        | Event::ResponseCommitted { .. } => Kind::Agent,
+        _ => Kind::Program,
+    }
+}
+
+impl Told {
+    /// Whose it is and what it says, with what the state knows of its turn.
+    pub fn in_words(&self, state: Option<&State>) -> (&'static str, String) {
+        let span = self.turn.as_ref().and_then(|(turn, _)| {
+            let turns = state?.course.turns();
+            turns.iter().rfind(|span| span.turn == *turn)
+        });
+        match (span, &self.turn) {
+            (Some(span), Some((_, word))) => (span.role.name(), format!("{}: {word}", span.what)),
+            (None, Some((turn, word))) => ("agent", format!("turn {} {word}", number(turn))),
+            (_, None) => (self.who.unwrap_or(self.kind.name()), self.text.clone()),
+        }
+    }
+}
+
+/// The number in a turn's id.
+fn number(turn: &TurnId) -> &str {
+    turn.as_str().rsplit('_').next().unwrap_or_default()
+}
