@@ -61,6 +61,7 @@ use dialogs::Known;
 pub use diff::Diff;
 use diff::DiffView;
 use documents::Texts;
+pub use documents::{Documents, KeptText};
 use keymap::IsWriting;
 use layout::Places;
 pub use outside::Outside;
@@ -126,32 +127,6 @@ pub enum Delta {
         /// The block.
         item: String,
     },
-}
-
-/// The documents of a run as they lie on disk.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Documents {
-    /// `plan.md`
-    pub plan: Option<String>,
-    /// `comments.md`
-    pub comments: Option<String>,
-    /// `log.md`
-    pub log: Option<String>,
-    /// The kept versions of the plan, the earliest first.
-    pub earlier: Vec<KeptText>,
-    /// The kept versions of the review, the earliest first.
-    pub reviews: Vec<KeptText>,
-}
-
-/// A kept version of a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptText {
-    /// The iteration that it was kept for.
-    pub iteration: u32,
-    /// Which of its versions, from 1.
-    pub version: u32,
-    /// The file's text.
-    pub text: String,
 }
 
 /// The view of a run.

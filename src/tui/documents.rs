@@ -2,12 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use super::Documents;
 use super::wrap::shown;
 use crate::domain::ids::Sha256;
 use crate::domain::plan::approval_hash;
 use crate::domain::review::parts;
 use crate::text::front_matter;
+
+/// The documents of a run as they lie on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Documents {
+    /// `plan.md`
+    pub plan: Option<String>,
+    /// `comments.md`
+    pub comments: Option<String>,
+    /// `log.md`
+    pub log: Option<String>,
+    /// The kept versions of the plan, the earliest first.
+    pub earlier: Vec<KeptText>,
+    /// The kept versions of the review, the earliest first.
+    pub reviews: Vec<KeptText>,
+}
+
+/// A kept version of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptText {
+    /// The iteration that it was kept for.
+    pub iteration: u32,
+    /// Which of its versions, from 1.
+    pub version: u32,
+    /// The file's text.
+    pub text: String,
+}
 
 /// One document.
 #[derive(Debug, Default)]
@@ -45,8 +70,8 @@ pub struct Texts {
     pub evidence: BTreeMap<u32, String>,
     /// What `comments.md` holds that is neither a finding nor an answer.
     pub rest: String,
-    kept: Vec<super::KeptText>,
-    reviews: Vec<super::KeptText>,
+    kept: Vec<KeptText>,
+    reviews: Vec<KeptText>,
 }
 
 impl Texts {
