@@ -70,7 +70,8 @@ pub fn proven(text: &str, cwd: &Path, root: &Path) -> Result<(), Refused> {
             "the command cannot be followed to its end".to_owned(),
         ));
     }
-    if reading.commands.is_empty() {
+    // A test alone is no command of its own; what it substitutes is one.
+    if reading.commands.is_empty() && !text.trim_start().starts_with("[[ ") {
         return Err(refused("an empty command".to_owned()));
     }
     let mut places = Places::new(cwd, root);
@@ -95,6 +96,17 @@ fn is_unsafe_control(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | shell::UNKNOWN)
 }
 
+/// Arguments that a wrapper adds to a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fed {
+    /// None.
+    Nothing,
+    /// Paths that `find` puts its own starting point before: none looks like an option.
+    Paths,
+    /// Whatever names files have.
+    Anything,
+}
+
 /// A reason to refuse.
 type Reason = String;
 
@@ -116,13 +128,14 @@ impl Proof<'_> {
                 && name
                     .chars()
                     .all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit());
-            if !is_own && !listed(HARMLESS_VARIABLES, name.as_str()) {
+            let parts_lines = name == "IFS" && is_read(simple);
+            if !is_own && !parts_lines && !listed(HARMLESS_VARIABLES, name.as_str()) {
                 return Err(format!("`{name}` may change what commands do"));
             }
         }
-        let mut is_fed = false;
+        let mut fed = Fed::Nothing;
         for wrapper in &simple.via {
-            is_fed |= self.wrapper(wrapper, simple)?;
+            fed = fed.max(self.wrapper(wrapper, simple)?);
         }
         let Some((program, arguments)) = simple.words.split_first() else {
             return Ok(());
@@ -130,7 +143,7 @@ impl Proof<'_> {
         if !program.is_sure || program.glob {
             return Err("which program runs is not known".to_owned());
         }
-        self.command(&program.text, arguments, is_fed)
+        self.command(&program.text, arguments, fed)
     }
 
     fn redirect(&self, redirect: &Redirect) -> Result<(), Reason> {
@@ -155,18 +168,22 @@ impl Proof<'_> {
         }
     }
 
-    /// Tells whether the wrapper adds arguments that are not known.
-    fn wrapper(&self, wrapper: &Wrapper, simple: &Simple) -> Result<bool, Reason> {
+    /// What the wrapper adds to the arguments.
+    fn wrapper(&self, wrapper: &Wrapper, simple: &Simple) -> Result<Fed, Reason> {
         let name = wrapper.name.as_str();
         match wrapper.kind {
             WrapperKind::Known if name == "time" && writes_times(wrapper) => {
                 Err("`time` with this option writes a file".to_owned())
             }
-            WrapperKind::Known if HARMLESS_WRAPPERS.contains(&name) => Ok(false),
-            WrapperKind::Shell if SHELLS.contains(&name) && is_plain_shell(wrapper) => Ok(false),
+            WrapperKind::Known if HARMLESS_WRAPPERS.contains(&name) => Ok(Fed::Nothing),
+            WrapperKind::Shell if SHELLS.contains(&name) && is_plain_shell(wrapper) => {
+                Ok(Fed::Nothing)
+            }
             // A file's name in a text that a shell reads could be anything.
-            WrapperKind::Each if name == "find" && is_last(wrapper, simple) => Ok(true),
-            WrapperKind::Each if name == "xargs" => self.xargs(wrapper, simple).map(|()| true),
+            WrapperKind::Each if name == "find" && is_last(wrapper, simple) => Ok(Fed::Paths),
+            WrapperKind::Each if name == "xargs" => {
+                self.xargs(wrapper, simple).map(|()| Fed::Anything)
+            }
             WrapperKind::Known
             | WrapperKind::Shell
             | WrapperKind::Each
@@ -265,15 +282,16 @@ impl Proof<'_> {
         }
     }
 
-    fn command(&self, program: &str, arguments: &[Word], is_fed: bool) -> Result<(), Reason> {
+    fn command(&self, program: &str, arguments: &[Word], fed: Fed) -> Result<(), Reason> {
         if is_version(program, arguments) {
             return Ok(());
         }
         let Some(reader) = programs::reader(program) else {
             return Err(format!("`{program}` is not known to only read"));
         };
-        if is_fed {
-            return match reader.takes_any_option {
+        if fed != Fed::Nothing {
+            let takes_paths = fed == Fed::Paths && reader.takes_paths();
+            return match reader.takes_any_option || takes_paths {
                 true => self.fed(reader, arguments),
                 false => Err(format!(
                     "`{program}` with arguments that are not known may do more than read"
@@ -298,6 +316,13 @@ impl Proof<'_> {
             .collect();
         reader.prove(reader.name(), &known, self.places)
     }
+}
+
+fn is_read(simple: &Simple) -> bool {
+    simple
+        .words
+        .first()
+        .is_some_and(|first| first.text == "read")
 }
 
 /// `time -o file`: a keyword's only option is `-p`.

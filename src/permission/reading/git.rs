@@ -165,7 +165,12 @@ fn prove_arguments(sub: &str, arguments: &[Word], places: &Places) -> Result<(),
 fn prove_option(sub: &str, text: &str, places: &Places) -> Result<bool, Reason> {
     let refused = || Err(format!("`git {sub} {text}` is not known to only read"));
     let name = text.split('=').next().unwrap_or_default();
+    let is_asked = matches!(
+        (sub, text),
+        ("rev-parse", "--git-dir") | ("diff", "--no-index")
+    );
     if name.starts_with("--")
+        && !is_asked
         && REFUSED
             .split_whitespace()
             .any(|option| option.starts_with(name) && (name.len() > 5 || option == name))

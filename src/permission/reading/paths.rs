@@ -64,6 +64,11 @@ impl Places {
         }
     }
 
+    /// Tells whether some `cd` may have led elsewhere.
+    pub fn has_moved(&self) -> bool {
+        self.folders.len() > 1
+    }
+
     /// A word that is a path.
     pub fn path(&self, word: &Word) -> Result<(), Reason> {
         if !word.is_sure || word.may_split {
@@ -80,6 +85,9 @@ impl Places {
 
     /// Tells whether a text that may be a path leaves the root.
     pub fn leaves(&self, text: &str, is_pattern: bool) -> bool {
+        if is_process(text) {
+            return false;
+        }
         if text.len() > WORD_LIMIT || text.starts_with('~') || self.folders.len() > 16 {
             return true;
         }
@@ -109,6 +117,12 @@ impl Places {
             .skip(1)
             .any(|(at, _)| self.leaves(&text[at..], false))
     }
+}
+
+/// The name of a `<(…)`, whose commands are proven by themselves; no descriptor of a shell has so high a number.
+fn is_process(text: &str) -> bool {
+    let number = text.strip_prefix("/dev/fd/1");
+    number.is_some_and(|rest| rest.len() == 3 && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// `.*`, `.?` and `.[!a]` match `..`.

@@ -224,6 +224,7 @@ const READERS: &[Reader] = &[
     ),
     texts(&["printf"], "-v"),
     texts(&["seq"], ""),
+    texts(&["ps", "pgrep"], ""),
     own(&["test", "[", "[[", "((", "let"]),
     own(&["git"]),
     own(&["find", "fd", "fdfind"]),
@@ -233,6 +234,9 @@ const READERS: &[Reader] = &[
     own(&["hostname"]),
     own(&["cd"]),
     own(&["set", "shopt"]),
+    own(&["read"]),
+    own(&["tee"]),
+    own(&["gzip", "gunzip"]),
     own(&["command"]),
     own(&["tar"]),
     own(&["unzip", "zipinfo"]),
@@ -256,6 +260,11 @@ impl Reader {
     /// The program's first name.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
+    }
+
+    /// Tells whether each of its operands is a file that it reads.
+    pub fn takes_paths(&self) -> bool {
+        self.operands == Operands::Paths
     }
 
     /// Tells whether its operands never name files.

@@ -81,6 +81,11 @@ impl Sed {
                 'p' | 'd' | 'q' | '=' | 'l' | 'n' | 'N' | 'P' | 'D' | 'g' | 'G' | 'h' | 'H'
                 | 'x' | 'Q' => self.skip(|c| c.is_ascii_digit() || c == ' '),
                 '{' => continue,
+                // Its text goes to the end of the line, which must be that of the script.
+                'a' | 'i' | 'c' => {
+                    let rest = self.chars.get(self.at..).unwrap_or_default();
+                    return (!rest.contains(&'\n')).then_some(());
+                }
                 's' => self.substitution()?,
                 'y' => {
                     let mark = self.peek()?;

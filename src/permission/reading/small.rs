@@ -82,9 +82,18 @@ pub fn prove_small(program: &str, arguments: &[Word], places: &Places) -> Result
             &[][..],
             texts.is_empty() || texts == ["-s"] || texts == ["-f"],
         ),
-        "cd" => (
-            arguments,
-            matches!(texts.as_slice(), [folder] | ["--", folder] if !folder.starts_with('-')),
+        "cd" => (folders(arguments), is_plain_cd(&texts, places)),
+        "read" => (&[][..], reads_lines(&texts)),
+        "tee" => (
+            &[][..],
+            matches!(
+                texts.as_slice(),
+                ["/dev/null" | "/dev/stderr" | "/dev/stdout"]
+            ),
+        ),
+        "gzip" | "gunzip" => (
+            arguments.get(1..).unwrap_or_default(),
+            prints_packed(program, &texts),
         ),
         "set" => (&[][..], all(SET)),
         "shopt" => (&[][..], all(SHOPT)),
@@ -110,6 +119,50 @@ pub fn prove_small(program: &str, arguments: &[Word], places: &Places) -> Result
         .iter()
         .filter(is_path)
         .try_for_each(|word| places.path(word))
+}
+
+/// The folder that a `cd` names; `-` leads back to one of those before.
+fn folders(arguments: &[Word]) -> &[Word] {
+    match arguments {
+        [word] if word.text == "-" => &[],
+        _ => arguments,
+    }
+}
+
+fn is_plain_cd(texts: &[&str], places: &Places) -> bool {
+    match texts {
+        ["-"] => places.has_moved(),
+        [folder] | ["--", folder] => !folder.starts_with('-'),
+        _ => false,
+    }
+}
+
+/// Options with which gzip and gunzip print, and files.
+fn prints_packed(program: &str, texts: &[&str]) -> bool {
+    let options = match program {
+        "gzip" => "-dc -cd -l -lv -vl",
+        _ => "-c -l",
+    };
+    texts.split_first().is_some_and(|(flags, files)| {
+        listed(options, flags) && !files.iter().any(|file| file.starts_with('-'))
+    })
+}
+
+/// Names in small letters alone: no variable that programs go by.
+fn reads_lines(texts: &[&str]) -> bool {
+    let mut rest = texts;
+    loop {
+        rest = match rest {
+            ["-r", behind @ ..] => behind,
+            ["-d", "" | ":" | ",", behind @ ..] => behind,
+            names => {
+                let is_own = |name: &&str| {
+                    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+                };
+                return !names.is_empty() && names.iter().all(is_own);
+            }
+        };
+    }
 }
 
 /// A format and a time to be shown; a bare number would set the clock.

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod hostile;
+
 const ACCEPTED: &str = include_str!("cases/accepted.txt");
 const REFUSED: &str = include_str!("cases/refused.txt");
 
