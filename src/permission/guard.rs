@@ -31,6 +31,7 @@ mod place;
 mod publish;
 mod remote;
 mod system;
+mod unpacked;
 mod wrapped;
 
 pub use builtin::{Builtin, builtin, named};

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+mod beside;
 mod braces;
 mod builtins;
 mod env;

@@ -9,7 +9,7 @@ use super::examples::EXAMPLES;
 use super::pattern::Pattern;
 use super::{
     Change, Class, databases, devices, files, git, infrastructure, interpreters, judge,
-    permissions, publish, remote, system,
+    permissions, publish, remote, system, unpacked,
 };
 
 /// One built-in rule.
@@ -95,6 +95,7 @@ const FAMILIES: &[&[&Builtin]] = &[
     infrastructure::RULES,
     databases::RULES,
     system::RULES,
+    unpacked::RULES,
     judge::RULES,
 ];
 

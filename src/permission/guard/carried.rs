@@ -39,6 +39,7 @@ const CARRYING: &[(&[&str], &[&str])] = &[
     (&["tcpdump"], &["-z"]),
     (&["sqlite3"], &["-cmd"]),
     (&["ranger"], &["--cmd"]),
+    (&["lldb"], &["-o", "-O", "--one-line"]),
     (&["pm2"], &["start"]),
     (&["mapfile", "readarray", "complete"], &["-C"]),
     (&["bind"], &["-x"]),
@@ -117,7 +118,7 @@ const OWN_RUN: &str = "npm pnpm yarn bun cargo go docker podman nerdctl git grad
 const ELSEWHERE: &str = "lima orb orbctl pdsh pssh parallel-ssh clush dsh pdcp salt salt-ssh";
 
 /// Programs of which every argument with blanks is a text for a shell.
-const TAKING_TEXTS: &str = "poop mispipe pee knife bolt i3-msg swaymsg hyprctl virsh sbatch start-server-and-test cross-env-shell rush heroku lerna nx watchman-make npm-watch run-s run-p salt lima pdsh pssh \
+const TAKING_TEXTS: &str = "sops poop mispipe pee knife bolt i3-msg swaymsg hyprctl virsh sbatch start-server-and-test cross-env-shell rush heroku lerna nx watchman-make npm-watch run-s run-p salt lima pdsh pssh \
     parallel-ssh clush dsh fly flyctl yarn onchange wait-on dotenv env-cmd just-run supervisor forever honcho foreman";
 
 /// Programs of which an option names another one, whose arguments stand behind.

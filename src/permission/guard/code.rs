@@ -10,12 +10,13 @@ use crate::permission::words::listed;
 
 mod calls;
 mod effect;
+mod given;
 mod names;
 mod others;
 mod tokens;
 
 use calls::name_before_call;
-pub use effect::Effect;
+pub use effect::{Effect, Source};
 use names::{
     COMMON_NAMES, DROPPING_NAMES, EVALUATING_NAMES, FETCHING_NAMES, FLAGGED_NAMES, LISTING_NAMES,
     MODE_NAMES, REMOVING_NAMES, RUNNING_NAMES, RUNNING_WORDS, STATEMENT_NAMES, TREE_NAMES,
@@ -71,7 +72,7 @@ pub fn effects(text: &str, language: Language) -> Vec<Effect> {
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::Name(name) => code.judge_name(at, name, &mut effects),
-            Token::Command(text) => effects.push(Effect::Shell(text.clone())),
+            Token::Command(text) => code.judge_command(text, &mut effects),
             Token::Text(text) => code.judge_text(at, text, &mut effects),
             Token::Mark(_) => {}
         }
@@ -109,6 +110,8 @@ struct Code<'a> {
     renamed: HashMap<&'a str, &'a str>,
     /// Whether some word says that programs are run.
     names_runner: bool,
+    /// Whether some module is there to run programs.
+    has_module: bool,
 }
 
 impl<'a> Code<'a> {
@@ -127,6 +130,7 @@ impl<'a> Code<'a> {
             assigned: HashMap::new(),
             renamed: HashMap::new(),
             names_runner,
+            has_module: given::has_module(tokens),
         };
         for (at, window) in tokens.windows(3).enumerate() {
             if let [Token::Name(name), Token::Name(word), Token::Name(other)] = window
@@ -192,7 +196,7 @@ impl<'a> Code<'a> {
             return;
         }
         if listed(RUNNING_NAMES, name) && self.runs(at, name) {
-            self.judge_run(arguments, effects);
+            self.judge_run(name, arguments, effects);
         }
         if listed(WRITING_NAMES, name) {
             self.judge_open(at, name, effects);
@@ -250,7 +254,10 @@ impl<'a> Code<'a> {
                 .iter()
                 .any(|token| matches!(token, Token::Name(name) if listed(list, name)))
         };
-        if has("remove unlink rmdir unlinkSync rmdirSync rmSync delete") && has(LISTING_NAMES) {
+        let maps = has("array_map array_walk map")
+            && texts_of(self.tokens).any(|text| matches!(text, "unlink" | "rmdir"));
+        let removes = has("remove unlink rmdir unlinkSync rmdirSync rmSync delete");
+        if (removes || maps) && has(LISTING_NAMES) {
             effects.push(Effect::Many);
             let far = texts_of(self.tokens).filter(|text| text.starts_with(['/', '~']));
             effects.extend(far.map(|path| Effect::Removes(path.to_owned())));
@@ -289,6 +296,11 @@ impl<'a> Code<'a> {
     fn arguments(&self, from: usize) -> &[Token] {
         let rest = self.tokens.get(from..).unwrap_or_default();
         let rest = rest.get(..ARGUMENTS).unwrap_or(rest);
+        // `exec {"rm"} "rm", "-rf"` of perl.
+        let rest = match (self.language, rest) {
+            (Language::Perl, [Token::Mark('{'), _, Token::Mark('}'), behind @ ..]) => behind,
+            _ => rest,
+        };
         let Some(Token::Mark('(')) = rest.first() else {
             let ends = |token: &Token| matches!(token, Token::Mark(';' | '\n' | '}'));
             let end = rest.iter().position(ends).unwrap_or(rest.len());
@@ -375,7 +387,19 @@ impl<'a> Code<'a> {
         is_bare_runner || self.names_runner
     }
 
-    fn judge_run(&self, arguments: &[Token], effects: &mut Vec<Effect>) {
+    /// A text that the language itself gives to a shell, names put into it.
+    fn judge_command(&self, text: &str, effects: &mut Vec<Effect>) {
+        let text = match self.language {
+            Language::Ruby => tokens::without_braces(text, "#{"),
+            _ => text.to_owned(),
+        };
+        if text.trim_start().starts_with([UNKNOWN, '$', '@']) {
+            self.note_given(effects);
+        }
+        effects.push(Effect::Shell(text));
+    }
+
+    fn judge_run(&self, name: &str, arguments: &[Token], effects: &mut Vec<Effect>) {
         if arguments.is_empty() {
             return;
         }
@@ -386,12 +410,9 @@ impl<'a> Code<'a> {
         if is_fed {
             effects.push(Effect::Remote);
         }
+        self.judge_given(name, arguments, &words, effects);
         match words.as_slice() {
-            [] => {
-                if self.tokens.iter().any(|token| matches!(token, Token::Name(name) if matches!(name.as_str(), "subprocess" | "os" | "child_process" | "Kernel"))) {
-                    effects.push(Effect::Unknown);
-                }
-            }
+            [] => {}
             [text] => effects.push(Effect::Shell(text.clone())),
             [first, ..] if first.contains(' ') => effects.push(Effect::Shell(first.clone())),
             words => {

@@ -47,7 +47,7 @@ static FOUND: Builtin = Builtin::dangerous("files.found", "removes everything be
 static SHREDDED: Builtin = Builtin::dangerous(
     "files.shredded",
     "overwrites files so that nothing brings them back",
-    &["shred", "srm", "wipe", "sfill"],
+    &["shred", "scrub", "srm", "wipe", "sfill"],
 );
 static EMPTIED: Builtin = Builtin::confirm("files.emptied", "empties a file", &[]);
 static GONE: Builtin = Builtin::dangerous("files.gone", "moves files to where they are lost", &[]);
@@ -143,7 +143,8 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         "del" | "erase" | "rd" | "remove-item" | "ri" => judge_windows(command, scene),
         _ => {}
     }
-    let appends = command.is(&["tee"]) && command.arguments.has(&["-a", "--append"]);
+    let appends = command.is(&["touch", "mkdir"])
+        || command.is(&["tee"]) && command.arguments.has(&["-a", "--append"]);
     let kind = match appends {
         true => RedirectKind::Append,
         false => RedirectKind::Write,
@@ -329,10 +330,14 @@ fn judge_windows(command: &Command<'_>, scene: &Scene<'_>) {
 }
 
 fn judge_write(target: &str, kind: RedirectKind, simple: &Simple, scene: &Scene<'_>) {
-    let path = scene.path(target);
+    judge_written(&scene.path(target), kind, simple, scene);
+}
+
+/// Judges that something is written at a path or, when it is a folder, into it.
+pub fn judge_written(path: &str, kind: RedirectKind, simple: &Simple, scene: &Scene<'_>) {
     let below = |folder: &&str| {
         path.strip_prefix(*folder)
-            .is_some_and(|rest| rest.starts_with('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     if OPEN.iter().any(below) {
         return;
@@ -340,10 +345,10 @@ fn judge_write(target: &str, kind: RedirectKind, simple: &Simple, scene: &Scene<
     if ASKED.iter().any(below) {
         return scene.note(&HOME_WRITE, &simple.span);
     }
-    if KEYS.iter().any(below) {
+    if path == "/" || KEYS.iter().any(below) {
         return scene.note(&SYSTEM_WRITE, &simple.span);
     }
-    let is_home = path.starts_with('~') && place_of(&path, None, scene.settings) == Place::Guarded;
+    let is_home = path.starts_with('~') && place_of(path, None, scene.settings) == Place::Guarded;
     if is_home && kind == RedirectKind::Write && path.starts_with("~/.") {
         scene.note(&HOME_WRITE, &simple.span);
     }
@@ -364,7 +369,11 @@ pub fn outputs<'a>(command: &'a Command<'_>) -> Vec<&'a str> {
     let valued = |names: &[&'static str]| valued(command, names);
     match command.program.as_str() {
         "tee" | "sponge" => operands,
-        "cp" | "mv" | "install" | "ln" | "rsync" | "scp" | "xxd" => {
+        "touch" | "mkdir" => {
+            let is_far = |path: &&str| path.starts_with('/');
+            operands.into_iter().filter(is_far).collect()
+        }
+        "cp" | "mv" | "install" | "ln" | "rsync" | "scp" | "xxd" | "ditto" => {
             let named: Vec<&str> = valued(&["-t", "--target-directory"]);
             if named.is_empty() { last() } else { named }
         }

@@ -15,7 +15,9 @@ use super::devices;
 use super::judge::Scene;
 use super::place::normal;
 
+mod given;
 mod known;
+mod sed;
 
 use known::{INTERPRETERS, Interpreter};
 
@@ -126,7 +128,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         scene.note(&REMOTE, &command.simple.span);
     }
     if command.program == "sed" {
-        return judge_sed(command, scene);
+        return sed::judge(command, scene);
     }
     if command.program == "make" {
         return judge_recipes(command, scene);
@@ -146,7 +148,7 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         judge_code(code, interpreter.language, command.simple, scene);
     }
     if !given.is_empty() {
-        return;
+        return judge_utility(command, scene);
     }
     match script(command) {
         Some(path) if !path.starts_with("/dev/fd/") => {
@@ -159,6 +161,17 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
                 judge_code(code, interpreter.language, command.simple, scene);
             }
         }
+    }
+}
+
+/// `ruby -run -e rm -- -rf x`: the library of that name is a set of programs.
+fn judge_utility(command: &Command<'_>, scene: &Scene<'_>) {
+    let texts = command.texts();
+    let code = texts.iter().position(|text| *text == "-e");
+    if let (true, Some(at)) = (texts.contains(&"-run"), code) {
+        let words = texts.iter().skip(at + 1).filter(|text| **text != "--");
+        let argv: Vec<String> = words.map(|text| (*text).to_owned()).collect();
+        scene.note_argv(&argv, &command.simple.span);
     }
 }
 
@@ -417,6 +430,7 @@ fn judge_code(text: &str, language: Language, simple: &Simple, scene: &Scene<'_>
             code::Effect::Fork => scene.note(&FORK, span),
             code::Effect::Many => scene.note(&MANY, span),
             code::Effect::Unknown => scene.note(&UNKNOWN_CODE, span),
+            code::Effect::Given(source) => given::judge(source, text, language, simple, scene),
             code::Effect::Shell(text) => scene.note_text(&text, span),
             code::Effect::Words(words) => scene.note_argv(&words, span),
             code::Effect::Removes(path) => {
@@ -444,39 +458,4 @@ fn judge_written(path: &str, simple: &Simple, scene: &Scene<'_>) {
     {
         scene.note(&OUTSIDE, &simple.span);
     }
-}
-
-/// `sed '1e rm -rf x'`, `s/x/y/e`: the `e` command and flag run what they are given.
-fn judge_sed(command: &Command<'_>, scene: &Scene<'_>) {
-    let mut scripts = super::files::behind(command, &["-e", "--expression", "-ne"]);
-    if scripts.is_empty() {
-        scripts.extend(command.arguments.operand_text(0));
-    }
-    for script in scripts {
-        for part in script.split([';', '\n']) {
-            let bare = part.trim_start_matches(|c: char| {
-                c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!' | '{')
-            });
-            if let Some(text) = bare.strip_prefix("e ") {
-                scene.note_text(text, &command.simple.span);
-            }
-        }
-        if let Some(text) = substituted(script) {
-            scene.note_text(&text, &command.simple.span);
-        }
-    }
-}
-
-/// The replacement of `s/…/…/e`.
-fn substituted(script: &str) -> Option<String> {
-    let rest = script.trim_start().strip_prefix('s')?;
-    let mark = rest.chars().next().filter(|c| c.is_ascii_punctuation())?;
-    let mut parts = rest.split(mark).skip(2);
-    let replacement = parts.next()?;
-    let flags = parts.next()?;
-    let flags: String = flags
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
-    flags.contains('e').then(|| replacement.to_owned())
 }

@@ -16,7 +16,7 @@ use super::place::joined;
 use super::{Class, Settings, Verdict};
 use super::{
     databases, devices, files, git, infrastructure, interpreters, permissions, phrases, remote,
-    system, wrapped,
+    system, unpacked, wrapped,
 };
 
 /// What a word that is not known may hide.
@@ -234,6 +234,7 @@ impl Scene<'_> {
         self.judge_bare(words, simple);
         self.judge_patterns(&command);
         files::judge(&command, self);
+        unpacked::judge(&command, self);
         permissions::judge(&command, self);
         devices::judge(&command, self);
         git::judge(&command, self);

@@ -33,6 +33,11 @@ static SET_ID: Builtin = Builtin::confirm(
     "lets a program run with its owner's rights",
     &[],
 );
+static OPENED: Builtin = Builtin::confirm(
+    "permissions.keys",
+    "gives a user's keys to somebody else, or opens them to others",
+    &[],
+);
 static CHANGED: Builtin = Builtin::confirm(
     "permissions.changed",
     "changes attributes or access lists of files",
@@ -55,8 +60,13 @@ pub const RULES: &[&Builtin] = &[
     &CRITICAL,
     &OUTSIDE,
     &SET_ID,
+    &OPENED,
     &CHANGED,
 ];
+
+/// Folders of keys, and the files in them that anybody may read.
+const KEYS: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
+const PUBLIC: &[&str] = &["config", "known_hosts", "authorized_keys"];
 
 /// Judges programs that set modes and owners.
 pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
@@ -97,10 +107,42 @@ fn judge_chmod(command: &Command<'_>, scene: &Scene<'_>) {
         scene.note(&SET_ID, span);
     }
     judge_paths(command, scene, 1);
+    // Only who keeps the right to look is served by a mode; what others are given is looked at.
+    let is_open = granted(&mode.text).is_some_and(|bits| bits & 0o077 != 0 || bits == 0)
+        && !mode.text.contains('-');
+    if is_open {
+        judge_keys(command, scene);
+    }
 }
 
 fn judge_owner(command: &Command<'_>, scene: &Scene<'_>) {
     judge_paths(command, scene, 1);
+    // `chown -R $USER ~/.ssh` gives them back.
+    if command
+        .arguments
+        .operands
+        .first()
+        .is_some_and(|owner| owner.word.is_sure)
+    {
+        judge_keys(command, scene);
+    }
+}
+
+fn judge_keys(command: &Command<'_>, scene: &Scene<'_>) {
+    let is_recursive = command.arguments.has(&["-R", "--recursive"]);
+    let is_key = |path: &str| {
+        let path = scene.path(path);
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_public = name.ends_with(".pub") || PUBLIC.contains(&name);
+        let mut folders = KEYS.iter().filter_map(|folder| path.strip_prefix(folder));
+        folders.any(|rest| match rest {
+            "" => is_recursive || !command.is(&["chmod"]) || command.texts().contains(&"000"),
+            rest => rest.starts_with('/') && !is_public,
+        })
+    };
+    if command.arguments.texts().any(is_key) {
+        scene.note(&OPENED, &command.simple.span);
+    }
 }
 
 fn judge_paths(command: &Command<'_>, scene: &Scene<'_>, from: usize) {

@@ -29,6 +29,8 @@ static PACKAGE: Builtin = Builtin::confirm(
         "release-plz release !--dry-run",
         "maturin publish|upload !--dry-run",
         "twine upload",
+        "conda upload",
+        "clojure|clj ** deploy",
         "poetry|uv|pdm|flit|hatch|rye publish !--dry-run",
         "setup.py upload|register",
         "setup.py ** upload",

@@ -17,7 +17,7 @@ use super::place::normal;
 
 mod programs;
 
-use programs::{DECODERS, FETCHERS, FETCHING, SETTERS, SETTINGS};
+use programs::{COMPLETIONS, DECODERS, FETCHERS, FETCHING, HOOKED, SETTERS, SETTINGS};
 
 static PIPED: Builtin = Builtin::dangerous(
     "remote.piped",
@@ -224,12 +224,13 @@ fn prints_settings(simple: &Simple) -> bool {
     {
         return false;
     }
+    let has = |list: &'static str| {
+        let mut words = simple.words.iter().skip(1);
+        words.any(|word| listed(list, word.text.as_str()))
+    };
     listed(SETTERS, name.as_str())
-        || simple
-            .words
-            .iter()
-            .skip(1)
-            .any(|word| listed(SETTINGS, word.text.as_str()))
+        || has(COMPLETIONS)
+        || listed(HOOKED, name.as_str()) && has(SETTINGS)
 }
 
 fn is_related(inner: &Range<usize>, outer: &Range<usize>) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! It refuses to know files and disks.
 
-use crate::permission::shell::{Input, Wrapper, WrapperKind};
+use crate::permission::shell::{Input, Simple, UNKNOWN, Wrapper, WrapperKind};
 
 use super::builtin::Builtin;
 use super::command::Command;
@@ -157,7 +157,7 @@ static USERS: Builtin = Builtin::dangerous(
         "useradd|adduser|groupadd|addgroup",
         "dscl ** -delete|delete",
         "sysadminctl -deleteUser",
-        "chage",
+        "chage|visudo",
         "faillock --reset",
     ],
 );
@@ -290,6 +290,9 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
     }
 }
 
+/// Most commands before a `kill` that are looked at.
+const LISTERS: usize = 64;
+
 /// `kill -9 -1` ends everything; `-1` as its first word is a signal.
 fn judge_kill(command: &Command<'_>, scene: &Scene<'_>) {
     let words = command.texts();
@@ -304,8 +307,68 @@ fn judge_kill(command: &Command<'_>, scene: &Scene<'_>) {
     if rest.iter().any(|word| matches!(*word, "-1" | "1")) || (words == ["-1"]) {
         return scene.note(&MASS_KILL, &command.simple.span);
     }
-    if is_each(command.simple) && lists_all(command, scene) {
+    let is_all = match rest.iter().any(|word| word.contains(UNKNOWN)) {
+        _ if is_each(command.simple) => lists_all(command, scene),
+        true => named_all(command, scene),
+        false => false,
+    };
+    if is_all {
         scene.note(&MASS_KILL, &command.simple.span);
+    }
+}
+
+/// Tells whether the commands before this one, in its own words if there are such, list every process.
+fn named_all(command: &Command<'_>, scene: &Scene<'_>) -> bool {
+    let span = &command.simple.span;
+    let others = || {
+        let commands = scene.reading.commands.iter();
+        commands
+            .take_while(|simple| !std::ptr::eq(*simple, command.simple))
+            .take(LISTERS)
+    };
+    let is_inside =
+        |simple: &&Simple| simple.span.start >= span.start && simple.span.end <= span.end;
+    let is_all = |listers: &[&Simple]| {
+        listers.iter().any(|simple| lists_every(simple))
+            && !listers.iter().any(|simple| filters(simple))
+    };
+    let inside: Vec<&Simple> = others().filter(is_inside).collect();
+    // What a variable holds was listed by a command of another line: only `pgrep` is there to be listed from.
+    let is_pgrep = |simple: &&Simple| {
+        simple
+            .words
+            .first()
+            .is_some_and(|first| first.text == "pgrep")
+    };
+    match inside.is_empty() {
+        true => is_all(&others().filter(is_pgrep).collect::<Vec<_>>()),
+        false => is_all(&inside),
+    }
+}
+
+/// Tells whether a command lists all processes, or all of a user.
+fn lists_every(simple: &Simple) -> bool {
+    let texts: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
+    match texts.first().copied() {
+        Some("ps") => !texts.iter().any(|text| {
+            matches!(*text, "-p" | "-C" | "-q" | "--pid" | "--ppid" | "p")
+                || text.starts_with("--ppid=")
+        }),
+        Some("pgrep") => {
+            Command::of(&simple.words, simple).is_some_and(|command| ends_all(&command))
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether a command picks some of the processes that another lists.
+fn filters(simple: &Simple) -> bool {
+    let texts: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
+    match texts.first().copied() {
+        Some("grep" | "rg" | "egrep" | "head" | "tail" | "lsof" | "fuser") => true,
+        Some("awk" | "sed") => texts.iter().any(|text| text.contains(['/', '~'])),
+        Some("pgrep") => !lists_every(simple),
+        _ => false,
     }
 }
 
@@ -329,6 +392,7 @@ fn lists_all(command: &Command<'_>, scene: &Scene<'_>) -> bool {
         for source in from.iter().filter_map(|at| scene.reading.commands.get(*at)) {
             let texts: Vec<&str> = source.words.iter().map(|word| word.text.as_str()).collect();
             match texts.first().copied() {
+                Some("pgrep") if lists_every(source) => is_all = true,
                 Some("grep" | "rg" | "pgrep" | "lsof" | "fuser" | "head" | "egrep") => {
                     return false;
                 }
@@ -348,7 +412,13 @@ fn lists_all(command: &Command<'_>, scene: &Scene<'_>) -> bool {
 }
 
 fn judge_by_name(command: &Command<'_>, scene: &Scene<'_>) {
-    let span = &command.simple.span;
+    if ends_all(command) {
+        scene.note(&MASS_KILL, &command.simple.span);
+    }
+}
+
+/// Tells whether what is named are all processes, or all of a user.
+fn ends_all(command: &Command<'_>) -> bool {
     let operands: Vec<&str> = command.arguments.texts().collect();
     let is_everything = |text: &&str| {
         !text.is_empty()
@@ -372,12 +442,9 @@ fn judge_by_name(command: &Command<'_>, scene: &Scene<'_>) {
             && by_user
             && at == 0)
     });
-    if operands.iter().any(is_everything)
+    operands.iter().any(is_everything)
         || (by_user && !has_name)
         || command.arguments.has(&["--inverse"])
-    {
-        scene.note(&MASS_KILL, span);
-    }
 }
 
 fn judge_crontab(command: &Command<'_>, scene: &Scene<'_>) {

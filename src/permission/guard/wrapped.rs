@@ -26,6 +26,13 @@ const KNOWN: &str = "echo printf cat grep egrep fgrep rg ag ack sed awk jq yq cu
     fg bg wait kill pkill killall trap exit return source . eval exec xargs screen tmux trans column base32 openssl gpg pass dircolors getopt getopts shift times umask ulimit bind complete compgen shopt readarray mapfile coproc \
     agent-collab codex claude cargo-nextest lldb gdb perf hugo jekyll mkdocs sphinx-build pandoc ffmpeg convert magick exiftool sqlite3 psql mysql redis-cli mongosh createdb pg_dump mysqldump swapon mount umount lsblk blkid fdisk";
 
+/// Of these, those that run programs of a project by words of their own: what looks like a removal behind them is one.
+const RUNNERS: &str = "sbt gradle mvn ant lein snap flatpak bazel buck pod flutter dart dotnet swift rake rails mix bundle composer gem \
+    conda pyenv pipenv poetry uv tox nox make cmake ninja meson apk nix-env lldb gdb perf brew port pytest jest vitest mocha rustup screen tmux at";
+
+/// Programs that remove or overwrite, where an option or a mode follows.
+const REMOVERS: &str = "rm shred dd wipefs chmod rmdir unlink mkfs srm";
+
 /// How many words of a command are looked at.
 const WORDS: usize = 24;
 
@@ -59,6 +66,9 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         .words
         .first()
         .is_some_and(|first| first.text.contains('/'));
+    if listed(RUNNERS, name) {
+        judge_runner(command, scene);
+    }
     if is_known
         && !(has_folder && name.contains('.'))
         && !matches!(name, "wsl" | "nix" | "chrt" | "taskset")
@@ -73,6 +83,30 @@ pub fn judge(command: &Command<'_>, scene: &Scene<'_>) {
         if is_wrapped {
             let argv: Vec<String> = behind.iter().map(|word| word.text.clone()).collect();
             return scene.note_argv(&argv, &command.simple.span);
+        }
+    }
+}
+
+/// Judges what looks like a removal among the words of a program that runs others.
+fn judge_runner(command: &Command<'_>, scene: &Scene<'_>) {
+    let span = &command.simple.span;
+    let rest = command.rest();
+    for (at, word) in rest.iter().enumerate().take(WORDS) {
+        // `sbt '!rm -rf x'`.
+        if let Some(text) = word
+            .text
+            .strip_prefix('!')
+            .filter(|text| text.contains(' '))
+        {
+            scene.note_text(text, span);
+        }
+        let behind = rest.get(at..).unwrap_or_default();
+        let is_option = behind
+            .get(1)
+            .is_some_and(|next| next.text.starts_with('-') || next.text.contains("of=/dev/"));
+        if is_option && word.is_sure && listed(REMOVERS, &plain_name(&word.text)) {
+            let argv: Vec<String> = behind.iter().map(|word| word.text.clone()).collect();
+            return scene.note_argv(&argv, span);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::env::{Env, Function, Variable};
 use super::expand::Fields;
 use super::reader::{Call, Feed, Names, Reader};
-use super::syntax::{Command, Feeds, For, Item, Kind, Link, List, RawWord};
+use super::syntax::{Command, For, Item, Kind, Link, List, RawWord};
 use super::value::{Field, Texts, Value};
 use super::{Doubt, Limited, parse};
 
@@ -70,7 +70,7 @@ impl Reader {
     }
 
     /// Follows a list that leaves nothing behind.
-    fn list_apart(&mut self, list: &List, env: &Env, feed: &Feed) -> Texts {
+    pub fn list_apart(&mut self, list: &List, env: &Env, feed: &Feed) -> Texts {
         let mut apart = self.branch(env);
         self.list(list, &mut apart, feed)
     }
@@ -112,6 +112,7 @@ impl Reader {
             return Texts::unknown();
         }
         let before = self.here();
+        let n_waiting = self.waiting.len();
         self.stand_at(&command.span);
         let mut out = Texts::unknown();
         if self.work.take(1, &command.span) {
@@ -120,6 +121,7 @@ impl Reader {
                 _ => self.block(command, env, feed),
             };
         }
+        self.end_waiting(n_waiting);
         self.stand_at(&before);
         self.work.leave();
         out
@@ -363,26 +365,6 @@ impl Reader {
             Feed::Unknown => Some(Texts::unknown()),
             Feed::Nothing => None,
         }
-    }
-
-    /// The name that stands for `<(…)` or `>(…)`.
-    pub fn process(&mut self, list: &List, feeds: Feeds, env: &Env) -> String {
-        let here = self.here();
-        let feed = match feeds {
-            Feeds::Command => Feed::Nothing,
-            Feeds::List => Feed::Unknown,
-        };
-        self.n_forks += 1;
-        let out = if self.work.enter(&here) {
-            let out = self.list_apart(list, env, &feed);
-            self.work.leave();
-            out
-        } else {
-            Texts::unknown()
-        };
-        self.n_forks -= 1;
-        self.stand_at(&here);
-        self.open_process(out)
     }
 
     /// What a text gives as a prompt: what it substitutes is run.

@@ -4,9 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::env::{Env, Variable};
 use super::parse;
+use super::syntax::List;
 use super::value::{Field, Texts, Value};
 use super::work::Work;
 use super::{
@@ -31,6 +33,17 @@ pub struct Reader {
     pub called: BTreeSet<String>,
     here: Range<usize>,
     n_processes: usize,
+    /// The lists in `>(…)` that the commands under way may write to.
+    pub waiting: Vec<Waiting>,
+}
+
+/// A list that reads what is written to the name of its `>(…)`.
+pub struct Waiting {
+    pub name: String,
+    pub list: Rc<List>,
+    pub env: Env,
+    /// Whether something that was followed has been written to it.
+    pub is_fed: bool,
 }
 
 /// What a trap runs.
@@ -121,6 +134,7 @@ impl Reader {
             called: BTreeSet::new(),
             here: 0..0,
             n_processes: 0,
+            waiting: Vec::new(),
         }
     }
 
@@ -306,6 +320,9 @@ impl Reader {
 
     /// Notes what a file may hold now, beside what it held.
     pub fn write_file(&mut self, path: &str, texts: Texts) {
+        if self.is_waiting(path) {
+            return self.feed_waiting(path, texts);
+        }
         let here = self.here();
         let held = self.files.get(file_name(path)).map_or(0, Texts::cost);
         self.work.take(4 * (texts.cost() + held), &here);

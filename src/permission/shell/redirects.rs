@@ -122,7 +122,7 @@ impl Reader {
             if matches!(path.as_str(), "/dev/stdout" | "/dev/fd/1") {
                 return out;
             }
-            if !path.starts_with("/dev/") {
+            if !path.starts_with("/dev/") || self.is_waiting(path) {
                 self.write_file(path, out.clone());
             }
         }

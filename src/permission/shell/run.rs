@@ -17,6 +17,9 @@ const TRIED: [&str; 40] = [
     "crontab", "iptables", "truncate", "wipefs", "fdisk", "tee",
 ];
 
+/// Programs that run the recipes of a file.
+const MAKERS: [&str; 3] = ["make", "gmake", "bmake"];
+
 /// Programs that run a script in a language of their own.
 const INTERPRETERS: [&str; 9] = [
     "python", "pypy", "perl", "ruby", "node", "deno", "php", "lua", "Rscript",
@@ -158,6 +161,9 @@ impl Reader {
     /// The script that an interpreter runs, when this text has written it.
     fn script_of(&self, name: &str, call: &Call) -> Option<Texts> {
         let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if MAKERS.contains(&base) {
+            return self.recipes_of(call);
+        }
         if !INTERPRETERS.contains(&base) {
             return None;
         }
@@ -166,6 +172,20 @@ impl Reader {
             .iter()
             .filter(|word| !word.text().starts_with('-'));
         operands.find_map(|word| self.file(word)).cloned()
+    }
+
+    /// The file of recipes that `make` is named, or finds by its name.
+    fn recipes_of(&self, call: &Call) -> Option<Texts> {
+        let mut words = call.arguments().iter();
+        let is_file = |word: &&Field| matches!(word.text(), "-f" | "--file" | "--makefile");
+        let named = words.find(is_file).and_then(|_| words.next());
+        match named {
+            Some(path) => self.file(path),
+            None => ["Makefile", "makefile", "GNUmakefile"]
+                .iter()
+                .find_map(|name| self.file(&Field::known(*name))),
+        }
+        .cloned()
     }
 
     fn run_wrapped(&mut self, name: &str, found: Found, call: Call, env: &mut Env) -> Texts {

@@ -48,6 +48,9 @@ impl Reader {
     /// A shell with its options.
     pub fn run_shell(&mut self, name: &str, call: &Call, env: &Env) -> Texts {
         self.read_start_files(name, call, env);
+        if let Some(apart) = glued(&call.words) {
+            return self.run_shell(name, &call.with_words(apart), env);
+        }
         match asked(&call.words) {
             Asked::Unknown => self.emit_dynamic(call, Vec::new()),
             Asked::Text(at) => {
@@ -301,6 +304,29 @@ fn jobs(table: &Value) -> Value {
     });
     let text = lines.collect::<Vec<_>>().join("\n");
     table.with_text(text)
+}
+
+/// `-c'text'`, which no shell takes and many write: the words with the text apart.
+fn glued(words: &[Field]) -> Option<Vec<Field>> {
+    let at = 1 + words
+        .iter()
+        .skip(1)
+        .take_while(|word| word.text().starts_with('-') && !word.text().contains(' '))
+        .count();
+    let word = words.get(at)?;
+    let (letters, text) = word.text().strip_prefix('-')?.split_once('c')?;
+    let is_cluster = letters.len() < 5 && letters.chars().all(|c| c.is_ascii_alphabetic());
+    if !is_cluster || !text.contains(' ') {
+        return None;
+    }
+    let mut apart = words.get(..at)?.to_vec();
+    apart.push(Field::known(format!("-{letters}c")));
+    apart.push(Field {
+        value: word.value.with_text(text.to_owned()),
+        ..word.clone()
+    });
+    apart.extend_from_slice(words.get(at + 1..).unwrap_or_default());
+    Some(apart)
 }
 
 fn asked(words: &[Field]) -> Asked {

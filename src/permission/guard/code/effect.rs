@@ -2,6 +2,17 @@
 //!
 //! It refuses to know how that is found.
 
+/// Where code takes from what it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The words behind the code.
+    Arguments,
+    /// Variables of the environment.
+    Environment,
+    /// Standard input.
+    Input,
+}
+
 /// Something that code does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
@@ -17,6 +28,8 @@ pub enum Effect {
     Many,
     /// Runs what only a run would show.
     Unknown,
+    /// Runs what it takes from there.
+    Given(Source),
     /// Runs a text by a shell.
     Shell(String),
     /// Starts a program with arguments.

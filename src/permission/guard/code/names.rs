@@ -2,10 +2,12 @@
 //!
 //! It refuses to know calls and their arguments.
 
+use super::effect::Source;
+
 /// Names that remove trees, whatever stands around them.
 pub const TREE_NAMES: &str = "rmtree rm_rf rm_r remove_tree removetree rimraf rimrafSync removeSync emptyDirSync emptyDir emptydirSync \
     remove_entry_secure remove_entry remove_dir remove_dir_all RemoveAll deleteDirectory deltree rmdir_r \
-    secure_delete rm_rf! deletedir FileTreeDelete removeDirectory";
+    secure_delete removeItem rm_rf! deletedir FileTreeDelete removeDirectory";
 /// Names that remove trees when a flag for it is among their arguments.
 pub const FLAGGED_NAMES: &str =
     "rm rmSync rmdir rmdirSync remove unlink delete Remove deleteRecursively del Delete";
@@ -53,3 +55,20 @@ pub const STATEMENT_NAMES: &str = "execute executescript query raw exec execSql 
 pub const DROPPING_NAMES: &str = "dropDatabase flushall flushdb drop_database drop_all";
 /// Names that list files.
 pub const LISTING_NAMES: &str = "walk rglob scandir walkSync RecursiveDirectoryIterator finddepth find glob iglob listdir readdirSync readdir entries children";
+/// Names of what code is given from outside.
+pub const SOURCE_NAMES: &[(Source, &str)] = &[
+    (
+        Source::Arguments,
+        "argv ARGV args arg _SERVER shift ARGF getopt parse_args commandArgs",
+    ),
+    (Source::Environment, "env ENV environ environb getenv _ENV"),
+    (
+        Source::Input,
+        "stdin STDIN gets readline readlines input fgets read readFileSync _ ARGF stream_get_contents",
+    ),
+];
+/// Modules that are there to run programs.
+pub const RUNNING_MODULES: &str =
+    "subprocess os child_process Kernel Deno Bun Open3 execa shelljs pty";
+/// Shells, which run a text that stands behind them.
+pub const SHELL_NAMES: &str = "sh bash zsh dash ksh fish";

@@ -5,7 +5,7 @@
 use super::tokens::{Token, texts_of, tokens};
 use crate::permission::words::listed;
 
-use super::{Code, Effect, Language, TOKENS, bounded};
+use super::{Code, Effect, Language, Source, TOKENS, bounded};
 
 /// PowerShell, by its words.
 pub fn of_powershell(text: &str) -> Vec<Effect> {
@@ -98,11 +98,14 @@ pub fn of_awk(text: &str) -> Vec<Effect> {
             Token::Name(name) if name == "system" => {
                 let words = code.words(code.arguments(at + 1));
                 let text = words.concat();
-                effects.push(if text.is_empty() {
-                    Effect::Unknown
-                } else {
-                    Effect::Shell(text)
-                });
+                match text.is_empty() {
+                    true => effects.extend([
+                        Effect::Unknown,
+                        Effect::Given(Source::Arguments),
+                        Effect::Given(Source::Input),
+                    ]),
+                    false => effects.push(Effect::Shell(text)),
+                }
             }
             Token::Name(_)
                 if next(1) == Some(&Token::Mark('|'))

@@ -301,7 +301,7 @@ impl Cutter {
 }
 
 /// What stands in braces behind a mark is put in at run time.
-fn without_braces(text: &str, open: &str) -> String {
+pub fn without_braces(text: &str, open: &str) -> String {
     let mut bare = String::new();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once(open) {
