@@ -6,8 +6,6 @@
 //! A streamed text is judged line by line. At most [`HOLD`] bytes are held back: a longer line is
 //! cut where no secret is, after at least [`LOOKAHEAD`] more bytes have been seen.
 
-use std::borrow::Cow;
-
 mod addresses;
 mod anchors;
 mod announced;
@@ -20,17 +18,18 @@ mod pattern;
 mod placeholders;
 mod private_key;
 mod rules;
+mod scan;
 mod shapes;
 mod signs;
 mod values;
 
-use anchors::Anchor;
+use anchors::Found;
 use announced::Announced;
 pub(crate) use known::may_hold_secret;
 pub use known::{Known, know_by};
 pub(crate) use names::is_secret_name;
 use private_key::Record;
-use shapes::Passed;
+use scan::{Span, mark, moved, replace, scan};
 pub(crate) use values::{redact_number, redact_value};
 
 /// The most bytes that are held back of an unfinished line.
@@ -63,6 +62,8 @@ pub struct Redactor {
     record: Option<Record>,
     state: State,
     known: Option<&'static Known>,
+    /// The words of the text that is looked at; kept for its room.
+    found: Vec<Found>,
 }
 
 impl Default for Redactor {
@@ -74,6 +75,7 @@ impl Default for Redactor {
             record: None,
             state: State::Text,
             known: known::known(),
+            found: Vec::new(),
         }
     }
 }
@@ -86,20 +88,6 @@ enum State {
     PrivateKey { swallowed: usize, indent: usize },
     /// Inside one token longer than a line may be.
     LongToken,
-}
-
-/// A secret's place in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Span {
-    /// Where what makes it a secret begins: its name, or itself.
-    context: usize,
-    start: usize,
-    end: usize,
-    kind: &'static str,
-    /// Whether the secret goes on in the next line.
-    open: bool,
-    /// Set when the mark must stand in quotes: how long one is, with its backslashes.
-    quote: Option<usize>,
 }
 
 impl Redactor {
@@ -128,22 +116,75 @@ impl Redactor {
     pub fn push_to(&mut self, piece: &str, out: &mut String) {
         let mut rest = piece;
         while !rest.is_empty() {
-            let plain = self.plain_lines(rest);
-            out.push_str(&rest[..plain]);
-            rest = &rest[plain..];
-            let (taken, after) = rest.split_at(self.room_in(rest));
-            rest = after;
-            if self.held.is_empty() && taken.ends_with('\n') {
-                self.on_line(taken, out);
-                continue;
+            let lines = if self.held.is_empty() {
+                whole_lines(rest)
+            } else {
+                0
+            };
+            if lines > 0 {
+                self.on_lines(&rest[..lines], out);
+                rest = &rest[lines..];
+            } else {
+                let (taken, after) = rest.split_at(self.room_in(rest));
+                self.on_part(taken, out);
+                rest = after;
             }
-            self.held.push_str(taken);
-            if self.held.ends_with('\n') {
-                let line = std::mem::take(&mut self.held);
-                self.on_line(&line, out);
-            } else if self.held.len() >= HOLD {
-                self.on_full(out);
+        }
+    }
+
+    /// Takes whole lines. Those are passed over at once in which no word hints at a secret.
+    fn on_lines(&mut self, text: &str, out: &mut String) {
+        let mut all = std::mem::take(&mut self.found);
+        anchors::collect(text, self.known, &mut all);
+        let mut found = all.as_slice();
+        let mut in_line = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            if self.is_at_rest() {
+                let Some(next) = found.first() else {
+                    out.push_str(&text[at..]);
+                    break;
+                };
+                let line = memchr::memrchr(b'\n', &text.as_bytes()[at..next.start]);
+                let line = line.map_or(at, |before| at + before + 1);
+                out.push_str(&text[at..line]);
+                at = line;
             }
+            let end = line_end(text, at);
+            let n = found.iter().take_while(|word| word.start < end).count();
+            let (here, later) = found.split_at(n);
+            in_line.clear();
+            in_line.extend(here.iter().map(|word| word.moved_left(at)));
+            self.on_whole_line(&text[at..end], &in_line, out);
+            (found, at) = (later, end);
+        }
+        self.found = all;
+    }
+
+    fn on_whole_line(&mut self, line: &str, found: &[Found], out: &mut String) {
+        if line.len() > HOLD {
+            let mut rest = line;
+            while !rest.is_empty() {
+                let (taken, after) = rest.split_at(self.room_in(rest));
+                self.on_part(taken, out);
+                rest = after;
+            }
+        } else if self.state == State::Text {
+            self.on_text_line(line, found, out);
+            self.before = None;
+        } else {
+            self.on_line(line, out);
+        }
+    }
+
+    /// Takes as much as there is room for.
+    fn on_part(&mut self, taken: &str, out: &mut String) {
+        self.held.push_str(taken);
+        if self.held.ends_with('\n') {
+            let line = std::mem::take(&mut self.held);
+            self.on_line(&line, out);
+        } else if self.held.len() >= HOLD {
+            self.on_full(out);
         }
     }
 
@@ -154,23 +195,6 @@ impl Redactor {
             && self.announced.is_none()
             && self.record.is_none()
             && self.state == State::Text
-    }
-
-    /// Counts the bytes of the whole lines at a text's start that nothing hints at.
-    fn plain_lines(&self, text: &str) -> usize {
-        if !self.is_at_rest() {
-            return 0;
-        }
-        let upto = known::first_hint(text, self.known).unwrap_or(text.len());
-        // The hint may have begun as many bytes before it was seen.
-        let upto = upto.saturating_sub(anchors::BEGINS_BEFORE);
-        let lines = memchr::memrchr(b'\n', &text.as_bytes()[..upto]).map_or(0, |at| at + 1);
-        // Overlong lines are cut the same way whatever comes before them.
-        if text.as_bytes()[..lines].len() > HOLD && longest_line(&text[..lines]) >= HOLD {
-            0
-        } else {
-            lines
-        }
     }
 
     /// Ends the text and gives out what was held back.
@@ -196,7 +220,7 @@ impl Redactor {
     /// Counts the bytes to take: up to a line's end or a full hold, whichever is first, so that
     /// what is judged at once depends on the text alone and never on its pieces.
     fn room_in(&self, text: &str) -> usize {
-        let line = memchr::memchr(b'\n', text.as_bytes()).map_or(text.len(), |at| at + 1);
+        let line = line_end(text, 0);
         let mut room = HOLD.saturating_sub(self.held.len()).min(line);
         while !text.is_char_boundary(room) {
             room += 1;
@@ -207,7 +231,7 @@ impl Redactor {
     /// Takes a line with its end, or the last one without.
     fn on_line(&mut self, line: &str, out: &mut String) {
         match self.state {
-            State::Text => self.on_text_line(line, out),
+            State::Text => self.on_any_line(line, out),
             State::PrivateKey { swallowed, indent } => {
                 self.on_key_line(line, swallowed, indent, out)
             }
@@ -218,12 +242,19 @@ impl Redactor {
         }
     }
 
-    fn on_text_line(&mut self, line: &str, out: &mut String) {
+    fn on_any_line(&mut self, line: &str, out: &mut String) {
+        let mut found = std::mem::take(&mut self.found);
+        anchors::collect(line, self.known, &mut found);
+        self.on_text_line(line, &found, out);
+        self.found = found;
+    }
+
+    fn on_text_line(&mut self, line: &str, found: &[Found], out: &mut String) {
         let (content, end) = line
             .strip_suffix('\n')
             .map_or((line, ""), |content| (content, "\n"));
-        let spans = self.scan_line(content);
-        out.push_str(&self.settle(content, &spans));
+        let spans = self.scan_line(content, found);
+        self.settle(content, &spans, found, out);
         if let Some(key) = spans.last().filter(|span| span.open) {
             self.state = State::PrivateKey {
                 swallowed: 0,
@@ -235,9 +266,9 @@ impl Redactor {
     }
 
     /// Finds every secret of one line, and what the line before announced.
-    fn scan_line(&mut self, content: &str) -> Vec<Span> {
+    fn scan_line(&mut self, content: &str, found: &[Found]) -> Vec<Span> {
         let announced = self.announced.take();
-        let mut spans = scan(content, self.before, self.known);
+        let mut spans = scan(content, found, self.before, self.known);
         let mut goes_on = None;
         if let Some(announced) = announced {
             let alone = announced.find(content);
@@ -248,10 +279,10 @@ impl Redactor {
             let (key, is_over) = record.find(content);
             spans.extend(key);
             self.record = (!is_over).then_some(record);
-        } else {
+        } else if found.iter().any(Found::may_be_of_key) {
             self.record = Record::opened_by(content);
         }
-        spans = join(spans);
+        scan::join(&mut spans);
         if self.before.is_none() {
             self.announced = Announced::by(content)
                 .or(goes_on)
@@ -265,7 +296,7 @@ impl Redactor {
             self.state = State::Text;
             self.before = Some('-');
             if end < line.len() {
-                self.on_text_line(&line[end..], out);
+                self.on_any_line(&line[end..], out);
             }
         } else if private_key::is_body(line, indent) && swallowed < HOLD {
             self.state = State::PrivateKey {
@@ -276,7 +307,7 @@ impl Redactor {
             out.push('\n');
             self.state = State::Text;
             self.before = None;
-            self.on_text_line(line, out);
+            self.on_any_line(line, out);
         }
     }
 
@@ -311,47 +342,83 @@ impl Redactor {
     }
 
     /// Replaces the spans, then looks again until nothing is found: a mark is a boundary that the
-    /// secret beside it may have lacked.
-    fn settle<'a>(&self, text: &'a str, spans: &[Span]) -> Cow<'a, str> {
+    /// secret beside it may have lacked. No word begins or ends in a mark, so those of before are all.
+    fn settle(&self, text: &str, spans: &[Span], found: &[Found], out: &mut String) {
         if spans.is_empty() {
-            return Cow::Borrowed(text);
+            out.push_str(text);
+            return;
         }
-        let mut clean = replace(text, spans);
+        let start = out.len();
+        replace(text, spans, out);
+        let mut found = moved(found, spans);
         loop {
-            let again = scan(&clean, self.before, self.known);
+            let again = scan(&out[start..], &found, self.before, self.known);
             if again.is_empty() {
-                return Cow::Owned(clean);
+                return;
             }
-            clean = replace(&clean, &again);
+            found = moved(&found, &again);
+            let clean = out.split_off(start);
+            replace(&clean, &again, out);
         }
     }
 
     /// Gives out the beginning of `held` and returns what must wait.
     fn cut(&mut self, held: String, out: &mut String) -> String {
-        let spans = scan(&held, self.before, self.known);
         let mut at = word_start(&held, held.len() - LOOKAHEAD);
+        let mut found = std::mem::take(&mut self.found);
+        // What begins further on reaches no further back than the cut.
+        let near = held.ceil_char_boundary(at + REACH);
+        anchors::collect(&held[..near], self.known, &mut found);
+        let mut spans = scan(&held, &found, self.before, self.known);
         for span in spans.iter().rev() {
             if span.context < at && at < span.end {
                 at = span.context;
             }
         }
         if at == 0 {
+            anchors::collect(&held, self.known, &mut found);
+            spans = scan(&held, &found, self.before, self.known);
             // A secret begins here: it goes out as soon as its end is seen, or else it is a long token.
             let first = spans.first().filter(|span| span.end == held.len());
             if let Some(span) = first {
                 out.push_str(&held[..span.start]);
                 out.push_str(&mark(span.kind));
                 self.state = State::LongToken;
+                self.found = found;
                 return String::new();
             }
             at = spans.first().map_or(held.len(), |span| span.end);
         }
         let (now, later) = held.split_at(at);
-        let done: Vec<Span> = spans.into_iter().filter(|span| span.end <= at).collect();
-        out.push_str(&self.settle(now, &done));
+        spans.retain(|span| span.end <= at);
+        found.retain(|word| word.end <= at);
+        self.settle(now, &spans, &found, out);
+        self.found = found;
         self.before = now.chars().next_back();
         later.to_owned()
     }
+}
+
+/// How far beyond a cut a word may begin that has to do with what stands before the cut, in bytes.
+const REACH: usize = 512;
+
+/// The most bytes of whole lines that are looked through at once.
+const MOST_LINES: usize = 1 << 18;
+
+/// Counts the bytes of the whole lines at a text's start, or of as many as are looked through at once.
+fn whole_lines(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let last = |bytes| memchr::memrchr(b'\n', bytes).map(|at| at + 1);
+    bytes
+        .get(..MOST_LINES)
+        .and_then(last)
+        .or_else(|| last(bytes))
+        .unwrap_or(0)
+}
+
+/// Where the line ends that begins at a place: after its line feed.
+fn line_end(text: &str, at: usize) -> usize {
+    memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |n| at + n + 1)
 }
 
 /// Moves a place back to the start of a word where there is one near, else to a character's start.
@@ -377,92 +444,11 @@ fn ends_token(next: char) -> bool {
         )
 }
 
-/// Finds every secret of one line, in order, overlapping finds joined.
-fn scan(text: &str, before: Option<char>, known: Option<&Known>) -> Vec<Span> {
-    let Some(hint) = known::first_hint(text, known) else {
-        return Vec::new();
-    };
-    let mut found = private_key::find(text);
-    found.extend(shapes::find_dotted(text));
-    found.extend(addresses::find_logins(text));
-    found.extend(known.map(|known| known.find(text)).unwrap_or_default());
-    found.extend(at_anchors(
-        text,
-        hint.saturating_sub(anchors::BEGINS_BEFORE),
-        before,
-    ));
-    join(found)
-}
-
-fn join(mut found: Vec<Span>) -> Vec<Span> {
-    found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
-    let mut joined: Vec<Span> = Vec::new();
-    for span in found {
-        match joined.last_mut() {
-            Some(last) if span.start < last.end => {
-                last.end = last.end.max(span.end);
-                last.context = last.context.min(span.context);
-                last.open |= span.open;
-            }
-            Some(_) | None => joined.push(span),
-        }
-    }
-    joined
-}
-
-fn at_anchors(text: &str, from: usize, before: Option<char>) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
-    let mut passed = Passed::default();
-    let mut name_end = None;
-    for found in anchors::all(text, from) {
-        // What lies inside a secret leads to none; what would need work twice is passed over.
-        if spans
-            .last()
-            .is_some_and(|last| last.start <= found.start && found.end <= last.end)
-        {
-            continue;
-        }
-        spans.extend(match found.anchor {
-            Anchor::Rule(number) => shapes::find(number, found, text, before, &mut passed),
-            // Of words that end in one place one name is made.
-            Anchor::Name if name_end == Some(found.end) => None,
-            Anchor::Name => {
-                name_end = Some(found.end);
-                pairs::find(text, found.end)
-            }
-        });
-    }
-    spans
-}
-
 /// A value whose string goes on in the next line.
 fn continued(line: &str, last: &Span) -> Option<Announced> {
     let is_cut = line.ends_with('\\') && last.end + 1 >= line.len() && !last.open;
     let is_kept = matches!(last.kind, "token" | "key" | "secret" | "password");
     (is_cut && is_kept).then(|| Announced::continued(last.kind))
-}
-
-fn longest_line(text: &str) -> usize {
-    text.split('\n').map(str::len).max().unwrap_or(0)
-}
-
-fn replace(text: &str, spans: &[Span]) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut from = 0;
-    for span in spans {
-        clean.push_str(&text[from..span.start]);
-        let quote = span
-            .quote
-            .map_or(String::new(), |len| "\\".repeat(len - 1) + "\"");
-        clean.extend([&quote, &mark(span.kind), &quote].map(String::as_str));
-        from = span.end;
-    }
-    clean.push_str(&text[from..]);
-    clean
-}
-
-fn mark(kind: &str) -> String {
-    format!("{MARK}{kind}]")
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use super::Span;
 use super::judge::{is_credential, is_random};
 use super::rules::Letters;
+use super::scan::Span;
 use super::signs::is_blank;
 
 /// Finds the password, or the token in place of a name, in a text that begins with `://` or `:\/\/`.

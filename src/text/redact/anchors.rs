@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use memchr::memchr_iter;
 
 use super::addresses::logins;
+use super::known::Known;
 use super::names::NAMES;
 use super::rules::{RULES, Shape};
 
@@ -18,6 +19,8 @@ pub(super) enum Anchor {
     Rule(usize),
     /// The end of a name under which secrets are kept.
     Name,
+    /// No word, but a sign that a token of parts, a login or a known value may be in the line.
+    Sign,
 }
 
 /// One word in a text.
@@ -28,8 +31,29 @@ pub(super) struct Found {
     pub(super) end: usize,
 }
 
-/// How many bytes before the place of a hint its word may have begun.
-pub(super) const BEGINS_BEFORE: usize = 48;
+impl Found {
+    fn sign(at: usize) -> Self {
+        Self {
+            anchor: Anchor::Sign,
+            start: at,
+            end: at + 1,
+        }
+    }
+
+    /// The same word in a text without so many of the first bytes.
+    pub(super) fn moved_left(self, by: usize) -> Self {
+        Self {
+            start: self.start - by,
+            end: self.end - by,
+            ..self
+        }
+    }
+
+    /// Tells whether it may be one of the names in the first line of a private key, which are long.
+    pub(super) fn may_be_of_key(&self) -> bool {
+        self.anchor == Anchor::Name && self.end - self.start >= "private key".len()
+    }
+}
 
 /// All words, by four bytes that each has.
 struct Words {
@@ -42,12 +66,11 @@ struct Words {
 }
 
 /// Four bytes, letters of either case being the same, and the place in a word where they stand.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Four {
-    bucket: u32,
     four: u32,
-    word: usize,
-    offset: usize,
+    word: u16,
+    offset: u16,
 }
 
 const TABLE_BITS: u32 = 18;
@@ -76,18 +99,23 @@ impl Words {
                 words.push((*word, Anchor::Rule(number)));
             }
         }
-        for name in NAMES {
-            enter(name.as_bytes(), words.len(), &|_| true, &mut fours);
+        // A name that ends in another one is found with it.
+        let ends_in_other = |name: &str| {
+            let mut others = NAMES.iter().filter(|other| other.len() < name.len());
+            others.any(|other| name.ends_with(other))
+        };
+        for name in NAMES.into_iter().filter(|name| !ends_in_other(name)) {
+            enter(name.as_bytes(), words.len(), &ends_name, &mut fours);
             words.push((name, Anchor::Name));
         }
-        fours.sort_unstable();
+        fours.sort_unstable_by_key(|four| (bucket(four.four), four.four, four.word, four.offset));
         fours.dedup();
         let mut bits = Box::new([0; N_BITS / 64]);
         for four in &fours {
             let place = place(four.four);
             bits[place / 64] |= 1 << (place % 64);
         }
-        let begins = |bucket: u32| fours.partition_point(|four| four.bucket < bucket);
+        let begins = |bucket: u32| fours.partition_point(|four| self::bucket(four.four) < bucket);
         let buckets = (0..=1 << BUCKET_BITS).map(|bucket| u32::try_from(begins(bucket)));
         let buckets = buckets.map(|begin| begin.unwrap_or(u32::MAX)).collect();
         Self {
@@ -99,7 +127,7 @@ impl Words {
     }
 
     /// Tells `found` about every word in the order of the fours by which they are seen, until it returns true.
-    fn each(&self, bytes: &[u8], from: usize, found: &mut dyn FnMut(Found) -> bool) {
+    fn each(&self, bytes: &[u8], from: usize, found: &mut impl FnMut(Found) -> bool) {
         let mut at = from;
         while let Some(window) = bytes
             .get(at..)
@@ -129,16 +157,19 @@ impl Words {
     }
 
     /// Looks for the words that have the four bytes which begin at a place.
-    fn at_hint(&self, bytes: &[u8], at: usize, found: &mut dyn FnMut(Found) -> bool) -> bool {
+    fn at_hint(&self, bytes: &[u8], at: usize, found: &mut impl FnMut(Found) -> bool) -> bool {
         let four = bytes.get(at..at + 4).map(folded).unwrap_or_default();
         let bucket = bucket(four) as usize;
         let border = |bucket: usize| self.buckets.get(bucket).map_or(0, |begin| *begin as usize);
         let fours = self.fours.get(border(bucket)..border(bucket + 1));
         for hint in fours.unwrap_or_default() {
-            let Some((word, anchor)) = self.words.get(hint.word) else {
+            if hint.four != four {
+                continue;
+            }
+            let Some((word, anchor)) = self.words.get(usize::from(hint.word)) else {
                 continue;
             };
-            let Some(start) = at.checked_sub(hint.offset).filter(|_| hint.four == four) else {
+            let Some(start) = at.checked_sub(usize::from(hint.offset)) else {
                 continue;
             };
             let end = start + word.len();
@@ -157,6 +188,11 @@ impl Words {
         let place = place(four);
         (self.bits[(place / 64) % (N_BITS / 64)] >> (place % 64) & 1) as u32
     }
+}
+
+/// Tells whether a name may end before a byte and lead to a value.
+pub(super) fn ends_name(next: u8) -> bool {
+    next.is_ascii() && !next.is_ascii_alphanumeric() && !matches!(next, b'_' | b'-' | b'.')
 }
 
 fn folded(four: &[u8]) -> u32 {
@@ -191,11 +227,11 @@ fn enter(word: &[u8], number: usize, may_follow: &dyn Fn(u8) -> bool, fours: &mu
     };
     if let Some((offset, four)) = word.windows(4).enumerate().min_by_key(seldom) {
         let four = folded(four);
+        // There are some hundred short words.
         fours.push(Four {
-            bucket: bucket(four),
             four,
-            word: number,
-            offset,
+            word: u16::try_from(number).unwrap_or(u16::MAX),
+            offset: u16::try_from(offset).unwrap_or(u16::MAX),
         });
     }
 }
@@ -210,33 +246,44 @@ fn commonness(byte: u8) -> u32 {
     }
 }
 
-/// Finds a place at or a little after which the first word is: nothing before it belongs to one but for
-/// [`BEGINS_BEFORE`] bytes.
-pub(super) fn first_hint(text: &str) -> Option<usize> {
+/// Tells whether [`collect`] would find anything.
+pub(super) fn has_hint(text: &str, known: Option<&Known>) -> bool {
     let bytes = text.as_bytes();
-    let mut hint = None;
-    WORDS.each(bytes, 0, &mut |found| {
-        hint = Some(found.end - 1);
+    let mut has_word = false;
+    WORDS.each(bytes, 0, &mut |_| {
+        has_word = true;
         true
     });
-    let upto = hint.unwrap_or(bytes.len());
-    let dotted = dots(&bytes[..bytes.len().min(upto + 8)]).next();
-    let login = logins(&bytes[..bytes.len().min(upto + 1)]).next();
-    [hint, dotted, login].into_iter().flatten().min()
+    has_word
+        || dots(bytes).chain(logins(bytes)).next().is_some()
+        || known.is_some_and(|known| known.places(text).next().is_some())
 }
 
-/// Finds every word that begins at or after `from`, in the order of their ends.
-pub(super) fn all(text: &str, from: usize) -> Vec<Found> {
-    let mut all = Vec::new();
-    WORDS.each(text.as_bytes(), from, &mut |found| {
-        all.push(found);
+/// Puts into `all` every word of a text and every sign of what no word announces, in the order of their ends.
+pub(super) fn collect(text: &str, known: Option<&Known>, all: &mut Vec<Found>) {
+    all.clear();
+    let bytes = text.as_bytes();
+    let order = |found: &Found| (found.end, found.start);
+    WORDS.each(bytes, 0, &mut |found| {
+        // Words are seen nearly in order.
+        let mut at = all.len();
+        while at > 0
+            && all
+                .get(at - 1)
+                .is_some_and(|last| order(last) > order(&found))
+        {
+            at -= 1;
+        }
+        all.insert(at, found);
         false
     });
-    let order = |found: &Found| (found.end, found.start);
-    if !all.is_sorted_by_key(order) {
+    let n_words = all.len();
+    all.extend(dots(bytes).chain(logins(bytes)).map(Found::sign));
+    let known = known.into_iter().flat_map(|known| known.places(text));
+    all.extend(known.map(Found::sign));
+    if all.len() > n_words {
         all.sort_by_key(order);
     }
-    all
 }
 
 /// Finds dots with another one seven bytes on, as tokens of three parts have them, and those after `pat` and
@@ -257,37 +304,36 @@ mod tests {
     use super::*;
 
     fn is_hinted(text: &str) -> bool {
-        first_hint(text).is_some()
+        has_hint(text, None)
     }
 
     #[test]
     fn ordinary_words_are_passed_over() {
-        let plain = "the state file is written after every step, naïve 漢字 🦀";
-        assert_eq!(first_hint(plain).map(|at| &plain[..=at]), None);
-        let plain = r#"{"type":"stream_event","uuid":"0195e7b0-63b1-7a2c-8f3d"}"#;
-        assert_eq!(first_hint(plain).map(|at| &plain[..=at]), None);
+        for plain in [
+            "the state file is written after every step, naïve 漢字 🦀",
+            r#"{"type":"stream_event","uuid":"0195e7b0-63b1-7a2c-8f3d"}"#,
+        ] {
+            let mut all = Vec::new();
+            collect(plain, None, &mut all);
+            assert_eq!(all, [], "{plain}");
+            assert!(!is_hinted(plain));
+        }
         assert!(is_hinted("a Token") && is_hinted("GLPAT-x") && is_hinted("x://y"));
-    }
-
-    #[test]
-    fn no_word_begins_further_before_its_hint() {
-        let longest = WORDS.words.iter().map(|(word, _)| word.len()).max();
-        assert!(
-            longest.is_some_and(|longest| longest <= BEGINS_BEFORE),
-            "{longest:?}"
-        );
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
-        fn no_word_is_missed(left in "[ -~é漢]{0,9}", number in any::<prop::sample::Index>(), right in "[0-9a-f]{4}[ -~]{1,9}", upper in any::<bool>()) {
-            let (word, _) = number.get(&WORDS.words);
+        fn no_word_is_missed(left in "[ -~é漢]{0,9}", number in any::<prop::sample::Index>(), sign in "[ -,:-?]", letters in "[0-9a-f]{4}", rest in "[ -~]{1,9}", upper in any::<bool>()) {
+            let (word, anchor) = number.get(&WORDS.words);
+            let right = if *anchor == Anchor::Name { sign + &rest } else { letters + &rest };
             let text = format!("{left}{}{right}", if upper { word.to_uppercase() } else { (*word).to_owned() });
-            prop_assert!(first_hint(&text).is_some_and(|at| at < left.len() + word.len() + 2));
             let is_there = |found: &Found| found.start == left.len() && found.end == left.len() + word.len();
-            prop_assert!(all(&text, 0).iter().any(is_there));
+            let mut all = Vec::new();
+            collect(&text, None, &mut all);
+            prop_assert!(is_hinted(&text) && all.iter().any(is_there));
+            prop_assert!(all.is_sorted_by_key(|found| (found.end, found.start)));
         }
     }
 }

@@ -3,10 +3,10 @@
 //!
 //! Refuses to look further than one line: what stands there is judged as if it stood beside its name.
 
-use super::Span;
 use super::judge::{is_scrambled, is_strong};
 use super::names::is_secret_name;
 use super::pairs::{name_start, quoted_or_bare};
+use super::scan::Span;
 use super::signs::{self, is_blank};
 use super::values::Sign;
 

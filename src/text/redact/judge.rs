@@ -11,13 +11,25 @@ pub(super) fn always(_secret: &str) -> bool {
 
 /// Not the same character over and over, as examples have it.
 pub(super) fn is_varied(secret: &str) -> bool {
-    let tail = secret
-        .rsplit(['-', '_', '.'])
-        .find(|part| part.len() > 3)
-        .unwrap_or(secret);
-    let tail = tail.as_bytes();
+    let tail = last_part(secret.as_bytes());
     let body = &tail[tail.len().saturating_sub(8)..];
     body.iter().any(|byte| Some(byte) != body.first())
+}
+
+/// The last part of more than three bytes, or all.
+fn last_part(secret: &[u8]) -> &[u8] {
+    let mut left = secret;
+    loop {
+        let sign = memchr::memrchr3(b'-', b'_', b'.', left);
+        let (before, part) = left.split_at(sign.map_or(0, |at| at + 1));
+        if part.len() > 3 {
+            return part;
+        }
+        match before.split_last() {
+            Some((_, before)) => left = before,
+            None => return secret,
+        }
+    }
 }
 
 /// As [`is_varied`], and not put together from words either: `sk-ant-your-key`.

@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use super::anchors;
 use super::names::is_secret_name;
+use super::scan::Span;
 use super::values::stands_for_secret;
-use super::{Span, anchors};
 
 /// The shortest value that is replaced, in bytes: a shorter one is likely to be a word.
 const SHORTEST: usize = 8;
@@ -64,8 +65,9 @@ impl Known {
         spans.collect()
     }
 
-    fn first(&self, text: &str) -> Option<usize> {
-        self.automaton.find(text).map(|found| found.start())
+    /// Where the values begin in a text.
+    pub(super) fn places<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
+        self.automaton.find_iter(text).map(|found| found.start())
     }
 }
 
@@ -75,18 +77,9 @@ pub(super) fn known() -> Option<&'static Known> {
     KNOWN.get_or_init(ask).as_ref()
 }
 
-/// Finds the first place at or after which a secret may be: nothing before it belongs to one.
-pub(super) fn first_hint(text: &str, known: Option<&Known>) -> Option<usize> {
-    let hint = anchors::first_hint(text);
-    // A value further on than the hint need not be known yet.
-    let until = hint.map_or(text.len(), |hint| text.floor_char_boundary(hint));
-    let value = known.and_then(|known| known.first(&text[..until]));
-    [hint, value].into_iter().flatten().min()
-}
-
 /// Tells whether a text needs a closer look at all.
 pub(crate) fn may_hold_secret(text: &str) -> bool {
-    first_hint(text, known()).is_some()
+    anchors::has_hint(text, known())
 }
 
 fn names_secret(name: &str) -> bool {

@@ -118,27 +118,29 @@ pub(super) static NAMES: [&str; 112] = [
     "static key v1",
 ];
 
-/// How whole names of secrets end, part by part; between two parts may stand `_`, `-`, or nothing.
-static ENDINGS: [&[&str]; 19] = [
-    &["token"],
-    &["secret"],
-    &["password"],
-    &["passwd"],
-    &["passphrase"],
-    &["passcode"],
-    &["api", "key"],
-    &["access", "key"],
-    &["access", "key", "id"],
-    &["secret", "key"],
-    &["secret", "key", "base"],
-    &["private", "key"],
-    &["signing", "key"],
-    &["encryption", "key"],
-    &["auth", "key"],
-    &["account", "key"],
-    &["master", "key"],
-    &["subscription", "key"],
-    &["shared", "key"],
+/// How whole names of secrets end.
+static ENDINGS: [&str; 6] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+];
+
+/// What stands before `key` in them; between the two may stand `_`, `-`, `.`, or nothing.
+static KEYS: [&str; 11] = [
+    "api",
+    "access",
+    "secret",
+    "private",
+    "signing",
+    "encryption",
+    "auth",
+    "account",
+    "master",
+    "subscription",
+    "shared",
 ];
 
 /// How they end, too: as it is written here.
@@ -154,7 +156,7 @@ static TAILS: [&str; 9] = [
     "secret_id",
 ];
 
-/// Words in names that keep no secret: pages, counts, public halves.
+/// Words in names that keep no secret: pages, counts, public halves. They begin with `c`, `n` or `p`.
 static HARMLESS: [&str; 9] = [
     "public",
     "pagetoken",
@@ -179,13 +181,31 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         .any(|whole| name.eq_ignore_ascii_case(whole));
     let ends = is_whole
         || TAILS.iter().any(|tail| ends_with(name, tail).is_some())
-        || ENDINGS.iter().any(|parts| ends_in_parts(name, parts));
+        || ENDINGS
+            .iter()
+            .any(|ending| ends_with(name, ending).is_some())
+        || ends_in_key(name, &KEYS)
+        || ends_in_part(name, "id").is_some_and(|before| ends_in_key(before, &["access"]))
+        || ends_in_part(name, "base").is_some_and(|before| ends_in_key(before, &["secret"]));
     ends && !is_harmless(name)
 }
 
 pub(super) fn is_harmless(name: &str) -> bool {
-    HARMLESS.iter().any(|word| contains(name, word)) || has_harmless_part(name)
+    let bytes = name.as_bytes();
+    let begins = |at: usize| {
+        let begins_here = |word: &&str| {
+            let here = bytes.get(at..at + word.len());
+            here.is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        matches!(bytes.get(at), Some(b'p' | b'n' | b'c' | b'P' | b'N' | b'C'))
+            && HARMLESS.iter().any(begins_here)
+    };
+    let places = bytes.len().saturating_sub(SHORTEST_HARMLESS - 1);
+    (0..places).any(begins) || has_harmless_part(name)
 }
+
+/// How long the shortest of the harmless words is.
+const SHORTEST_HARMLESS: usize = 6;
 
 /// Tells whether a name ends in `pass` and means something else: `bypass`, `compass`.
 pub(super) fn is_other_pass(name: &str) -> bool {
@@ -207,42 +227,47 @@ pub(super) fn is_other_pass(name: &str) -> bool {
 }
 
 fn has_harmless_part(name: &str) -> bool {
-    let is_separator = |c: char| matches!(c, '_' | '-' | '.');
-    let mut parts = name.split_inclusive(is_separator);
-    parts.any(|part| {
-        let word = part.strip_suffix(['_', '-']).unwrap_or_default();
-        HARMLESS_PARTS
+    let mut parts = name
+        .as_bytes()
+        .split_inclusive(|byte| matches!(byte, b'_' | b'-' | b'.'));
+    parts.any(|part| match part {
+        [word @ .., b'_' | b'-'] if (3..=6).contains(&word.len()) => HARMLESS_PARTS
             .iter()
-            .any(|harmless| word.eq_ignore_ascii_case(harmless))
+            .any(|harmless| word.eq_ignore_ascii_case(harmless.as_bytes())),
+        _ => false,
     })
 }
 
-fn ends_in_parts(name: &str, parts: &[&str]) -> bool {
-    let mut left = name;
-    for (n_after, part) in parts.iter().rev().enumerate() {
-        let cut = if n_after == 0 {
-            left
-        } else {
-            left.strip_suffix(['_', '-', '.']).unwrap_or(left)
-        };
-        match ends_with(cut, part) {
-            Some(before) => left = before,
-            None => return false,
-        }
-    }
-    true
+fn ends_in_key(name: &str, keys: &[&str]) -> bool {
+    let is_one = |before| keys.iter().any(|key| ends_with(before, key).is_some());
+    ends_in_part(name, "key").is_some_and(is_one)
+}
+
+/// What stands before a part and the sign that may set it off.
+fn ends_in_part<'t>(name: &'t str, part: &str) -> Option<&'t str> {
+    let before = ends_with(name, part)?;
+    Some(before.strip_suffix(['_', '-', '.']).unwrap_or(before))
 }
 
 /// What stands before an ending, in either case.
 pub(super) fn ends_with<'t>(name: &'t str, ending: &str) -> Option<&'t str> {
+    // Most names end otherwise, and their last letter says so.
+    let (last, end) = (name.as_bytes().last()?, ending.as_bytes().last()?);
+    if !last.eq_ignore_ascii_case(end) {
+        return None;
+    }
     let (before, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
     end.eq_ignore_ascii_case(ending).then_some(before)
 }
 
 /// Tells whether a word stands anywhere in a short text, in either case.
 pub(super) fn contains(text: &str, word: &str) -> bool {
+    let first = word.as_bytes().first().map(u8::to_ascii_lowercase);
     let mut windows = text.as_bytes().windows(word.len());
-    windows.any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+    windows.any(|window| {
+        window.first().map(u8::to_ascii_lowercase) == first
+            && window.eq_ignore_ascii_case(word.as_bytes())
+    })
 }
 
 #[cfg(test)]

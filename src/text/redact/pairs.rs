@@ -5,11 +5,13 @@
 
 use std::sync::LazyLock;
 
+use super::MARK;
+use super::anchors::ends_name;
 use super::names::{ends_with, is_harmless, is_other_pass};
 use super::pattern::Pattern;
+use super::scan::Span;
 use super::signs::{self, Way, is_blank};
 use super::values::{Place, Sign, is_bare_secret, is_quoted_secret, is_reported, kind_of};
-use super::{MARK, Span};
 
 /// How far left of its end a name may begin, in bytes.
 const LONGEST_NAME: usize = 96;
@@ -32,7 +34,12 @@ static NAME_OF: LazyLock<Pattern> = LazyLock::new(|| {
 pub(super) fn find(text: &str, end: usize) -> Option<Span> {
     let rest = &text[end..];
     let next = *rest.as_bytes().first()?;
-    if next.is_ascii_alphanumeric() || matches!(next, b'_' | b'-' | b'.') {
+    if !ends_name(next) {
+        return None;
+    }
+    // After these a sign leads to the value, or nothing does; most second looks end here.
+    let is_signed = matches!(next, b'=' | b':');
+    if is_signed && leads_to_mark(rest) {
         return None;
     }
     let start = name_start(text, end);
@@ -41,11 +48,13 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
     }
     let name = &text[start..end];
     // The word inside a mark is no name.
-    let is_expected = text[..start]
-        .trim_end_matches(['"', '\'', '`'])
-        .ends_with("expected ");
+    let is_expected = || {
+        text[..start]
+            .trim_end_matches(['"', '\'', '`'])
+            .ends_with("expected ")
+    };
     if is_harmless(name)
-        || is_expected
+        || is_expected()
         || Place::is_other_key(name)
         || is_other_pass(name)
         || text[..start].ends_with(MARK)
@@ -53,7 +62,11 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
     {
         return None;
     }
-    let mut span = after_sign(text, start, end)
+    let signed = after_sign(text, start, end);
+    if is_signed && signed.is_none() {
+        return None;
+    }
+    let mut span = signed
         .or_else(|| in_tag(text, start, end))
         .or_else(|| after_call(text, start, end))
         .or_else(|| told(text, start, end))
@@ -63,8 +76,19 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
     Some(span)
 }
 
+fn leads_to_mark(rest: &str) -> bool {
+    let value = rest.get(1..).unwrap_or_default();
+    let value = value.strip_prefix(' ').unwrap_or(value);
+    let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
+    value.starts_with(MARK)
+}
+
 /// Tells whether a name is a part of an address of the cloud or of the file of logins: `arn:…:secret:x`.
 fn is_in_path(left: &str) -> bool {
+    // Both end in a sign that few names have before them.
+    if !left.ends_with([':', '/']) {
+        return false;
+    }
     let near = &left[left.ceil_char_boundary(left.len().saturating_sub(160))..];
     let word = near
         .rsplit(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | ','))
@@ -119,6 +143,9 @@ fn next_cell(left: &str, rest: &str) -> Option<usize> {
 
 fn begins_report(rest: &str) -> bool {
     let rest = rest.trim_start_matches(' ');
+    if !rest.starts_with(|c: char| "(iwhfntagcsrup".contains(c)) {
+        return false;
+    }
     let begins = [
         "(",
         "is ",
@@ -151,7 +178,9 @@ fn leads_on(left: &str, name: &str, rest: &str) -> bool {
     let rest_text = rest;
     let rest = rest.trim_start_matches(' ').as_bytes();
     let signs = b"=:,<?+|\"'`\\";
-    let is_sign = rest.first().is_some_and(|first| signs.contains(first));
+    if rest.first().is_some_and(|first| signs.contains(first)) {
+        return true;
+    }
     let is_told = rest.starts_with(b"is")
         || rest.starts_with(b"was")
         || begins_report(rest_text)
@@ -161,22 +190,22 @@ fn leads_on(left: &str, name: &str, rest: &str) -> bool {
     let before = left.trim_end_matches(['"', '\'', ' ']).as_bytes();
     let is_command = || {
         let near = &before[before.len().saturating_sub(80)..];
+        let mut words = near.rsplit(|byte| is_blank(*byte)).take(4);
         let ends = b"vVgGtx:";
         before.last().is_some_and(|last| ends.contains(last))
-            || [
-                &b"login"[..],
-                b"set",
-                b"user",
-                b"connect",
-                b"account",
-                b"ssid",
-            ]
-            .iter()
-            .any(|word| memchr::memmem::find(near, word).is_some())
+            || words.any(|word| COMMANDS.iter().any(|command| ends_in(word, command)))
     };
     let is_long = || rest.iter().take(20).all(u8::is_ascii_graphic) && rest.len() >= 20;
     let is_row = is_row(left, name, rest_text);
-    is_sign || is_told || is_row || is_flag || is_long() || is_command()
+    is_told || is_row || is_flag || is_long() || is_command()
+}
+
+/// What takes a name, and the value of it in the next word but one.
+const COMMANDS: [&[u8]; 6] = [b"login", b"set", b"user", b"connect", b"account", b"ssid"];
+
+fn ends_in(word: &[u8], ending: &[u8]) -> bool {
+    let end = word.get(word.len().saturating_sub(ending.len())..);
+    end.is_some_and(|end| end.eq_ignore_ascii_case(ending))
 }
 
 /// `password x` as all of a line.
@@ -232,6 +261,9 @@ fn after_sign(text: &str, start: usize, end: usize) -> Option<Span> {
     };
     let in_address = sign == Sign::Colon && text[..start].ends_with("://");
     if listed || in_address {
+        return None;
+    }
+    if text[end + way.value..].starts_with(MARK) {
         return None;
     }
     let mut span = quoted_or_bare(text, end + way.value, way.quote, name, sign)?;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::MARK;
 use super::judge::is_varied;
-use super::names::contains;
+use super::names::ends_with;
 use super::pattern::Pattern;
 
 /// Whole values, in either case.
@@ -143,15 +143,40 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || is_word(value)
         || has_shape(value)
         || is_variable_name(value)
-        || is_reference(value)
+        || value.len() >= 12 && !is_varied(value)
+        || is_yours(value)
+        || has_sign(value) && is_signed(value)
+}
+
+/// `your-token`, anywhere.
+fn is_yours(value: &str) -> bool {
+    let begins = |at: usize| {
+        let here = value.as_bytes().get(at..at + 5).unwrap_or_default();
+        matches!(here, [word @ .., b'-' | b'_'] if word.eq_ignore_ascii_case(b"your"))
+    };
+    memchr::memchr2_iter(b'y', b'Y', value.as_bytes()).any(begins)
+}
+
+/// Tells whether there is anything in a value but letters, digits, `_` and `-`.
+pub(super) fn has_sign(value: &str) -> bool {
+    // Without a branch, which the compiler does many bytes at a time.
+    let is_sign = |byte: u8| {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let is_digit = byte.wrapping_sub(b'0') < 10;
+        !(is_letter | is_digit | (byte == b'_') | (byte == b'-'))
+    };
+    value.bytes().fold(false, |any, byte| any | is_sign(byte))
+}
+
+/// What stands for a secret and shows it by a sign.
+fn is_signed(value: &str) -> bool {
+    is_reference(value)
         || is_environment(value)
         || has_template(value)
-        || value.len() >= 12 && !is_varied(value)
         || value.contains('[') && value.contains(MARK)
         || value.contains('*') && value.contains("***")
         || value.ends_with("...")
         || value.ends_with('…')
-        || ["your-", "your_"].iter().any(|word| contains(value, word))
 }
 
 /// `xxxx`, `****`, `----`.
@@ -190,19 +215,35 @@ fn is_word(value: &str) -> bool {
 }
 
 fn has_shape(value: &str) -> bool {
-    let may_begin = |byte: u8| {
-        matches!(
-            byte.to_ascii_lowercase(),
-            b'c' | b'u' | b'i' | b'f' | b'm' | b't' | b's' | b'a' | b'p' | b'b' | b'#'
-        )
-    };
     let first = value.bytes().next().unwrap_or_default();
-    let may_be = may_begin(first) && value.len() <= LONGEST_SHAPE || matches!(first, b'@' | b'!');
+    let begins = |word: &&str| {
+        let start = value.as_bytes().get(..word.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let is_short_type = || {
+        matches!(first.to_ascii_lowercase(), b'i' | b'u' | b'f')
+            && value.bytes().skip(1).all(|byte| byte.is_ascii_digit())
+    };
+    let is_named = || {
+        ["token", "secret", "password", "key", "!"]
+            .iter()
+            .any(|end| ends_with(value, end).is_some())
+    };
+    let is_short = || {
+        first == b'#'
+            || ["char", "uint", "int", "float"].iter().any(begins)
+            || is_short_type()
+            || is_named()
+    };
+    let may_be = matches!(first, b'@' | b'!') || value.len() <= LONGEST_SHAPE && is_short();
     may_be && SHAPES.is_match(value)
 }
 
 /// A setting's own name in place of its value, such as `OPENAI_API_KEY`.
 fn is_variable_name(value: &str) -> bool {
+    if !value.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return false;
+    }
     let before = VARIABLES.iter().find_map(|end| value.strip_suffix(end));
     let is_part = |part: &str| {
         !part.is_empty()

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::Span;
 use super::pattern::Pattern;
+use super::scan::Span;
 
 /// What the marks of private keys say.
 pub(super) const KIND: &str = "private-key";

@@ -4,10 +4,10 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use super::Span;
 use super::anchors::{Found, dots};
 use super::pattern::Pattern;
 use super::rules::{Edge, Letters, RULES, Rule, Shape};
+use super::scan::Span;
 use super::signs::is_blank;
 
 /// How far a pattern looks at first; only what reaches this end is looked at whole.

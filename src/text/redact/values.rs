@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::judge::{is_random, is_scrambled, is_strong, is_wordy, longest_run};
 use super::names::{contains, ends_with, is_secret_name};
 use super::pattern::Pattern;
-use super::placeholders::{is_environment, is_placeholder};
+use super::placeholders::{has_sign, is_environment, is_placeholder};
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy)]
@@ -100,8 +100,16 @@ static NAMED_DIGITS: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-static VERSION_OR_SIZE: LazyLock<Pattern> =
-    LazyLock::new(|| Pattern::new(r"^v?\d+(?:[.:_-]\d+)*[a-zA-Z%]{0,3}$"));
+/// `v1.2.3`, `10ms`, `12:30`: numbers, and at most three letters.
+fn is_version_or_size(value: &str) -> bool {
+    let digits = value.strip_prefix('v').unwrap_or(value);
+    let unit = |c: char| c.is_ascii_alphabetic() || c == '%';
+    let numbers = digits.trim_end_matches(unit);
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.len() - numbers.len() <= 3
+        && numbers.split(['.', ':', '_', '-']).all(is_number)
+}
 
 pub(super) fn kind_of(name: &str) -> &'static str {
     let ends = |ending: &str| ends_with(name, ending).is_some();
@@ -203,7 +211,7 @@ pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
         && (is_phrase && value.split(' ').count() >= 12 || !value.contains(char::is_whitespace))
         && !is_expression(value)
         && !word
-        && !VERSION_OR_SIZE.is_match(value)
+        && !is_version_or_size(value)
 }
 
 /// Tells whether a value is a name, a version or a pattern in code, which no secret looks like.
@@ -223,7 +231,8 @@ fn is_made_of_words(value: &str, place: &Place<'_>) -> bool {
     let plain = value.strip_prefix(['^', '~']).unwrap_or(value);
     let release = plain.split_once('-').filter(|(_, kind)| kind.len() <= 12);
     let plain = release.map_or(plain, |(version, _)| version);
-    let is_version = plain.contains('.')
+    let is_version = plain.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && plain.contains('.')
         && plain
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -240,7 +249,10 @@ fn is_constant(value: &str) -> bool {
                 .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
     };
     let is_word = |part: &&str| part.bytes().all(|byte| byte.is_ascii_uppercase());
-    let n_parts = value.split('_').count();
+    if value.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        return false;
+    }
+    let n_parts = memchr::memchr_iter(b'_', value.as_bytes()).count() + 1;
     n_parts >= 3
         && value.split('_').all(is_part)
         && 2 * value.split('_').filter(is_word).count() >= n_parts
@@ -260,7 +272,7 @@ pub(super) fn is_reported(value: &str) -> bool {
         && !is_placeholder(value)
         && !is_code(value)
         && !value.contains(['/', '@', '\\'])
-        && !VERSION_OR_SIZE.is_match(value)
+        && !is_version_or_size(value)
         && !has_digits_in_names_only(value)
         && (!starts_with_digit || longest_run(value) >= 12)
 }
@@ -354,6 +366,10 @@ fn has_digit_or_mark(value: &str) -> bool {
 }
 
 fn is_code(value: &str) -> bool {
+    has_sign(value) && is_signed_code(value)
+}
+
+fn is_signed_code(value: &str) -> bool {
     value.starts_with(['$', '(', '{', '[', ':', '=', '&'])
         || value.contains("::")
         || value.contains("$(")
@@ -365,8 +381,10 @@ fn is_code(value: &str) -> bool {
 
 /// A variable's field, and no token that happens to have a dot.
 fn is_code_path(value: &str) -> bool {
-    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    value.contains('.') && CODE_PATH.is_match(value) && !(has_digit && longest_run(value) >= 20)
+    let has_digit = || value.bytes().any(|byte| byte.is_ascii_digit());
+    memchr::memchr(b'.', value.as_bytes()).is_some()
+        && CODE_PATH.is_match(value)
+        && !(has_digit() && longest_run(value) >= 20)
 }
 
 /// `token = row2` in code without semicolons.
@@ -425,7 +443,7 @@ fn is_literal(value: &str, place: &Place<'_>) -> bool {
     (digits > 0 && letters > 0 && value.len() >= 6 || value.len() >= 16 && is_scrambled(value))
         && !is_named
         && !is_object
-        && !VERSION_OR_SIZE.is_match(value)
+        && !is_version_or_size(value)
 }
 
 fn has_digits_in_names_only(value: &str) -> bool {
@@ -441,6 +459,5 @@ fn has_digits_in_names_only(value: &str) -> bool {
 }
 
 fn is_duration(value: &str) -> bool {
-    VERSION_OR_SIZE.is_match(value)
-        && value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
+    is_version_or_size(value) && value.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%')
 }
