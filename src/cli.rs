@@ -5,6 +5,7 @@ pub mod config;
 pub mod demo;
 pub mod diff;
 pub mod doctor;
+pub mod export;
 pub mod history;
 pub mod hook;
 pub mod mcp;
@@ -65,6 +66,8 @@ enum Command {
     Diff(diff::DiffArgs),
     /// Lists the finished runs, or opens one to be read
     History(history::HistoryArgs),
+    /// Writes a run as one page, HTML or Markdown, to be shown to others
+    Export(export::ExportArgs),
     /// Takes steps of the run in this repository back, or brings them back
     Undo(undo::UndoArgs),
     /// Tells the instance that runs here to pause, go on, stop, cancel and more
@@ -215,6 +218,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Status(args) => block_on(status::run(args)),
         Command::Diff(args) => block_on(diff::run(args)),
         Command::History(args) => block_on(history::run(args)),
+        Command::Export(args) => block_on(export::run(args)),
         Command::Hook(args) => Ok(hook::run(&args)),
         Command::Mcp(args) => block_on(mcp::run(args)),
         Command::Undo(args) => block_on(undo::run(args)),

@@ -116,11 +116,12 @@ fn tell(out: &mut dyn Write, form: Form, record: &Record<Event>) -> io::Result<(
     }
 }
 
+/// What an event says, in a line or a few; `None` where there is nothing to say.
 #[expect(
     clippy::too_many_lines,
     reason = "one arm an event that is told: a list to read"
 )]
-fn in_words(event: &Event) -> Option<String> {
+pub fn in_words(event: &Event) -> Option<String> {
     Some(match event {
         Event::GoalConfirmed { title, .. } => format!("goal: {title}"),
         Event::PhaseChanged { to, .. } => format!("── {to}"),

@@ -2,6 +2,8 @@
 //!
 //! Refuses to know who answers: a dialog, a slash command or a headless flag.
 
+mod said;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -24,6 +24,7 @@ mod commits;
 mod demo;
 mod dirty;
 mod documents;
+mod export;
 mod failures;
 mod guarded;
 mod held_back;

@@ -5,7 +5,7 @@
 use super::block::{Block, Content, Tone, Who};
 use super::card::Card;
 use crate::domain::event::{Event, News};
-use crate::domain::question::{Answer, CommitTerms};
+use crate::domain::question::CommitTerms;
 use crate::domain::review::{Review, Verdict};
 use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
@@ -42,7 +42,7 @@ pub fn event(event: &Event) -> Vec<Block> {
             &format!("the tree is put back to before step {step}"),
         ),
         Event::Left { reason } => notice(&format!("the program ended here: {reason}")),
-        Event::Answered { answer, .. } => you(&answer_in_words(answer)),
+        Event::Answered { answer, .. } => you(&answer.in_words()),
         Event::FindingSettled { n } => you(&format!("finding {n} is settled")),
         Event::SessionLost { role, reason } => fact(
             Tone::Bad,
@@ -351,44 +351,4 @@ fn tampered(files: &[(String, String)]) -> String {
         "files that only this program writes were changed by somebody else and are restored: {}",
         list.join(", ")
     )
-}
-
-/// An answer as the user would say it.
-fn answer_in_words(answer: &Answer) -> String {
-    match answer {
-        Answer::ForcePass => "let the plan pass".to_owned(),
-        Answer::MoreIterations { n: 1 } => "1 more iteration".to_owned(),
-        Answer::MoreIterations { n } => format!("{n} more iterations"),
-        Answer::EditByHand => "I edit by hand".to_owned(),
-        Answer::CancelRun => "cancel the run".to_owned(),
-        Answer::Edited { .. } => "I am done editing".to_owned(),
-        Answer::ReviewAgain => "review it again".to_owned(),
-        Answer::AcceptAsIs => "accept it as it is".to_owned(),
-        Answer::Execute => "execute the plan".to_owned(),
-        Answer::RequestChanges { text } => format!("change the plan: {text}"),
-        Answer::Retry => "try again".to_owned(),
-        Answer::NewSession => "try again in a new session".to_owned(),
-        Answer::Wait => "wait, and go on by itself then".to_owned(),
-        Answer::SwitchAdapter => "go on at the other CLI".to_owned(),
-        Answer::Stop => "stop, back to the goal".to_owned(),
-        Answer::Texts { answers } => {
-            let list: Vec<&str> = answers.values().map(String::as_str).collect();
-            list.join("\n")
-        }
-        Answer::Dismiss => "decide yourself".to_owned(),
-        Answer::Overwrite => "take the agent's text".to_owned(),
-        Answer::Merge => "merge both texts".to_owned(),
-        Answer::Discard => "put the agent's text aside".to_owned(),
-        Answer::UseDraft => "use the draft".to_owned(),
-        Answer::Include => "commit my changes with the step".to_owned(),
-        Answer::LeaveOut => "leave these files uncommitted".to_owned(),
-        Answer::Allow => "allow the changes".to_owned(),
-        Answer::Keep => "keep the changes".to_owned(),
-        Answer::PutBack => "put the files back".to_owned(),
-        Answer::SkipTests => "go on without tests".to_owned(),
-        Answer::WithoutCommit => "go on without this commit".to_owned(),
-        Answer::ContinueStep => "continue the step".to_owned(),
-        Answer::TreatAsDone => "treat the step as done".to_owned(),
-        Answer::RedoStep => "redo the step".to_owned(),
-    }
 }

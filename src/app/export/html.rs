@@ -1,0 +1,422 @@
+//! The page as HTML: one file, nothing from elsewhere, dark and light as the reader's system is.
+//!
+//! What agents and files say is text: all of it is escaped, and the page lets no script run.
+
+mod prose;
+
+use std::fmt::Write;
+
+use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::findings::{Finding, Stand, Status};
+use crate::domain::ids::At;
+use crate::domain::receipt::Receipt;
+use crate::domain::review::Verdict;
+use crate::domain::session::Usage;
+use crate::domain::turn::Role;
+use crate::text::patch::{LineKind, Patch};
+use crate::text::{clean, n_of, one_line};
+
+use super::{Item, Page, Section, length};
+
+const STYLE: &str = include_str!("html/style.css");
+
+/// Makes a text harmless between tags and in attributes.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The whole page.
+pub fn page(page: &Page) -> String {
+    let mut out = String::new();
+    let title = escape(&page.title());
+    let _ = writeln!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"dark light\">\n\
+         <meta name=\"generator\" content=\"agent-collab {}\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>",
+        env!("CARGO_PKG_VERSION")
+    );
+    out.push_str(&header(page));
+    out.push_str("<main>\n");
+    for (name, id, body) in [
+        ("Goal", "goal", goal(page)),
+        ("Who worked when", "timeline", timeline(page)),
+        ("Plan", "plan", plan(page)),
+        ("Steps", "steps", steps(page)),
+        ("Reviews", "reviews", reviews(page)),
+        ("Findings", "findings", findings(page)),
+        ("Course", "course", course(page)),
+        ("Totals", "totals", totals(page)),
+    ] {
+        if !body.is_empty() {
+            let _ = writeln!(
+                out,
+                "<section id=\"{id}\">\n<h2>{name}</h2>\n{body}</section>"
+            );
+        }
+    }
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+fn header(page: &Page) -> String {
+    let state = &page.state;
+    let execution = state.execution.iter();
+    let done = execution.clone().flat_map(|execution| &execution.done);
+    let n_commits = done
+        .clone()
+        .filter(|record| matches!(record.outcome, StepOutcome::Committed { .. }))
+        .count();
+    let n_steps = state.plan.as_ref().map_or(0, |file| file.plan.steps.len());
+    let facts = [
+        state.phase.name().to_owned(),
+        format!("{} of {}", done.count(), n_of(n_steps, "step")),
+        n_of(n_commits, "commit"),
+        n_of(
+            usize::try_from(state.findings.reviews()).unwrap_or(0),
+            "review",
+        ),
+        format!("{} – {}", page.time(state.created), page.time(page.end())),
+    ];
+    let mut out = format!(
+        "<header>\n<h1 dir=\"auto\">{}</h1>\n<p class=\"facts\">",
+        escape(&page.title())
+    );
+    for fact in facts {
+        let _ = write!(out, "<span>{}</span> ", escape(&fact));
+    }
+    out.push_str("</p>\n");
+    if let Some(problem) = &page.problem {
+        let _ = writeln!(out, "<p class=\"bad\">{}</p>", escape(problem));
+    }
+    out.push_str("</header>\n");
+    out
+}
+
+fn goal(page: &Page) -> String {
+    let goal = page.state.goal.as_ref();
+    goal.map_or_else(String::new, |goal| prose::html(&clean(&goal.text)))
+}
+
+/// Bars of who worked when.
+fn timeline(page: &Page) -> String {
+    let course = &page.state.course;
+    if course.turns().is_empty() {
+        return String::new();
+    }
+    let (from, to) = (page.state.created, page.end());
+    let whole = to.0.saturating_sub(from.0).max(1);
+    let bar = |class: &str, begin: At, end: Option<At>, title: &str| {
+        let end = end.unwrap_or(to);
+        let left = begin.0.saturating_sub(from.0).clamp(0, whole);
+        let wide = end.0.saturating_sub(begin.0).clamp(0, whole - left);
+        // In thousandths, so that no float is printed in a locale's way.
+        let (left, wide) = (left * 1_000 / whole, (wide * 1_000 / whole).max(3));
+        format!(
+            "<i class=\"{class}\" style=\"left:{}.{}%;width:{}.{}%\" title=\"{}\"></i>",
+            left / 10,
+            left % 10,
+            wide / 10,
+            wide % 10,
+            escape(title)
+        )
+    };
+    let mut out = String::from("<div class=\"bars\">\n");
+    for role in [Role::Planner, Role::Reviewer] {
+        let turns = course.turns().iter().filter(|turn| turn.role == role);
+        let bars: String = turns
+            .map(|turn| {
+                bar(
+                    role.name(),
+                    turn.from,
+                    turn.to,
+                    &format!("{}: {}", turn.what, page.took(turn)),
+                )
+            })
+            .collect();
+        let _ = writeln!(
+            out,
+            "<b>{}</b><div>{bars}</div><span>{}</span>",
+            role.name(),
+            length(course.worked(role, to))
+        );
+    }
+    let waits: String = course
+        .waits()
+        .iter()
+        .map(|wait| bar("you", wait.from, wait.to, &one_line(&wait.what)))
+        .collect();
+    let _ = writeln!(
+        out,
+        "<b>waited for you</b><div>{waits}</div><span>{}</span>\n</div>",
+        length(course.waited(to))
+    );
+    out
+}
+
+fn plan(page: &Page) -> String {
+    match page.plan.is_empty() {
+        true => String::new(),
+        false => prose::html(&page.plan),
+    }
+}
+
+fn steps(page: &Page) -> String {
+    let execution = page.state.execution.iter();
+    let records = execution.flat_map(|execution| &execution.done);
+    records.map(|record| step(page, record)).collect()
+}
+
+fn step(page: &Page, record: &StepRecord) -> String {
+    let took = page.state.course.step(record.n).and_then(|step| {
+        let to = step.to?;
+        Some(format!(" · {}", length(to.0.saturating_sub(step.from.0))))
+    });
+    let commit = match &record.outcome {
+        StepOutcome::Committed { commit, .. } => {
+            let short: String = commit.chars().take(12).collect();
+            format!("<code>{}</code>", escape(&short))
+        }
+        StepOutcome::Uncommitted { reason } => {
+            format!(
+                "<span class=\"bad\">not committed: {}</span>",
+                escape(&clean(reason))
+            )
+        }
+        StepOutcome::NoChange => "<span class=\"quiet\">changed nothing</span>".to_owned(),
+    };
+    let mut out = format!(
+        "<article>\n<h3 dir=\"auto\"><span class=\"good\">✓</span> {}. {}</h3>\n<p>{commit} · {}{}</p>\n",
+        record.n,
+        prose::inline(&one_line(&record.text)),
+        escape(&record.tested_in_words()),
+        took.unwrap_or_default()
+    );
+    if let Some(receipt) = &record.receipt {
+        out.push_str(&tested(receipt));
+    }
+    if let Some(patch) = page.diffs.get(&record.n) {
+        out.push_str(&diff(patch));
+    }
+    out.push_str("</article>\n");
+    out
+}
+
+fn tested(receipt: &Receipt) -> String {
+    if receipt.command.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<details><summary><code>{}</code> <span class=\"quiet\">{}</span></summary>\n<pre>{}</pre></details>\n",
+        escape(&one_line(&receipt.command)),
+        length(i64::try_from(receipt.duration_ms).unwrap_or(0)),
+        escape(&clean(&receipt.output_tail))
+    )
+}
+
+fn diff(patch: &Patch) -> String {
+    let (added, removed) = patch.totals();
+    let mut out = format!(
+        "<details><summary>{} <span class=\"good\">+{added}</span> <span class=\"bad\">−{removed}</span></summary>\n<pre class=\"diff\">",
+        n_of(patch.files.len(), "file")
+    );
+    for line in &patch.lines {
+        let class = match line.kind {
+            LineKind::File => "file",
+            LineKind::Hunk => "hunk",
+            LineKind::Added => "good",
+            LineKind::Removed => "bad",
+            LineKind::Note => "quiet",
+            LineKind::Context => "same",
+        };
+        let _ = writeln!(out, "<span class=\"{class}\">{}</span>", escape(&line.text));
+    }
+    out.push_str("</pre></details>\n");
+    out
+}
+
+fn reviews(page: &Page) -> String {
+    let reviews = page.state.course.reviews();
+    if reviews.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<table>\n<tr><th>review</th><th>at</th><th>verdict</th><th>open</th><th>new</th><th>settled</th></tr>\n",
+    );
+    for review in reviews {
+        let verdict = match review.verdict {
+            Verdict::Approved => "<span class=\"good\">✓ approved</span>",
+            Verdict::ChangesRequired => "↻ changes required",
+        };
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td>{}</td><td>{verdict}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            review.review,
+            page.time(review.at),
+            review.n_open,
+            review.n_new,
+            review.n_settled
+        );
+    }
+    out.push_str("</table>\n");
+    out
+}
+
+fn findings(page: &Page) -> String {
+    let all = page.state.findings.all().iter();
+    all.map(|found| finding(page, found)).collect()
+}
+
+fn finding(page: &Page, finding: &Finding) -> String {
+    let remark = &finding.remark;
+    let (sign, class) = match finding.status {
+        Status::Open => ("○ open", "open"),
+        Status::SettledByReview => ("✓ settled", "good"),
+        Status::SettledByUser => ("☑ settled by you", "good"),
+    };
+    let mut out = format!(
+        "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. <em>[{}]</em> {}</h3>\n",
+        remark.n,
+        remark.severity.word(),
+        prose::inline(&one_line(&remark.text))
+    );
+    for (review, response) in &finding.responses {
+        let stand = match response.stand {
+            Stand::Accepted => "accepted",
+            Stand::Rejected => "rejected",
+        };
+        let _ = writeln!(
+            out,
+            "<p dir=\"auto\">↳ {stand} after review {review}: {}</p>",
+            prose::inline(&one_line(&response.reason))
+        );
+    }
+    if let Some(evidence) = page.evidence.get(&remark.n) {
+        let _ = writeln!(
+            out,
+            "<details><summary>evidence</summary>\n<pre dir=\"auto\">{}</pre></details>",
+            escape(evidence)
+        );
+    }
+    out.push_str("</article>\n");
+    out
+}
+
+fn course(page: &Page) -> String {
+    let sections = page
+        .sections
+        .iter()
+        .filter(|section| !section.items.is_empty());
+    sections.map(|section| of_section(page, section)).collect()
+}
+
+fn of_section(page: &Page, section: &Section) -> String {
+    let items: String = section.items.iter().map(item).collect();
+    let Some(turn) = &section.turn else {
+        return format!("<div class=\"between\">\n{items}</div>\n");
+    };
+    let (class, head) = match page.span(turn) {
+        Some(span) => (
+            span.role.name(),
+            format!(
+                "<b>{}</b> {} <span class=\"quiet\">{}</span>",
+                span.role.name(),
+                escape(&span.what),
+                escape(&page.took(span))
+            ),
+        ),
+        None => ("turn", "<b>a turn</b>".to_owned()),
+    };
+    format!("<details class=\"turn {class}\"><summary>{head}</summary>\n{items}</details>\n")
+}
+
+fn item(item: &Item) -> String {
+    match item {
+        Item::You(text) => format!("<div class=\"you\"><b>you</b>{}</div>\n", prose::html(text)),
+        Item::Said(role, text) => {
+            format!(
+                "<div class=\"said {}\">{}</div>\n",
+                role.name(),
+                prose::html(text)
+            )
+        }
+        Item::Thought(_, text) => format!(
+            "<details class=\"thought\"><summary>thinks</summary>{}</details>\n",
+            prose::html(text)
+        ),
+        Item::Call {
+            title,
+            status,
+            output,
+        } if output.is_empty() => format!(
+            "<p class=\"call\"><code>{}</code> <span class=\"quiet\">{}</span></p>\n",
+            escape(title),
+            escape(status)
+        ),
+        Item::Call {
+            title,
+            status,
+            output,
+        } => format!(
+            "<details class=\"call\"><summary><code>{}</code> <span class=\"quiet\">{}</span></summary>\n<pre>{}</pre></details>\n",
+            escape(title),
+            escape(status),
+            escape(output)
+        ),
+        Item::Fact(text) => format!("<p class=\"fact\" dir=\"auto\">{}</p>\n", lines(text)),
+    }
+}
+
+/// A text whose line ends are kept.
+fn lines(text: &str) -> String {
+    escape(text).replace('\n', "<br>\n")
+}
+
+fn totals(page: &Page) -> String {
+    let state = &page.state;
+    let mut out = String::from(
+        "<table>\n<tr><th></th><th>CLI</th><th>turns</th><th>worked</th><th>tokens in</th><th>tokens out</th><th>cost</th></tr>\n",
+    );
+    for role in [Role::Planner, Role::Reviewer] {
+        let Some(session) = state.session(role) else {
+            continue;
+        };
+        let n_turns = state
+            .course
+            .turns()
+            .iter()
+            .filter(|turn| turn.role == role)
+            .count();
+        let used: Usage = state.course.used_by(role);
+        let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
+        let cost = cost.map_or(String::new(), |micro| {
+            format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
+        });
+        let cli = session.version.as_deref().unwrap_or(&session.adapter);
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td>{}</td><td>{n_turns}</td><td>{}</td><td>{}</td><td>{}</td><td>{cost}</td></tr>",
+            role.name(),
+            escape(&one_line(cli)),
+            length(state.course.worked(role, page.end())),
+            used.input_tokens,
+            used.output_tokens
+        );
+    }
+    out.push_str("</table>\n");
+    out
+}

@@ -1,0 +1,112 @@
+//! `agent-collab export`: a run as one page, HTML or Markdown, to be given to somebody else.
+//!
+//! Takes no lock and changes nothing but the file that it is told to write.
+
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::export::{Page, html, markdown};
+use crate::app::history;
+use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::engine::git::GitSettings;
+use crate::store::Layout;
+
+use super::ChoiceArgs;
+
+/// Arguments of `agent-collab export`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "The page holds goal, plan, reviews with their findings, every turn with its calls folded, the diff and the test\n\
+                  receipt of each step, and the totals. It needs nothing from elsewhere and runs no script; secrets and terminal\n\
+                  sequences are taken out.\n\n\
+                  Examples:\n  agent-collab export -o run.html             # the run that lies here, else the last finished one\n  \
+                  agent-collab export 2 --md -o run.md        # the second of `agent-collab history`"
+)]
+pub struct ExportArgs {
+    /// A finished run: its number in `agent-collab history`, its name or a part of it; without it, the last run
+    #[arg(value_name = "NAME|N")]
+    pub run: Option<String>,
+    /// Writes one page of HTML, dark and light; this is so without a flag too
+    #[arg(long, conflicts_with = "md")]
+    pub html: bool,
+    /// Writes Markdown
+    #[arg(long)]
+    pub md: bool,
+    /// Writes to this file, all of it or nothing; without it, to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is no such run, its files cannot be read, or the page cannot be written.
+pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, repository) = find_root(&super::cwd()?, settings).await?;
+    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let here = layout(&root, &loaded.config)?;
+    let wanted = find(here, args.run.as_deref())?;
+    let page = Page::gather(wanted, repository, (&root, &places)).await?;
+    let text = match args.md {
+        true => markdown::page(&page),
+        false => html::page(&page),
+    };
+    match &args.output {
+        Some(path) => {
+            write(path, &text).map_err(|error| {
+                Refusal::error(
+                    format!("cannot write {}: {error}", path.display()),
+                    "name a file in a folder that you may write to",
+                )
+            })?;
+            Ok(0)
+        }
+        None => match io::stdout().write_all(text.as_bytes()) {
+            Ok(()) => Ok(0),
+            Err(_) => Ok(1),
+        },
+    }
+}
+
+/// The run that is meant: the one that lies here, else the last finished one.
+fn find(here: Layout, wanted: Option<&str>) -> Result<Layout, Refusal> {
+    if wanted.is_none() && here.state().is_file() {
+        return Ok(here);
+    }
+    let runs = history::list(&here)?;
+    let found = match wanted {
+        Some(wanted) => history::find(&runs, wanted),
+        None => runs
+            .first()
+            .ok_or_else(|| "there is no run here yet".to_owned()),
+    };
+    let run = found.map_err(|problem| Refusal {
+        problem,
+        hint: "`agent-collab history` lists the finished runs".to_owned(),
+        code: 2,
+    })?;
+    Ok(run.layout.clone())
+}
+
+/// Writes a file so that it holds the old or the new text, never a mixture.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
