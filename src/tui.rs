@@ -471,6 +471,7 @@ impl Screen {
             picked: &self.picked,
             noting: self.noting.as_ref(),
             texts: &self.documents,
+            clock: self.clock_of_day(),
             confirm_enter: self.settings.confirm_enter,
         }
     }

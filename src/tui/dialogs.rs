@@ -36,6 +36,7 @@ use super::calls::Exact;
 use super::documents::Texts;
 use super::sheet::{Sheet, Then};
 use super::versions::Versions;
+use super::words::Clock;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, Question, QuestionKind};
@@ -57,6 +58,8 @@ pub struct Known<'a> {
     pub picked: &'a BTreeMap<String, String>,
     /// The line of the plan that a note is being written on, and what stands there.
     pub noting: Option<&'a (u32, String)>,
+    /// The user's time of day.
+    pub clock: Clock,
     /// The run's documents.
     pub texts: &'a Texts,
     /// Whether a release is asked twice.
@@ -93,7 +96,9 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             message,
             other,
         } => adapter_failed::sheet(id, purpose, (kind, message, other.as_deref()), state),
-        QuestionKind::UsageLimit { .. } => usage_limit::sheet(id, &question.kind, state),
+        QuestionKind::UsageLimit { .. } => {
+            usage_limit::sheet(id, &question.kind, state, known.clock)
+        }
         QuestionKind::Conflict {
             document,
             purpose,

@@ -140,12 +140,7 @@ impl Screen {
                 _ => {}
             }
         }
-        if key.code == KeyCode::Esc
-            && (self.transcript.pick_nothing()
-                || self.findings.pick_nothing()
-                || self.plan.pick_nothing()
-                || self.record.pick_nothing())
-        {
+        if key.code == KeyCode::Esc && self.pick_nothing() {
             return Vec::new();
         }
         if self.is_read_only() && matches!(key.code, KeyCode::Esc | KeyCode::Char('q')) {

@@ -246,6 +246,17 @@ impl Screen {
         }
     }
 
+    /// Points at nothing any more in the tab that is shown; tells whether something was pointed at.
+    pub(super) fn pick_nothing(&mut self) -> bool {
+        match self.tab {
+            Tab::Chat => self.transcript.pick_nothing(),
+            Tab::Plan => self.plan.pick_nothing(),
+            Tab::Comments => self.findings.pick_nothing(),
+            Tab::Log => self.record.pick_nothing(),
+            Tab::Status => false,
+        }
+    }
+
     /// Shows the findings, whatever lies over them.
     pub(super) fn show_comments(&mut self) {
         (self.pager, self.diff) = (None, None);

@@ -63,7 +63,6 @@ pub fn acts(command: &Command) -> bool {
         | Command::Permissions
         | Command::Answer(_)
         | Command::Undo(_)
-        | Command::Diff(_)
         | Command::Resume
         | Command::Refiner(_)
         | Command::Note(_)
@@ -72,6 +71,7 @@ pub fn acts(command: &Command) -> bool {
         Command::Goal(text) => !text.is_empty(),
         Command::History
         | Command::View
+        | Command::Diff(_)
         | Command::Theme(_)
         | Command::Thinking
         | Command::Copy

@@ -1,20 +1,70 @@
 //! What the run changed, and what undoing it would do, looked at beside the loop.
 
+use std::path::PathBuf;
+
 use crate::app::changes::{Looked, of_directory, of_run};
-use crate::app::start::Refusal;
+use crate::app::start::{Found, Refusal, repository_to_read};
+use crate::config::Places;
 use crate::domain::changes::Scope;
 use crate::domain::undo::{Offer, Wish};
 use crate::engine::Engine;
 use crate::engine::changes::Changes;
+use crate::engine::git::Repository;
 use crate::engine::undo::offers;
 use crate::tui::Diff;
 
 use super::ending::End;
 use super::{Done, Shell};
 
+/// A directory whose trees can be looked at.
+#[derive(Clone)]
+pub struct Ground {
+    repository: Option<Repository>,
+    root: PathBuf,
+    places: Places,
+}
+
+impl Ground {
+    /// The ground of a directory that was found.
+    pub fn of(found: &Found) -> Self {
+        Self {
+            repository: found.repository.clone(),
+            root: found.root.clone(),
+            places: found.places.clone(),
+        }
+    }
+}
+
 impl Shell {
+    /// Looks at changes of the run that is looked at; `None` where none is.
+    fn show_diff_of_view(&mut self, scope: Scope) -> Option<()> {
+        let (state, layout) = self.views.run_in_front()?;
+        let ours = self
+            .occupied
+            .as_ref()
+            .map(|occupied| Ground::of(&occupied.found));
+        let ground = self.views.ground.clone().or(ours)?;
+        self.tasks.spawn(async move {
+            let Ground {
+                repository,
+                root,
+                places,
+            } = ground;
+            let git = repository_to_read(repository, (&root, &places), layout.workdir()).await;
+            let looked = match git {
+                Ok(git) => Ok(of_run(git.as_ref(), state.as_ref(), &layout, scope).await),
+                Err(refusal) => Err(refusal),
+            };
+            Done::Looked(scope, Box::new(looked))
+        });
+        Some(())
+    }
+
     /// Looks at changes: of the run at hand, else of the one that lies in the directory.
     pub(super) fn show_diff(&mut self, scope: Scope) -> Result<Option<End>, End> {
+        if self.show_diff_of_view(scope).is_some() {
+            return Ok(None);
+        }
         if let Some(engine) = &self.engine {
             let (git, state) = (engine.repository().cloned(), engine.state().clone());
             let layout = engine.journal().layout().clone();
@@ -40,12 +90,16 @@ impl Shell {
     }
 
     pub(super) fn on_looked(&mut self, scope: Scope, looked: Result<Looked, Refusal>) {
+        let screen = match self.views.top_mut() {
+            Some(viewing) => viewing.front().0,
+            None => &mut self.screen,
+        };
         let Looked { scopes, changes } = match looked {
             Ok(looked) => looked,
             Err(refusal) => {
                 let text = format!("{}\n{}", refusal.problem, refusal.hint);
                 let failed = Diff::Failed(text.trim_end().to_owned());
-                return self.screen.on_diff(scope, vec![scope], failed);
+                return screen.on_diff(scope, vec![scope], failed);
             }
         };
         let diff = match changes {
@@ -53,7 +107,7 @@ impl Shell {
             Ok(Changes::Nothing(why)) => Diff::Nothing(why),
             Err(error) => Diff::Failed(error.to_string()),
         };
-        self.screen.on_diff(scope, scopes, diff);
+        screen.on_diff(scope, scopes, diff);
     }
 
     /// Looks at what undoing or redoing steps would do; the user is asked with what comes back.

@@ -13,6 +13,7 @@ use crate::engine::onlooker::{Onlooker, Seen};
 use crate::store::{Held, InstanceLock, Layout, StoreError};
 use crate::tui::{Elsewhere, PastRun, ReadOnly, Screen, ScreenSettings};
 
+use super::changes::Ground;
 use super::documents::SETTLE;
 use super::ending::End;
 use super::past::{Earlier, Whose};
@@ -26,6 +27,7 @@ pub struct Sight {
     what: What,
     repository: String,
     branch: Option<String>,
+    ground: Ground,
 }
 
 /// What there is to look at.
@@ -58,6 +60,8 @@ pub struct Views {
     listed: Vec<Finished>,
     n_opened: u64,
     wish: Wish,
+    /// Where the trees of what is looked at lie, where the program was opened to look.
+    pub ground: Option<Ground>,
 }
 
 /// What is done as soon as the directory was looked at.
@@ -101,6 +105,12 @@ impl Views {
     /// The same, to be changed.
     pub fn top_mut(&mut self) -> Option<&mut Viewing> {
         self.opened.as_mut().or(self.base.as_mut())
+    }
+
+    /// The run in front, where it is a view: what is known of it and where it lies.
+    pub fn run_in_front(&self) -> Option<(Option<State>, Layout)> {
+        let top = self.top()?;
+        Some((top.state.clone(), top.layout.clone()))
     }
 
     /// Tells whether the program was opened to look.
@@ -217,6 +227,7 @@ pub fn sight(found: &Found, (wishes, first): (&Wishes, &First)) -> Result<Option
         what,
         repository: found.root.to_string_lossy().into_owned(),
         branch: None,
+        ground: Ground::of(found),
     }))
 }
 
@@ -228,7 +239,9 @@ impl Shell {
             what,
             repository,
             branch,
+            ground,
         } = sight;
+        self.views.ground = Some(ground);
         let theme = self.screen.theme();
         let utc_offset = self.settings.utc_offset;
         let settings = |read_only| ScreenSettings {

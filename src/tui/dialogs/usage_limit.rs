@@ -6,9 +6,10 @@ use crate::domain::question::{Answer, QuestionKind, WaitFrom};
 use crate::domain::run::State;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
+use crate::tui::words::Clock;
 use crate::tui::wrap::one_line;
 
-pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State) -> Sheet {
+pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State, clock: Clock) -> Sheet {
     let QuestionKind::UsageLimit {
         purpose,
         adapter,
@@ -23,7 +24,7 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State) -> Sheet {
     };
     let role = purpose.role();
     let title = format!("{}'s usage limit is reached", one_line(adapter));
-    let until = until.hour_and_minute();
+    let until = clock.minute(*until);
     let when = match from {
         WaitFrom::Cli => format!("It ends at {until}."),
         WaitFrom::Us => format!("Nobody told when it ends; the next try is at {until}."),

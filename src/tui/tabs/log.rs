@@ -302,7 +302,7 @@ fn row_lines(
         false => format!("{} ", clock.second(row.at)),
     };
     let who = match columns < 60 {
-        true => format!("{} ", cut(who, 4)),
+        true => format!("{:<4} ", short(who)),
         false => format!("{who:<9} "),
     };
     let used = crate::tui::wrap::width(&head) + crate::tui::wrap::width(&who);
@@ -320,6 +320,18 @@ fn row_lines(
         ),
     ];
     vec![Line::from(spans)]
+}
+
+/// Whose it is, where there is little room.
+fn short(who: &str) -> &'static str {
+    match who {
+        "planner" => "plan",
+        "reviewer" => "rev",
+        "you" => "you",
+        "agent" => "call",
+        "trouble" => "",
+        _ => "prog",
+    }
 }
 
 fn style_of(kind: Kind, who: &str) -> Style {

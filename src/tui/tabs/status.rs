@@ -11,6 +11,7 @@ use ratatui::text::{Line, Span};
 use crate::domain::ids::At;
 use crate::domain::run::State;
 use crate::domain::session::{Session, Usage};
+use crate::domain::todo::Status;
 use crate::domain::turn::Role;
 use crate::tui::Silent;
 use crate::tui::page::Page;
@@ -181,6 +182,7 @@ fn of_session(state: &State, (role, session): (Role, &Session), held: &[Held]) -
         rows.push(row("held", &format!("by the kernel: {}", held.by_kernel)));
         rows.push(row("", &format!("by protocol only: {}", held.by_protocol)));
     }
+    rows.extend(todos(session));
     let id = session.external_id.as_deref().unwrap_or("not opened yet");
     let n = session.n_messages;
     let messages = if n == 1 { "message" } else { "messages" };
@@ -193,6 +195,21 @@ fn of_session(state: &State, (role, session): (Role, &Session), held: &[Held]) -
         rows.push(Row::new("degraded", text, theme::BAD));
     }
     rows
+}
+
+/// What the agent has on its list.
+fn todos(session: &Session) -> Vec<Row> {
+    let items = session.todos.items().iter();
+    let rows = items.enumerate().map(|(n, todo)| {
+        let (sign, style) = match todo.status {
+            Status::Pending => ("☐", theme::PLAIN),
+            Status::InProgress => ("▸", theme::STRONG),
+            Status::Completed => ("☑", theme::QUIET),
+        };
+        let name = if n == 0 { "todos" } else { "" };
+        Row::new(name, &format!("{sign} {}", todo.content), style)
+    });
+    rows.collect()
 }
 
 /// What was used; nothing before the first answer.

@@ -348,6 +348,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
             picked: &picked,
             noting: None,
             texts: &Default::default(),
+            clock: Default::default(),
             confirm_enter: false,
         };
         let sheet = dialogs::waiting(&state, &known).unwrap();
@@ -421,7 +422,7 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
     };
     let refused = "! read-only: go on there";
     for key in [
-        "g", "a", "p", "x", "s", "e", "d", "u", "i", "<f2>", "<enter>", "/",
+        "g", "a", "p", "x", "s", "e", "u", "i", ";", "-", "<f2>", "<enter>", "/",
     ] {
         check_on(&mut read_only(), Some(&gated), &[key], refused);
     }

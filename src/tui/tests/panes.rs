@@ -9,6 +9,7 @@ use crate::domain::findings::{Remark, Response, Severity, Stand};
 use crate::domain::ids::At;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
+use crate::domain::todo::{Todos, Wanted};
 use crate::domain::turn::Purpose;
 use crate::tui::{Action, Documents, Held, Screen};
 
@@ -20,6 +21,17 @@ fn long() -> State {
     state.course = example(created);
     state.planner.usage.context_tokens = Some(41_000);
     state.planner.usage.context_window = Some(258_400);
+    let todo = |content: &str, status: &str| Wanted {
+        content: content.to_owned(),
+        status: status.to_owned(),
+        ..Wanted::default()
+    };
+    let todos = [
+        todo("read calc.py", "completed"),
+        todo("写测试 🎉", "in_progress"),
+        todo("run them", "pending"),
+    ];
+    state.planner.todos = Todos::read(todos.to_vec()).unwrap();
     state
 }
 
@@ -105,6 +117,18 @@ fn a_note_is_written_on_the_line_that_is_pointed_at_and_taken_back() {
     assert_eq!(removed, [Action::Event(Event::NoteRemoved { n: 1 })]);
     let by_name = press(&mut screen, Some(&state), &["/", "unnote 2", "<enter>"]);
     assert_eq!(by_name, [Action::Event(Event::NoteRemoved { n: 2 })]);
+}
+
+#[test]
+fn who_executes_is_told_of_notes_that_nobody_has_answered() {
+    let execute = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "execute");
+    let (phase, kind) = execute.unwrap();
+    let mut state = asking(phase, kind);
+    state.notes.make(3, "1. [ ] a", "why?");
+    let seen = drawn(&mut not_writing(), (120, 40), Some(&state));
+    assert!(seen.contains("has not answered 1 note of yours"), "{seen}");
 }
 
 #[test]
@@ -288,4 +312,35 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     press(&mut screen, Some(&state), &["<esc>"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("the goal:"), "{seen}");
+}
+
+#[test]
+fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
+    let mut state = long();
+    state.phase = Phase::Done;
+    state.running = None;
+    let mut screen = Screen::new(crate::tui::ScreenSettings {
+        read_only: Some(crate::tui::ReadOnly {
+            badge: "a run of the history".to_owned(),
+            why: "this run lies in the history; Esc goes back".to_owned(),
+            elsewhere: crate::tui::Elsewhere::Rests,
+        }),
+        ..settings()
+    });
+    let documents = super::world::documents();
+    screen.on_documents(documents);
+    let keys = ["2", ".", ";", "="];
+    assert_eq!(press(&mut screen, Some(&state), &keys), []);
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(seen.contains("since iteration 2"), "{seen}");
+    assert_eq!(
+        press(&mut screen, Some(&state), &["=", "3", ".", ">", "5"]),
+        []
+    );
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(seen.contains("timeline"), "{seen}");
+    let diff = press(&mut screen, Some(&state), &["d"]);
+    assert_eq!(diff, [Action::ShowDiff(Scope::All)]);
+    let closed = press(&mut screen, Some(&state), &["q", "4", ".", " ", "<esc>"]);
+    assert_eq!(closed, [Action::CloseView]);
 }

@@ -543,6 +543,17 @@ fn earlier() -> Vec<crate::tui::KeptText> {
         .collect()
 }
 
+/// The run's documents.
+pub fn documents() -> crate::tui::Documents {
+    crate::tui::Documents {
+        plan: Some(PLAN.to_owned()),
+        comments: Some(COMMENTS.to_owned()),
+        log: Some(LOG.to_owned()),
+        earlier: earlier(),
+        reviews: Vec::new(),
+    }
+}
+
 /// A screen that has seen the story.
 pub fn screen() -> Screen {
     let mut screen = Screen::new(settings());
@@ -550,13 +561,7 @@ pub fn screen() -> Screen {
         let at = At(STARTED.0 + i64::try_from(n).unwrap() * 1_000);
         screen.on_event(at, event);
     }
-    screen.on_documents(crate::tui::Documents {
-        plan: Some(PLAN.to_owned()),
-        comments: Some(COMMENTS.to_owned()),
-        log: Some(LOG.to_owned()),
-        earlier: earlier(),
-        reviews: Vec::new(),
-    });
+    screen.on_documents(documents());
     screen
 }
 
