@@ -12,6 +12,7 @@ mod announced;
 mod headers;
 mod judge;
 mod known;
+mod members;
 mod names;
 mod pairs;
 mod pattern;

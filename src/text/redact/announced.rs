@@ -3,12 +3,13 @@
 //!
 //! Refuses to look further than one line: what stands there is judged as if it stood beside its name.
 
-use super::judge::{is_scrambled, is_strong};
-use super::names::is_secret_name;
+use super::judge::{is_random, is_scrambled, is_strong};
+use super::names::{is_harmless, is_secret_name};
 use super::pairs::{name_start, quoted_or_bare};
+use super::private_key;
 use super::scan::Span;
 use super::signs::{self, is_blank};
-use super::values::Sign;
+use super::values::{Sign, is_listed_secret, kind_of};
 
 /// The secret whose name a line said, its value to follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,14 @@ pub(super) enum Announced {
     Value(String),
     /// As all that the next line holds, and in a block the lines after it.
     Alone(String, Lines),
+    /// In lines of a list: `- x`, or `"x",`.
+    Items(String),
+    /// In the block of a variable: `default = x`.
+    Default(String),
+    /// In the element of the next line: `<value>x</value>`.
+    Element(String),
+    /// In the strings of a list: the lines of a private key.
+    Key,
     /// In lines that are further in than this, under any name, encoded: the `data:` of a cluster's secret.
     Data(usize),
 }
@@ -52,6 +61,9 @@ impl Announced {
                 .then_some(Self::Data(indent));
         }
         let line = line.trim_end();
+        if let Some(announced) = block(line).or_else(|| plural(line)) {
+            return Some(announced);
+        }
         if let Some(option) = listed_option(line) {
             return Some(Self::Alone(option.to_owned(), Lines::One));
         }
@@ -72,7 +84,16 @@ impl Announced {
         match self {
             Self::Alone(_, Lines::Many) if was_found => Some(self),
             Self::Data(outer) if indent(line) > outer => Some(self),
-            Self::Alone(..) | Self::Value(_) | Self::Data(_) => None,
+            Self::Items(_) if was_found || line.trim_start().starts_with("- ") => Some(self),
+            Self::Default(_) if line.starts_with([' ', '\t']) => Some(self),
+            Self::Key if was_found => Some(self),
+            Self::Alone(..)
+            | Self::Value(_)
+            | Self::Data(_)
+            | Self::Items(_)
+            | Self::Default(_)
+            | Self::Element(_)
+            | Self::Key => None,
         }
     }
 
@@ -84,9 +105,95 @@ impl Announced {
                 quoted_or_bare(line, way.value, way.quote, name, Sign::Colon)
             }
             Self::Alone(name, _) => alone(line, name),
+            Self::Items(name) => item(line, name),
+            Self::Default(name) => {
+                let left = line.trim_start().strip_prefix("default")?.trim_start();
+                let value = left.strip_prefix('=')?.trim_start().strip_prefix('"')?;
+                let at = line.len() - value.len();
+                quoted_or_bare(line, at, Some("\""), name, Sign::Colon)
+                    .filter(|span| is_listed_secret(&line[span.start..span.end], name))
+            }
+            Self::Element(name) => {
+                let inner = line.trim_start();
+                let value = ["<value>", "<string>"]
+                    .iter()
+                    .find_map(|tag| inner.strip_prefix(tag))?;
+                let start = line.len() - value.len();
+                let value = &value[..value.find("</")?];
+                is_listed_secret(value, name).then(|| secret(start, value.len(), kind_of(name)))
+            }
+            Self::Key => {
+                let inner = line.trim_start().strip_prefix('"')?;
+                let start = line.len() - inner.len();
+                let value = &inner[..inner.find(['"', '\\'])?];
+                let is_key = value.len() >= 4
+                    && value
+                        .bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+                is_key.then(|| secret(start, value.len(), private_key::KIND))
+            }
             Self::Data(_) => encoded(line),
         }
     }
+}
+
+fn secret(start: usize, len: usize, kind: &'static str) -> Span {
+    Span {
+        context: start,
+        start,
+        end: start + len,
+        kind,
+        open: false,
+        quote: None,
+    }
+}
+
+/// What begins a block whose lines hold a secret: a variable's, an element's, a private key's.
+fn block(line: &str) -> Option<Announced> {
+    let is_secret = |name: &&str| is_secret_name(name);
+    if let Some(left) = line.strip_suffix('{') {
+        let name = left
+            .trim_end()
+            .strip_prefix("variable \"")?
+            .strip_suffix('"');
+        return name
+            .filter(is_secret)
+            .map(|name| Announced::Default(name.to_owned()));
+    }
+    if line.ends_with("KEY-----\",") && line.trim_start().starts_with("\"-----BEGIN ") {
+        return line.contains("PRIVATE").then_some(Announced::Key);
+    }
+    let tag = line.trim_start().strip_prefix('<')?.strip_suffix('>')?;
+    let name = tag
+        .strip_prefix("key>")
+        .and_then(|name| name.strip_suffix("</key"))
+        .or_else(|| {
+            let after = ["name=\"", "key=\""]
+                .iter()
+                .find_map(|attribute| tag.split_once(attribute))?;
+            after.1.split('"').next()
+        });
+    name.filter(is_secret)
+        .map(|name| Announced::Element(name.to_owned()))
+}
+
+/// The name in `tokens:`, `"passwords": [`.
+fn plural(line: &str) -> Option<Announced> {
+    let left = line.strip_suffix('[').unwrap_or(line).trim_end();
+    let left = left.strip_suffix([':', '='])?.trim_end();
+    let left = left.trim_end_matches(['"', '\'']);
+    let name = left[name_start(left, left.len())..].strip_suffix(['s', 'S'])?;
+    let is_meant = is_secret_name(name) && !is_harmless(name);
+    is_meant.then(|| Announced::Items(name.to_owned()))
+}
+
+/// Finds the value in `- x` or `"x",`.
+fn item(line: &str, name: &str) -> Option<Span> {
+    let is_item = line.trim_start().starts_with(['-', '"', '\'']);
+    alone(line, name).filter(|span| {
+        let value = &line[span.start..span.end];
+        is_item && is_random(value) && is_listed_secret(value, name)
+    })
 }
 
 fn indent(line: &str) -> usize {
@@ -218,6 +325,33 @@ mod tests {
     }
 
     #[test]
+    fn a_value_may_stand_in_a_block() {
+        let key = "MIIEpAIBAAKCAQEA7bq1Ab3dEf6hIj9l";
+        let line = format!("  \"{key}\",");
+        check("  \"-----BEGIN RSA PRIVATE KEY-----\",", &line, Some(key));
+        check(
+            "tokens:",
+            "  - Ab3dEf6hIj9lMn2pQr5t",
+            Some("Ab3dEf6hIj9lMn2pQr5t"),
+        );
+        check(
+            "variable \"db_password\" {",
+            "  default = \"hunter2A!x\"",
+            Some("hunter2A!x"),
+        );
+        check(
+            "<key>ApiToken</key>",
+            "  <string>Ab3dEf6hIj9l</string>",
+            Some("Ab3dEf6hIj9l"),
+        );
+        check(
+            "<setting name=\"ApiKey\" x=\"y\">",
+            "<value>Ab3dEf6hIj9l</value>",
+            Some("Ab3dEf6hIj9l"),
+        );
+    }
+
+    #[test]
     fn what_follows_a_name_may_be_something_else() {
         check("password:", "  min_length: 8", None);
         check("password:", "Enter it here.", None);
@@ -226,5 +360,7 @@ mod tests {
         check("token:", "", None);
         check("if a == password:", "    return", None);
         check("token:", "name: |", None);
+        check("secrets:", "  - db-credentials", None);
+        check("variable \"db_password\" {", "  type = string", None);
     }
 }

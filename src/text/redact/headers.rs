@@ -72,6 +72,7 @@ pub(super) fn bearer(text: &str) -> Option<Range<usize>> {
         return None;
     }
     reader.quote_or_slashes();
+    reader.colours();
     let start = reader.at;
     let n = reader.take(usize::MAX, is_token);
     let secret = start..start + n;

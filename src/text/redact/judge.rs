@@ -45,6 +45,23 @@ pub(super) fn has_cookie(cookies: &str) -> bool {
     })
 }
 
+/// Counts the bytes of cookies before the first attribute, which says where they are sent.
+pub(super) fn without_attributes(cookies: &str) -> usize {
+    let mut at = 0;
+    for cookie in cookies.split(';') {
+        let name = cookie.split_once('=').map_or(cookie, |(name, _)| name);
+        let attributes = [
+            "path", "domain", "max-age", "expires", "samesite", "version",
+        ];
+        let is_attribute = |word: &&str| name.trim().eq_ignore_ascii_case(word);
+        if at > 0 && attributes.iter().any(|word| is_attribute(&word)) {
+            return at - 1;
+        }
+        at += cookie.len() + 1;
+    }
+    cookies.len()
+}
+
 /// Looks like something drawn from a generator: a digit among letters, or a long unbroken run; no words.
 pub(super) fn is_random(secret: &str) -> bool {
     if !is_credential(secret) || is_wordy(secret) {

@@ -68,6 +68,7 @@ pub(super) fn find(text: &str, end: usize) -> Option<Span> {
     }
     let mut span = signed
         .or_else(|| in_tag(text, start, end))
+        .or_else(|| in_element(text, start, end))
         .or_else(|| after_call(text, start, end))
         .or_else(|| told(text, start, end))
         .or_else(|| after_blank(text, start, end))
@@ -319,6 +320,27 @@ fn in_tag(text: &str, start: usize, end: usize) -> Option<Span> {
         .filter(|at| inner[*at..].starts_with("</"))?;
     let place = Place::new(&text[start..end], Sign::Tag);
     is_quoted_secret(&inner[..close], &place).then(|| span(begin, close, place.name))
+}
+
+/// What stands between a name in an attribute, or in a list of settings, and its value.
+static ELEMENT: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(
+        r#"^(?:"(?: +[\w:]+="[^"<>]{0,80}")* *>\s*(?:<value>)?|</key>\s*<string>)(?<secret>[^<>]{1,400})</"#,
+    )
+});
+
+/// `<setting name="Token"><value>x</value>`, `<entry key="password">x</entry>`, `<key>Token</key><string>x</string>`
+fn in_element(text: &str, start: usize, end: usize) -> Option<Span> {
+    let is_named = text[..start].ends_with(['"', '.', ':', '>']);
+    if !is_named || !matches!(text.as_bytes().get(end), Some(b'"' | b'<')) {
+        return None;
+    }
+    let rest = &text[end..];
+    let rest = &rest[..rest.floor_char_boundary(1_024)];
+    let secret = ELEMENT.find(rest)?.first()?;
+    let place = Place::new(&text[start..end], Sign::Equality);
+    is_quoted_secret(&rest[secret.clone()], &place)
+        .then(|| span(end + secret.start, secret.len(), place.name))
 }
 
 fn after_call(text: &str, start: usize, end: usize) -> Option<Span> {

@@ -5,7 +5,7 @@
 use super::anchors::{Anchor, Found};
 use super::known::Known;
 use super::shapes::{self, Passed};
-use super::{MARK, addresses, pairs, private_key};
+use super::{MARK, addresses, members, pairs, private_key};
 
 /// A secret's place in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,16 +71,18 @@ fn at_anchors(text: &str, found: &[Found], before: Option<char>) -> Vec<Span> {
         {
             continue;
         }
-        spans.extend(match found.anchor {
+        let span = match found.anchor {
             Anchor::Rule(number) => shapes::find(number, *found, text, before, &mut passed),
             // Of words that end in one place one name is made.
             Anchor::Name if name_end == Some(found.end) => None,
             Anchor::Name => {
                 name_end = Some(found.end);
+                spans.extend(members::find(text, found.end));
                 pairs::find(text, found.end)
             }
             Anchor::Sign => None,
-        });
+        };
+        spans.extend(span);
     }
     spans
 }

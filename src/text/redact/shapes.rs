@@ -5,6 +5,7 @@
 use std::sync::{LazyLock, OnceLock};
 
 use super::anchors::{Found, dots};
+use super::judge::without_attributes;
 use super::pattern::Pattern;
 use super::rules::{Edge, Letters, RULES, Rule, Shape};
 use super::scan::Span;
@@ -58,7 +59,12 @@ pub(super) fn find(
             }
             (found.start, end)
         }
-        Shape::Pattern(shape) => look(number, shape, found.start, text)?,
+        Shape::Pattern(shape) => {
+            let (start, end) = look(number, shape, found.start, text)?;
+            let is_cookie = rule.kind == "cookie";
+            let len = is_cookie.then(|| without_attributes(&text[start..end]));
+            (start, len.map_or(end, |len| start + len))
+        }
         Shape::Query(least) => {
             let n = query_len(&text[found.end..]);
             (n >= least).then_some((found.end, found.end + n))?
@@ -128,10 +134,21 @@ fn begins_word(left: &str, before: Option<char>) -> bool {
         [] => !before.is_some_and(|c| c.is_ascii_alphanumeric()),
         [.., last] if !last.is_ascii_alphanumeric() => true,
         [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b'm'] if ends_colour(bytes) => true,
         [.., b'%', _, last] if last.is_ascii_hexdigit() => is_hex(bytes.len() - 2),
         [.., b'\\', b'u', _, _, _, _] => (1..=4).all(|back| is_hex(bytes.len() - back)),
         _ => false,
     }
+}
+
+/// Tells whether a sequence ends here that colours what follows.
+fn ends_colour(left: &[u8]) -> bool {
+    let parameters = left.iter().rev().skip(1).take(24);
+    let n = parameters
+        .take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b':'))
+        .count();
+    left.get(..left.len() - 1 - n)
+        .is_some_and(|left| left.ends_with(b"\x1b["))
 }
 
 fn is_near(needs: &[&str], left: &str) -> bool {

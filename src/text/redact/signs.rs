@@ -197,7 +197,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Takes the sequences that colour what follows, as programs write them around names and values.
-    fn colours(&mut self) -> bool {
+    pub(super) fn colours(&mut self) -> bool {
         let from = self.at;
         while let Some(sequence) = self.rest().strip_prefix(b"\x1b[") {
             let n = sequence

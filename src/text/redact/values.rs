@@ -214,6 +214,29 @@ pub(super) fn is_quoted_secret(value: &str, place: &Place<'_>) -> bool {
         && !is_version_or_size(value)
 }
 
+/// Tells whether one of the strings in a list under a secret name is a secret; most are words.
+pub(super) fn is_listed_secret(value: &str, name: &str) -> bool {
+    let place = Place::new(name, Sign::Colon);
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    (has_digit || is_scrambled(value))
+        && !value.contains('/')
+        && is_literal(value, &place)
+        && is_quoted_secret(value, &place)
+}
+
+/// Letters, digits and marks to the line's end, as those who choose passwords write them.
+fn is_punctuated(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.bytes().any(|byte| test(&byte));
+    value.len() >= 8
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && value.contains(['!', '*', '%', '^', '~', '@', '#'])
+        && !value.contains(['.', '/', '{', '='])
+        && value.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && !is_placeholder(value)
+}
+
 /// Tells whether a value is a name, a version or a pattern in code, which no secret looks like.
 fn is_made_of_words(value: &str, place: &Place<'_>) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
@@ -298,7 +321,7 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
         return false;
     }
     if place.is_generic() {
-        let is_constant_key = matches!(place.sign, Sign::Equal | Sign::SpacedEqual);
+        let is_constant_key = matches!(place.sign, Sign::Equal | Sign::SpacedEqual | Sign::Colon);
         return is_constant_key && value.len() >= 20 && is_strong(value) && !is_code(value);
     }
     let is_constant =
@@ -322,6 +345,7 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &Place<'_>) -> boo
         }
         Sign::Words => is_told(value, place) || value.len() >= 20 && is_strong(value),
         Sign::Near => value.len() >= 20 && is_strong(value),
+        Sign::Colon if after.trim().is_empty() && is_punctuated(value) => true,
         Sign::Equal if place.is_password && is_lone_word(value, next) => true,
         Sign::Colon
             if place.is_password

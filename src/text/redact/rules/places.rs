@@ -107,7 +107,7 @@ pub(in super::super) static PLACES: &[Rule] = &[
         after(
             "token",
             &[" login "],
-            r#" login\s+["']?(?<secret>[A-Za-z0-9_-]{24,})"#,
+            r#" login\s+["']?(?:token=)?(?<secret>[A-Za-z0-9_.-]{16,})"#,
             is_random,
         ),
     ),
@@ -119,6 +119,51 @@ pub(in super::super) static PLACES: &[Rule] = &[
             r#" -[a-z]*b[a-z]*\s+\S+\s+\S+\s+["']?(?<secret>[^\s"'\\]+)"#,
             is_credential,
         ),
+    ),
+    in_line_with(
+        &["--with-token", "--password-stdin"],
+        after(
+            "token",
+            &["<<<"],
+            r#"<<<\s*["']?(?<secret>[^\s"'\\]{6,})"#,
+            is_credential,
+        ),
+    ),
+    // A name and a password with blanks in them.
+    in_line_with(
+        &["curl", "http", "wget"],
+        after(
+            "password",
+            &[" -u", " --user", " --proxy-user"],
+            r#" (?:-u|--user|--proxy-user)(?:\s+|=)?'[^\s:'$\[]+:(?<secret>[^'\n]+)'"#,
+            is_credential,
+        ),
+    ),
+    in_line_with(
+        &["curl", "http", "wget"],
+        after(
+            "password",
+            &[" -u", " --user", " --proxy-user"],
+            r#" (?:-u|--user|--proxy-user)(?:\s+|=)?"[^\s:"$\[]+:(?<secret>[^"\n]+)""#,
+            is_credential,
+        ),
+    ),
+    // The file of logins of PostgreSQL: host, port, database, name, password.
+    after(
+        "password",
+        &[":5432:", ":*:"],
+        r#":(?:\d+|\*):[^\s:"']+:[^\s:"']+:(?<secret>[^\s:"'/]{4,})\s*$"#,
+        is_credential,
+    ),
+    // What servers keep of passwords.
+    after(
+        "password",
+        &[
+            ":$apr1$", ":$2y$", ":$2a$", ":$2b$", ":{SHA}", ":{SSHA}", ":$1$", ":$5$", ":$6$",
+            ":$y$",
+        ],
+        r#":(?<secret>(?:\$(?:apr1|2[aby]|[156y])\$|\{SS?HA\})[^\s:"']{20,})"#,
+        always,
     ),
     in_line_with(
         &["smbclient"],
@@ -222,7 +267,7 @@ pub(in super::super) static PLACES: &[Rule] = &[
         is_credential,
     ),
     in_line_with(
-        &["sshpass", "login", "redis-cli", "ldap", "mongo"],
+        &["sshpass", "login", "redis-cli", "ldap", "mongo", "twine"],
         after(
             "password",
             &[" -p", " -a ", " -w "],
