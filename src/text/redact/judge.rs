@@ -54,7 +54,7 @@ pub(super) fn without_attributes(cookies: &str) -> usize {
             "path", "domain", "max-age", "expires", "samesite", "version",
         ];
         let is_attribute = |word: &&str| name.trim().eq_ignore_ascii_case(word);
-        if at > 0 && attributes.iter().any(|word| is_attribute(&word)) {
+        if at > 0 && attributes.iter().any(is_attribute) {
             return at - 1;
         }
         at += cookie.len() + 1;

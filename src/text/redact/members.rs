@@ -58,6 +58,13 @@ pub(super) fn find(text: &str, end: usize) -> Vec<Span> {
 
 /// The bracket after a name's quote and sign, and the place after it.
 fn opening(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
+    // Most names lead to one value.
+    if let [b'=' | b':' | b' ', next, ..] = bytes.get(at..)?
+        && !is_blank(*next)
+        && !matches!(next, b'[' | b'{' | b'=' | b':')
+    {
+        return None;
+    }
     let skip = |at: usize, test: &dyn Fn(u8) -> bool| {
         let n = bytes.get(at..)?.iter().take(8);
         Some(at + n.take_while(|byte| test(**byte)).count())
