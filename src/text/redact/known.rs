@@ -20,6 +20,9 @@ pub struct Known {
     automaton: AhoCorasick,
 }
 
+/// What the process was told. Text is cleaned in a hundred places, many of them deep in layers that hand nothing
+/// down; one that forgot to pass the values on would let a secret through. So they are told once, before the
+/// first text, and never change: what comes out still depends on what goes in alone.
 static KNOWN: OnceLock<Option<Known>> = OnceLock::new();
 
 /// Who says which values are secret.

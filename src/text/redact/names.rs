@@ -176,18 +176,25 @@ static HARMLESS_PARTS: [&str; 11] = [
 
 /// Tells whether a key of an object or table names a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
+    ends_as_secret(name) && !is_harmless(name)
+}
+
+/// As [`is_secret_name`], of a name that is not harmless.
+pub(super) fn ends_as_secret(name: &str) -> bool {
+    if name.ends_with(['y', 'Y']) {
+        return ends_in_key(name, &KEYS);
+    }
     let is_whole = ["pass", "pwd"]
         .iter()
         .any(|whole| name.eq_ignore_ascii_case(whole));
-    let ends = is_whole
+    is_whole
         || TAILS.iter().any(|tail| ends_with(name, tail).is_some())
         || ENDINGS
             .iter()
             .any(|ending| ends_with(name, ending).is_some())
         || ends_in_key(name, &KEYS)
         || ends_in_part(name, "id").is_some_and(|before| ends_in_key(before, &["access"]))
-        || ends_in_part(name, "base").is_some_and(|before| ends_in_key(before, &["secret"]));
-    ends && !is_harmless(name)
+        || ends_in_part(name, "base").is_some_and(|before| ends_in_key(before, &["secret"]))
 }
 
 pub(super) fn is_harmless(name: &str) -> bool {

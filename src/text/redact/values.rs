@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use super::judge::{is_random, is_scrambled, is_strong, is_wordy, longest_run};
-use super::names::{contains, ends_with, is_secret_name};
+use super::names::{contains, ends_as_secret, ends_with};
 use super::pattern::Pattern;
 use super::placeholders::{has_sign, is_environment, is_placeholder};
 
@@ -68,14 +68,14 @@ const OTHER_KEYS: [&str; 13] = [
 impl<'a> Place<'a> {
     /// Whether the name is that of just any key: `STRIPE_KEY`.
     fn is_generic(&self) -> bool {
-        self.name.ends_with("_KEY") && !is_secret_name(self.name)
+        self.name.ends_with("_KEY") && !ends_as_secret(self.name)
     }
 
     /// Whether a name ends in `_key` and says nothing of a secret.
     pub(super) fn is_other_key(name: &str) -> bool {
         let is_other = || OTHER_KEYS.iter().any(|word| contains(name, word));
         ends_with(name, "_key").is_some()
-            && !is_secret_name(name)
+            && !ends_as_secret(name)
             && (!name.ends_with("_KEY") || is_other())
     }
 
