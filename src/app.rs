@@ -7,6 +7,7 @@ pub mod changes;
 pub mod export;
 pub mod headless;
 pub mod history;
+pub mod looks;
 pub mod report;
 pub mod screen;
 pub mod sent;

@@ -9,6 +9,7 @@ pub mod export;
 pub mod history;
 pub mod hook;
 pub mod mcp;
+pub mod keys;
 pub mod permissions;
 pub mod resume;
 pub mod run;
@@ -81,6 +82,8 @@ enum Command {
         #[command(subcommand)]
         command: ConfigSub,
     },
+    /// Prints every action of the screen with its keys, as the configuration takes them
+    Keys(ChoiceArgs),
     /// Lists the agents, or shows one with its rules
     Agents(agents::AgentsArgs),
     /// Asks the permission decision, explains it, and takes approvals back
@@ -225,6 +228,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Send(args) => block_on(send::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),
+        Command::Keys(choices) => keys::run(&here(choices.choices()?)?, &mut io::stdout()),
         Command::Agents(args) => block_on(agents::run(args)),
         Command::Permissions { command } => block_on(permissions::run(command)),
         Command::Trust(args) => run_trust(&args),

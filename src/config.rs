@@ -34,6 +34,7 @@ pub use parse::{Override, SourceText};
 pub use places::Places;
 pub use problem::{Notice, Place, Problem, Problems};
 pub use project::ProjectFiles;
+pub use suggest::nearest;
 pub use trust::{TrustState, TrustStore};
 pub use types::Config;
 

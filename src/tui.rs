@@ -22,6 +22,7 @@ mod help;
 mod keymap;
 mod keys;
 mod layout;
+mod look;
 mod looking;
 mod markdown;
 mod mouse;
@@ -63,7 +64,9 @@ use diff::DiffView;
 use documents::Texts;
 pub use documents::{Documents, KeptText};
 use keymap::IsWriting;
+pub use keymap::{Flaw as KeyFlaw, Keymap, Wished as WishedKeys};
 use layout::Places;
+pub use look::{Clicks, Look};
 pub use outside::Outside;
 use page::Pages;
 use pager::{Form, Pager};
@@ -75,7 +78,7 @@ use sheet::{Draft, Sheet};
 use tabs::Tab;
 use tabs::log::Record;
 pub use tabs::status::Held;
-pub use theme::{Surroundings, Theme};
+pub use theme::{Depth, FIELDS as THEME_FIELDS, Surroundings, Theme, ThemeFlaw};
 use transcript::Transcript;
 pub use transcript::WantsEarlier;
 pub use versions::Versions;
@@ -106,6 +109,8 @@ pub struct ScreenSettings {
     pub theme: Theme,
     /// By how many seconds the user's time of day is ahead of UTC.
     pub utc_offset: i32,
+    /// How the screen looks and listens besides.
+    pub look: Look,
 }
 
 /// A piece of a block that an agent is writing.
@@ -256,7 +261,8 @@ impl Screen {
     /// Takes in what is known of the repository once it was looked at; the first frame does not wait for it.
     pub fn on_settings(&mut self, settings: ScreenSettings) {
         self.settings = ScreenSettings {
-            theme: self.settings.theme,
+            theme: self.settings.theme.clone(),
+            look: self.settings.look.clone(),
             ..settings
         };
         self.transcript.name_from(&self.settings.repository);
@@ -434,7 +440,7 @@ impl Screen {
 
     /// The theme that is shown, which the user may have chosen.
     pub fn theme(&self) -> Theme {
-        self.settings.theme
+        self.settings.theme.clone()
     }
 
     /// Tells whether a frame is needed.
@@ -473,6 +479,7 @@ impl Screen {
             texts: &self.documents,
             clock: self.clock_of_day(),
             confirm_enter: self.settings.confirm_enter,
+            keymap: self.keymap(),
         }
     }
 

@@ -30,6 +30,7 @@ use crossterm::event::{Event as Input, EventStream};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
+use crate::config::types::Motion;
 use crate::domain::changes::Scope;
 use crate::domain::run::State;
 use crate::domain::undo::Offer;
@@ -144,6 +145,7 @@ struct Shell {
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
     leave_at: Option<Instant>,
     telling: Telling,
+    motion: Motion,
 }
 
 /// What work beside the loop brought.
@@ -225,6 +227,7 @@ impl Shell {
             shown_call: None,
             leave_at: None,
             telling: Telling::default(),
+            motion: Motion::default(),
         }
     }
 
@@ -363,10 +366,11 @@ impl Shell {
             Some(viewing) => viewing.front(),
             None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
         };
-        let tick = state.and_then(next_tick);
+        let tick = state.and_then(|state| next_tick(state, self.motion));
         self.terminal
             .draw(|frame| screen.draw(frame, state, instant::now()))?;
         self.telling.tell(screen.outside(), &mut self.terminal)?;
+        self.terminal.click_by(screen.clicks())?;
         let now = Instant::now();
         self.frames.on_drawn(now, self.wanted, has_news);
         self.wanted = Wanted::ForNews;

@@ -19,11 +19,11 @@ use tokio::sync::Notify;
 
 use crate::config::types::NotifyBy;
 use crate::text::clean;
-use crate::tui::{Surroundings, Theme};
+use crate::tui::{Clicks, Depth, Surroundings, Theme};
 
 /// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
 /// does not know one of them ignores it.
-const MODES: [(&str, &str); 8] = [
+const MODES: [(&str, &str); 6] = [
     // The alternate screen, with the cursor's place kept. It has a keyboard stack of its own.
     ("\x1b[?1049h", "\x1b[?1049l"),
     // The kitty keyboard's flag 1: keys that would look alike are told apart.
@@ -32,20 +32,21 @@ const MODES: [(&str, &str); 8] = [
     ("\x1b[?2004h", "\x1b[?2004l"),
     // Focus events.
     ("\x1b[?1004h", "\x1b[?1004l"),
-    // Mouse: buttons and drags, not mere motion, in the form without limits.
-    ("\x1b[?1002h", "\x1b[?1002l"),
-    ("\x1b[?1006h", "\x1b[?1006l"),
     // The window's title, put aside and taken back.
     ("\x1b[22;2t", "\x1b[23;2t"),
     // The cursor is hidden until a frame places it.
     ("\x1b[?25l", "\x1b[?25h"),
 ];
+/// Mouse: buttons and drags, not mere motion, in the form without limits. On unless the user leaves it to the terminal.
+const MOUSE: (&str, &str) = ("\x1b[?1002h\x1b[?1006h", "\x1b[?1006l\x1b[?1002l");
 /// Around a frame, so that the terminal shows it as a whole.
 const BEGIN_FRAME: &[u8] = b"\x1b[?2026h";
 const END_FRAME: &[u8] = b"\x1b[?2026l";
 
 /// Whether the terminal is ours right now.
 static ENTERED: AtomicBool = AtomicBool::new(false);
+/// Whether clicks and the wheel are the terminal's own.
+static MOUSE_IS_LEFT: AtomicBool = AtomicBool::new(false);
 /// Told when a panic gave the terminal back.
 static PANICKED: Notify = Notify::const_new();
 
@@ -53,7 +54,11 @@ fn enter() -> io::Result<()> {
     ENTERED.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     let on: String = MODES.iter().map(|(on, _)| *on).collect();
-    write_now(&on)
+    let mouse = match MOUSE_IS_LEFT.load(Ordering::SeqCst) {
+        true => "",
+        false => MOUSE.0,
+    };
+    write_now(&format!("{on}{mouse}"))
 }
 
 fn leave() -> io::Result<()> {
@@ -62,7 +67,7 @@ fn leave() -> io::Result<()> {
     }
     let off: String = MODES.iter().rev().map(|(_, off)| *off).collect();
     // A panic may have come in the middle of a frame.
-    let written = write_now(&format!("\x1b[?2026l\x1b[0m{off}"));
+    let written = write_now(&format!("\x1b[?2026l\x1b[0m{}{off}", MOUSE.1));
     disable_raw_mode()?;
     written
 }
@@ -75,10 +80,19 @@ fn write_now(text: &str) -> io::Result<()> {
 
 /// The theme that fits the terminal, by what the environment says of it.
 pub fn theme() -> Theme {
+    with_surroundings(Theme::fitting)
+}
+
+/// How many colours the terminal shows, by what the environment says of it.
+pub fn depth() -> Depth {
+    with_surroundings(Depth::of)
+}
+
+fn with_surroundings<T>(look: impl FnOnce(Surroundings<'_>) -> T) -> T {
     let said = |name: &str| std::env::var(name).ok();
     let (no_color, ground) = (said("NO_COLOR"), said("COLORFGBG"));
     let (term, colours) = (said("TERM"), said("COLORTERM"));
-    Theme::fitting(Surroundings {
+    look(Surroundings {
         no_color: no_color.as_deref(),
         ground: ground.as_deref(),
         term: term.as_deref(),
@@ -203,6 +217,19 @@ impl Terminal {
             NotifyBy::Bell => self.tell("\x07"),
             NotifyBy::Message => self.tell(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07")),
         }
+    }
+
+    /// Takes clicks and the wheel, or leaves them to the terminal.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn click_by(&mut self, clicks: Clicks) -> io::Result<()> {
+        let is_left = clicks == Clicks::Left;
+        if MOUSE_IS_LEFT.swap(is_left, Ordering::SeqCst) == is_left {
+            return Ok(());
+        }
+        let (on, off) = MOUSE;
+        self.tell(if is_left { off } else { on })
     }
 
     fn tell(&mut self, text: &str) -> io::Result<()> {

@@ -5,6 +5,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::app::looks::Looks;
+use crate::app::terminal;
 use crate::config::problem::{list_notices, visible};
 use crate::config::project::PROJECT_DIR;
 use crate::config::{Choices, Loaded, Places, load, show};
@@ -96,6 +98,11 @@ fn run_check(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
     };
     if !loaded.notices.is_empty() {
         writeln!(out, "{}", list_notices(&loaded.notices))?;
+    }
+    if let Err(problems) = Looks::of(&loaded, terminal::depth()) {
+        writeln!(out, "{problems}")?;
+        writeln!(out, "{} in the configuration", count(problems.0.len()))?;
+        return Ok(1);
     }
     if let Err(problems) = Prompts::load(&prompt_sources(&loaded)) {
         writeln!(out, "{problems}")?;

@@ -122,6 +122,7 @@ pub fn counted(
 pub fn example_name(key: &Key) -> &'static str {
     match key.path {
         PATH => "files.tree",
+        "keys.*" => "go",
         path => path.rsplit('.').next().unwrap_or(path),
     }
 }

@@ -57,6 +57,10 @@ pub enum Kind {
     Rules,
     /// A list of `[permission, pattern, action]`.
     ShortRules,
+    /// One key of the keyboard, or a list of them; what they are called is checked where they are used.
+    Keys,
+    /// A colour as a text or as a number; which it is is checked where it is used.
+    Colour,
 }
 
 /// What an `action` of a rule can be.
@@ -87,6 +91,8 @@ impl fmt::Display for Kind {
                 f.write_str("tables [[permission.rule]] with permission, pattern and action")
             }
             Self::ShortRules => f.write_str("a list such as [[\"edit\", \"docs/*\", \"allow\"]]"),
+            Self::Keys => f.write_str("a key such as \"ctrl+g\", or a list of them"),
+            Self::Colour => f.write_str("a colour such as \"#ff8000\", \"red\" or 208"),
         }
     }
 }
@@ -107,6 +113,8 @@ pub enum Preset {
 pub enum Untrusted {
     /// Nothing.
     Ignored,
+    /// Nothing, and no more after that: it is the user's own matter.
+    Never,
     /// Set a smaller value than the one in force.
     Lower,
     /// Add entries to the list in force.
@@ -125,7 +133,7 @@ impl Untrusted {
     /// Says what an untrusted project may do, to follow "may only".
     pub fn limit(self) -> &'static str {
         match self {
-            Self::Ignored => "not set it",
+            Self::Ignored | Self::Never => "not set it",
             Self::Lower => "lower it",
             Self::Grow => "add to it",
             Self::OnlyTrue => "set it to true",

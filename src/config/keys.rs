@@ -8,11 +8,11 @@ use super::key::{Key, Kind, Preset, Untrusted};
 use crate::permission::guard::Change;
 
 use Kind::{
-    Adapter, AdapterOrNone, Choice, Command, Environment, FileName, Flag, Flags, Folder, Number,
-    PromptFile, Rules, ShortRules, Size, Text, Texts, Time,
+    Adapter, AdapterOrNone, Choice, Colour, Command, Environment, FileName, Flag, Flags, Folder,
+    Keys, Number, PromptFile, Rules, ShortRules, Size, Text, Texts, Time,
 };
 use Preset::{Is, Named, Unset};
-use Untrusted::{Grow, Ignored, Lower, OnlyFalse, OnlyTrue, Restrict, Tighten};
+use Untrusted::{Grow, Ignored, Lower, Never, OnlyFalse, OnlyTrue, Restrict, Tighten};
 
 const DAY: u64 = 86_400;
 
@@ -117,8 +117,23 @@ pub const KEYS: &[Key] = &[
     key("discuss.preset.*.max_retries", Number(0, 20), Unset("3"), Ignored, "How often a participant that failed to start is tried again"),
     key("discuss.preset.*.keep_sessions", Flag, Unset("false"), Ignored, "Whether the participants' sessions are kept"),
 
-    key("screen.theme", Choice(&["auto", "terminal", "dark", "light", "catppuccin", "gruvbox", "nord", "tokyo-night", "solarized-light", "high-contrast", "sixteen", "none"]), Is("\"auto\""), Ignored, "What colours are shown as; /theme shows all there are"),
+    key("screen.theme", Text, Is("\"auto\""), Ignored, "What colours are shown as: one of the themes that /theme lists, or \"auto\" for what fits the terminal"),
     key("screen.notify", Choice(&["bell", "message", "off"]), Is("\"bell\""), Ignored, "How you are told that you are needed while you look at another window"),
+    key("screen.mouse", Flag, Is("true"), Ignored, "Whether the program takes clicks and the wheel; without it they are the terminal's (F3 switches it while the program runs)"),
+    key("screen.motion", Choice(&["full", "reduced"]), Is("\"full\""), Ignored, "Whether what counts time moves with each second, or every ten"),
+
+    key("keys.*", Keys, Unset("\"ctrl+g\""), Never, "The key of an action, or a list of them, or \"none\"; `agent-collab keys` prints all actions with theirs"),
+
+    key("themes.*.base", Text, Unset("\"nord\""), Never, "The theme that yours begins with; without it \"terminal\""),
+    key("themes.*.ground", Colour, Unset("\"default\""), Never, "What lies below everything"),
+    key("themes.*.text", Colour, Unset("\"#e5e9f0\""), Never, "Text as it is"),
+    key("themes.*.quiet", Colour, Unset("245"), Never, "What this program says"),
+    key("themes.*.attention", Colour, Unset("\"#ebcb8b\""), Never, "What needs you"),
+    key("themes.*.good", Colour, Unset("\"green\""), Never, "What went well, and what you said"),
+    key("themes.*.bad", Colour, Unset("\"#ff8000\""), Never, "What went wrong"),
+    key("themes.*.code", Colour, Unset("\"cyan\""), Never, "Code, commands and keys"),
+    key("themes.*.planner", Colour, Unset("\"lightblue\""), Never, "The planner's name"),
+    key("themes.*.reviewer", Colour, Unset("\"magenta\""), Never, "The reviewer's name"),
 
     key("log.level", Choice(&["error", "warn", "info", "debug", "trace"]), Is("\"info\""), Ignored, "What the program's own log holds"),
     key("log.log_prompts", Flag, Is("false"), Ignored, "Whether the program's own log holds whole prompts"),

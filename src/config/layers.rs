@@ -97,14 +97,18 @@ impl Settings {
 
     /// Lays a project's settings over what is in force as far as its trust allows; tells what was left out.
     pub fn lay_project(&mut self, trust: TrustState, settings: Vec<Setting>) -> Vec<Notice> {
-        if trust == TrustState::Trusted {
-            self.lay(Layer::Project, settings);
-            return Vec::new();
-        }
-        settings
+        let (own, settings): (Vec<Setting>, Vec<Setting>) = settings
             .into_iter()
-            .flat_map(|setting| self.tighten(trust, setting))
-            .collect()
+            .partition(|setting| setting.key.untrusted == Untrusted::Never);
+        let mut notices: Vec<Notice> = own.iter().map(never).collect();
+        match trust {
+            TrustState::Trusted => self.lay(Layer::Project, settings),
+            TrustState::Untrusted | TrustState::Changed => {
+                let settings = settings.into_iter();
+                notices.extend(settings.flat_map(|setting| self.tighten(trust, setting)));
+            }
+        }
+        notices
     }
 
     fn tighten(&mut self, trust: TrustState, mut setting: Setting) -> Vec<Notice> {
@@ -130,6 +134,7 @@ impl Settings {
             (Untrusted::Tighten, held, new) if builtin::is_stricter(&setting.path, held, new) => {}
             (
                 Untrusted::Ignored
+                | Untrusted::Never
                 | Untrusted::Lower
                 | Untrusted::Grow
                 | Untrusted::OnlyTrue
@@ -213,13 +218,23 @@ fn grown(old: &[String], new: &[String]) -> Vec<String> {
 fn ignored(trust: TrustState, setting: &Setting) -> Notice {
     let given = format!("`{} = {}`", setting.path, setting.value.masked().to_toml());
     let limit = match setting.key.untrusted {
-        Untrusted::Ignored => String::new(),
+        Untrusted::Ignored | Untrusted::Never => String::new(),
         limited => format!(" (it may only {})", limited.limit()),
     };
     Notice {
         place: setting.place.clone(),
         what: format!("{given} is ignored {}{limit}", because(trust)),
         hint: hint(trust),
+    }
+}
+
+/// What no project may say, trusted or not.
+fn never(setting: &Setting) -> Notice {
+    let given = format!("`{} = {}`", setting.path, setting.value.to_toml());
+    Notice {
+        place: setting.place.clone(),
+        what: format!("{given} is ignored because a project does not choose your keys and colours"),
+        hint: "put it into your own configuration if you want it".to_owned(),
     }
 }
 

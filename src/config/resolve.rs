@@ -12,8 +12,8 @@ use super::layers::{Held, Settings};
 use super::problem::{Place, Problem};
 use super::suggest::nearest;
 use super::types::{
-    AgentProfile, Budget, Config, Discuss, DiscussPreset, Limits, Log, NotifyBy, Paths, Permission,
-    ReviewerSession, Roles, Safety, ScreenSettings, Test, TestCommand, Workflow,
+    AgentProfile, Budget, Config, Discuss, DiscussPreset, Limits, Log, Motion, NotifyBy, Paths,
+    Permission, ReviewerSession, Roles, Safety, ScreenSettings, Test, TestCommand, Workflow,
 };
 use super::value::Value;
 
@@ -39,6 +39,8 @@ pub fn resolve(settings: &Settings, home: &Path) -> Result<Config, Vec<Problem>>
         agents: reader.agents(),
         discuss: reader.discuss(),
         screen: reader.screen(),
+        keys: reader.keys(),
+        themes: reader.themes(),
         log: reader.log(),
     };
     let adapters = reader.names("adapters.");
@@ -139,12 +141,39 @@ impl<'a> Reader<'a> {
         let notify = self.text("screen.notify");
         ScreenSettings {
             theme: self.text("screen.theme"),
+            mouse: self.flag("screen.mouse"),
+            motion: match self.text("screen.motion").as_str() {
+                "reduced" => Motion::Reduced,
+                _ => Motion::Full,
+            },
             notify: match notify.as_str() {
                 "message" => NotifyBy::Message,
                 "off" => NotifyBy::Off,
                 _ => NotifyBy::Bell,
             },
         }
+    }
+
+    fn keys(&self) -> BTreeMap<String, Vec<String>> {
+        let keys = |(path, held): (&String, &Held)| match &held.value {
+            Value::Texts(keys) => Some((path.strip_prefix("keys.")?.to_owned(), keys.clone())),
+            _ => None,
+        };
+        self.settings.values.iter().filter_map(keys).collect()
+    }
+
+    fn themes(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+        let mut themes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for (path, held) in &self.settings.values {
+            let field = path
+                .strip_prefix("themes.")
+                .and_then(|rest| rest.split_once('.'));
+            if let (Some((name, field)), Value::Text(text)) = (field, &held.value) {
+                let theme = themes.entry(name.to_owned()).or_default();
+                theme.insert(field.to_owned(), text.clone());
+            }
+        }
+        themes
     }
 
     fn log(&mut self) -> Log {

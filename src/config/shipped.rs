@@ -86,14 +86,12 @@ fn names(table: &str, keys: &[&Key]) -> Vec<String> {
     names.dedup();
     names.sort();
     names.dedup();
-    names.push(
-        if table.starts_with("adapters") {
-            "mytool"
-        } else {
-            "docs"
-        }
-        .to_owned(),
-    );
+    let example = match table.split('.').next() {
+        Some("adapters") => "mytool",
+        Some("themes") => "mine",
+        _ => "docs",
+    };
+    names.push(example.to_owned());
     if table.contains('*') {
         names
     } else {
@@ -104,7 +102,7 @@ fn names(table: &str, keys: &[&Key]) -> Vec<String> {
 fn line(key: &Key, name: &str) -> String {
     let key_name = builtin::example_name(key);
     let limit = match key.untrusted {
-        super::key::Untrusted::Ignored => String::new(),
+        super::key::Untrusted::Ignored | super::key::Untrusted::Never => String::new(),
         limited => format!(" (untrusted: may {})", limited.limit()),
     };
     match preset(key, name) {

@@ -24,6 +24,10 @@ pub fn to_toml(loaded: &Loaded) -> String {
             text.push_str(&rules(loaded));
             continue;
         }
+        if table == "keys" {
+            text.push_str(&chosen_keys(loaded));
+            continue;
+        }
         if table == builtin::TABLE {
             text.push_str(&changes(loaded));
             continue;
@@ -115,6 +119,23 @@ fn line(loaded: &Loaded, key: &Key, name: &str) -> String {
                 key.help
             )
         }
+    }
+}
+
+fn chosen_keys(loaded: &Loaded) -> String {
+    let held = loaded.settings.values.iter();
+    let lines: String = held
+        .filter_map(|(path, held)| Some((path.strip_prefix("keys.")?, held)))
+        .map(|(action, held)| {
+            let value = held.value.to_toml();
+            format!("{action} = {value} # {}\n", origin(held.layer, &held.place))
+        })
+        .collect();
+    match lines.is_empty() {
+        true => {
+            "\n# [keys] gives no action another key; `agent-collab keys` prints them.\n".to_owned()
+        }
+        false => format!("\n[keys]\n{lines}"),
     }
 }
 

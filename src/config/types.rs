@@ -36,6 +36,10 @@ pub struct Config {
     pub discuss: Discuss,
     /// `[screen]`
     pub screen: ScreenSettings,
+    /// `[keys]`: an action's name and how its keys are spelled.
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// `[themes.<name>]`: a field's name and its text.
+    pub themes: BTreeMap<String, BTreeMap<String, String>>,
     /// `[log]`
     pub log: Log,
 }
@@ -290,8 +294,22 @@ pub struct Budget {
 pub struct ScreenSettings {
     /// The theme's name, or `auto`.
     pub theme: String,
+    /// Whether the program takes clicks and the wheel.
+    pub mouse: bool,
+    /// How much moves by itself.
+    pub motion: Motion,
     /// How a user is told who looks elsewhere.
     pub notify: NotifyBy,
+}
+
+/// How much of the screen moves by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Motion {
+    /// What counts time moves with each second.
+    #[default]
+    Full,
+    /// It moves now and then.
+    Reduced,
 }
 
 /// How a user is told that they are needed who looks at another window.

@@ -98,6 +98,8 @@ pub fn parse_value(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Value> {
         Kind::Flags => parse_flags(kind, raw).map(Value::Flags),
         Kind::Rules => parse_rules(kind, raw).map(Value::Rules),
         Kind::ShortRules => parse_short_rules(kind, raw).map(Value::Rules),
+        Kind::Keys => parse_keys(kind, raw).map(Value::Texts),
+        Kind::Colour => parse_colour(kind, raw).map(Value::Text),
     }
 }
 
@@ -195,6 +197,20 @@ fn parse_command(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
         Err(flaw(raw, format!("must be {kind}, but is empty")))
     } else {
         Ok(words)
+    }
+}
+
+fn parse_keys(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+    match raw.get_ref() {
+        DeValue::String(_) => parse_text(kind, raw).map(|key| vec![key]),
+        _ => parse_texts(kind, raw),
+    }
+}
+
+fn parse_colour(kind: Kind, raw: &Spanned<DeValue<'_>>) -> Read<String> {
+    match raw.get_ref() {
+        DeValue::Integer(_) => parse_number(kind, raw, 0..=255).map(|number| number.to_string()),
+        _ => parse_text(kind, raw),
     }
 }
 

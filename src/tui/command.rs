@@ -5,7 +5,6 @@
 use super::action::DocumentKind;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
-use super::theme::Theme;
 use super::transcript::Along;
 use crate::domain::changes::Scope;
 use crate::domain::phase::Mode;
@@ -58,7 +57,9 @@ pub enum Command {
     /// Show the whole of what waits.
     View,
     /// Show another theme, or the list of them.
-    Theme(Option<Theme>),
+    Theme(Option<String>),
+    /// Take the mouse, or leave it to the terminal.
+    Mouse,
     /// Fold or unfold thinking.
     Thinking,
     /// Copy the block that is pointed at, else the last answer of an agent.
@@ -174,6 +175,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "refiner" => return Some(refiner(argument)),
         "view" => Command::View,
         "theme" => return Some(theme(argument)),
+        "mouse" => Command::Mouse,
         "thinking" => Command::Thinking,
         "copy" => Command::Copy,
         "next-block" => Command::Pick(Along::Next),
@@ -276,13 +278,12 @@ fn mode(argument: &str) -> Result<Command, String> {
 }
 
 fn theme(argument: &str) -> Result<Command, String> {
-    if argument.is_empty() {
-        return Ok(Command::Theme(None));
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    match argument {
+        "" => Ok(Command::Theme(None)),
+        name if name.chars().all(is_name) => Ok(Command::Theme(Some(name.to_owned()))),
+        _ => Err("/theme takes the name of a theme; alone it lists them".to_owned()),
     }
-    let names: Vec<&str> = Theme::names().collect();
-    Theme::named(argument)
-        .map(|theme| Command::Theme(Some(theme)))
-        .ok_or_else(|| format!("/theme takes {}", names.join(", ")))
 }
 
 fn tab(argument: &str) -> Result<Command, String> {

@@ -321,16 +321,16 @@ impl Composer {
         frame.set_cursor_position((x.min(inner.right() - 1), y.min(inner.bottom() - 1)));
     }
 
-    /// Draws the one line that stands there while the user does not write.
-    pub fn draw_folded(&self, frame: &mut Frame, area: Rect) {
+    /// Draws the one line that stands there while the user does not write; `key` begins to.
+    pub fn draw_folded(&self, frame: &mut Frame, area: Rect, key: &str) {
         let first = self
             .area
             .lines()
             .iter()
             .find(|line| !line.trim().is_empty());
         let text = match first {
-            Some(line) => format!("› {line}  (unsent; I goes on)"),
-            None => "› I to write, / for commands".to_owned(),
+            Some(line) => format!("› {line}  (unsent; {key} goes on)"),
+            None => format!("› {key} to write, / for commands"),
         };
         let text = cut(&text, usize::from(area.width));
         debug_assert!(width(&text) <= usize::from(area.width));

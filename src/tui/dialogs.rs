@@ -34,6 +34,7 @@ use std::collections::BTreeMap;
 use super::action::Action;
 use super::calls::Exact;
 use super::documents::Texts;
+use super::keymap::Keymap;
 use super::sheet::{Sheet, Then};
 use super::versions::Versions;
 use super::words::Clock;
@@ -64,6 +65,8 @@ pub struct Known<'a> {
     pub texts: &'a Texts,
     /// Whether a release is asked twice.
     pub confirm_enter: bool,
+    /// The keys in force.
+    pub keymap: &'a Keymap,
 }
 
 /// The dialog for what waits for the user first: calls before questions before the goal.

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::Screen;
 use super::command::Command;
 use super::diff;
-use super::keymap::{self, BINDINGS, Binding, IsWriting};
+use super::keymap::{Binding, IsWriting};
 use super::read_only::acts;
 use super::sheet::Sheet;
 use super::theme;
@@ -28,8 +28,9 @@ pub fn draw(
     }
     let columns = usize::from(area.width);
     if screen.quitting {
-        let text = " Ctrl+C kills now · ending: interrupt, then TERM, then KILL";
-        frame.render_widget(Line::styled(cut(text, columns), theme::BAD), area);
+        let key = screen.keymap().named("quit", screen.writing);
+        let text = format!(" {key} kills now · ending: interrupt, then TERM, then KILL");
+        frame.render_widget(Line::styled(cut(&text, columns), theme::BAD), area);
         return;
     }
     if let Some(toast) = &screen.toast {
@@ -93,7 +94,12 @@ fn hints(
     if screen.is_read_only() && sheet.is_none() {
         line.add("Esc", "close");
     }
-    for binding in BINDINGS.iter().filter(|binding| !binding.hint.is_empty()) {
+    let keymap = screen.keymap();
+    for row in keymap
+        .rows()
+        .filter(|(binding, _)| !binding.hint.is_empty())
+    {
+        let (binding, _) = row;
         if binding.hint == "edit" && sheet.is_none() && screen.writing == IsWriting::No {
             for (key, what) in screen.tab.hints(screen.is_read_only()) {
                 line.add(key, what);
@@ -103,7 +109,7 @@ fn hints(
             .command
             .is_some_and(|command| is_useful(&command(), state, sheet))
             && !(screen.is_read_only() && acts_here(binding));
-        if let (true, Some(key)) = (is_useful, keymap::key_for(binding, screen.writing)) {
+        if let (true, Some(key)) = (is_useful, keymap.shown(row, screen.writing)) {
             line.add(&key.name(), binding.hint);
         }
     }

@@ -1,30 +1,36 @@
 //! The help: every key and slash command, out of the one keymap.
 
 use super::diff::keys::KEYS;
-use super::keymap::{BINDINGS, Binding};
+use super::keymap::{Binding, IsWriting, Key, Keymap};
 use super::pager::{Form, Pager};
 
 /// Where the text of a line begins.
 pub const INDENT: usize = 31;
 
 /// The help, to be read.
-pub fn pager() -> Pager {
-    Pager::new("keys and commands", &text(), Form::Keys)
+pub fn pager(keymap: &Keymap) -> Pager {
+    Pager::new("keys and commands", &text(keymap), Form::Keys)
 }
 
 /// The help.
-pub fn text() -> String {
+pub fn text(keymap: &Keymap) -> String {
     let mut lines = vec![
-        "What needs you stands in a thick yellow frame; its last line says what Enter does. \
-         Letters are commands only while you do not write: Esc leaves the composer, I goes back."
-            .to_owned(),
+        format!(
+            "What needs you stands in a thick yellow frame; its last line says what Enter does. \
+             Letters are commands only while you do not write: {} leaves the composer, {} goes back. \
+             With Shift held a drag selects text as in any terminal; {} leaves the mouse to it. \
+             `agent-collab keys` prints these keys as your configuration takes others.",
+            keymap.named("leave", IsWriting::Yes),
+            keymap.named("write", IsWriting::No),
+            keymap.named("mouse", IsWriting::Yes),
+        ),
         "While you write: Enter sends, Shift+Enter, Alt+Enter or Ctrl+J begins a new line, ↑ in an empty composer \
          recalls what you sent. / offers commands and @ files, Tab takes one. Ctrl+/ undoes, Ctrl+R redoes, Ctrl+U \
          and Ctrl+K remove to the line's beginning and end, Ctrl+W a word. A large paste is one mark."
             .to_owned(),
         String::new(),
     ];
-    lines.extend(BINDINGS.iter().map(line));
+    lines.extend(keymap.rows().map(line));
     lines.push(String::new());
     lines.push(
         "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: ".to_owned()
@@ -40,8 +46,8 @@ pub fn text() -> String {
     lines.join("\n")
 }
 
-fn line(binding: &Binding) -> String {
-    let keys: Vec<String> = binding.keys.iter().map(|key| key.name()).collect();
+fn line((binding, keys): (&Binding, &[Key])) -> String {
+    let keys: Vec<String> = keys.iter().map(|key| key.name()).collect();
     let keys = keys.join(" ");
     let pad = |text: &str, columns: usize| {
         let width = super::wrap::width(text);

@@ -1,10 +1,14 @@
 //! The one table of keys: it drives what a key does, the footer's hints, the slash commands' list and the help.
 //!
-//! Keys of an open dialog are the dialog's own choices; each of them is also `/answer CHOICE`.
+//! The user may give its actions other keys (`map`, `own`). Keys of an open dialog are the dialog's own choices;
+//! each of them is also `/answer CHOICE`.
 
+mod binding;
 mod key;
+mod map;
+mod own;
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::crossterm::event::KeyCode;
 
 use super::action::DocumentKind;
 use super::command::{Command, Move};
@@ -12,69 +16,19 @@ use super::tabs::Tab;
 use super::transcript::Along;
 use crate::domain::changes::Scope;
 use crate::domain::undo::Wish;
-pub use key::Key;
+pub use binding::{Binding, Context};
+use binding::{bind, slash};
+pub use key::{Key, nearest};
 use key::{ctrl, letter, plain};
-
-/// Where a key works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Context {
-    /// Also while the composer is focused.
-    Anywhere,
-    /// Only while the composer is not focused.
-    Outside,
-    /// Only while it is.
-    Composer,
-}
-
-/// One line of the table.
-#[derive(Debug)]
-pub struct Binding {
-    /// The keys; the first is the one that is shown.
-    pub keys: &'static [Key],
-    /// Where they work.
-    pub context: Context,
-    /// What they do; `None` for what is a slash command only.
-    pub command: Option<fn() -> Command>,
-    /// The slash commands that mean the same, with their arguments, separated by `, `.
-    pub slash: &'static str,
-    /// What it does, for the help.
-    pub help: &'static str,
-    /// One or two words for the footer; empty where it has no place there.
-    pub hint: &'static str,
-}
-
-const fn bind(
-    keys: &'static [Key],
-    context: Context,
-    command: fn() -> Command,
-    texts: [&'static str; 3],
-) -> Binding {
-    Binding {
-        keys,
-        context,
-        command: Some(command),
-        slash: texts[0],
-        help: texts[1],
-        hint: texts[2],
-    }
-}
-
-const fn slash(slash: &'static str, help: &'static str) -> Binding {
-    Binding {
-        keys: &[],
-        context: Context::Anywhere,
-        command: None,
-        slash,
-        help,
-        hint: "",
-    }
-}
+pub use map::{IsWriting, Keymap};
+pub use own::{Flaw, Wished};
 
 use Context::{Anywhere, Composer, Outside};
 
 /// All keys and slash commands, in the order of the help.
 pub const BINDINGS: &[Binding] = &[
     bind(
+        "go",
         &[letter('g')],
         Outside,
         || Command::Go,
@@ -85,6 +39,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "auto",
         &[letter('a')],
         Outside,
         || Command::Auto,
@@ -95,6 +50,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "pause",
         &[letter('p')],
         Outside,
         || Command::Pause,
@@ -105,6 +61,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "interrupt",
         &[letter('x'), ctrl('x')],
         Anywhere,
         || Command::Interrupt,
@@ -115,6 +72,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "stop",
         &[letter('s')],
         Outside,
         || Command::Stop,
@@ -131,17 +89,31 @@ pub const BINDINGS: &[Binding] = &[
         "/reject [TEXT]",
         "refuse the agent's call that waits and end its turn; with a text, the agent is told it and goes on",
     ),
-    slash(
-        "/permissions",
-        "what you approved for more than one call, to be taken back",
+    bind(
+        "permissions",
+        &[],
+        Anywhere,
+        || Command::Permissions,
+        [
+            "/permissions",
+            "what you approved for more than one call, to be taken back",
+            "",
+        ],
     ),
     slash(
         "/answer CHOICE",
         "answer the open question by a word (below)",
     ),
     slash("/goal TEXT", "give the goal, or confirm it in your words"),
-    slash("/cancel", "give the run up"),
     bind(
+        "cancel",
+        &[],
+        Anywhere,
+        || Command::Cancel,
+        ["/cancel", "give the run up", ""],
+    ),
+    bind(
+        "edit",
         &[letter('e')],
         Outside,
         || Command::Edit(DocumentKind::Plan),
@@ -152,6 +124,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "diff",
         &[letter('d')],
         Outside,
         || Command::Diff(Scope::All),
@@ -162,6 +135,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "view",
         &[letter('v')],
         Outside,
         || Command::View,
@@ -172,6 +146,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "refiner",
         &[plain(KeyCode::F(2))],
         Anywhere,
         || Command::Refiner(None),
@@ -182,12 +157,14 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "thinking",
         &[letter('t')],
         Outside,
         || Command::Thinking,
         ["/thinking", "fold or unfold what agents think", ""],
     ),
     bind(
+        "copy",
         &[ctrl('y')],
         Outside,
         || Command::Copy,
@@ -198,6 +175,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "next-block",
         &[letter('.')],
         Outside,
         || Command::Pick(Along::Next),
@@ -208,24 +186,28 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "previous-block",
         &[letter(',')],
         Outside,
         || Command::Pick(Along::Previous),
         ["/previous-block", "point at the block before", ""],
     ),
     bind(
+        "next-turn",
         &[letter(']')],
         Outside,
         || Command::Pick(Along::NextTurn),
         ["/next-turn", "to the next turn", ""],
     ),
     bind(
+        "previous-turn",
         &[letter('[')],
         Outside,
         || Command::Pick(Along::PreviousTurn),
         ["/previous-turn", "to the turn before", ""],
     ),
     bind(
+        "open",
         &[letter(' ')],
         Outside,
         || Command::Open,
@@ -236,6 +218,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "filter",
         &[letter('=')],
         Outside,
         || Command::Filter,
@@ -276,6 +259,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "find",
         &[ctrl('f')],
         Anywhere,
         || Command::Find,
@@ -286,60 +270,70 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "side",
         &[letter('\\')],
         Outside,
         || Command::Side,
         ["/side", "show or hide the second pane of a wide window", ""],
     ),
     bind(
+        "show-chat",
         &[letter('1')],
         Outside,
         || Command::Show(Tab::Chat),
         ["/chat", "show Chat", ""],
     ),
     bind(
+        "show-plan",
         &[letter('2')],
         Outside,
         || Command::Show(Tab::Plan),
         ["/tab plan", "show Plan", ""],
     ),
     bind(
+        "show-comments",
         &[letter('3')],
         Outside,
         || Command::Show(Tab::Comments),
         ["/comments", "show Comments", ""],
     ),
     bind(
+        "show-log",
         &[letter('4')],
         Outside,
         || Command::Show(Tab::Log),
         ["/log", "show Log; once more folds it", ""],
     ),
     bind(
+        "show-status",
         &[letter('5')],
         Outside,
         || Command::Show(Tab::Status),
         ["/status", "show Status; once more folds it", ""],
     ),
     bind(
+        "next-tab",
         &[plain(KeyCode::Tab)],
         Anywhere,
         || Command::NextTab,
         ["/next", "the next tab", "tabs"],
     ),
     bind(
+        "tab-right",
         &[plain(KeyCode::Right)],
         Outside,
         || Command::NextTab,
         ["/next", "the next tab", ""],
     ),
     bind(
+        "tab-left",
         &[plain(KeyCode::Left)],
         Outside,
         || Command::PreviousTab,
         ["/previous", "the tab before", ""],
     ),
     bind(
+        "mode",
         &[plain(KeyCode::BackTab)],
         Anywhere,
         || Command::Mode(None),
@@ -350,42 +344,49 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "page-up",
         &[plain(KeyCode::PageUp)],
         Anywhere,
         || Command::Scroll(Move::PageUp),
         ["/up", "a page up", ""],
     ),
     bind(
+        "page-down",
         &[plain(KeyCode::PageDown)],
         Anywhere,
         || Command::Scroll(Move::PageDown),
         ["/down", "a page down", ""],
     ),
     bind(
+        "line-up",
         &[letter('k'), plain(KeyCode::Up)],
         Outside,
         || Command::Scroll(Move::Up),
         ["/up", "a line up", ""],
     ),
     bind(
+        "line-down",
         &[letter('j'), plain(KeyCode::Down)],
         Outside,
         || Command::Scroll(Move::Down),
         ["/down", "a line down", ""],
     ),
     bind(
+        "top",
         &[plain(KeyCode::Home)],
         Outside,
         || Command::Scroll(Move::Top),
         ["/top", "to the first line", ""],
     ),
     bind(
+        "end",
         &[plain(KeyCode::End)],
         Outside,
         || Command::Scroll(Move::End),
         ["/end", "to the last line, and follow it", ""],
     ),
     bind(
+        "write",
         &[letter('i'), plain(KeyCode::Enter)],
         Outside,
         || Command::Focus,
@@ -396,6 +397,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "leave",
         &[plain(KeyCode::Esc)],
         Composer,
         || Command::Unfocus,
@@ -405,25 +407,56 @@ pub const BINDINGS: &[Binding] = &[
             "commands",
         ],
     ),
-    slash(
-        "/theme [NAME]",
-        "show the themes, or take one of them; screen.theme of the configuration keeps it",
+    bind(
+        "theme",
+        &[],
+        Anywhere,
+        || Command::Theme(None),
+        [
+            "/theme [NAME]",
+            "show the themes, or take one of them; screen.theme of the configuration keeps it",
+            "",
+        ],
+    ),
+    bind(
+        "mouse",
+        &[plain(KeyCode::F(3))],
+        Anywhere,
+        || Command::Mouse,
+        [
+            "/mouse",
+            "leave the mouse to the terminal, or take it again (a drag with Shift held always selects text)",
+            "",
+        ],
     ),
     slash("/resume", "go on with the unfinished run"),
-    slash("/history", "list finished runs, and open one to be read"),
     bind(
+        "history",
+        &[],
+        Anywhere,
+        || Command::History,
+        [
+            "/history",
+            "list finished runs, and open one to be read",
+            "",
+        ],
+    ),
+    bind(
+        "help",
         &[letter('?'), plain(KeyCode::F(1))],
         Anywhere,
         || Command::Help,
         ["/help", "these keys (F1 also while you write)", "help"],
     ),
     bind(
+        "palette",
         &[ctrl('p'), letter(':')],
         Anywhere,
         || Command::Palette,
         ["/palette", "find any of these by a few letters", "actions"],
     ),
     bind(
+        "undo",
         &[letter('u')],
         Outside,
         || Command::Undo(Wish::Last),
@@ -433,14 +466,22 @@ pub const BINDINGS: &[Binding] = &[
             "undo",
         ],
     ),
-    slash("/redo", "bring back what was undone last"),
     bind(
+        "redo",
+        &[],
+        Anywhere,
+        || Command::Undo(Wish::Redo),
+        ["/redo", "bring back what was undone last", ""],
+    ),
+    bind(
+        "suspend",
         &[ctrl('z')],
         Anywhere,
         || Command::Suspend,
         ["/suspend", "to the background", ""],
     ),
     bind(
+        "quit",
         &[ctrl('c')],
         Anywhere,
         || Command::Quit,
@@ -451,44 +492,3 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
 ];
-
-/// Finds what a key means. A printable key means nothing while the composer is focused.
-pub fn find(event: &KeyEvent, is_writing: IsWriting) -> Option<Command> {
-    BINDINGS
-        .iter()
-        .filter(|binding| works(binding.context, is_writing))
-        .find(|binding| {
-            binding
-                .keys
-                .iter()
-                .any(|key| key.is(event) && !(is_writing == IsWriting::Yes && key.is_printable()))
-        })
-        .and_then(|binding| binding.command)
-        .map(|command| command())
-}
-
-/// Whether the composer is focused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IsWriting {
-    /// It is.
-    Yes,
-    /// It is not.
-    No,
-}
-
-fn works(context: Context, is_writing: IsWriting) -> bool {
-    match context {
-        Context::Anywhere => true,
-        Context::Outside => is_writing == IsWriting::No,
-        Context::Composer => is_writing == IsWriting::Yes,
-    }
-}
-
-/// The key to show for a binding here: one that works while the user writes, when that is so.
-pub fn key_for(binding: &Binding, is_writing: IsWriting) -> Option<Key> {
-    if !works(binding.context, is_writing) {
-        return None;
-    }
-    let fits = |key: &&Key| is_writing == IsWriting::No || !key.is_printable();
-    binding.keys.iter().find(fits).copied()
-}

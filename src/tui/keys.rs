@@ -5,7 +5,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::action::Action;
 use super::command::{Command, Move};
 use super::composer::Written;
-use super::keymap::{self, IsWriting};
+use super::keymap::IsWriting;
 use super::sheet::{Draft, FromComposer, Sheet};
 use super::{Screen, Submitted};
 use super::{dialogs, diff};
@@ -17,7 +17,8 @@ impl Screen {
             return Vec::new();
         }
         self.toast = None;
-        if let Some(command @ (Command::Quit | Command::Suspend)) = keymap::find(&key, self.writing)
+        if let Some(command @ (Command::Quit | Command::Suspend)) =
+            self.keymap().find(&key, self.writing)
         {
             return self.perform(command, state);
         }
@@ -68,7 +69,7 @@ impl Screen {
         if let Some(does) = diff::keys::find(&key) {
             return self.in_diff(does);
         }
-        match keymap::find(&key, IsWriting::No) {
+        match self.keymap().find(&key, IsWriting::No) {
             Some(
                 command @ (Command::Help | Command::Interrupt | Command::Pause | Command::Palette),
             ) => self.perform(command, state),
@@ -80,7 +81,7 @@ impl Screen {
         if self.key_of_offer(key) {
             return Vec::new();
         }
-        if let Some(command) = keymap::find(&key, IsWriting::Yes) {
+        if let Some(command) = self.keymap().find(&key, IsWriting::Yes) {
             return self.perform(command, state);
         }
         if key.code == KeyCode::Up && self.composer.is_empty() && self.take_queued_back() {
@@ -123,9 +124,7 @@ impl Screen {
                     return self.point_at(&sheet, (chosen + 1).min(n.saturating_sub(1)));
                 }
                 KeyCode::Esc if self.own.is_some() => {
-                    if let Some(theme) = dialogs::themes::pointed_at(&sheet, sheet.first) {
-                        self.settings.theme = theme;
-                    }
+                    self.show_pointed_at(&sheet, sheet.first);
                     self.own = None;
                     return Vec::new();
                 }
@@ -156,7 +155,7 @@ impl Screen {
             }
             return self.offer();
         }
-        match keymap::find(&key, IsWriting::No) {
+        match self.keymap().find(&key, IsWriting::No) {
             Some(command) => self.perform(command, state),
             None => Vec::new(),
         }
@@ -176,9 +175,15 @@ impl Screen {
 
     fn point_at(&mut self, sheet: &Sheet, chosen: usize) -> Vec<Action> {
         self.chosen = Some((sheet.id.clone(), chosen));
-        if let Some(theme) = dialogs::themes::pointed_at(sheet, chosen) {
+        self.show_pointed_at(sheet, chosen);
+        Vec::new()
+    }
+
+    /// Shows the theme that is pointed at, where the dialog is that of the themes.
+    fn show_pointed_at(&mut self, sheet: &Sheet, chosen: usize) {
+        let name = dialogs::themes::pointed_at(sheet, chosen);
+        if let Some(theme) = name.and_then(|name| self.settings.look.theme(name)) {
             self.settings.theme = theme;
         }
-        Vec::new()
     }
 }

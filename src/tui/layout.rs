@@ -109,7 +109,8 @@ impl Screen {
         if let Some(sheet) = &sheet {
             let chosen = self.chosen_of(sheet);
             let enter = self.enter_in_words(sheet, chosen);
-            self.places.choices = sheet.draw(frame, sheet_area, chosen, &enter);
+            let view = self.keymap().named("view", IsWriting::No);
+            self.places.choices = sheet.draw(frame, sheet_area, chosen, (&enter, &view));
             if !sheet_area.is_empty() {
                 self.note_seen(sheet, now);
             }
@@ -164,7 +165,7 @@ impl Screen {
         match self.writing {
             IsWriting::Yes => {
                 let target = writing::target(state, self.draft, &self.known());
-                let label = writing::label(&target, self.refiner);
+                let label = writing::label(&target, self.refiner, self.keymap());
                 // Enter in an empty composer is the dialog's.
                 let label = match self.waiting(state) {
                     Some(_) if self.composer.is_empty() && self.draft != Some(Draft::Note) => {
@@ -179,7 +180,10 @@ impl Screen {
                 self.composer.draw(frame, area, &label);
                 self.draw_offer(frame, area);
             }
-            IsWriting::No => self.composer.draw_folded(frame, area),
+            IsWriting::No => {
+                let key = self.keymap().named("write", IsWriting::No);
+                self.composer.draw_folded(frame, area, &key);
+            }
         }
     }
 
@@ -222,7 +226,8 @@ impl Screen {
             width,
             ..area
         };
-        let title = format!(" {} · \\ hides it ", tab.title());
+        let key = self.keymap().named("side", IsWriting::No);
+        let title = format!(" {} · {key} hides it ", tab.title());
         let block = Block::new()
             .borders(Borders::LEFT | Borders::TOP)
             .border_style(theme::QUIET)

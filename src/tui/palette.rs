@@ -10,7 +10,7 @@ use ratatui::text::Line;
 use super::action::Action;
 use super::command;
 use super::fuzzy::{self, Among, Row};
-use super::keymap::{BINDINGS, Binding, IsWriting};
+use super::keymap::{Binding, IsWriting, Key, Keymap};
 use super::theme;
 use super::wrap::{cut, width};
 use super::{Screen, popup, wrap};
@@ -32,6 +32,8 @@ pub struct Palette {
 struct Entry {
     slash: &'static str,
     binding: &'static Binding,
+    /// The key that is shown.
+    key: Option<Key>,
 }
 
 /// What is done with an entry.
@@ -41,12 +43,17 @@ enum Does {
     Write(String),
 }
 
-fn entries() -> Vec<Entry> {
-    let of = |binding: &'static Binding| {
+fn entries(keymap: &Keymap) -> Vec<Entry> {
+    let of = |(binding, keys): (&'static Binding, &[Key])| {
+        let key = keys.first().copied();
         let slashes = binding.slash.split(", ");
-        slashes.map(move |slash| Entry { slash, binding })
+        slashes.map(move |slash| Entry {
+            slash,
+            binding,
+            key,
+        })
     };
-    let mut all: Vec<Entry> = BINDINGS.iter().flat_map(of).collect();
+    let mut all: Vec<Entry> = keymap.rows().flat_map(of).collect();
     // The same command on another key is one entry.
     let mut seen = std::collections::BTreeSet::new();
     all.retain(|entry| seen.insert(entry.slash));
@@ -55,11 +62,10 @@ fn entries() -> Vec<Entry> {
 
 impl Entry {
     fn row(&self) -> Row {
-        let keys = self.binding.keys.first();
         Row {
             name: self.slash.to_owned(),
             about: self.binding.help.to_owned(),
-            key: keys.map_or_else(String::new, |key| key.name()),
+            key: self.key.map_or_else(String::new, Key::name),
         }
     }
 
@@ -75,8 +81,8 @@ impl Entry {
 
 impl Palette {
     /// The entries that are called like the letters, then those whose help has them.
-    fn found(&self) -> Vec<Entry> {
-        let all = entries();
+    fn found(&self, keymap: &Keymap) -> Vec<Entry> {
+        let all = entries(keymap);
         let names = all.iter().map(|entry| entry.slash);
         let helps = all.iter().map(|entry| entry.binding.help);
         let by_name = fuzzy::best(&self.letters, names, (Among::Names, usize::MAX));
@@ -88,7 +94,7 @@ impl Palette {
             .collect()
     }
 
-    fn draw(&self, frame: &mut Frame) {
+    fn draw(&self, frame: &mut Frame, keymap: &Keymap) {
         let whole = frame.area();
         let size = (
             whole.width.saturating_sub(2).min(WIDEST),
@@ -115,7 +121,7 @@ impl Palette {
             height: inner.height - 1,
             ..inner
         };
-        let found: Vec<Row> = self.found().iter().map(Entry::row).collect();
+        let found: Vec<Row> = self.found(keymap).iter().map(Entry::row).collect();
         if found.is_empty() {
             let text = cut("  nothing is called like this", usize::from(list.width));
             frame.render_widget(Line::styled(text, theme::QUIET), list);
@@ -145,7 +151,7 @@ impl Screen {
     /// Draws the palette where it is open.
     pub(super) fn draw_palette(&mut self, frame: &mut Frame) {
         if let Some(palette) = &self.palette {
-            palette.draw(frame);
+            palette.draw(frame, self.keymap());
             // What it covers was not read.
             (self.seen, self.call_seen) = (None, None);
         }
@@ -168,14 +174,18 @@ impl Screen {
         key: KeyEvent,
         state: Option<&State>,
     ) -> Option<Vec<Action>> {
+        let keymap = &self.settings.look.keymap;
         let palette = self.palette.as_mut()?;
+        if keymap.find(&key, IsWriting::Yes) == Some(command::Command::Palette) {
+            self.palette = None;
+            return Some(Vec::new());
+        }
         match key.code {
             KeyCode::Esc => self.palette = None,
-            KeyCode::Char('p') if key.modifiers == KeyModifiers::CONTROL => self.palette = None,
             KeyCode::Enter => return Some(self.take_entry(state)),
             KeyCode::Up => palette.chosen = palette.chosen.saturating_sub(1),
             KeyCode::Down => {
-                let last = palette.found().len().saturating_sub(1);
+                let last = palette.found(keymap).len().saturating_sub(1);
                 palette.chosen = (palette.chosen + 1).min(last);
             }
             KeyCode::Backspace => {
@@ -200,7 +210,7 @@ impl Screen {
         let Some(palette) = &self.palette else {
             return Vec::new();
         };
-        let Some(entry) = palette.found().into_iter().nth(palette.chosen) else {
+        let Some(entry) = palette.found(self.keymap()).into_iter().nth(palette.chosen) else {
             return Vec::new();
         };
         self.palette = None;

@@ -50,8 +50,12 @@ impl Screen {
             Command::History => vec![Action::ShowHistory],
             Command::Refiner(role) => self.choose_refiner(role, state),
             Command::View => self.view(state),
-            Command::Theme(Some(theme)) => self.quietly(|screen| screen.choose_theme(theme)),
-            Command::Theme(None) => self.ask(dialogs::themes::sheet(self.settings.theme)),
+            Command::Theme(Some(name)) => self.choose_theme(&name),
+            Command::Theme(None) => {
+                let sheet = dialogs::themes::sheet(&self.settings.theme, &self.settings.look);
+                self.ask(sheet)
+            }
+            Command::Mouse => self.turn_clicks(),
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
             Command::Copy => self.copy(),
             Command::Pick(along) => self.quietly(|screen| screen.go_along(along, state)),
@@ -70,7 +74,10 @@ impl Screen {
             Command::Unfocus => self.quietly(Screen::leave_composer),
             Command::Suspend => vec![Action::Suspend],
             Command::Quit => self.quit(),
-            Command::Help => self.open(help::pager()),
+            Command::Help => {
+                let pager = help::pager(self.keymap());
+                self.open(pager)
+            }
             Command::Palette => self.open_palette(),
         }
     }
@@ -328,9 +335,15 @@ impl Screen {
     }
 
     /// Shows another theme, and closes the list of them.
-    fn choose_theme(&mut self, theme: Theme) {
+    fn choose_theme(&mut self, name: &str) -> Vec<Action> {
+        let Some(theme) = self.settings.look.theme(name) else {
+            let themes = self.settings.look.themes();
+            let names: Vec<&str> = themes.iter().map(Theme::name).collect();
+            return self.refuse(&format!("/theme takes {}", names.join(", ")));
+        };
         self.settings.theme = theme;
         self.own = None;
+        Vec::new()
     }
 
     fn ask(&mut self, sheet: Sheet) -> Vec<Action> {

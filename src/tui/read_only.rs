@@ -73,6 +73,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::View
         | Command::Diff(_)
         | Command::Theme(_)
+        | Command::Mouse
         | Command::Thinking
         | Command::Copy
         | Command::Pick(_)

@@ -188,13 +188,13 @@ impl Sheet {
         lines
     }
 
-    /// Draws the dialog, with what Enter does at its end; gives the rows of its choices for the mouse.
+    /// Draws the dialog, with what Enter does at its end, and the key that shows all of it where it is cut; gives the rows of its choices for the mouse.
     pub fn draw(
         &self,
         frame: &mut Frame,
         area: Rect,
         chosen: usize,
-        enter: &str,
+        (enter, view): (&str, &str),
     ) -> Vec<(Rect, usize)> {
         frame.render_widget(Clear, area);
         let (inner, columns) = self.draw_frame(frame, area, enter);
@@ -205,12 +205,11 @@ impl Sheet {
         if body.len() > n_body {
             body.truncate(n_body.saturating_sub(1));
             if n_body > 0 {
-                let more = if self.whole.is_some() {
-                    "… V shows all of it"
-                } else {
-                    "… (a larger window shows the rest)"
+                let more = match self.whole {
+                    Some(_) => format!("… {view} shows all of it"),
+                    None => "… (a larger window shows the rest)".to_owned(),
                 };
-                body.push(Line::styled(cut(more, columns), theme::QUIET));
+                body.push(Line::styled(cut(&more, columns), theme::QUIET));
             }
         }
         let body_rows = u16::try_from(body.len()).unwrap_or(inner.height);

@@ -4,6 +4,7 @@ mod chaos;
 mod chat;
 mod diff;
 mod hands;
+mod look;
 mod panes;
 mod pictures;
 mod typing;

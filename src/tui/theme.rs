@@ -3,6 +3,8 @@
 //! Colour never says anything alone: a word or a sign stands beside it. Styles name the terminal's own
 //! sixteen colours; a theme paints a finished frame in others. Refuses to know what is drawn.
 
+mod depth;
+mod own;
 mod shades;
 
 use ratatui::buffer::Buffer;
@@ -10,6 +12,8 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::domain::findings::Severity;
 use crate::domain::turn::Role;
+pub use depth::Depth;
+pub use own::{FIELDS, ThemeFlaw};
 use shades::{SHADES, Shades};
 
 /// What needs the user; nothing else looks like this.
@@ -59,13 +63,13 @@ pub fn severity(severity: Severity) -> Style {
 }
 
 /// What the styles are shown as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Theme(&'static Shades);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Theme(Shades);
 
 impl Default for Theme {
     /// The terminal's own sixteen colours.
     fn default() -> Self {
-        Self(&SHADES[0])
+        Self(SHADES[0].clone())
     }
 }
 
@@ -83,29 +87,29 @@ pub struct Surroundings<'a> {
 }
 
 impl Theme {
-    /// The names of all themes.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        SHADES.iter().map(|shades| shades.name)
+    /// All themes that the program brings.
+    pub fn shipped() -> impl Iterator<Item = Self> {
+        SHADES.iter().cloned().map(Self)
     }
 
-    /// The theme of this name.
+    /// The theme of this name among them.
     pub fn named(name: &str) -> Option<Self> {
-        SHADES.iter().find(|shades| shades.name == name).map(Self)
+        let shades = SHADES.iter().find(|shades| shades.name == name);
+        shades.cloned().map(Self)
     }
 
     /// Its name.
-    pub fn name(self) -> &'static str {
-        self.0.name
+    pub fn name(&self) -> &str {
+        &self.0.name
     }
 
     /// The theme that fits a terminal, as far as that is known without asking it.
     pub fn fitting(of: Surroundings<'_>) -> Self {
-        let has_many = of.term.is_some_and(|term| term.contains("256")) || of.colours.is_some();
         // The numbers 7 and 15 are the two whites.
         let ground = of.ground.and_then(|ground| ground.rsplit(';').next());
         let name = match ground {
             _ if of.no_color.is_some_and(|word| !word.is_empty()) => "none",
-            _ if !has_many => "sixteen",
+            _ if Depth::of(of) == Depth::Sixteen => "sixteen",
             Some("7" | "15") => "light",
             Some(_) => "dark",
             None => "terminal",
@@ -114,7 +118,7 @@ impl Theme {
     }
 
     /// Paints a finished frame.
-    pub fn paint(self, buffer: &mut Buffer) {
+    pub fn paint(&self, buffer: &mut Buffer) {
         if self.0.is_plain() {
             return;
         }

@@ -5,6 +5,7 @@
 use super::action::Action;
 use super::dialogs::Known;
 use super::dialogs::{goal_confirmed, open_questions};
+use super::keymap::{IsWriting, Keymap};
 use super::sheet::Draft;
 use crate::domain::event::{CallAnswer, Event};
 use crate::domain::ids::RequestId;
@@ -102,20 +103,24 @@ fn by_phase(state: &State) -> Target {
 }
 
 /// Says what Enter does with a text.
-pub fn label(target: &Target, refiner: Role) -> String {
+pub fn label(target: &Target, refiner: Role, keymap: &Keymap) -> String {
+    let key = |action| keymap.named(action, IsWriting::Yes);
     match target {
         Target::NewRun => format!(
-            "What is the goal? Enter: talk about it with the {} (F2: another)",
-            refiner.name()
+            "What is the goal? Enter: talk about it with the {} ({}: another)",
+            refiner.name(),
+            key("refiner")
         ),
         Target::Goal => "Enter: this is the goal".to_owned(),
         Target::Say(refiner) => format!(
-            "Enter: say it to the {} (F2: another) · /go confirms the goal",
-            refiner.name()
+            "Enter: say it to the {} ({}: another) · /go confirms the goal",
+            refiner.name(),
+            key("refiner")
         ),
         Target::Later(role) => format!(
-            "Enter: queue it, the {} gets it when its turn is over (Ctrl+X ends the turn)",
-            role.name()
+            "Enter: queue it, the {} gets it when its turn is over ({} ends the turn)",
+            role.name(),
+            key("interrupt")
         ),
         Target::Changes(_) => "Enter: have the plan changed like this".to_owned(),
         Target::More(_) => "How many more iterations? Enter: go on with so many".to_owned(),
@@ -130,7 +135,7 @@ pub fn label(target: &Target, refiner: Role) -> String {
             "A pattern, `*` stands for anything. Enter: allow it for {}",
             scope.name()
         ),
-        Target::Nobody(_) => "/ for commands, Esc leaves".to_owned(),
+        Target::Nobody(_) => format!("/ for commands, {} leaves", key("leave")),
     }
 }
 

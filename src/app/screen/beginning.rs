@@ -2,8 +2,10 @@
 
 use tokio::time::Instant;
 
+use crate::app::looks::Looks;
 use crate::app::socket::Socket;
 use crate::app::start::{self, Begun, Occupied, Refusal, Unfinished, Wishes};
+use crate::app::terminal;
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::question::{Answer, QuestionKind};
@@ -11,7 +13,7 @@ use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::engine::git::Repository;
 use crate::text::clean;
-use crate::tui::{ScreenSettings, Theme};
+use crate::tui::ScreenSettings;
 
 use super::ending::End;
 use super::viewing::{self, Sight};
@@ -26,9 +28,11 @@ pub enum Opened {
         occupied: Box<Occupied>,
         /// The unfinished run that lies there, in words.
         unfinished: Option<String>,
+        /// How the screen looks.
+        looks: Box<Looks>,
     },
     /// It is only looked at.
-    Seen(Box<Sight>),
+    Seen(Box<Sight>, Box<Looks>),
 }
 
 /// A run that is to begin or to go on.
@@ -69,8 +73,15 @@ impl Shell {
             Opened::Ours {
                 occupied,
                 unfinished,
-            } => (*occupied, unfinished),
-            Opened::Seen(sight) => return self.view(*sight),
+                looks,
+            } => {
+                self.look_like(*looks);
+                (*occupied, unfinished)
+            }
+            Opened::Seen(sight, looks) => {
+                self.look_like(*looks);
+                return self.view(*sight);
+            }
         };
         for notice in std::mem::take(&mut occupied.notices) {
             self.screen.on_notice(&notice);
@@ -81,11 +92,8 @@ impl Shell {
             ..self.settings.clone()
         };
         self.screen.on_settings(self.settings.clone());
-        let wanted = &occupied.found.loaded.config.screen;
-        self.telling.tell_by(wanted.notify);
-        if let Some(theme) = Theme::named(&wanted.theme) {
-            self.screen.on_theme(theme);
-        }
+        self.telling
+            .tell_by(occupied.found.loaded.config.screen.notify);
         if let Some(repository) = occupied.found.repository.clone() {
             // Nobody waits for a name in the header.
             self.tasks
@@ -122,6 +130,15 @@ impl Shell {
         match self.beginning.is_some() {
             true => self.try_to_begin(),
             false => Ok(None),
+        }
+    }
+
+    /// Looks and listens as the user wishes it.
+    fn look_like(&mut self, looks: Looks) {
+        self.motion = looks.motion;
+        self.screen.on_look(looks.look);
+        if let Some(theme) = looks.theme {
+            self.screen.on_theme(theme);
         }
     }
 
@@ -301,12 +318,18 @@ impl Shell {
 
 async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
     let found = start::find(wishes).await?;
+    let looks = Looks::of(&found.loaded, terminal::depth()).map_err(|problems| {
+        Refusal::error(problems, "`agent-collab config check` lists them again")
+    })?;
     if let Some(sight) = viewing::sight(&found, (wishes, first))? {
         let branch = match &found.repository {
             Some(repository) => branch(repository).await,
             None => None,
         };
-        return Ok(Opened::Seen(Box::new(sight.on_branch(branch))));
+        return Ok(Opened::Seen(
+            Box::new(sight.on_branch(branch)),
+            Box::new(looks),
+        ));
     }
     let occupied = start::occupy(found)?;
     let unfinished = match wishes.unfinished {
@@ -317,6 +340,7 @@ async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
     Ok(Opened::Ours {
         occupied: Box::new(occupied),
         unfinished,
+        looks: Box::new(looks),
     })
 }
 

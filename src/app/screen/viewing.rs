@@ -242,10 +242,11 @@ impl Shell {
             ground,
         } = sight;
         self.views.ground = Some(ground);
-        let theme = self.screen.theme();
+        let (theme, look) = (self.screen.theme(), self.screen.look());
         let utc_offset = self.settings.utc_offset;
         let settings = |read_only| ScreenSettings {
-            theme,
+            theme: theme.clone(),
+            look: look.clone(),
             utc_offset,
             repository: repository.clone(),
             branch: branch.clone(),

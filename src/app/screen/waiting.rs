@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
+use crate::config::types::Motion;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::engine::{Engine, Inward};
@@ -16,6 +17,8 @@ use super::watch::Watch;
 
 /// How often what shows the time is drawn while somebody works.
 const TICK: Duration = Duration::from_millis(500);
+/// The same for who wants little to move.
+const SLOW_TICK: Duration = Duration::from_secs(10);
 
 pub(super) async fn next_inward(engine: &mut Option<Engine>) -> Inward {
     match engine {
@@ -40,9 +43,12 @@ pub(super) async fn sleep_to(at: Option<Instant>) {
 
 /// After how long what shows the time shows another one: at once while somebody works, with the minute
 /// while a limit is waited for, else never.
-pub(super) fn next_tick(state: &State) -> Option<Duration> {
+pub(super) fn next_tick(state: &State, motion: Motion) -> Option<Duration> {
     if is_at_work(state) {
-        return Some(TICK);
+        return Some(match motion {
+            Motion::Full => TICK,
+            Motion::Reduced => SLOW_TICK,
+        });
     }
     match state.awaiting.as_ref()?.kind {
         QuestionKind::UsageLimit { until, .. } => {

@@ -5,6 +5,7 @@ use crate::domain::event::Event;
 use crate::domain::run::State;
 use crate::tui::action::Action;
 use crate::tui::command::Command;
+use crate::tui::keymap::IsWriting;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
 use crate::tui::wrap::one_line;
@@ -30,8 +31,9 @@ pub(super) fn sheet(state: &State, known: &Known<'_>) -> Sheet {
         .offers(
             'i',
             &format!(
-                "talk about it with the {}: write (F2: with another)",
-                state.refiner.name()
+                "talk about it with the {}: write ({}: with another)",
+                state.refiner.name(),
+                known.keymap.named("refiner", IsWriting::Yes)
             ),
             Then::Do(Command::Focus),
         )

@@ -1,6 +1,9 @@
-//! A key as the table has it: how it is written, and which event it is.
+//! A key as the table has it: how it is shown, how the user's configuration spells it, and which event it is.
+//!
+//! Refuses to know what a key does.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use similar::get_close_matches;
 
 /// One key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,21 +35,142 @@ pub const fn ctrl(c: char) -> Key {
     }
 }
 
+/// The keys that have a word: how it is spelled, how it is shown.
+const WORDS: &[(KeyCode, &str, &str)] = &[
+    (KeyCode::Char(' '), "space", "Space"),
+    (KeyCode::Enter, "enter", "Enter"),
+    (KeyCode::Esc, "esc", "Esc"),
+    (KeyCode::Tab, "tab", "Tab"),
+    (KeyCode::BackTab, "shift+tab", "Shift+Tab"),
+    (KeyCode::Backspace, "backspace", "Backspace"),
+    (KeyCode::Delete, "delete", "Delete"),
+    (KeyCode::Insert, "insert", "Insert"),
+    (KeyCode::Up, "up", "↑"),
+    (KeyCode::Down, "down", "↓"),
+    (KeyCode::Left, "left", "←"),
+    (KeyCode::Right, "right", "→"),
+    (KeyCode::Home, "home", "Home"),
+    (KeyCode::End, "end", "End"),
+    (KeyCode::PageUp, "pageup", "PgUp"),
+    (KeyCode::PageDown, "pagedown", "PgDn"),
+];
+/// What else some of them are called.
+const ALSO: &[(&str, &str)] = &[
+    ("escape", "esc"),
+    ("return", "enter"),
+    ("backtab", "shift+tab"),
+    ("del", "delete"),
+    ("ins", "insert"),
+    ("pgup", "pageup"),
+    ("pgdn", "pagedown"),
+    ("pgdown", "pagedown"),
+];
+/// What most terminals send for another key too.
+const SAME_AS: &[(char, &str)] = &[
+    ('i', "tab"),
+    ('m', "enter"),
+    ('[', "esc"),
+    ('h', "backspace"),
+];
+/// How alike a misspelt word must be (0 to 1) before the right one is named.
+const LIKENESS: f32 = 0.6;
+
 impl Key {
     /// The key as it is written in hints.
     pub fn name(self) -> String {
-        match self.code {
-            KeyCode::Char(' ') => "Space".to_owned(),
-            KeyCode::Char(c) if self.modifiers.is_empty() => c.to_ascii_uppercase().to_string(),
-            KeyCode::Char(c) => format!("Ctrl+{}", c.to_ascii_uppercase()),
-            KeyCode::F(n) => format!("F{n}"),
-            KeyCode::BackTab => "Shift+Tab".to_owned(),
-            KeyCode::PageUp => "PgUp".to_owned(),
-            KeyCode::PageDown => "PgDn".to_owned(),
-            KeyCode::Up => "↑".to_owned(),
-            KeyCode::Down => "↓".to_owned(),
-            other => format!("{other:?}"),
+        let key = match word(self.code) {
+            Some((_, _, shown)) => (*shown).to_owned(),
+            None => match self.code {
+                KeyCode::Char(c) => c.to_ascii_uppercase().to_string(),
+                KeyCode::F(n) => format!("F{n}"),
+                other => format!("{other:?}"),
+            },
+        };
+        self.with_modifiers(["Ctrl+", "Alt+"], &key)
+    }
+
+    /// The key as the user's configuration spells it.
+    pub fn spelling(self) -> String {
+        let key = match word(self.code) {
+            Some((_, spelled, _)) => (*spelled).to_owned(),
+            None => match self.code {
+                KeyCode::Char(c) => c.to_string(),
+                other => other.to_string().to_lowercase(),
+            },
+        };
+        self.with_modifiers(["ctrl+", "alt+"], &key)
+    }
+
+    fn with_modifiers(self, [ctrl, alt]: [&str; 2], key: &str) -> String {
+        let of = |modifier, text| match self.modifiers.contains(modifier) {
+            true => text,
+            false => "",
+        };
+        let (ctrl, alt) = (of(KeyModifiers::CONTROL, ctrl), of(KeyModifiers::ALT, alt));
+        format!("{ctrl}{alt}{key}")
+    }
+
+    /// Reads a key as the user spells it, such as `g`, `ctrl+g`, `f5` or `pageup`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what to write.
+    pub fn read(text: &str) -> Result<Self, (String, String)> {
+        let wrong = |what: &str, hint: String| Err((what.to_owned(), hint));
+        let mut rest = text.to_lowercase();
+        for (also, spelled) in ALSO {
+            if let Some(before) = rest.strip_suffix(also)
+                && (before.is_empty() || before.ends_with('+'))
+            {
+                rest = format!("{before}{spelled}");
+                break;
+            }
         }
+        let mut modifiers = KeyModifiers::NONE;
+        while word_spelled(&rest).is_none() {
+            let Some((modifier, after)) =
+                rest.split_once('+').filter(|(_, after)| !after.is_empty())
+            else {
+                break;
+            };
+            modifiers |= match modifier {
+                "ctrl" | "control" => KeyModifiers::CONTROL,
+                "alt" | "meta" | "option" => KeyModifiers::ALT,
+                "shift" => {
+                    let what =
+                        "is Shift with a key, which many terminals do not tell from the key alone";
+                    return wrong(
+                        what,
+                        "only \"shift+tab\" is; take Ctrl, Alt or an F key".to_owned(),
+                    );
+                }
+                other => {
+                    let near = nearest(other, ["ctrl", "alt", "shift"].into_iter());
+                    return wrong("is no key", near.unwrap_or_else(|| EXAMPLES.to_owned()));
+                }
+            };
+            rest = after.to_owned();
+        }
+        let mut chars = rest.chars();
+        let code = match (word_spelled(&rest), chars.next(), chars.next()) {
+            (Some(code), ..) => code,
+            (None, Some(c), None) if !c.is_control() => KeyCode::Char(c),
+            _ => match function_key(&rest) {
+                Some(code) => code,
+                None => {
+                    let words = WORDS.iter().map(|(_, spelled, _)| *spelled);
+                    return wrong(
+                        "is no key",
+                        nearest(&rest, words).unwrap_or_else(|| EXAMPLES.to_owned()),
+                    );
+                }
+            },
+        };
+        let same = SAME_AS.iter().find(|(c, _)| code == KeyCode::Char(*c));
+        if let Some((_, same)) = same.filter(|_| modifiers == KeyModifiers::CONTROL) {
+            let what = format!("is what many terminals send for `{same}`");
+            return Err((what, "take another".to_owned()));
+        }
+        Ok(Self { code, modifiers })
     }
 
     /// Tells whether a key writes when the composer is focused.
@@ -63,4 +187,27 @@ impl Key {
         // Shift is part of a letter and of BackTab already.
         self.code == code && self.modifiers == event.modifiers - KeyModifiers::SHIFT
     }
+}
+
+const EXAMPLES: &str = "write it as \"g\", \"ctrl+g\", \"alt+g\", \"f5\", \"space\" or \"pageup\"";
+
+fn word(code: KeyCode) -> Option<&'static (KeyCode, &'static str, &'static str)> {
+    WORDS.iter().find(|(known, ..)| *known == code)
+}
+
+fn word_spelled(text: &str) -> Option<KeyCode> {
+    let word = WORDS.iter().find(|(_, spelled, _)| *spelled == text);
+    word.map(|(code, ..)| *code)
+}
+
+fn function_key(text: &str) -> Option<KeyCode> {
+    let n: u8 = text.strip_prefix('f')?.parse().ok()?;
+    (1..=12).contains(&n).then_some(KeyCode::F(n))
+}
+
+/// Asks whether the known word was meant that is most like a text.
+pub fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let known: Vec<&str> = known.filter(|word| !word.is_empty()).collect();
+    let near = get_close_matches(text, &known, 1, LIKENESS);
+    near.first().map(|near| format!("did you mean \"{near}\"?"))
 }

@@ -350,6 +350,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
             texts: &Default::default(),
             clock: Default::default(),
             confirm_enter: false,
+            keymap: &crate::tui::Keymap::default(),
         };
         let sheet = dialogs::waiting(&state, &known).unwrap();
         let mut seen = std::collections::BTreeSet::new();

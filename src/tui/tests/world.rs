@@ -40,6 +40,7 @@ pub fn settings() -> ScreenSettings {
         read_only: None,
         theme: crate::tui::Theme::default(),
         utc_offset: 3_600,
+        look: crate::tui::Look::default(),
     }
 }
 
@@ -612,6 +613,7 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
             "<end>" => plain(KeyCode::End),
             "<back>" => plain(KeyCode::Backspace),
             "<left>" => plain(KeyCode::Left),
+            "<c-t>" => KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL),
             "<c-p>" => KeyEvent::new(KeyCode::Char('p'), KeyModifiers::CONTROL),
             "<c-f>" => KeyEvent::new(KeyCode::Char('f'), KeyModifiers::CONTROL),
             "<c-y>" => KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL),

@@ -2,24 +2,26 @@
 //!
 //! Refuses to know what the colours stand for, but for the names of their fields.
 
+use std::borrow::Cow;
+
 use ratatui::style::Color;
 
 /// One theme.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shades {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What its ground is known or assumed to be, for the test of its contrast.
     pub assumed: Option<Color>,
-    ground: Color,
-    text: Color,
-    quiet: Color,
-    attention: Color,
-    good: Color,
-    bad: Color,
-    code: Color,
-    planner: Color,
-    reviewer: Color,
+    pub(super) ground: Color,
+    pub(super) text: Color,
+    pub(super) quiet: Color,
+    pub(super) attention: Color,
+    pub(super) good: Color,
+    pub(super) bad: Color,
+    pub(super) code: Color,
+    pub(super) planner: Color,
+    pub(super) reviewer: Color,
 }
 
 const fn rgb(hex: u32) -> Color {
@@ -30,7 +32,7 @@ const fn rgb(hex: u32) -> Color {
 /// A theme of its own ground: ground, text, quiet, attention, good, bad, code, planner, reviewer.
 const fn whole(name: &'static str, of: [u32; 9]) -> Shades {
     Shades {
-        name,
+        name: Cow::Borrowed(name),
         assumed: Some(rgb(of[0])),
         ground: rgb(of[0]),
         text: rgb(of[1]),
@@ -45,8 +47,8 @@ const fn whole(name: &'static str, of: [u32; 9]) -> Shades {
 }
 
 /// The terminal's sixteen colours as they are.
-const SIXTEEN: Shades = Shades {
-    name: "sixteen",
+pub const SIXTEEN: Shades = Shades {
+    name: Cow::Borrowed("sixteen"),
     assumed: None,
     ground: Color::Reset,
     text: Color::Reset,
@@ -60,7 +62,7 @@ const SIXTEEN: Shades = Shades {
 };
 
 const NONE: Shades = Shades {
-    name: "none",
+    name: Cow::Borrowed("none"),
     quiet: Color::Reset,
     attention: Color::Reset,
     good: Color::Reset,
@@ -75,14 +77,14 @@ const NONE: Shades = Shades {
 #[rustfmt::skip]
 pub const SHADES: &[Shades] = &[
     // The sixteen colours are the user's own; only their grey is too dark in too many palettes.
-    Shades { name: "terminal", quiet: Color::Indexed(245), ..SIXTEEN },
+    Shades { name: Cow::Borrowed("terminal"), quiet: Color::Indexed(245), ..SIXTEEN },
     Shades {
-        name: "dark", assumed: Some(rgb(0x00_1c_1c_1c)), ground: Color::Reset, text: Color::Reset,
+        name: Cow::Borrowed("dark"), assumed: Some(rgb(0x00_1c_1c_1c)), ground: Color::Reset, text: Color::Reset,
         quiet: Color::Indexed(246), attention: Color::Indexed(221), good: Color::Indexed(114), bad: Color::Indexed(203),
         code: Color::Indexed(80), planner: Color::Indexed(111), reviewer: Color::Indexed(176),
     },
     Shades {
-        name: "light", assumed: Some(rgb(0x00_fa_fa_fa)), ground: Color::Reset, text: Color::Reset,
+        name: Cow::Borrowed("light"), assumed: Some(rgb(0x00_fa_fa_fa)), ground: Color::Reset, text: Color::Reset,
         quiet: Color::Indexed(242), attention: Color::Indexed(130), good: Color::Indexed(22), bad: Color::Indexed(124),
         code: Color::Indexed(24), planner: Color::Indexed(25), reviewer: Color::Indexed(90),
     },
@@ -99,7 +101,22 @@ pub const SHADES: &[Shades] = &[
 impl Shades {
     /// Tells whether it shows every colour as it is.
     pub fn is_plain(&self) -> bool {
-        *self == SIXTEEN
+        self.each() == SIXTEEN.each()
+    }
+
+    /// All colours, in the order of the fields.
+    pub(super) fn each(&self) -> [Color; 9] {
+        [
+            self.ground,
+            self.text,
+            self.quiet,
+            self.attention,
+            self.good,
+            self.bad,
+            self.code,
+            self.planner,
+            self.reviewer,
+        ]
     }
 
     /// What a colour of text is shown as.

@@ -1,0 +1,316 @@
+//! The user's own keys: what is wished for, laid over the table, with everything that is wrong with it.
+//!
+//! Refuses to know files and lines: whoever read the wishes puts them to the flaws.
+
+use ratatui::crossterm::event::{KeyCode, KeyModifiers};
+
+use super::key::nearest;
+use super::{BINDINGS, Binding, Context, Key, Keymap};
+
+/// The keys that the user wants for one action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wished {
+    /// The action by its name.
+    pub action: String,
+    /// Its keys as they are spelled; `none` alone takes all of them away.
+    pub keys: Vec<String>,
+}
+
+/// What is wrong with a wish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw {
+    /// The action as the user names it.
+    pub action: String,
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// Without these nobody gets on: their actions, and whether the key must work while the user writes.
+const NEEDED: &[(&str, Context)] = &[
+    ("quit", Context::Composer),
+    ("leave", Context::Composer),
+    ("write", Context::Outside),
+];
+
+impl Keymap {
+    /// The table's keys with the user's over them.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn with(wishes: &[Wished]) -> Result<Self, Vec<Flaw>> {
+        let mut keymap = Self::default();
+        let mut flaws = Vec::new();
+        for wished in wishes {
+            let at = BINDINGS
+                .iter()
+                .position(|binding| binding.name == wished.action && !wished.action.is_empty());
+            match at.and_then(|at| Some((BINDINGS.get(at)?, keymap.0.get_mut(at)?))) {
+                Some((binding, keys)) => match read(binding, wished) {
+                    Ok(read) => *keys = read,
+                    Err(found) => flaws.extend(found),
+                },
+                None => flaws.push(unknown(&wished.action)),
+            }
+        }
+        if flaws.is_empty() {
+            let is_wished = |name: &str| wishes.iter().any(|wished| wished.action == name);
+            flaws.extend(keymap.conflicts(is_wished));
+            flaws.extend(keymap.missing());
+        }
+        match flaws.is_empty() {
+            true => Ok(keymap),
+            false => Err(flaws),
+        }
+    }
+
+    /// Keys that two actions have in one place, told at the action that the user gave it.
+    fn conflicts(&self, is_wished: impl Fn(&str) -> bool) -> Vec<Flaw> {
+        let mut flaws = Vec::new();
+        for (n, (one, keys)) in self.rows().enumerate() {
+            for (other, others) in self.rows().skip(n + 1) {
+                let meets = meets(one.context, other.context);
+                let shared = keys.iter().filter(|key| meets && others.contains(key));
+                for key in shared {
+                    let (told, beside) = match is_wished(one.name) {
+                        true => (one, other),
+                        false => (other, one),
+                    };
+                    flaws.push(Flaw {
+                        action: told.name.to_owned(),
+                        what: format!("`{}` is the key of `{}` too", key.spelling(), beside.name),
+                        hint: format!(
+                            "take another, or give `{0}` another: keys.{0} = \"none\" takes its key away",
+                            beside.name
+                        ),
+                    });
+                }
+            }
+        }
+        flaws
+    }
+
+    fn missing(&self) -> Vec<Flaw> {
+        let has_one = |name: &str, context: Context| {
+            let row = self.rows().find(|(binding, _)| binding.name == name);
+            row.is_some_and(|(_, keys)| {
+                let fits = |key: &Key| context == Context::Outside || !key.is_printable();
+                keys.iter().any(fits)
+            })
+        };
+        let flaw = |(name, context): &(&str, Context)| Flaw {
+            action: (*name).to_owned(),
+            what: match context {
+                Context::Outside => "needs a key".to_owned(),
+                Context::Composer | Context::Anywhere => {
+                    "needs a key that works while you write".to_owned()
+                }
+            },
+            hint: "such as one with Ctrl, or an F key".to_owned(),
+        };
+        NEEDED
+            .iter()
+            .filter(|(name, context)| !has_one(name, *context))
+            .map(flaw)
+            .collect()
+    }
+}
+
+fn meets(one: Context, other: Context) -> bool {
+    use Context::{Composer, Outside};
+    !matches!((one, other), (Outside, Composer) | (Composer, Outside))
+}
+
+fn read(binding: &Binding, wished: &Wished) -> Result<Vec<Key>, Vec<Flaw>> {
+    let flaw = |(what, hint): (String, String)| Flaw {
+        action: wished.action.clone(),
+        what,
+        hint,
+    };
+    let mut keys = Vec::new();
+    let mut flaws = Vec::new();
+    let spelled = wished.keys.iter().filter(|key| key.as_str() != "none");
+    for spelled in spelled {
+        match Key::read(spelled).and_then(|key| usable(binding, key)) {
+            Ok(key) if keys.contains(&key) => {}
+            Ok(key) => keys.push(key),
+            Err((what, hint)) => flaws.push(flaw((format!("`{spelled}` {what}"), hint))),
+        }
+    }
+    match flaws.is_empty() {
+        true => Ok(keys),
+        false => Err(flaws),
+    }
+}
+
+/// A key where it can mean something: some belong to writing, to dialogs and to commands.
+fn usable(binding: &Binding, key: Key) -> Result<Key, (String, String)> {
+    let wrong = |what: &str, hint: &str| Err((what.to_owned(), hint.to_owned()));
+    if key == super::letter('/') {
+        return wrong("begins a command", "take another");
+    }
+    let writes = matches!(
+        key.code,
+        KeyCode::Enter
+            | KeyCode::Backspace
+            | KeyCode::Delete
+            | KeyCode::Up
+            | KeyCode::Down
+            | KeyCode::Left
+            | KeyCode::Right
+            | KeyCode::Home
+            | KeyCode::End
+    ) && key.modifiers.is_empty();
+    let is_newline = key == super::ctrl('j')
+        || (key.code == KeyCode::Enter && key.modifiers == KeyModifiers::ALT);
+    if binding.context != Context::Outside && (writes || is_newline) {
+        return wrong(
+            "is needed for writing, and this action's keys work there too",
+            "take one with Ctrl, or an F key",
+        );
+    }
+    if binding.context == Context::Composer && key.is_printable() {
+        return wrong("writes itself", "take one with Ctrl, or an F key");
+    }
+    Ok(key)
+}
+
+fn unknown(action: &str) -> Flaw {
+    let near = nearest(action, BINDINGS.iter().map(|binding| binding.name));
+    let near = near.map(|near| format!("{near} ")).unwrap_or_default();
+    Flaw {
+        action: action.to_owned(),
+        what: "is no action".to_owned(),
+        hint: format!("{near}`agent-collab keys` lists them all"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::command::Command;
+    use crate::tui::keymap::IsWriting;
+    use ratatui::crossterm::event::KeyEvent;
+
+    fn wished(action: &str, keys: &[&str]) -> Wished {
+        Wished {
+            action: action.to_owned(),
+            keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+        }
+    }
+
+    fn check(action: &str, keys: &[&str], wanted: &str) {
+        let told = match Keymap::with(&[wished(action, keys)]) {
+            Ok(keymap) => keymap.named(action, IsWriting::No),
+            Err(flaws) => {
+                let told = flaws
+                    .iter()
+                    .map(|flaw| format!("{} {}; {}", flaw.action, flaw.what, flaw.hint));
+                told.collect::<Vec<_>>().join("\n")
+            }
+        };
+        assert_eq!(told, wanted, "{action} = {keys:?}");
+    }
+
+    #[test]
+    fn an_action_takes_any_key_that_terminals_tell() {
+        check("go", &["ctrl+g"], "Ctrl+G");
+        check("go", &["Alt+Space"], "Alt+Space");
+        check("go", &["f5", "none"], "F5");
+        check("go", &["+"], "+");
+        check("go", &["ctrl++"], "Ctrl++");
+        check("go", &["control+alt+PgUp"], "Ctrl+Alt+PgUp");
+        check("mode", &["shift+tab"], "Shift+Tab");
+        check("go", &["none"], "/go");
+        check("history", &["h"], "H");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_is_said_with_the_remedy() {
+        let no_key = "write it as \"g\", \"ctrl+g\", \"alt+g\", \"f5\", \"space\" or \"pageup\"";
+        check(
+            "go",
+            &["ctlr+g"],
+            "go `ctlr+g` is no key; did you mean \"ctrl\"?",
+        );
+        check(
+            "go",
+            &["pagup"],
+            "go `pagup` is no key; did you mean \"pageup\"?",
+        );
+        check("go", &["xyz"], &format!("go `xyz` is no key; {no_key}"));
+        check("go", &["f13"], &format!("go `f13` is no key; {no_key}"));
+        check(
+            "go",
+            &["shift+g"],
+            "go `shift+g` is Shift with a key, which many terminals do not tell from the key alone; \
+             only \"shift+tab\" is; take Ctrl, Alt or an F key",
+        );
+        check(
+            "go",
+            &["ctrl+i"],
+            "go `ctrl+i` is what many terminals send for `tab`; take another",
+        );
+        check("go", &["/"], "go `/` begins a command; take another");
+        check(
+            "find",
+            &["enter"],
+            "find `enter` is needed for writing, and this action's keys work there too; take one with Ctrl, or an F key",
+        );
+        check(
+            "gou",
+            &["g"],
+            "gou is no action; did you mean \"go\"? `agent-collab keys` lists them all",
+        );
+        check(
+            "go",
+            &["a"],
+            "go `a` is the key of `auto` too; take another, or give `auto` another: keys.auto = \"none\" takes its key away",
+        );
+        check(
+            "quit",
+            &["q"],
+            "quit needs a key that works while you write; such as one with Ctrl, or an F key",
+        );
+        check(
+            "write",
+            &["none"],
+            "write needs a key; such as one with Ctrl, or an F key",
+        );
+    }
+
+    #[test]
+    fn the_table_has_no_two_actions_on_one_key_and_every_name_once() {
+        assert_eq!(Keymap::with(&[]), Ok(Keymap::default()));
+        let names: Vec<&str> = BINDINGS
+            .iter()
+            .map(|binding| binding.name)
+            .filter(|name| !name.is_empty())
+            .collect();
+        let once: std::collections::BTreeSet<&&str> = names.iter().collect();
+        assert_eq!(once.len(), names.len());
+    }
+
+    #[test]
+    fn every_key_of_the_table_is_read_as_it_is_spelled() {
+        for (binding, keys) in Keymap::default().rows() {
+            for key in keys {
+                assert_eq!(Key::read(&key.spelling()), Ok(*key), "{}", binding.name);
+            }
+        }
+    }
+
+    #[test]
+    fn two_actions_may_change_places_and_the_old_key_means_nothing_else() {
+        let wishes = [wished("go", &["a"]), wished("auto", &["ctrl+g"])];
+        let keymap = Keymap::with(&wishes).unwrap();
+        let press = |text: &str| {
+            let key = Key::read(text).unwrap();
+            keymap.find(&KeyEvent::new(key.code, key.modifiers), IsWriting::No)
+        };
+        assert_eq!(press("a"), Some(Command::Go));
+        assert_eq!(press("ctrl+g"), Some(Command::Auto));
+        assert_eq!(press("g"), None);
+    }
+}
