@@ -34,6 +34,7 @@ mod run_log;
 mod sessions;
 pub mod snapshot;
 mod tidy;
+pub mod written;
 
 pub use error::StoreError;
 pub use events::{EventLog, Opened, Origin, Record, TornTail};

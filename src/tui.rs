@@ -408,11 +408,20 @@ impl Screen {
         }
     }
 
+    /// Takes what the user sent before this program began, the oldest first; `↑` calls it back.
+    pub fn on_written(&mut self, texts: Vec<String>) {
+        self.composer.remember(texts);
+    }
+
+    /// What the user sent since this was asked last, to be kept for the next time.
+    pub fn written(&mut self) -> Vec<String> {
+        self.composer.tell()
+    }
+
     /// Turns a click or the wheel into what the user asks for.
-    pub fn on_mouse(&mut self, event: MouseEvent) -> Vec<Action> {
+    pub fn on_mouse(&mut self, event: MouseEvent, state: Option<&State>) -> Vec<Action> {
         self.dirty = true;
-        self.mouse(event);
-        Vec::new()
+        self.mouse(event, state)
     }
 
     /// Draws one frame; the screen is clean after it.

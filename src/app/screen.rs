@@ -12,6 +12,7 @@ mod editor;
 mod ending;
 mod files;
 mod frames;
+mod ground;
 mod hands;
 mod input;
 mod news;
@@ -23,6 +24,7 @@ mod telling;
 mod viewing;
 mod waiting;
 mod watch;
+mod written;
 
 use std::io;
 
@@ -37,6 +39,7 @@ use crate::domain::undo::Offer;
 use crate::engine::{Engine, EngineError, Inward};
 use crate::process::become_subreaper;
 use crate::store::instant;
+use crate::store::written::Written;
 use crate::tui::{Action, DocumentKind, Screen, ScreenSettings};
 
 use super::changes::Looked;
@@ -146,6 +149,9 @@ struct Shell {
     leave_at: Option<Instant>,
     telling: Telling,
     motion: Motion,
+    ground: ground::Asked,
+    /// Where what the user writes is kept; `None` where it is not.
+    written: Option<Written>,
 }
 
 /// What work beside the loop brought.
@@ -228,6 +234,8 @@ impl Shell {
             leave_at: None,
             telling: Telling::default(),
             motion: Motion::default(),
+            ground: ground::Asked::default(),
+            written: None,
         }
     }
 
@@ -237,6 +245,7 @@ impl Shell {
             return End::TerminalGone(error);
         }
         self.input = Some(EventStream::new());
+        self.ask_ground();
         self.open();
         loop {
             let next = self.next().await;
@@ -396,6 +405,7 @@ impl Shell {
 
     /// Gives the terminal back and stops; the signal that continues it takes the terminal again.
     fn suspend(&mut self) -> Result<Option<End>, End> {
+        self.ground.settle();
         self.terminal.give_back().map_err(End::TerminalGone)?;
         stop_here().map_err(End::TerminalGone)?;
         Ok(None)

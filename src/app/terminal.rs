@@ -1,7 +1,7 @@
 //! The terminal: how it is taken and given back, and the one writer to it.
 //!
 //! What entering switches on stands beside what leaving switches off, so that neither can be forgotten.
-//! Nothing is ever asked of the terminal: one that answers nothing is as good as any. Refuses to know
+//! No answer of the terminal is ever waited for: one that answers nothing is as good as any. Refuses to know
 //! what is drawn and which keys mean what.
 
 use std::backtrace::Backtrace;
@@ -136,6 +136,18 @@ pub struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<Pending>>,
     pending: Pending,
     out: File,
+    /// What stands around a frame.
+    around: (&'static [u8], &'static [u8]),
+}
+
+/// Terminals that do not show a frame as a whole; they would pass over the marks, which cost bytes all the same.
+fn around_a_frame() -> (&'static [u8], &'static [u8]) {
+    let term = std::env::var("TERM").unwrap_or_default();
+    let knows_not = ["linux", "dumb", "vt", "ansi", "cons25", "rxvt"];
+    match knows_not.iter().any(|name| term.starts_with(name)) {
+        true => (b"", b""),
+        false => (BEGIN_FRAME, END_FRAME),
+    }
 }
 
 impl Terminal {
@@ -152,6 +164,7 @@ impl Terminal {
             inner,
             pending,
             out,
+            around: around_a_frame(),
         })
     }
 
@@ -183,9 +196,10 @@ impl Terminal {
         if !ENTERED.load(Ordering::SeqCst) {
             return Ok(());
         }
-        self.pending.0.borrow_mut().extend_from_slice(BEGIN_FRAME);
+        let (begin, end) = self.around;
+        self.pending.0.borrow_mut().extend_from_slice(begin);
         self.inner.draw(draw)?;
-        self.pending.0.borrow_mut().extend_from_slice(END_FRAME);
+        self.pending.0.borrow_mut().extend_from_slice(end);
         self.send()
     }
 
@@ -217,6 +231,14 @@ impl Terminal {
             NotifyBy::Bell => self.tell("\x07"),
             NotifyBy::Message => self.tell(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07")),
         }
+    }
+
+    /// Asks the terminal something; the answer comes in with the keys, or never.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn ask(&mut self, question: &str) -> io::Result<()> {
+        self.tell(question)
     }
 
     /// Takes clicks and the wheel, or leaves them to the terminal.

@@ -60,6 +60,11 @@ impl Places {
         self.state_dir.join("approvals")
     }
 
+    /// What the user wrote, a file a repository.
+    pub fn written_dir(&self) -> PathBuf {
+        self.state_dir.join("written")
+    }
+
     /// What the user trusts.
     pub fn trust_file(&self) -> PathBuf {
         self.state_dir.join("trust.json")

@@ -28,6 +28,8 @@ pub struct Composer {
     area: TextArea<'static>,
     chips: Chips,
     sent: Vec<String>,
+    /// Those of them that nobody was told of.
+    untold: Vec<String>,
     /// Which sent text is shown; `None` while a new one is written.
     recalled: Option<usize>,
     /// The room that it was drawn in last.
@@ -49,6 +51,7 @@ impl Default for Composer {
             area: fresh(Vec::new()),
             chips: Chips::default(),
             sent: Vec::new(),
+            untold: Vec::new(),
             recalled: None,
             room: Size::ZERO,
         }
@@ -120,12 +123,26 @@ impl Composer {
         let text = self.text();
         if self.sent.last() != Some(&text) {
             self.sent.push(text.clone());
+            self.untold.push(text.clone());
         }
         if self.sent.len() > MAX_SENT {
             self.sent.remove(0);
         }
         self.set("");
         text
+    }
+
+    /// Takes texts that were sent before this program began, the oldest first.
+    pub fn remember(&mut self, mut texts: Vec<String>) {
+        texts.append(&mut self.sent);
+        let from = texts.len().saturating_sub(MAX_SENT);
+        self.sent = texts.split_off(from);
+        self.recalled = None;
+    }
+
+    /// What was sent since this was asked last.
+    pub fn tell(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.untold)
     }
 
     /// Takes a key in.

@@ -162,7 +162,7 @@ impl Screen {
     }
 
     /// Carries the chosen choice out, but never of a dialog that no frame has shown yet.
-    fn enter(&mut self, sheet: Sheet, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn enter(&mut self, sheet: Sheet, state: Option<&State>) -> Vec<Action> {
         if !self.is_seen(&sheet) {
             return Vec::new();
         }
@@ -173,7 +173,7 @@ impl Screen {
         }
     }
 
-    fn point_at(&mut self, sheet: &Sheet, chosen: usize) -> Vec<Action> {
+    pub(super) fn point_at(&mut self, sheet: &Sheet, chosen: usize) -> Vec<Action> {
         self.chosen = Some((sheet.id.clone(), chosen));
         self.show_pointed_at(sheet, chosen);
         Vec::new()

@@ -146,11 +146,12 @@ impl Screen {
             return 0;
         }
         let height = usize::from(rest.height);
-        let least_above = if sheet.is_some() { 4 } else { 1 };
+        // A dialog needs its frame, its choices and a line of what it is about.
+        let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).max(4));
         match self.writing {
             IsWriting::No if height > least_above + 4 => 1,
             IsWriting::No => 0,
-            IsWriting::Yes if height < 9 => 1,
+            IsWriting::Yes if height < 9.max(least_above + 3) => 1,
             IsWriting::Yes => {
                 let columns = usize::from(rest.width).saturating_sub(2);
                 self.composer.n_rows(columns).min((height / 4).max(1)) + 2

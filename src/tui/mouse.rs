@@ -1,30 +1,40 @@
 //! Clicks and the wheel.
 //!
-//! A click chooses, it never carries a dialog out: that takes a key.
+//! A click chooses; a click on what is chosen carries it out, as Enter does and with the same care.
 
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 use super::Screen;
+use super::action::Action;
 use super::command::Move;
 use super::keymap::IsWriting;
 use super::tabs::Tab;
+use crate::domain::run::State;
 
 /// How many lines one step of the wheel moves.
 const WHEEL: usize = 3;
 
 impl Screen {
-    pub(super) fn mouse(&mut self, event: MouseEvent) {
+    pub(super) fn mouse(&mut self, event: MouseEvent, state: Option<&State>) -> Vec<Action> {
         let at = Position::new(event.column, event.row);
         match event.kind {
             MouseEventKind::ScrollUp => self.wheel(Move::Up, at),
             MouseEventKind::ScrollDown => self.wheel(Move::Down, at),
-            MouseEventKind::Down(MouseButton::Left) => self.click(at),
+            // What the palette covers is not clicked at.
+            MouseEventKind::Down(MouseButton::Left) if self.palette.is_none() => {
+                return self.click(at, state);
+            }
             _ => {}
         }
+        Vec::new()
     }
 
     fn wheel(&mut self, to: Move, at: Position) {
+        if self.palette.is_some() {
+            self.point_in_palette(to);
+            return;
+        }
         let side = self.places.side.filter(|(place, _)| place.contains(at));
         for _ in 0..WHEEL {
             match side {
@@ -41,7 +51,7 @@ impl Screen {
         let _nothing_to_open = self.transcript.open_picked();
     }
 
-    fn click(&mut self, at: Position) {
+    fn click(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
         let hit = |place: &Rect| place.contains(at);
         if let Some((_, tab)) = self.places.tabs.iter().find(|(place, _)| hit(place)) {
             let tab = *tab;
@@ -51,11 +61,11 @@ impl Screen {
             if !self.is_read_only() {
                 self.writing = IsWriting::Yes;
             }
-            return;
+            return Vec::new();
         }
         if hit(&self.places.composer) {
             self.writing = IsWriting::Yes;
-            return;
+            return Vec::new();
         }
         if hit(&self.places.body)
             && self.tab == Tab::Chat
@@ -63,12 +73,28 @@ impl Screen {
             && self.diff.is_none()
         {
             self.click_block(at);
-            return;
+            return Vec::new();
         }
         let choice = self.places.choices.iter().find(|(place, _)| hit(place));
-        if let (Some((_, choice)), Some(seen)) = (choice, &self.seen) {
-            self.chosen = Some((seen.clone(), *choice));
-            self.writing = IsWriting::No;
+        match choice.map(|(_, choice)| *choice) {
+            Some(choice) => self.click_choice(choice, state),
+            None => Vec::new(),
+        }
+    }
+
+    /// Points at a choice of the dialog, or carries out the one that is pointed at already.
+    fn click_choice(&mut self, choice: usize, state: Option<&State>) -> Vec<Action> {
+        let seen = self.seen.clone();
+        let Some(sheet) = self
+            .waiting(state)
+            .filter(|sheet| Some(&sheet.id) == seen.as_ref())
+        else {
+            return Vec::new();
+        };
+        let was_writing = std::mem::replace(&mut self.writing, IsWriting::No);
+        match was_writing == IsWriting::No && self.chosen_of(&sheet) == choice {
+            true => self.enter(sheet, state),
+            false => self.point_at(&sheet, choice),
         }
     }
 }

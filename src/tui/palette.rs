@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::action::Action;
-use super::command;
+use super::command::{self, Move};
 use super::fuzzy::{self, Among, Row};
 use super::keymap::{Binding, IsWriting, Key, Keymap};
 use super::theme;
@@ -157,6 +157,18 @@ impl Screen {
         }
     }
 
+    /// Points at the entry before or behind.
+    pub(super) fn point_in_palette(&mut self, to: Move) {
+        let keymap = &self.settings.look.keymap;
+        if let Some(palette) = &mut self.palette {
+            let last = palette.found(keymap).len().saturating_sub(1);
+            palette.chosen = match to {
+                Move::Up => palette.chosen.saturating_sub(1),
+                _ => (palette.chosen + 1).min(last),
+            };
+        }
+    }
+
     /// Takes pasted text into the palette where it is open.
     pub(super) fn pasted_into_palette(&mut self, text: &str) -> bool {
         let Some(palette) = &mut self.palette else {
@@ -183,11 +195,8 @@ impl Screen {
         match key.code {
             KeyCode::Esc => self.palette = None,
             KeyCode::Enter => return Some(self.take_entry(state)),
-            KeyCode::Up => palette.chosen = palette.chosen.saturating_sub(1),
-            KeyCode::Down => {
-                let last = palette.found(keymap).len().saturating_sub(1);
-                palette.chosen = (palette.chosen + 1).min(last);
-            }
+            KeyCode::Up => self.point_in_palette(Move::Up),
+            KeyCode::Down => self.point_in_palette(Move::Down),
             KeyCode::Backspace => {
                 palette.letters.pop();
                 palette.chosen = 0;

@@ -203,13 +203,23 @@ impl Sheet {
         let n_body = rows - n_choices;
         let mut body = self.body_lines(columns, n_body);
         if body.len() > n_body {
-            body.truncate(n_body.saturating_sub(1));
-            if n_body > 0 {
-                let more = match self.whole {
-                    Some(_) => format!("… {view} shows all of it"),
-                    None => "… (a larger window shows the rest)".to_owned(),
-                };
-                body.push(Line::styled(cut(&more, columns), theme::QUIET));
+            let more = match self.whole {
+                Some(_) => format!("… {view} shows all of it"),
+                None => "… (a larger window shows the rest)".to_owned(),
+            };
+            match n_body {
+                0 => body.clear(),
+                // What it is about says more than that there is more.
+                1 => {
+                    body.truncate(1);
+                    if let Some(line) = body.first_mut() {
+                        shorten(line, columns, &format!(" … {view}"));
+                    }
+                }
+                _ => {
+                    body.truncate(n_body - 1);
+                    body.push(Line::styled(cut(&more, columns), theme::QUIET));
+                }
             }
         }
         let body_rows = u16::try_from(body.len()).unwrap_or(inner.height);
@@ -274,6 +284,21 @@ impl Sheet {
         };
         (inner, usize::from(inner.width))
     }
+}
+
+/// Leaves room for a word at a line's end.
+fn shorten(line: &mut Line<'static>, columns: usize, word: &str) {
+    let style = line.spans.first().map_or(theme::PLAIN, |span| span.style);
+    let text: String = line
+        .spans
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
+    let text = cut(&text, columns.saturating_sub(width(word)));
+    *line = Line::from(vec![
+        Span::styled(text, style),
+        Span::styled(word.to_owned(), theme::QUIET),
+    ]);
 }
 
 fn choice_line(choice: &Choice, is_chosen: bool, columns: usize) -> Line<'static> {

@@ -18,6 +18,7 @@ mod looking;
     reason = "shared with another test crate, which uses more of it"
 )]
 mod script;
+mod surroundings;
 mod terminal;
 
 use std::path::{Path, PathBuf};
@@ -69,6 +70,23 @@ impl World {
         terminal.wait("the terminal's modes", |terminal| terminal.is_taken());
         terminal
     }
+
+    /// The user's own configuration.
+    fn configure(&self, text: &str) {
+        let folder = self.home().join(".config/agent-collab");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.toml"), text).unwrap();
+    }
+
+    /// Starts the program with some variables of the environment and waits until it has the terminal.
+    fn open_with(&self, variables: &[(&str, &str)]) -> Terminal {
+        let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
+        let places = (self.home(), self.repository());
+        let mut terminal = Terminal::start_with(program, &[], (&places.0, &places.1), variables);
+        terminal.wait("the terminal's modes", |terminal| terminal.is_taken());
+        terminal
+    }
+
     /// Starts the program in a folder of the repository.
     fn open_plain(&self, folder: &str, arguments: &[&str]) -> Terminal {
         let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));

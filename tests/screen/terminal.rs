@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{Termios, tcgetattr};
 use nix::unistd::Pid;
 use pty_process::Size;
-use pty_process::blocking::{Command, Pts, open};
+use pty_process::blocking::{Command, Pts, Pty, open};
 
 /// How long any screen may take to come. Generous: the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -32,6 +32,7 @@ pub struct Terminal {
     child: Child,
     /// Kept open so that the terminal's settings can be looked at after the program's end.
     pts: Pts,
+    pty: Pty,
     keys: File,
     output: Receiver<Vec<u8>>,
     parser: vt100::Parser,
@@ -43,6 +44,16 @@ pub struct Terminal {
 impl Terminal {
     /// Starts a program.
     pub fn start(program: &Path, arguments: &[&str], home: &Path, cwd: &Path) -> Self {
+        Self::start_with(program, arguments, (home, cwd), &[])
+    }
+
+    /// Starts a program with some variables of the environment besides.
+    pub fn start_with(
+        program: &Path,
+        arguments: &[&str],
+        (home, cwd): (&Path, &Path),
+        variables: &[(&str, &str)],
+    ) -> Self {
         let (pty, pts) = open().unwrap();
         pty.resize(Size::new(ROWS, COLUMNS)).unwrap();
         let settings_before = tcgetattr(&pts).unwrap();
@@ -57,13 +68,18 @@ impl Terminal {
             "XDG_STATE_HOME",
             "XDG_DATA_HOME",
             "NO_COLOR",
+            "COLORFGBG",
+            "COLORTERM",
         ] {
             command = command.env_remove(variable);
+        }
+        for (name, value) in variables {
+            command = command.env(name, value);
         }
         let child = command.spawn_borrowed(&pts).unwrap();
         let keys = File::from(pty.as_fd().try_clone_to_owned().unwrap());
         let (tell, output) = channel();
-        let mut from = File::from(std::os::fd::OwnedFd::from(pty));
+        let mut from = File::from(pty.as_fd().try_clone_to_owned().unwrap());
         std::thread::spawn(move || {
             let mut bytes = [0; 65536];
             while let Ok(n @ 1..) = from.read(&mut bytes) {
@@ -76,6 +92,7 @@ impl Terminal {
         Self {
             child,
             pts,
+            pty,
             keys,
             output,
             parser: vt100::Parser::new(size(ROWS), size(COLUMNS), 0),
@@ -97,6 +114,31 @@ impl Terminal {
     /// The program's process.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.child.id()).unwrap())
+    }
+
+    /// Gives the terminal another size.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        let size = |n| NonZeroU16::new(n).unwrap();
+        self.pty.resize(Size::new(rows, columns)).unwrap();
+        self.parser.screen_mut().set_size(size(rows), size(columns));
+    }
+
+    /// The colours of all text on the screen.
+    pub fn colours(&self) -> Vec<vt100::Color> {
+        let screen = self.parser.screen();
+        let (rows, columns) = screen.size();
+        let cells =
+            (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));
+        let drawn = cells.filter_map(|(row, column)| screen.cell(row, column));
+        let text = drawn.filter(|cell| !cell.contents().trim().is_empty());
+        text.map(vt100::Cell::fgcolor).collect()
+    }
+
+    /// Takes what the program has written by now.
+    pub fn wait_a_moment(&mut self) {
+        while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(50)) {
+            self.show(&bytes);
+        }
     }
 
     /// The text of the screen.

@@ -92,6 +92,7 @@ impl Shell {
             ..self.settings.clone()
         };
         self.screen.on_settings(self.settings.clone());
+        self.recall_written(&occupied.found);
         self.telling
             .tell_by(occupied.found.loaded.config.screen.notify);
         if let Some(repository) = occupied.found.repository.clone() {
@@ -99,20 +100,7 @@ impl Shell {
             self.tasks
                 .spawn(async move { Done::Branch(branch(&repository).await) });
         }
-        match Watch::begin(&occupied.layout) {
-            Ok(watch) => self.watch = Some(watch),
-            Err(error) => self.screen.on_notice(&format!(
-                "changes of plan.md and comments.md are seen only when a turn ends: {error}"
-            )),
-        }
-        // One that goes takes its file with it.
-        self.socket = None;
-        match Socket::listen(&occupied.layout) {
-            Ok(socket) => self.socket = Some(socket),
-            Err(error) => self.screen.on_notice(&format!(
-                "`agent-collab send` cannot reach this instance: {error}"
-            )),
-        }
+        self.listen(&occupied);
         self.occupied = Some(occupied);
         self.grant_wish()?;
         if let First::Demo { goal: Some(goal) } = &self.first {
@@ -130,6 +118,24 @@ impl Shell {
         match self.beginning.is_some() {
             true => self.try_to_begin(),
             false => Ok(None),
+        }
+    }
+
+    /// Hears of changed documents, and of commands from outside.
+    fn listen(&mut self, occupied: &Occupied) {
+        match Watch::begin(&occupied.layout) {
+            Ok(watch) => self.watch = Some(watch),
+            Err(error) => self.screen.on_notice(&format!(
+                "changes of plan.md and comments.md are seen only when a turn ends: {error}"
+            )),
+        }
+        // One that goes takes its file with it.
+        self.socket = None;
+        match Socket::listen(&occupied.layout) {
+            Ok(socket) => self.socket = Some(socket),
+            Err(error) => self.screen.on_notice(&format!(
+                "`agent-collab send` cannot reach this instance: {error}"
+            )),
         }
     }
 

@@ -97,6 +97,7 @@ impl Shell {
 
     /// Ends everything and gives the exit code.
     pub(super) async fn close(mut self, end: End) -> Result<u8, Refusal> {
+        self.ground.settle();
         let patience = end.patience();
         if patience != Patience::Shown {
             self.give_terminal_back();

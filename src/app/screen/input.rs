@@ -10,9 +10,11 @@ use futures_util::StreamExt;
 
 use crate::engine::Engine;
 use crate::store::instant;
+use crate::tui::Theme;
 
 use super::ending::End;
 use super::frames::Wanted;
+use super::ground::{Ground, QUESTION, Taken};
 use super::{BATCH, Shell};
 
 impl Shell {
@@ -33,7 +35,7 @@ impl Shell {
         &mut self,
         first: Option<io::Result<Input>>,
     ) -> Result<Option<End>, End> {
-        if let Some(end) = self.on_input(first)? {
+        if let Some(end) = self.on_raw(first)? {
             return Ok(Some(end));
         }
         for _ in 0..BATCH {
@@ -41,9 +43,41 @@ impl Shell {
             if !is_there {
                 break;
             }
-            if let Some(end) = self.on_input(Some(read()))? {
+            if let Some(end) = self.on_raw(Some(read()))? {
                 return Ok(Some(end));
             }
+        }
+        self.keep_written();
+        Ok(None)
+    }
+
+    /// Asks for the terminal's ground where the environment does not tell it; nothing waits for the answer.
+    pub(super) fn ask_ground(&mut self) {
+        if self.screen.theme() == Theme::default() && self.terminal.ask(QUESTION).is_ok() {
+            self.ground.now();
+        }
+    }
+
+    /// Takes an answer of the terminal out of the keys.
+    fn on_raw(&mut self, input: Option<io::Result<Input>>) -> Result<Option<End>, End> {
+        let Some(Ok(input)) = input else {
+            return self.on_input(input);
+        };
+        match self.ground.take(input) {
+            Taken::Input(inputs) => {
+                for input in inputs {
+                    if let Some(end) = self.on_input(Some(Ok(input)))? {
+                        return Ok(Some(end));
+                    }
+                }
+            }
+            Taken::Answer(Some(Ground::Light)) if self.screen.theme() == Theme::default() => {
+                if let Some(theme) = self.screen.look().theme("light") {
+                    self.screen.on_theme(theme);
+                }
+            }
+            // The terminal's own colours are made for its own dark ground.
+            Taken::Answer(_) | Taken::Part => {}
         }
         Ok(None)
     }
@@ -59,7 +93,7 @@ impl Shell {
             Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {
                 screen.on_key(key, state)
             }
-            Some(Ok(Input::Mouse(mouse))) => screen.on_mouse(mouse),
+            Some(Ok(Input::Mouse(mouse))) => screen.on_mouse(mouse, state),
             Some(Ok(Input::Paste(text))) => {
                 screen.on_paste(&text);
                 Vec::new()

@@ -202,7 +202,7 @@ proptest! {
                 Input::Click(column, row) => {
                     let kind = MouseEventKind::Down(MouseButton::Left);
                     let modifiers = KeyModifiers::NONE;
-                    screen.on_mouse(MouseEvent { kind, column, row, modifiers });
+                    screen.on_mouse(MouseEvent { kind, column, row, modifiers }, state.as_ref());
                 }
                 Input::Texts(text) => {
                     screen.on_preview(&text);

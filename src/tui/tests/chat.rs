@@ -115,7 +115,7 @@ fn a_click_opens_a_call_and_another_one_folds_it() {
         row: u16::try_from(row).unwrap(),
         modifiers: KeyModifiers::NONE,
     };
-    screen.on_mouse(click);
+    screen.on_mouse(click, None);
     let open = drawn(&mut screen, (80, 24), Some(&state));
     assert!(open.contains("│ collected 0 items"), "{open}");
 }

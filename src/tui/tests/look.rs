@@ -1,6 +1,8 @@
 //! The user's own keys and themes, as the screen shows and takes them.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 
 use super::world::{drawn, press, running, settings, state};
 use crate::domain::phase::Phase;
@@ -45,7 +47,7 @@ fn another_key_does_it_and_footer_help_and_palette_show_that_one() {
     let row = seen
         .lines()
         .find(|line| line.contains("let turns follow each other"));
-    assert!(row.is_some_and(|row| row.contains(" W ")), "{seen}");
+    assert!(row.is_some_and(|row| row.contains(" W│")), "{seen}");
 }
 
 #[test]
@@ -72,11 +74,20 @@ fn what_has_no_key_at_first_can_have_one() {
 #[test]
 fn every_action_with_a_key_has_a_name() {
     for binding in BINDINGS {
+        let slash = binding.slash;
         assert_eq!(
             binding.name.is_empty(),
             binding.command.is_none(),
-            "{}",
-            binding.slash
+            "{slash}"
+        );
+        // Where two actions have one slash command, or one has no name for it.
+        let own = ["show-", "next-tab", "tab-", "page-", "line-"];
+        let is_own = own.iter().any(|part| binding.name.starts_with(part));
+        let typed = binding.typed().trim_start_matches('/');
+        let typed = typed.split(' ').next().unwrap();
+        assert!(
+            binding.name.is_empty() || is_own || binding.name == typed,
+            "{slash}"
         );
     }
 }
@@ -110,4 +121,86 @@ fn the_mouse_is_left_and_taken_by_a_key() {
     assert!(drawn(&mut screen, (120, 40), None).contains("F3 changes it"));
     screen.on_key(key, None);
     assert_eq!(screen.clicks(), Clicks::Taken);
+}
+
+fn click(
+    screen: &mut Screen,
+    state: &crate::domain::run::State,
+    at: (u16, u16),
+) -> Vec<crate::tui::Action> {
+    let event = MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column: at.0,
+        row: at.1,
+        modifiers: KeyModifiers::NONE,
+    };
+    screen.on_mouse(event, Some(state))
+}
+
+/// Where a text stands on the screen.
+fn find(screen: &mut Screen, state: &crate::domain::run::State, text: &str) -> (u16, u16) {
+    let seen = drawn(screen, (120, 40), Some(state));
+    let mut lines = (0u16..).zip(seen.lines());
+    let found = lines.find_map(|(row, line)| Some((line.find(text)?, row)));
+    let (bytes, row) = found.unwrap_or_else(|| panic!("{text} is not in\n{seen}"));
+    let line = seen.lines().nth(usize::from(row)).unwrap();
+    (u16::try_from(line[..bytes].chars().count()).unwrap(), row)
+}
+
+#[test]
+fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
+    let state = super::world::approving(&["npm install left-pad"]);
+    let mut screen = with(&[]);
+    let sheet = screen.waiting(Some(&state)).unwrap();
+    let other = (0..sheet.choices.len())
+        .find(|at| *at != sheet.first)
+        .unwrap();
+    let at = find(&mut screen, &state, &sheet.choices[other].label);
+    let now = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    screen.on_time(now(10));
+    assert_eq!(click(&mut screen, &state, at), []);
+    assert_eq!(screen.chosen_of(&sheet), other);
+    // One about a call takes nothing before it can have been read.
+    assert_eq!(click(&mut screen, &state, at), []);
+    screen.on_time(now(10_000));
+    let before = format!("{:?}", screen.own);
+    let actions = click(&mut screen, &state, at);
+    let is_done = !actions.is_empty()
+        || format!("{:?}", screen.own) != before
+        || screen.writing == IsWriting::Yes;
+    assert!(is_done, "{:?}", sheet.choices[other]);
+}
+
+#[test]
+fn nothing_below_the_palette_is_clicked_and_the_wheel_moves_in_it() {
+    let state = running(Phase::Review, Purpose::Review);
+    let mut screen = with(&[]);
+    press(&mut screen, Some(&state), &["<c-p>"]);
+    drawn(&mut screen, (120, 40), Some(&state));
+    for row in 0..40 {
+        assert_eq!(click(&mut screen, &state, (20, row)), []);
+    }
+    assert!(screen.palette.is_some() && screen.writing == IsWriting::No);
+    let before = drawn(&mut screen, (120, 40), Some(&state));
+    let wheel = MouseEvent {
+        kind: MouseEventKind::ScrollDown,
+        column: 20,
+        row: 20,
+        modifiers: KeyModifiers::NONE,
+    };
+    screen.on_mouse(wheel, Some(&state));
+    assert_ne!(drawn(&mut screen, (120, 40), Some(&state)), before);
+}
+
+#[test]
+fn what_was_sent_before_the_program_began_is_called_back() {
+    let mut screen = with(&[]);
+    screen.on_written(vec!["first".to_owned(), "second".to_owned()]);
+    press(&mut screen, None, &["i", "third", "<enter>"]);
+    assert_eq!(screen.written(), ["third"]);
+    assert_eq!(screen.written(), [""; 0]);
+    for wanted in ["third", "second", "first", "first"] {
+        press(&mut screen, None, &["<up>"]);
+        assert_eq!(screen.composer.text(), wanted);
+    }
 }

@@ -1,0 +1,41 @@
+//! What the user sent, kept for the next start in the same repository.
+//!
+//! Refuses to stand in anybody's way: what cannot be kept is told once and then left.
+
+use crate::app::start::Found;
+use crate::store::written::Written;
+
+use super::{First, Shell};
+
+impl Shell {
+    /// Gives the composer what was sent before; a demo's is nobody's.
+    pub(super) fn recall_written(&mut self, found: &Found) {
+        if matches!(self.first, First::Demo { .. }) {
+            return;
+        }
+        let written = Written::new(&found.places.written_dir(), &found.root);
+        match written.load() {
+            Ok(texts) => {
+                self.screen.on_written(texts);
+                self.written = Some(written);
+            }
+            Err(error) => self
+                .screen
+                .on_notice(&format!("what you wrote before is not there: {error}")),
+        }
+    }
+
+    /// Keeps what was sent since the last time.
+    pub(super) fn keep_written(&mut self) {
+        let texts = self.screen.written();
+        let Some(written) = self.written.as_ref().filter(|_| !texts.is_empty()) else {
+            return;
+        };
+        if let Err(error) = written.add(&texts) {
+            self.written = None;
+            self.screen.on_notice(&format!(
+                "what you write is not kept for the next start: {error}"
+            ));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What the user wrote in the composer, so that it can be called back after the program ended: one file a
+//! repository, outside of it, without secrets, and never more than a little.
+//!
+//! Refuses to fail anybody: a file that it does not understand counts as an empty one.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{StoreError, atomic, plain};
+use crate::text::redact::redact;
+
+const SCHEMA: u64 = 1;
+/// How many texts are kept.
+const MOST: usize = 100;
+/// A longer text is a document, which nobody calls back.
+const LONGEST: usize = 16 << 10;
+/// How many bytes all of them may have.
+const MAX_BYTES: usize = 256 << 10;
+const MAX_FILE: u64 = 2 << 20;
+
+/// The texts of one repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    file: PathBuf,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    schema: u64,
+    texts: Vec<String>,
+}
+
+impl Written {
+    /// Names the file of a repository, by its real root, in a folder of the user's; nothing is read yet.
+    pub fn new(folder: &Path, root: &Path) -> Self {
+        let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
+        let name: String = hash
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Self {
+            file: folder.join(format!("{name}.json")),
+        }
+    }
+
+    /// Reads the texts, the oldest first.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read.
+    pub fn load(&self) -> Result<Vec<String>, StoreError> {
+        let bytes = plain::read(&self.file, MAX_FILE)?.unwrap_or_default();
+        let kept: Kept = serde_json::from_slice(&bytes).unwrap_or_default();
+        Ok(match kept.schema {
+            SCHEMA => kept.texts,
+            _ => Vec::new(),
+        })
+    }
+
+    /// Adds texts, redacted; the oldest go where there are too many.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub fn add(&self, new: &[String]) -> Result<(), StoreError> {
+        let mut texts = self.load()?;
+        for text in new.iter().filter(|text| text.len() <= LONGEST) {
+            let text = redact(text);
+            if texts.last() != Some(&text) {
+                texts.push(text);
+            }
+        }
+        let mut n_bytes = 0;
+        let fit = texts.iter().rev().take(MOST).take_while(|text| {
+            n_bytes += text.len();
+            n_bytes <= MAX_BYTES
+        });
+        let from = texts.len() - fit.count();
+        let kept = Kept {
+            schema: SCHEMA,
+            texts: texts.split_off(from),
+        };
+        if let Some(folder) = self.file.parent() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)
+                .map_err(|error| StoreError::io("create", folder, error))?;
+        }
+        let bytes = serde_json::to_vec(&kept)
+            .map_err(|error| StoreError::io("write", &self.file, error.into()))?;
+        atomic::replace(&self.file, &bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn scratch() -> (tempfile::TempDir, Written) {
+        let folder = tempfile::tempdir().unwrap();
+        let written = Written::new(&folder.path().join("written"), Path::new("/repository"));
+        (folder, written)
+    }
+
+    #[test]
+    fn what_was_written_comes_back_without_its_secrets_and_for_nobody_else() {
+        let (_folder, written) = scratch();
+        assert_eq!(written.load().unwrap(), [""; 0]);
+        let secret = format!("use ghp_{}", "a1B2".repeat(9));
+        written
+            .add(&["one\ntwo".to_owned(), secret.clone()])
+            .unwrap();
+        written
+            .add(&["three".to_owned(), "three".to_owned()])
+            .unwrap();
+        let texts = written.load().unwrap();
+        assert_eq!(texts.len(), 3);
+        assert_eq!(
+            (texts[0].as_str(), texts[2].as_str()),
+            ("one\ntwo", "three")
+        );
+        assert!(!texts[1].contains("a1B2a1B2"), "{}", texts[1]);
+        let mode = std::fs::metadata(&written.file)
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn it_stays_small_and_the_newest_stay() {
+        let (_folder, written) = scratch();
+        let many: Vec<String> = (0..150)
+            .map(|n| format!("{n} {}", "x".repeat(8_000)))
+            .collect();
+        written.add(&many).unwrap();
+        written.add(&["y".repeat(LONGEST + 1)]).unwrap();
+        let texts = written.load().unwrap();
+        assert!(texts.len() < 40, "{}", texts.len());
+        assert!(texts.last().unwrap().starts_with("149 "));
+        written
+            .add(&(0..150).map(|n| n.to_string()).collect::<Vec<_>>())
+            .unwrap();
+        assert_eq!(written.load().unwrap().len(), MOST);
+    }
+
+    #[test]
+    fn a_file_that_is_damaged_is_an_empty_one() {
+        let (_folder, written) = scratch();
+        written.add(&["one".to_owned()]).unwrap();
+        std::fs::write(&written.file, "{").unwrap();
+        assert_eq!(written.load().unwrap(), [""; 0]);
+        written.add(&["two".to_owned()]).unwrap();
+        assert_eq!(written.load().unwrap(), ["two"]);
+    }
+}

@@ -1,0 +1,641 @@
+//! A monkey at the keyboard: keys, the mouse, resizes and events as they come, and a count of what it has
+//! pressed where. Nothing panics, everything can be left by keys, and no pair of place and key is left out.
+//!
+//! `MONKEY_STEPS=1000000 cargo test --release --lib monkey -- --nocapture` lets it run for longer;
+//! `MONKEY_SEED=N` lets it do the same again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+
+use super::world::{NOW, approving, asking, questions, running, screen, state, story};
+use crate::domain::changes::Scope;
+use crate::domain::ids::At;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::turn::{Purpose, Role};
+use crate::domain::undo::{Offer, Way};
+use crate::tui::command::Command;
+use crate::tui::dialogs::confirm;
+use crate::tui::keymap::{Context, IsWriting, Key, Keymap};
+use crate::tui::sheet::Then;
+use crate::tui::tabs::Tab;
+use crate::tui::{Action, Delta, Diff, Documents, Kept, PastRun, Screen};
+
+/// How many steps a seed takes where nothing else is said.
+const STEPS: u64 = 20_000;
+/// One frame in so many steps is drawn: that is what takes the time.
+const DRAWN: u64 = 12;
+
+/// Numbers that look like chance and come again with their seed.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.next() % n.max(1) as u64).unwrap()
+    }
+
+    fn within(&mut self, from: u16, to: u16) -> u16 {
+        from + u16::try_from(self.below(usize::from(to - from))).unwrap()
+    }
+
+    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
+
+/// A tab, a dialog or what else takes keys, and how it comes up.
+pub(super) struct Place {
+    name: String,
+    state: Option<State>,
+    open: fn(&mut Screen, Option<&State>),
+}
+
+impl Place {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn state(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
+    pub(super) fn open(&self, screen: &mut Screen) {
+        (self.open)(screen, self.state());
+    }
+}
+
+fn at(name: &str, state: Option<State>, open: fn(&mut Screen, Option<&State>)) -> Place {
+    Place {
+        name: name.to_owned(),
+        state,
+        open,
+    }
+}
+
+fn past_run(name: &str) -> PastRun {
+    PastRun {
+        name: name.to_owned(),
+        date: "2026-11-21".to_owned(),
+        ended: "DONE".to_owned(),
+        about: "it".to_owned(),
+        how_far: String::new(),
+    }
+}
+
+fn offers() -> Vec<Offer> {
+    let offer = |way| Offer {
+        way,
+        steps: vec![2],
+        seen: "5ee7".to_owned(),
+        files: Vec::new(),
+        yours: Vec::new(),
+        unfinished: None,
+        commits: Vec::new(),
+        commit: None,
+    };
+    vec![offer(Way::Undo { step: 2 }), offer(Way::Redo)]
+}
+
+fn kept() -> [Kept; 1] {
+    [Kept {
+        id: 1,
+        what: "npm install *".to_owned(),
+        about: "build".to_owned(),
+    }]
+}
+
+/// Every place that takes keys.
+pub(super) fn places() -> Vec<Place> {
+    let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
+    let mut all = vec![
+        at("tab chat", executing(), |screen, _| screen.show(Tab::Chat)),
+        at("tab plan", executing(), |screen, _| screen.show(Tab::Plan)),
+        at("tab comments", executing(), |screen, _| {
+            screen.show(Tab::Comments)
+        }),
+        at("tab log", executing(), |screen, _| screen.show(Tab::Log)),
+        at("tab status", executing(), |screen, _| {
+            screen.show(Tab::Status)
+        }),
+        at(
+            "call",
+            Some(approving(&["npm install left-pad"])),
+            |_, _| {},
+        ),
+        at(
+            "keep",
+            Some(approving(&["npm install left-pad"])),
+            |screen, state| {
+                let sheet = screen.waiting(state).unwrap();
+                let mut choices = sheet.choices.into_iter();
+                let asks = choices.find(|choice| matches!(choice.then, Then::Confirm(_)));
+                screen.choose(asks.unwrap(), state);
+            },
+        ),
+        at("goal", Some(state(Phase::RefineGoal)), |_, _| {}),
+        at("unfinished", None, |screen, _| {
+            screen.on_unfinished("a run")
+        }),
+        at("palette", executing(), |screen, _| {
+            screen.open_palette();
+        }),
+        at("find", executing(), |screen, _| screen.open_find()),
+        at("text", executing(), |screen, _| {
+            screen.on_text("t", "# a\n\nb")
+        }),
+        at("diff", executing(), |screen, _| {
+            screen.perform(Command::Diff(Scope::All), None);
+        }),
+        at("themes", executing(), |screen, _| {
+            screen.perform(Command::Theme(None), None);
+        }),
+        at("cancel", executing(), |screen, _| {
+            screen.own = Some(confirm::cancel())
+        }),
+        at("stop", executing(), |screen, _| {
+            screen.own = Some(confirm::stop())
+        }),
+        at("yolo", executing(), |screen, _| {
+            screen.own = Some(confirm::yolo())
+        }),
+        at("release", executing(), |screen, _| {
+            screen.own = Some(confirm::release("it"))
+        }),
+        at("redo", executing(), |screen, _| {
+            screen.on_undo(&offers().split_off(1), Phase::Execute);
+        }),
+        at("history", executing(), |screen, _| {
+            screen.on_history(&[past_run("one"), past_run("two")]);
+        }),
+        at("permissions", executing(), |screen, _| {
+            screen.on_permissions(&kept())
+        }),
+        at("free", executing(), |screen, _| screen.on_free()),
+        at("undo", executing(), |screen, _| {
+            screen.on_undo(&offers(), Phase::Execute)
+        }),
+    ];
+    let questions = questions().into_iter().map(|(phase, kind)| Place {
+        name: format!("question {}", kind.name()),
+        state: Some(asking(phase, kind)),
+        open: |_, _| {},
+    });
+    all.extend(questions);
+    all
+}
+
+/// What takes the next key.
+fn place(screen: &Screen, state: Option<&State>) -> String {
+    let over = [
+        (screen.palette.is_some(), "palette"),
+        (screen.find.is_some(), "find"),
+        (screen.pager.is_some(), "text"),
+        (screen.diff.is_some(), "diff"),
+    ];
+    if let Some((_, name)) = over.iter().find(|(is_open, _)| *is_open) {
+        return (*name).to_owned();
+    }
+    let sheet = screen.waiting(state);
+    let id = sheet.map(|sheet| sheet.id);
+    match (&screen.own, &screen.unfinished, state, id) {
+        (Some(own), ..) if own.id.starts_with("call kept") => "keep".to_owned(),
+        (Some(own), ..) => {
+            let id = own.id.trim_start_matches("confirm ");
+            id.split(' ').next().unwrap().to_owned()
+        }
+        (None, Some(_), ..) => "unfinished".to_owned(),
+        (None, None, Some(state), Some(_)) if !state.approvals.is_empty() => "call".to_owned(),
+        (None, None, Some(state), Some(_)) => match &state.awaiting {
+            Some(question) => format!("question {}", question.kind.name()),
+            None => "goal".to_owned(),
+        },
+        (None, None, _, _) => format!("tab {}", screen.tab.slash_name()),
+    }
+}
+
+/// Every key of the table once, with whether it needs the composer to be focused or not.
+fn keys() -> Vec<(Key, Option<IsWriting>)> {
+    let mut all: Vec<(Key, Option<IsWriting>)> = Vec::new();
+    for (binding, keys) in Keymap::default().rows() {
+        for key in keys {
+            let mode = match binding.context {
+                Context::Composer => Some(IsWriting::Yes),
+                Context::Outside => Some(IsWriting::No),
+                Context::Anywhere => key.is_printable().then_some(IsWriting::No),
+            };
+            all.push((*key, mode));
+        }
+    }
+    all
+}
+
+/// What was pressed where.
+struct Pressed {
+    keys: Vec<(Key, Option<IsWriting>)>,
+    /// For each place the keys that were not pressed in it yet.
+    left: BTreeMap<String, BTreeSet<usize>>,
+    n_pairs: usize,
+}
+
+impl Pressed {
+    fn new(places: &[Place]) -> Self {
+        let keys = keys();
+        let all: BTreeSet<usize> = (0..keys.len()).collect();
+        let left: BTreeMap<_, _> = places
+            .iter()
+            .map(|place| (place.name.clone(), all.clone()))
+            .collect();
+        Self {
+            n_pairs: left.len() * keys.len(),
+            keys,
+            left,
+        }
+    }
+
+    fn note(&mut self, place: &str, event: &KeyEvent, writing: IsWriting) {
+        let left = self.left.get_mut(place);
+        let left = left.unwrap_or_else(|| panic!("{place} is missing among the places"));
+        left.retain(|at| {
+            let (key, mode) = self.keys[*at];
+            !(key.is(event) && mode.is_none_or(|mode| mode == writing))
+        });
+    }
+
+    fn n_left(&self) -> usize {
+        self.left.values().map(BTreeSet::len).sum()
+    }
+
+    fn told(&self, of: &str) -> String {
+        let left = self.left.iter().flat_map(|(place, left)| {
+            let name = |at: &usize| format!("{place} × {}", self.keys[*at].0.name());
+            left.iter().map(name).collect::<Vec<_>>()
+        });
+        let left: Vec<String> = left.collect();
+        format!(
+            "{of}: {} places × {} keys, {} of {} pairs pressed{}{}",
+            self.left.len(),
+            self.keys.len(),
+            self.n_pairs - left.len(),
+            self.n_pairs,
+            if left.is_empty() { "" } else { "; left out: " },
+            left.join(", ")
+        )
+    }
+}
+
+/// The monkey, and what it sits at.
+struct Monkey {
+    seed: u64,
+    n_steps: u64,
+    dice: Dice,
+    places: Vec<Place>,
+    pressed: Pressed,
+    screen: Screen,
+    state: Option<State>,
+    size: (u16, u16),
+    last: Vec<String>,
+}
+
+impl Drop for Monkey {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let from = self.last.len().saturating_sub(12);
+            eprintln!(
+                "MONKEY_SEED={} shows it again: step {}, {:?}, after {:?}",
+                self.seed,
+                self.n_steps,
+                self.size,
+                &self.last[from..]
+            );
+        }
+    }
+}
+
+impl Monkey {
+    fn new(seed: u64) -> Self {
+        let places = places();
+        Self {
+            seed,
+            n_steps: 0,
+            dice: Dice(seed),
+            pressed: Pressed::new(&places),
+            places,
+            screen: screen(),
+            state: None,
+            size: (80, 24),
+            last: Vec::new(),
+        }
+    }
+
+    /// Sits down at another place, at one with keys that were not pressed where there is one.
+    fn sit_down(&mut self) {
+        let open: Vec<usize> = (0..self.places.len())
+            .filter(|at| !self.pressed.left[&self.places[*at].name].is_empty())
+            .collect();
+        let at = match open.is_empty() {
+            true => self.dice.below(self.places.len()),
+            false => *self.dice.of(&open),
+        };
+        self.screen = screen();
+        self.screen.writing = IsWriting::No;
+        self.state.clone_from(&self.places[at].state);
+        (self.places[at].open)(&mut self.screen, self.state.as_ref());
+        self.last.clear();
+        self.last.push(self.places[at].name.clone());
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
+        let (screen, state) = (&mut self.screen, self.state.as_ref());
+        terminal
+            .draw(|frame| screen.draw(frame, state, NOW))
+            .unwrap();
+        for cell in terminal.backend().buffer().content() {
+            let has_control = cell
+                .symbol()
+                .bytes()
+                .any(|byte| byte < b' ' || byte == 0x7f);
+            assert!(!has_control, "{:?}", cell.symbol());
+        }
+        assert!(!screen.is_dirty());
+    }
+
+    fn step(&mut self) {
+        self.n_steps += 1;
+        match self.dice.below(100) {
+            0..56 => self.known_key(),
+            56..66 => self.any_key(),
+            66..76 => self.mouse(),
+            76..83 => self.resize(),
+            83..90 => self.event(),
+            90..93 => self.screen.on_paste("一 text\n/with @ lines"),
+            93..96 => self.texts(),
+            96..98 => self.state = self.dice.of(&self.places).state.clone(),
+            _ => {
+                self.screen.writing = match self.screen.writing {
+                    IsWriting::Yes => IsWriting::No,
+                    IsWriting::No => IsWriting::Yes,
+                };
+            }
+        }
+        if self.n_steps.is_multiple_of(DRAWN) {
+            self.draw();
+        }
+    }
+
+    /// A key of the table, rather one that was not pressed here yet.
+    fn known_key(&mut self) {
+        let here = place(&self.screen, self.state.as_ref());
+        let left: Vec<usize> = self
+            .pressed
+            .left
+            .get(&here)
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
+        let at = match left.is_empty() {
+            true => self.dice.below(self.pressed.keys.len()),
+            false => *self.dice.of(&left),
+        };
+        let (key, mode) = self.pressed.keys[at];
+        if let (Some(mode), false) = (mode, left.is_empty()) {
+            self.screen.writing = mode;
+        }
+        self.press(KeyEvent::new(key.code, key.modifiers));
+    }
+
+    fn any_key(&mut self) {
+        let codes = [
+            KeyCode::Enter,
+            KeyCode::Esc,
+            KeyCode::Up,
+            KeyCode::Down,
+            KeyCode::Left,
+            KeyCode::Backspace,
+            KeyCode::Delete,
+            KeyCode::F(12),
+            KeyCode::Null,
+            KeyCode::Char('中'),
+            KeyCode::Char('\u{1b}'),
+        ];
+        let code = match self.dice.below(3) {
+            0 => *self.dice.of(&codes),
+            _ => KeyCode::Char(char::from(u8::try_from(self.dice.within(32, 127)).unwrap())),
+        };
+        let modifiers = [
+            KeyModifiers::NONE,
+            KeyModifiers::NONE,
+            KeyModifiers::NONE,
+            KeyModifiers::SHIFT,
+            KeyModifiers::CONTROL,
+            KeyModifiers::ALT,
+        ];
+        let modifiers = *self.dice.of(&modifiers);
+        self.press(KeyEvent::new(code, modifiers));
+    }
+
+    fn press(&mut self, key: KeyEvent) {
+        let here = place(&self.screen, self.state.as_ref());
+        self.pressed.note(&here, &key, self.screen.writing);
+        self.last.push(format!("{} {:?}", here, key.code));
+        let at = i64::try_from(self.n_steps).unwrap() * 100;
+        self.screen.on_time(At(NOW.0 + at));
+        for action in self.screen.on_key(key, self.state.as_ref()) {
+            self.answer(action);
+        }
+    }
+
+    /// Does what the program would do.
+    fn answer(&mut self, action: Action) {
+        match action {
+            Action::ShowDiff(scope) => {
+                let diff = Diff::Nothing("nothing".to_owned());
+                self.screen
+                    .on_diff(scope, vec![Scope::All, Scope::Step(1)], diff);
+            }
+            Action::Undo(_) => self.screen.on_undo(&offers(), Phase::Execute),
+            Action::ShowHistory => self.screen.on_history(&[past_run("one")]),
+            Action::ShowPermissions => self.screen.on_permissions(&kept()),
+            Action::ListFiles => self.screen.on_files(vec!["calc.py".to_owned()]),
+            Action::Event(_) | Action::AnswerApproval { .. } => {
+                self.state = self.dice.of(&self.places).state.clone();
+            }
+            _ => {}
+        }
+    }
+
+    fn mouse(&mut self) {
+        let kinds = [
+            MouseEventKind::Down(MouseButton::Left),
+            MouseEventKind::Down(MouseButton::Left),
+            MouseEventKind::Up(MouseButton::Left),
+            MouseEventKind::Drag(MouseButton::Left),
+            MouseEventKind::Down(MouseButton::Right),
+            MouseEventKind::ScrollUp,
+            MouseEventKind::ScrollDown,
+            MouseEventKind::Moved,
+        ];
+        let event = MouseEvent {
+            kind: *self.dice.of(&kinds),
+            column: self.dice.within(0, self.size.0 + 3),
+            row: self.dice.within(0, self.size.1 + 3),
+            modifiers: KeyModifiers::NONE,
+        };
+        self.last.push(format!("{event:?}"));
+        for action in self.screen.on_mouse(event, self.state.as_ref()) {
+            self.answer(action);
+        }
+    }
+
+    fn resize(&mut self) {
+        self.size = match self.dice.below(8) {
+            0 => (self.dice.within(1, 12), self.dice.within(1, 12)),
+            1 => (self.dice.within(100, 180), self.dice.within(3, 30)),
+            _ => (self.dice.within(30, 90), self.dice.within(8, 26)),
+        };
+        self.draw();
+    }
+
+    fn event(&mut self) {
+        let all = story();
+        let event = self.dice.of(&all).clone();
+        self.screen.on_event(NOW, &event);
+        let item = self.dice.below(3).to_string();
+        let role = *self.dice.of(&[Role::Planner, Role::Reviewer]);
+        self.screen.on_delta(match self.dice.below(5) {
+            0 => Delta::Withdrawn { role, item },
+            _ => Delta::Text {
+                role,
+                item,
+                text: "more \u{1b}[31m中\n- of it".to_owned(),
+            },
+        });
+    }
+
+    fn texts(&mut self) {
+        self.screen.on_preview("a prompt\n\nof lines");
+        self.screen.on_notice("something\u{7} happened");
+        self.screen.on_documents(Documents {
+            plan: Some("1. [ ] a\n2. [x] b".to_owned()),
+            comments: Some("1. [minor] c".to_owned()),
+            log: Some("l".to_owned()),
+        });
+    }
+
+    /// Whatever is open is left by Esc alone.
+    fn leave(&mut self) {
+        let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
+        self.draw();
+        for _ in 0..8 {
+            self.press(esc);
+        }
+        let screen = &self.screen;
+        let is_left = screen.own.is_none()
+            && screen.palette.is_none()
+            && screen.find.is_none()
+            && screen.pager.is_none()
+            && screen.diff.is_none();
+        assert!(
+            is_left,
+            "{} cannot be left",
+            place(screen, self.state.as_ref())
+        );
+    }
+
+    fn play(mut self, n_steps: u64) -> String {
+        while self.n_steps < n_steps {
+            self.sit_down();
+            for _ in 0..self.dice.within(20, 90) {
+                self.step();
+            }
+            self.leave();
+        }
+        let told = self
+            .pressed
+            .told(&format!("monkey, seed {}, {n_steps} steps", self.seed));
+        assert_eq!(self.pressed.n_left(), 0, "{told}");
+        told
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "by hand it runs for longer, or once more"
+)]
+fn told(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn check(seed: u64) {
+    let told = Monkey::new(seed).play(told("MONKEY_STEPS").unwrap_or(STEPS));
+    println!("{told}");
+}
+
+#[test]
+fn a_monkey_presses_every_key_everywhere() {
+    check(1);
+}
+
+#[test]
+fn another_monkey_each_time_does_too() {
+    let fresh = RandomState::new().build_hasher().finish() % 1_000_000;
+    check(told("MONKEY_SEED").unwrap_or(fresh));
+}
+
+/// Presses a key on a dialog that was seen; tells whether anything came of it.
+fn does(place: &Place, key: KeyCode) -> bool {
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    place.open(&mut screen);
+    let state = place.state.as_ref();
+    let size = (100, 40);
+    super::world::drawn(&mut screen, size, state);
+    let before = picture(&mut screen, state);
+    screen.on_time(At(NOW.0 + 60_000));
+    let actions = screen.on_key(KeyEvent::new(key, KeyModifiers::NONE), state);
+    !actions.is_empty() || picture(&mut screen, state) != before
+}
+
+fn picture(screen: &mut Screen, state: Option<&State>) -> String {
+    let writing = screen.writing;
+    format!(
+        "{}{writing:?}",
+        super::world::drawn(screen, (100, 40), state)
+    )
+}
+
+#[test]
+fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
+    for place in places() {
+        let mut screen = screen();
+        place.open(&mut screen);
+        let Some(sheet) = screen.waiting(place.state.as_ref()) else {
+            continue;
+        };
+        if screen.palette.is_some() || screen.find.is_some() || screen.diff.is_some() {
+            continue;
+        }
+        assert!(does(&place, KeyCode::Enter), "{}: Enter", place.name);
+        for choice in &sheet.choices {
+            // The theme that is shown is taken by its letter as well.
+            let is_done = does(&place, KeyCode::Char(choice.key));
+            assert!(is_done, "{}: {}", place.name, choice.key);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! From 40×12 upward what needs the user is there: each choice of each dialog, and what Enter does.
+
+use proptest::prelude::*;
+
+use super::monkey::{Place, places};
+use super::world::{drawn, screen};
+use crate::tui::Screen;
+use crate::tui::keymap::IsWriting;
+use crate::tui::wrap::cut;
+
+/// A dialog at a size; `None` where the place is none.
+fn dialog(place: &Place, size: (u16, u16), writing: IsWriting) -> Option<(Screen, String)> {
+    let mut screen = screen();
+    place.open(&mut screen);
+    if screen.palette.is_some() || screen.find.is_some() || screen.diff.is_some() {
+        return None;
+    }
+    screen.waiting(place.state())?;
+    screen.writing = writing;
+    let seen = drawn(&mut screen, size, place.state());
+    Some((screen, seen))
+}
+
+fn check(size: (u16, u16), writing: IsWriting) -> Result<(), TestCaseError> {
+    for place in places() {
+        let Some((screen, seen)) = dialog(&place, size, writing) else {
+            continue;
+        };
+        let sheet = screen.waiting(place.state()).unwrap();
+        let told = format!("{} at {size:?}, {writing:?}:\n{seen}", place.name());
+        let frame = seen
+            .lines()
+            .find(|line| line.contains('┗') && line.contains("Enter"));
+        prop_assert!(frame.is_some(), "what Enter does is not there: {told}");
+        let room = usize::from(size.1.saturating_sub(7));
+        let shown = |n: usize| {
+            let choice = &sheet.choices[n];
+            let key = choice.key.to_uppercase().to_string();
+            let label = cut(&choice.label, 12);
+            let label = label.trim_end_matches('…').trim_end();
+            let begins = format!("{key}  {label}");
+            seen.lines().any(|line| line.contains(&begins))
+        };
+        let n_shown = (0..sheet.choices.len()).filter(|n| shown(*n)).count();
+        // Of more choices than rows those around the chosen one are there.
+        prop_assert!(
+            n_shown >= sheet.choices.len().min(room),
+            "{n_shown} choices: {told}"
+        );
+        prop_assert!(
+            shown(screen.chosen_of(&sheet)),
+            "the chosen one is not there: {told}"
+        );
+        let title = cut(&sheet.title, 20);
+        prop_assert!(seen.contains(title.trim_end_matches('…')), "{told}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_call_says_what_it_is_in_the_smallest_window() {
+    let call = places()
+        .into_iter()
+        .find(|place| place.name() == "call")
+        .unwrap();
+    for writing in [IsWriting::No, IsWriting::Yes] {
+        let (_, seen) = dialog(&call, (40, 12), writing).unwrap();
+        assert!(seen.contains("npm install left-pad"), "{seen}");
+    }
+}
+
+#[test]
+fn the_smallest_window_shows_every_choice_and_what_enter_does() {
+    for writing in [IsWriting::No, IsWriting::Yes] {
+        check((40, 12), writing).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn so_does_any_larger_one(columns in 40u16..200, rows in 12u16..50, is_writing in any::<bool>()) {
+        let writing = if is_writing { IsWriting::Yes } else { IsWriting::No };
+        check((columns, rows), writing)?;
+    }
+}

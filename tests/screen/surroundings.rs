@@ -1,0 +1,198 @@
+//! What the terminal is, and what the user made of it: its ground, its colours, its size, the mouse, keys.
+
+use std::process::Command;
+
+use vt100::Color;
+
+use crate::World;
+use crate::terminal::Terminal;
+
+const CTRL_C: &str = "\x03";
+const QUESTION: &str = "\x1b]11;?\x1b\\";
+const READY: &str = "no run yet";
+
+fn end(mut terminal: Terminal) {
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+}
+
+fn said(terminal: &Terminal) -> String {
+    String::from_utf8_lossy(&terminal.raw).into_owned()
+}
+
+#[test]
+fn a_light_ground_is_followed_and_the_answer_is_nobodys_key() {
+    for answer in [
+        "\x1b]11;rgb:ffff/ffff/ffff\x1b\\",
+        "\x1b]11;rgb:FA/FA/FA\x07",
+    ] {
+        let world = World::new();
+        let mut terminal = world.open(&[]);
+        terminal.wait("the question", |terminal| said(terminal).contains(QUESTION));
+        // It comes in the middle of what somebody types.
+        terminal.type_keys(&format!("hel{answer}lo"));
+        terminal.wait_for("hello");
+        terminal.wait("the colours of a light ground", |terminal| {
+            terminal.colours().contains(&Color::Idx(242))
+        });
+        assert!(!terminal.text().contains("rgb"), "{}", terminal.text());
+        end(terminal);
+    }
+}
+
+#[test]
+fn a_terminal_that_answers_nothing_is_not_waited_for() {
+    let world = World::new();
+    let mut terminal = world.open(&[]);
+    terminal.type_keys("\x1b]typed");
+    terminal.wait_for("typed");
+    let first = said(&terminal).find("agent-collab").unwrap();
+    let question = said(&terminal).find(QUESTION).unwrap();
+    assert!(
+        first < question,
+        "the first frame comes before the question"
+    );
+    end(terminal);
+}
+
+#[test]
+fn what_the_environment_says_of_colours_is_kept_to() {
+    let check = |variables: &[(&str, &str)], wrong: fn(&Color) -> bool| {
+        let world = World::new();
+        let mut terminal = world.open_with(variables);
+        terminal.wait_for(READY);
+        let colours = terminal.colours();
+        assert!(!colours.iter().any(wrong), "{variables:?}: {colours:?}");
+        assert!(!said(&terminal).contains(QUESTION), "{variables:?}");
+        end(terminal);
+    };
+    check(&[("NO_COLOR", "1")], |colour| *colour != Color::Default);
+    check(&[("TERM", "screen")], |colour| {
+        !matches!(colour, Color::Default | Color::Idx(0..=15))
+    });
+}
+
+#[test]
+fn frames_are_sent_as_a_whole_where_that_is_known_to_be_understood() {
+    let world = World::new();
+    let mut terminal = world.open(&[]);
+    terminal.wait_for(READY);
+    assert!(said(&terminal).contains("\x1b[?2026h"));
+    end(terminal);
+    let mut terminal = world.open_with(&[("TERM", "linux")]);
+    terminal.wait_for(READY);
+    assert!(!said(&terminal).contains("\x1b[?2026h"));
+    end(terminal);
+}
+
+#[test]
+fn after_a_storm_of_sizes_the_picture_is_that_of_the_last() {
+    let world = World::new();
+    let mut terminal = world.open(&[]);
+    terminal.wait_for(READY);
+    for n in 0..60u16 {
+        let size = [(1, 1), (400, 100), (40 + n, 12 + n / 2), (1 + n * 3, 1 + n)];
+        let (columns, rows) = size[usize::from(n % 4)];
+        terminal.resize(columns, rows);
+    }
+    terminal.resize(100, 30);
+    terminal.wait("a line as wide as the window", |terminal| {
+        let text = terminal.text();
+        let is_whole = text
+            .lines()
+            .any(|line| line.chars().count() == 100 && line.starts_with('╭'));
+        is_whole && text.contains(READY) && text.contains("Ctrl+C quit")
+    });
+    let n_borders = terminal.text().matches('╭').count();
+    assert_eq!(
+        n_borders,
+        1,
+        "nothing is left of other sizes:\n{}",
+        terminal.text()
+    );
+    end(terminal);
+}
+
+#[test]
+fn the_mouse_is_left_to_the_terminal_by_configuration_and_by_a_key() {
+    let world = World::new();
+    world.configure("[screen]\nmouse = false\n");
+    let mut terminal = world.open(&[]);
+    terminal.wait("no mouse", |terminal| {
+        said(terminal).contains("\x1b[?1002l")
+    });
+    terminal.type_keys("\x1bOR");
+    terminal.wait_for("the mouse works here now");
+    assert!(said(&terminal).ends_with("\x1b[?1002h\x1b[?1006h") || terminal.is_taken());
+    terminal.type_keys("\x1bOR");
+    terminal.wait_for("a drag selects text");
+    end(terminal);
+}
+
+#[test]
+fn keys_of_the_users_own_work_and_wrong_ones_are_told_before_anything_begins() {
+    let world = World::new();
+    world.configure("[keys]\nhelp = \"f9\"\nquit = [\"ctrl+q\", \"ctrl+c\"]\n");
+    let mut terminal = world.open(&[]);
+    terminal.wait_for("F9 help");
+    terminal.type_keys("\x11");
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    world.configure("[keys]\nhelp = \"ctlr+h\"\n");
+    let mut terminal = world.open_plain("", &[]);
+    assert_eq!(terminal.wait_for_end().code(), Some(1));
+    let text = terminal.text();
+    assert!(
+        text.contains("config.toml:2:8: `keys.help`: `ctlr+h` is no key"),
+        "{text}"
+    );
+    terminal.assert_given_back();
+}
+
+#[test]
+fn what_was_sent_is_called_back_after_the_program_ended() {
+    let world = World::new();
+    let mut terminal = world.open(&[]);
+    let lock = world.repository().join(".agent-collab/lock");
+    terminal.wait("the lock", |_| lock.is_file());
+    terminal.type_keys("/side ");
+    terminal.wait_for("/side");
+    terminal.type_keys("\r");
+    terminal.wait_gone("/side");
+    end(terminal);
+    let mut terminal = world.open(&[]);
+    terminal.wait("what was sent", |terminal| {
+        terminal.type_keys("\x1b[A");
+        terminal.text().contains("/side")
+    });
+    end(terminal);
+}
+
+#[test]
+fn a_folder_with_an_evil_name_says_nothing_to_the_terminal() {
+    let world = World::new();
+    let evil = world.repository().join("a\x1b]0;evil\x07b");
+    std::fs::create_dir(&evil).unwrap();
+    let mut git = Command::new("git");
+    let is_made = git
+        .arg("-C")
+        .arg(&evil)
+        .args(["init", "--quiet"])
+        .status()
+        .unwrap();
+    assert!(is_made.success());
+    let mut terminal = world.open_in("a\x1b]0;evil\x07b", &[]);
+    terminal.wait("a title", |terminal| said(terminal).contains("\x1b]2;"));
+    terminal.wait_for(READY);
+    assert!(
+        !said(&terminal).contains("\x1b]0;evil"),
+        "{:?}",
+        terminal.text()
+    );
+    let titles = said(&terminal);
+    for title in titles.split("\x1b]2;").skip(1) {
+        let title = title.split("\x1b\\").next().unwrap();
+        assert!(!title.chars().any(char::is_control), "{title:?}");
+    }
+    end(terminal);
+}
