@@ -184,6 +184,8 @@ pub struct Screen {
     silent: Option<Silent>,
     held: Vec<Held>,
     quitting: bool,
+    /// Whether the user was told how text is selected.
+    drag_is_told: bool,
     outside: Outside,
     places: Places,
     dirty: bool,
@@ -252,6 +254,7 @@ impl Screen {
             silent: None,
             held: Vec::new(),
             quitting: false,
+            drag_is_told: false,
             outside: Outside::default(),
             places: Places::default(),
             dirty: true,

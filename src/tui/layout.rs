@@ -146,8 +146,8 @@ impl Screen {
             return 0;
         }
         let height = usize::from(rest.height);
-        // A dialog needs its frame, its choices and a line of what it is about.
-        let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).max(4));
+        // A dialog needs its frame, its choices and a line of what it is about; a list scrolls.
+        let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
         match self.writing {
             IsWriting::No if height > least_above + 4 => 1,
             IsWriting::No => 0,

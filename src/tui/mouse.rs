@@ -25,9 +25,20 @@ impl Screen {
             MouseEventKind::Down(MouseButton::Left) if self.palette.is_none() => {
                 return self.click(at, state);
             }
+            MouseEventKind::Drag(MouseButton::Left) => self.tell_of_drags(),
             _ => {}
         }
         Vec::new()
+    }
+
+    /// Whoever drags wants to select text: says how, once.
+    fn tell_of_drags(&mut self) {
+        if !std::mem::replace(&mut self.drag_is_told, true) {
+            let key = self.keymap().named("mouse", self.writing);
+            self.refuse(&format!(
+                "hold Shift while you drag to select text (in some terminals Option or Fn), or {key}: the mouse is the terminal's"
+            ));
+        }
     }
 
     fn wheel(&mut self, to: Move, at: Position) {

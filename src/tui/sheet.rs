@@ -203,9 +203,12 @@ impl Sheet {
         let n_body = rows - n_choices;
         let mut body = self.body_lines(columns, n_body);
         if body.len() > n_body {
-            let more = match self.whole {
-                Some(_) => format!("… {view} shows all of it"),
-                None => "… (a larger window shows the rest)".to_owned(),
+            let (more, short) = match self.whole {
+                Some(_) => (format!("… {view} shows all of it"), format!(" {view} …")),
+                None => (
+                    "… (a larger window shows the rest)".to_owned(),
+                    String::new(),
+                ),
             };
             match n_body {
                 0 => body.clear(),
@@ -213,7 +216,7 @@ impl Sheet {
                 1 => {
                     body.truncate(1);
                     if let Some(line) = body.first_mut() {
-                        shorten(line, columns, &format!(" … {view}"));
+                        shorten(line, columns, &short);
                     }
                 }
                 _ => {

@@ -20,6 +20,7 @@ mod looking;
 mod script;
 mod surroundings;
 mod terminal;
+mod tmux;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -204,3 +204,19 @@ fn what_was_sent_before_the_program_began_is_called_back() {
         assert_eq!(screen.composer.text(), wanted);
     }
 }
+
+#[test]
+fn whoever_drags_is_told_once_how_text_is_selected() {
+    let mut screen = with(&[]);
+    let drag = MouseEvent {
+        kind: MouseEventKind::Drag(MouseButton::Left),
+        column: 9,
+        row: 9,
+        modifiers: KeyModifiers::NONE,
+    };
+    screen.on_mouse(drag, None);
+    assert!(drawn(&mut screen, (120, 40), None).contains("hold Shift while you drag"));
+    press(&mut screen, None, &["<esc>"]);
+    screen.on_mouse(drag, None);
+    assert!(!drawn(&mut screen, (120, 40), None).contains("hold Shift"));
+}

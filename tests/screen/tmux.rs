@@ -1,0 +1,97 @@
+//! The program inside tmux, where there is one: start, work, another size, the end.
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use crate::World;
+
+/// A server of tmux of its own, which goes with this.
+struct Tmux<'a> {
+    world: &'a World,
+    name: String,
+}
+
+impl Tmux<'_> {
+    fn run(&self, arguments: &[&str]) -> std::io::Result<Output> {
+        let mut tmux = Command::new("tmux");
+        tmux.args(["-L", &self.name, "-f", "/dev/null"])
+            .args(arguments);
+        tmux.env("HOME", self.world.home()).env_remove("TMUX");
+        for name in [
+            "XDG_CONFIG_HOME",
+            "XDG_STATE_HOME",
+            "NO_COLOR",
+            "COLORTERM",
+            "COLORFGBG",
+        ] {
+            tmux.env_remove(name);
+        }
+        tmux.current_dir(self.world.repository()).output()
+    }
+
+    fn screen(&self) -> String {
+        let output = self.run(&["capture-pane", "-p"]).unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn wait(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let screen = self.screen();
+            if is_so(&screen) {
+                return screen;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "waited in vain for {what}:\n{screen}"
+            );
+            // Nothing announces what tmux shows.
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+}
+
+impl Drop for Tmux<'_> {
+    fn drop(&mut self) {
+        let _gone = self.run(&["kill-server"]);
+    }
+}
+
+#[test]
+fn it_works_inside_tmux() {
+    let world = World::new();
+    let tmux = Tmux {
+        name: format!("agent-collab-{}", std::process::id()),
+        world: &world,
+    };
+    if tmux.run(&["-V"]).is_err() {
+        println!("tmux is not here: not tested");
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_agent-collab");
+    let line = format!("'{program}'; echo LEFT; exec sh");
+    let started = tmux
+        .run(&["new-session", "-d", "-x", "100", "-y", "30", &line])
+        .unwrap();
+    assert!(started.status.success(), "{started:?}");
+    tmux.wait("the screen", |screen| screen.contains("no run yet"));
+    tmux.run(&["send-keys", "-l", "hello 中"]).unwrap();
+    let screen = tmux.wait("what is typed", |screen| screen.contains("hello 中"));
+    assert!(
+        !screen.contains("rgb:") && !screen.contains("11;"),
+        "{screen}"
+    );
+    tmux.run(&["resize-window", "-x", "60", "-y", "20"])
+        .unwrap();
+    let is_narrow = |screen: &str| {
+        let widest = screen.lines().map(|line| line.chars().count()).max();
+        screen.contains("no run yet") && widest.is_some_and(|widest| widest <= 60)
+    };
+    tmux.wait("the narrow screen", is_narrow);
+    tmux.run(&["send-keys", "C-c"]).unwrap();
+    let after = tmux.wait("the shell", |screen| screen.contains("LEFT"));
+    assert!(
+        !after.contains("no run yet"),
+        "the screen from before is back:\n{after}"
+    );
+}
