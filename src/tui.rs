@@ -26,6 +26,7 @@ mod look;
 mod looking;
 mod markdown;
 mod mouse;
+mod outcome;
 mod outside;
 mod page;
 mod pager;
@@ -33,6 +34,7 @@ mod palette;
 mod past;
 mod perform;
 mod popup;
+mod preview;
 mod queue;
 mod read_only;
 mod seen;
@@ -42,6 +44,7 @@ mod tabs;
 mod theme;
 mod transcript;
 mod versions;
+mod welcome;
 mod words;
 mod wrap;
 mod writing;
@@ -82,6 +85,7 @@ pub use theme::{Depth, FIELDS as THEME_FIELDS, Surroundings, Theme, ThemeFlaw};
 use transcript::Transcript;
 pub use transcript::WantsEarlier;
 pub use versions::Versions;
+pub use welcome::{Missing, Weight, Welcome};
 
 use crate::domain::changes::Scope;
 use crate::domain::event::{Event, News};
@@ -168,7 +172,8 @@ pub struct Screen {
     unfinished: Option<String>,
     pager: Option<Pager>,
     diff: Option<DiffView>,
-    preview: Option<String>,
+    preview: Option<preview::Preview>,
+    sent_before: preview::Sent,
     /// The call that waits first, exactly.
     exact: Option<calls::Exact>,
     /// The dialog about a call that was drawn last, and when it was drawn first.
@@ -186,6 +191,10 @@ pub struct Screen {
     quitting: bool,
     /// Whether the user was told how text is selected.
     drag_is_told: bool,
+    /// When the run ended, once it did.
+    ended_at: Option<At>,
+    /// What was found before there is a run.
+    welcome: Welcome,
     outside: Outside,
     places: Places,
     dirty: bool,
@@ -244,6 +253,7 @@ impl Screen {
             pager: None,
             diff: None,
             preview: None,
+            sent_before: preview::Sent::default(),
             exact: None,
             call_seen: None,
             clock: None,
@@ -255,6 +265,8 @@ impl Screen {
             held: Vec::new(),
             quitting: false,
             drag_is_told: false,
+            ended_at: None,
+            welcome: Welcome::default(),
             outside: Outside::default(),
             places: Places::default(),
             dirty: true,
@@ -285,12 +297,18 @@ impl Screen {
             }
             Event::GoalConfirmed { .. } => self.proposed_goal = None,
             Event::Released | Event::TurnStarted { .. } => {
-                self.preview = None;
+                if let Some(preview) = self.preview.take() {
+                    self.sent_before.note(&preview);
+                }
                 self.silent = None;
                 self.own = None;
             }
             Event::TurnEnded { .. } => self.silent = None,
-            Event::PhaseChanged { .. } | Event::UndoAsked { .. } => self.own = None,
+            Event::PhaseChanged { to, .. } => {
+                self.own = None;
+                self.ended_at = to.is_final().then_some(at);
+            }
+            Event::UndoAsked { .. } => self.own = None,
             Event::QuestionAsked { .. } => {
                 self.preview = None;
                 self.versions.clear();
@@ -342,7 +360,7 @@ impl Screen {
     /// Takes what the turn at the gate will send; comes after the event that asks for its release.
     pub fn on_preview(&mut self, prompt: &str) {
         self.dirty = true;
-        self.preview = Some(wrap::shown(prompt));
+        self.preview = Some(self.sent_before.preview(prompt));
     }
 
     /// Takes the texts that the open question is about; comes after the event that asks it.
@@ -482,7 +500,7 @@ impl Screen {
 
     fn known(&self) -> Known<'_> {
         Known {
-            preview: self.preview.as_deref(),
+            preview: self.preview.as_ref(),
             exact: self.exact.as_ref(),
             versions: &self.versions,
             proposed_goal: self.proposed_goal.as_deref(),

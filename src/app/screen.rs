@@ -25,6 +25,7 @@ mod viewing;
 mod waiting;
 mod watch;
 mod written;
+mod welcome;
 
 use std::io;
 
@@ -160,6 +161,8 @@ enum Done {
     Opened(Box<Result<Opened, Refusal>>),
     /// The branch that is checked out, where there is one.
     Branch(Option<String>),
+    /// It was looked whether all is there that a run needs.
+    LookedAround(Box<crate::tui::Welcome>),
     /// The files of the repository.
     Files(Result<Vec<String>, crate::engine::git::GitError>),
     /// A run was begun, or why not.
@@ -435,6 +438,7 @@ impl Shell {
         match done {
             Ok(Done::Opened(opened)) => self.on_opened(*opened),
             Ok(Done::Branch(branch)) => self.on_branch(branch),
+            Ok(Done::LookedAround(welcome)) => self.on_looked_around(*welcome),
             Ok(Done::Files(files)) => self.on_files(files),
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
             Ok(Done::Past(whose, page)) => self.on_past(whose, page),

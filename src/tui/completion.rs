@@ -89,7 +89,8 @@ impl Offer {
                 .map(|(slash, help)| Row {
                     name: (*slash).to_owned(),
                     about: (*help).to_owned(),
-                    key: String::new(),
+                    lit: fuzzy::places(typed, slash),
+                    ..Row::default()
                 })
                 .collect(),
             chosen: 0,
@@ -112,6 +113,7 @@ impl Offer {
                 .iter()
                 .map(|file| Row {
                     name: one_line(file),
+                    lit: fuzzy::places(letters, &one_line(file)),
                     ..Row::default()
                 })
                 .collect(),

@@ -35,6 +35,7 @@ use super::action::Action;
 use super::calls::Exact;
 use super::documents::Texts;
 use super::keymap::Keymap;
+use super::preview::Preview;
 use super::sheet::{Sheet, Then};
 use super::versions::Versions;
 use super::words::Clock;
@@ -47,8 +48,8 @@ use crate::domain::turn::Role;
 /// What dialogs need of the view.
 #[derive(Debug)]
 pub struct Known<'a> {
-    /// What the turn at the gate will send, drawable.
-    pub preview: Option<&'a str>,
+    /// What the turn at the gate will send.
+    pub preview: Option<&'a Preview>,
     /// The call that waits first, exactly.
     pub exact: Option<&'a Exact>,
     /// The texts that the open question is about.

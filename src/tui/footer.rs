@@ -13,6 +13,7 @@ use super::sheet::Sheet;
 use super::theme;
 use super::wrap::{cut, width};
 use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 
 /// Draws the line.
@@ -29,8 +30,13 @@ pub fn draw(
     let columns = usize::from(area.width);
     if screen.quitting {
         let key = screen.keymap().named("quit", screen.writing);
-        let text = format!(" {key} kills now · ending: interrupt, then TERM, then KILL");
-        frame.render_widget(Line::styled(cut(&text, columns), theme::BAD), area);
+        let long =
+            format!(" you leave: the turn is asked to end, all is saved · {key} again kills now");
+        let text = match width(&long) <= columns {
+            true => long,
+            false => format!(" leaving · {key} again kills now"),
+        };
+        frame.render_widget(Line::styled(cut(&text, columns), theme::STRONG), area);
         return;
     }
     if let Some(toast) = &screen.toast {
@@ -58,6 +64,8 @@ fn diff_hints(columns: usize) -> Line<'static> {
 struct Hints {
     spans: Vec<Span<'static>>,
     left: usize,
+    /// For which one room is kept.
+    kept: Option<String>,
 }
 
 impl Hints {
@@ -65,15 +73,26 @@ impl Hints {
         Self {
             spans: Vec::new(),
             left: columns,
+            kept: None,
+        }
+    }
+
+    /// Keeps room for one.
+    fn keep(&mut self, key: &str, what: &str) {
+        let needed = width(key) + width(what) + 3;
+        if needed <= self.left {
+            self.kept = Some(what.to_owned());
+            self.left -= needed;
         }
     }
 
     fn add(&mut self, key: &str, what: &str) {
         let needed = width(key) + width(what) + 3;
-        if needed > self.left {
-            return;
+        match &self.kept {
+            Some(kept) if kept == what => self.kept = None,
+            _ if needed > self.left => return,
+            _ => self.left -= needed,
         }
-        self.left -= needed;
         self.spans.push(Span::raw(" "));
         self.spans.push(Span::styled(key.to_owned(), theme::KEY));
         self.spans
@@ -95,6 +114,13 @@ fn hints(
         line.add("Esc", "close");
     }
     let keymap = screen.keymap();
+    // What explains all others is the last to go.
+    let help = keymap.rows().find(|(binding, _)| binding.hint == "help");
+    let help =
+        help.and_then(|row| Some((keymap.shown(row, screen.writing)?, row.0.hint)));
+    if let Some((key, hint)) = help {
+        line.keep(&key.name(), hint);
+    }
     for row in keymap
         .rows()
         .filter(|(binding, _)| !binding.hint.is_empty())
@@ -121,7 +147,7 @@ fn acts_here(binding: &Binding) -> bool {
 }
 
 /// Tells whether a command has something to do now.
-fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
+pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
     let phase = state.map(|state| state.phase);
     let gate = state
         .filter(|state| !state.phase.is_final())
@@ -144,7 +170,27 @@ fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) ->
         Command::Edit(_) => state.is_some_and(|state| state.plan.is_some()),
         Command::Undo(_) => state.is_some_and(|state| state.stands_against_undo().is_none()),
         Command::Diff(_) => state.is_some_and(|state| state.execution.is_some()),
-        Command::View => sheet.is_some_and(|sheet| sheet.whole.is_some()),
+        Command::View => sheet.is_some(),
+        Command::Allow | Command::Reject(_) => {
+            state.is_some_and(|state| !state.approvals.is_empty())
+        }
+        Command::Approve | Command::Changes(_) => {
+            let kind = asked(state);
+            matches!(kind, Some(QuestionKind::Execute { .. }))
+        }
+        Command::Answer(_) => asked(state).is_some(),
+        Command::Goal(_) => matches!(
+            phase,
+            None | Some(Phase::RefineGoal | Phase::Done | Phase::Cancelled)
+        ),
+        Command::Refiner(_) => matches!(phase, None | Some(Phase::RefineGoal)),
+        Command::Cancel | Command::Mode(_) => gate.is_some(),
+        Command::Resume => state.is_none(),
         _ => true,
     }
+}
+
+fn asked(state: Option<&State>) -> Option<&QuestionKind> {
+    let question = state?.awaiting.as_ref()?;
+    Some(&question.kind)
 }

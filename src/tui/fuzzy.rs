@@ -55,6 +55,22 @@ pub fn best<'a>(
     found.into_iter().take(most).map(|(_, at)| at).collect()
 }
 
+/// The places of the letters of a text that make it found, in characters.
+pub fn places(letters: &str, text: &str) -> Vec<usize> {
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let (case, accents) = (CaseMatching::Ignore, Normalization::Smart);
+    let pattern = Pattern::new(letters, case, accents, AtomKind::Fuzzy);
+    let (mut room, mut found) = (Vec::new(), Vec::new());
+    let text = Utf32Str::new(text, &mut room);
+    match pattern.indices(text, &mut matcher, &mut found) {
+        Some(_) => found
+            .into_iter()
+            .filter_map(|at| usize::try_from(at).ok())
+            .collect(),
+        None => Vec::new(),
+    }
+}
+
 /// One row to choose: a name, what it is, and a word at the right.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row {
@@ -64,6 +80,10 @@ pub struct Row {
     pub about: String,
     /// At the right end; may be empty.
     pub key: String,
+    /// Which characters of the name were looked for.
+    pub lit: Vec<usize>,
+    /// Whether it does nothing now.
+    pub is_idle: bool,
 }
 
 /// Draws as many rows as there is room for, the chosen one among them.
@@ -97,14 +117,19 @@ fn row_line(row: &Row, is_chosen: bool, (columns, names): (usize, usize)) -> Lin
     let room = columns.saturating_sub(2 + width(&name) + gap + width(&row.key) + 1);
     let about = cut(&row.about, room);
     let rest = room.saturating_sub(width(&about)) + 1;
-    let (name_style, about_style) = match is_chosen {
-        true => (theme::PICKED, theme::PLAIN),
-        false => (theme::STRONG, theme::QUIET),
+    let (name_style, about_style) = match (is_chosen, row.is_idle) {
+        (true, _) => (theme::PICKED, theme::PLAIN),
+        (false, false) => (theme::STRONG, theme::QUIET),
+        (false, true) => (theme::QUIET, theme::QUIET),
     };
-    let mut spans = vec![
-        Span::styled(sign, theme::KEY),
-        Span::styled(name, name_style),
-    ];
+    let mut spans = vec![Span::styled(sign, theme::KEY)];
+    spans.extend(name.chars().enumerate().map(|(at, c)| {
+        let style = match row.lit.contains(&at) {
+            true => name_style.patch(theme::KEY).underlined(),
+            false => name_style,
+        };
+        Span::styled(c.to_string(), style)
+    }));
     if !row.about.is_empty() || !row.key.is_empty() {
         spans.push(Span::raw(" ".repeat(gap)));
         spans.push(Span::styled(about, about_style));

@@ -99,11 +99,14 @@ fn path_line(state: &State, columns: usize) -> Line<'static> {
         Mode::Yolo => theme::NEEDS_YOU,
         Mode::Plan | Mode::Default | Mode::AutoEdit => theme::PLAIN,
     };
+    // One form a width, so that the path does not jump with what stands beside it.
+    let whole = match columns {
+        0..140 => path::Form::Close,
+        140.. => path::Form::Wide,
+    };
     let forms = [
-        (path::Form::Wide, &long),
-        (path::Form::Close, &long),
-        (path::Form::Wide, &short),
-        (path::Form::Close, &short),
+        (whole, &long),
+        (whole, &short),
         (path::Form::Present, &long),
     ];
     let laid = |form| {
@@ -134,7 +137,9 @@ fn joined(parts: &[&str], between: &str) -> String {
 fn works(screen: &Screen, state: &State, now: At, room: usize) -> Option<Vec<Span<'static>>> {
     let (long, style) = who_works(screen, state, now, Named::WithAdapter);
     let (short, _) = who_works(screen, state, now, Named::Alone);
-    let who = [long, short].into_iter().find(|who| width(who) < room)?;
+    let (shortest, _) = who_works(screen, state, now, Named::Briefly);
+    let mut forms = [long, short, shortest].into_iter();
+    let who = forms.find(|who| width(who) < room)?;
     // What needs the user is lit.
     let needs_you = style == theme::NEEDS_YOU && width(&who) + 2 <= room;
     let who = match needs_you {
@@ -151,7 +156,7 @@ fn works(screen: &Screen, state: &State, now: At, room: usize) -> Option<Vec<Spa
 }
 
 /// What the CLIs told of tokens and cost.
-fn used_in_words(state: &State) -> Option<String> {
+pub(super) fn used_in_words(state: &State) -> Option<String> {
     let of = |role: Role| {
         let usage = &state.session(role)?.usage;
         let n = usage.input_tokens.saturating_add(usage.output_tokens);
@@ -324,6 +329,8 @@ fn how_far(state: &State) -> Option<(String, String)> {
 enum Named {
     WithAdapter,
     Alone,
+    /// The same, and a silence without its reason, which Status tells.
+    Briefly,
 }
 
 /// Who the run waits for: the user, an agent or the program.
@@ -334,7 +341,7 @@ fn who_works(
     named: Named,
 ) -> (String, ratatui::style::Style) {
     if screen.quitting {
-        return ("is ending".to_owned(), theme::BAD);
+        return ("leaving".to_owned(), theme::STRONG);
     }
     if let Some(text) = words::limit(state, now, screen.clock_of_day()) {
         return (text, theme::NEEDS_YOU);
@@ -350,9 +357,12 @@ fn who_works(
         let adapter = state.session(role).map_or("", |session| &session.adapter);
         let who = match named {
             Named::WithAdapter => format!("{} ({})", role.name(), one_line(adapter)),
-            Named::Alone => role.name().to_owned(),
+            Named::Alone | Named::Briefly => role.name().to_owned(),
         };
         let text = match (&screen.silent, running.result) {
+            (Some(silent), Counts::Yes) if named == Named::Briefly => {
+                format!("{who} silent {}", words::elapsed(silent.since, now))
+            }
             (Some(silent), Counts::Yes) => format!("{who} {}", words::silent(silent, now)),
             (None, Counts::Yes) => format!(
                 "{who} {} {}",
@@ -368,7 +378,8 @@ fn who_works(
     }
     match &state.busy {
         Some(busy) => (busy_in_words(busy).to_owned(), theme::PLAIN),
-        None if state.phase.is_final() => ("the run is over".to_owned(), theme::PLAIN),
+        None if state.phase == Phase::Done => ("the run is over".to_owned(), theme::GOOD),
+        None if state.phase.is_final() => ("the run is over".to_owned(), theme::QUIET),
         None if state.phase == Phase::RefineGoal => ("waits for you".to_owned(), theme::NEEDS_YOU),
         None => ("nobody works".to_owned(), theme::QUIET),
     }

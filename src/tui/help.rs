@@ -5,7 +5,11 @@ use super::keymap::{Binding, IsWriting, Key, Keymap};
 use super::pager::{Form, Pager};
 
 /// Where the text of a line begins.
-pub const INDENT: usize = 31;
+pub const INDENT: usize = 1 + KEYS_WIDE + 1 + NAMES_WIDE + 1;
+/// How wide the column of keys is.
+const KEYS_WIDE: usize = 9;
+/// How wide the column of commands is.
+const NAMES_WIDE: usize = 28;
 
 /// The help, to be read.
 pub fn pager(keymap: &Keymap) -> Pager {
@@ -53,10 +57,11 @@ fn line((binding, keys): (&Binding, &[Key])) -> String {
         let width = super::wrap::width(text);
         format!("{text}{}", " ".repeat(columns.saturating_sub(width)))
     };
-    format!(
-        " {} {} {}",
-        pad(&keys, 9),
-        pad(binding.slash, 19),
-        binding.help
-    )
+    let names = pad(binding.slash, NAMES_WIDE);
+    // A longer name keeps a gap of its own.
+    let gap = match super::wrap::width(&names) > NAMES_WIDE {
+        true => "  ",
+        false => " ",
+    };
+    format!(" {} {names}{gap}{}", pad(&keys, KEYS_WIDE), binding.help)
 }

@@ -6,7 +6,7 @@ use super::action::Action;
 use super::command::{Command, Move};
 use super::composer::Written;
 use super::keymap::IsWriting;
-use super::sheet::{Draft, FromComposer, Sheet};
+use super::sheet::{Draft, FromComposer, Sheet, Then};
 use super::{Screen, Submitted};
 use super::{dialogs, diff};
 use crate::domain::run::State;
@@ -131,9 +131,15 @@ impl Screen {
                 KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => {
                     let c = c.to_ascii_lowercase();
                     let is_seen = self.is_seen(&sheet);
-                    let choice = sheet.choices.into_iter().find(|choice| choice.key == c);
-                    if let Some(choice) = choice.filter(|_| is_seen) {
-                        return self.choose(choice, state);
+                    let at = sheet.choices.iter().position(|choice| choice.key == c);
+                    if let Some((at, choice)) =
+                        at.and_then(|at| Some((at, sheet.choices.get(at)?.clone())))
+                        && is_seen
+                    {
+                        return match choice.then {
+                            Then::Pick(_) => self.point_at(&sheet, at),
+                            _ => self.choose(choice, state),
+                        };
                     }
                 }
                 _ => {}

@@ -12,7 +12,7 @@ use super::keymap::IsWriting;
 use super::sheet::{Draft, FromComposer, Sheet};
 use super::tabs::{self, Tab};
 use super::theme;
-use super::wrap::one_line;
+use super::wrap::{one_line, width};
 use super::{Screen, footer, header, writing};
 use crate::domain::changes::Scope;
 use crate::domain::ids::At;
@@ -66,6 +66,11 @@ impl Screen {
         // A diff has the whole height; what waits is named in it.
         let is_diff = self.diff.is_some() && self.pager.is_none();
         let sheet = waiting.clone().filter(|_| !is_diff);
+        // Whoever reads a long text has what it is about before them.
+        let sheet = match self.pager.is_some() {
+            true => sheet.map(Sheet::brief),
+            false => sheet,
+        };
         let head = take_above(
             &mut rest,
             match frame.area().height {
@@ -108,7 +113,7 @@ impl Screen {
         self.seen = None;
         if let Some(sheet) = &sheet {
             let chosen = self.chosen_of(sheet);
-            let enter = self.enter_in_words(sheet, chosen);
+            let enter = self.enter_in_words(sheet, chosen, usize::from(sheet_area.width));
             let view = self.keymap().named("view", IsWriting::No);
             self.places.choices = sheet.draw(frame, sheet_area, chosen, (&enter, &view));
             if !sheet_area.is_empty() {
@@ -120,24 +125,30 @@ impl Screen {
             false => self.draw_composer(frame, composer, state),
         }
         footer::draw(self, frame, foot, state, sheet.as_ref());
-        self.draw_palette(frame);
+        self.draw_palette(frame, state, waiting.as_ref());
     }
 
-    /// What Enter does now, seen from the dialog.
-    fn enter_in_words(&self, sheet: &Sheet, chosen: usize) -> String {
+    /// What Enter does now, seen from the dialog; in short where it is narrow.
+    fn enter_in_words(&self, sheet: &Sheet, chosen: usize, columns: usize) -> String {
         let label = sheet.choices.get(chosen).map_or("", |c| c.label.as_str());
-        match (self.writing, sheet.from_composer) {
-            (IsWriting::No, _) => format!("Enter: {label}"),
-            (IsWriting::Yes, _) if self.draft == Some(Draft::Note) => {
-                format!("you write a note; Esc, then Enter: {label}")
+        let (before, short_before) = match (self.writing, sheet.from_composer) {
+            (IsWriting::No, _) => ("Enter: ", "Enter: "),
+            (IsWriting::Yes, _) if self.draft.is_some() => {
+                return "you write below · Esc comes back here".to_owned();
             }
             (IsWriting::Yes, FromComposer::Yes) if self.composer.is_empty() => {
-                format!("Enter: {label}")
+                ("Enter: ", "Enter: ")
             }
             (IsWriting::Yes, _) if self.composer.is_empty() => {
-                format!("Enter comes here, Enter again: {label}")
+                ("Enter comes here, Enter again: ", "Enter twice: ")
             }
-            (IsWriting::Yes, _) => format!("you write; Esc, then Enter: {label}"),
+            (IsWriting::Yes, _) => ("you write; Esc, then Enter: ", "Esc, Enter: "),
+        };
+        let room = columns.saturating_sub(6);
+        let long = format!("{before}{label}");
+        match width(&long) <= room {
+            true => long,
+            false => format!("{short_before}{}", in_short(label)),
         }
     }
 
@@ -266,10 +277,16 @@ impl Screen {
         let page = self.pages.of(tab);
         match tab {
             Tab::Chat => {
-                let empty = match (self.settings.read_only.is_some(), state) {
-                    (false, None) => tabs::chat::WELCOME,
-                    (true, None) => "Nothing was recorded here yet.",
-                    (_, Some(_)) => "Nothing was said yet.",
+                let (area, empty) = match (self.is_read_only(), state) {
+                    (false, None) if self.unfinished.is_none() => {
+                        (self.draw_welcome(frame, area), "")
+                    }
+                    (true, None) => (area, "Nothing was recorded here yet."),
+                    (_, None) => (area, ""),
+                    (_, Some(_)) => {
+                        let area = self.draw_outcome(frame, area, state);
+                        (area, "Nothing was said yet.")
+                    }
                 };
                 tabs::chat::draw(&mut self.transcript, frame, area, (empty, &find));
             }
@@ -309,6 +326,12 @@ fn readable(area: Rect) -> Rect {
         width: area.width.saturating_sub(1).min(WIDEST),
         ..area
     }
+}
+
+/// What a choice does, without how.
+fn in_short(label: &str) -> &str {
+    let short = label.split([':', ';', '(', ',', '…']).next();
+    short.unwrap_or(label).trim_end()
 }
 
 /// The text of the step that a diff is of.

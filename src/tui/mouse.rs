@@ -19,8 +19,8 @@ impl Screen {
     pub(super) fn mouse(&mut self, event: MouseEvent, state: Option<&State>) -> Vec<Action> {
         let at = Position::new(event.column, event.row);
         match event.kind {
-            MouseEventKind::ScrollUp => self.wheel(Move::Up, at),
-            MouseEventKind::ScrollDown => self.wheel(Move::Down, at),
+            MouseEventKind::ScrollUp => self.wheel(Move::Up, at, state),
+            MouseEventKind::ScrollDown => self.wheel(Move::Down, at, state),
             // What the palette covers is not clicked at.
             MouseEventKind::Down(MouseButton::Left) if self.palette.is_none() => {
                 return self.click(at, state);
@@ -41,9 +41,9 @@ impl Screen {
         }
     }
 
-    fn wheel(&mut self, to: Move, at: Position) {
+    fn wheel(&mut self, to: Move, at: Position, state: Option<&State>) {
         if self.palette.is_some() {
-            self.point_in_palette(to);
+            self.point_in_palette(to, state);
             return;
         }
         let side = self.places.side.filter(|(place, _)| place.contains(at));

@@ -9,8 +9,10 @@ use ratatui::text::Line;
 
 use super::action::Action;
 use super::command::{self, Move};
+use super::footer::is_useful;
 use super::fuzzy::{self, Among, Row};
 use super::keymap::{Binding, IsWriting, Key, Keymap};
+use super::sheet::Sheet;
 use super::theme;
 use super::wrap::{cut, width};
 use super::{Screen, popup, wrap};
@@ -26,6 +28,13 @@ const TALLEST: u16 = 22;
 pub struct Palette {
     letters: String,
     chosen: usize,
+}
+
+/// What decides which entries have something to do.
+struct Now<'a> {
+    keymap: &'a Keymap,
+    state: Option<&'a State>,
+    sheet: Option<&'a Sheet>,
 }
 
 /// One entry: a binding, by one of its slash commands.
@@ -61,12 +70,30 @@ fn entries(keymap: &Keymap) -> Vec<Entry> {
 }
 
 impl Entry {
-    fn row(&self) -> Row {
+    fn row(&self, letters: &str, now: &Now<'_>) -> Row {
         Row {
             name: self.slash.to_owned(),
             about: self.binding.help.to_owned(),
             key: self.key.map_or_else(String::new, Key::name),
+            lit: fuzzy::places(letters, self.slash),
+            is_idle: !self.is_useful(now),
         }
+    }
+
+    /// Tells whether it has something to do now.
+    fn is_useful(&self, now: &Now<'_>) -> bool {
+        match self.does() {
+            Does::Command(command) => is_useful(&command, now.state, now.sheet),
+            Does::Write(text) => match command::read(&format!("{text} 1")) {
+                Ok(command) => is_useful(&command, now.state, now.sheet),
+                Err(_) => true,
+            },
+        }
+    }
+
+    /// Tells whether another name of the same is listed.
+    fn is_second_name(&self) -> bool {
+        self.slash == "/manual"
     }
 
     fn does(&self) -> Does {
@@ -80,31 +107,42 @@ impl Entry {
 }
 
 impl Palette {
-    /// The entries that are called like the letters, then those whose help has them.
-    fn found(&self, keymap: &Keymap) -> Vec<Entry> {
-        let all = entries(keymap);
+    /// The entries that are called like the letters, then those whose help has them; first of all those
+    /// that have something to do now.
+    fn found(&self, now: &Now<'_>) -> Vec<Entry> {
+        let mut all = entries(now.keymap);
+        if self.letters.trim().is_empty() {
+            all.retain(|entry| !entry.is_second_name());
+        }
         let names = all.iter().map(|entry| entry.slash);
         let helps = all.iter().map(|entry| entry.binding.help);
         let by_name = fuzzy::best(&self.letters, names, (Among::Names, usize::MAX));
         let by_help = fuzzy::best(&self.letters, helps, (Among::Prose, usize::MAX));
         let mut all: Vec<Option<Entry>> = all.into_iter().map(Some).collect();
         let found = by_name.into_iter().chain(by_help);
-        found
-            .filter_map(|at| all.get_mut(at).and_then(Option::take))
-            .collect()
+        let found = found.filter_map(|at| all.get_mut(at).and_then(Option::take));
+        let (mut useful, idle): (Vec<Entry>, Vec<Entry>) =
+            found.partition(|entry| entry.is_useful(now));
+        useful.extend(idle);
+        useful
     }
 
-    fn draw(&self, frame: &mut Frame, keymap: &Keymap) {
+    fn draw(&self, frame: &mut Frame, now: &Now<'_>) {
         let whole = frame.area();
+        let found = self.found(now);
+        let found = found.iter().map(|entry| entry.row(&self.letters, now));
+        let found: Vec<Row> = found.collect();
         let size = (
             whole.width.saturating_sub(2).min(WIDEST),
             whole.height.min(TALLEST),
         );
+        // Its upper edge stays where it is while what is found grows less.
+        let wanted = u16::try_from(found.len().max(1) + 3).unwrap_or(TALLEST);
         let area = Rect {
             x: whole.x + (whole.width - size.0) / 2,
             y: whole.y + (whole.height - size.1) / 4,
             width: size.0,
-            height: size.1,
+            height: size.1.min(wanted),
         };
         let below = "↑↓ choose · Enter does it · Esc closes";
         let inner = popup::draw(frame, area, "what shall be done?", below);
@@ -121,7 +159,6 @@ impl Palette {
             height: inner.height - 1,
             ..inner
         };
-        let found: Vec<Row> = self.found(keymap).iter().map(Entry::row).collect();
         if found.is_empty() {
             let text = cut("  nothing is called like this", usize::from(list.width));
             frame.render_widget(Line::styled(text, theme::QUIET), list);
@@ -149,19 +186,37 @@ impl Screen {
     }
 
     /// Draws the palette where it is open.
-    pub(super) fn draw_palette(&mut self, frame: &mut Frame) {
+    pub(super) fn draw_palette(
+        &mut self,
+        frame: &mut Frame,
+        state: Option<&State>,
+        sheet: Option<&Sheet>,
+    ) {
         if let Some(palette) = &self.palette {
-            palette.draw(frame, self.keymap());
+            let now = Now {
+                keymap: self.keymap(),
+                state,
+                sheet,
+            };
+            palette.draw(frame, &now);
             // What it covers was not read.
             (self.seen, self.call_seen) = (None, None);
         }
     }
 
     /// Points at the entry before or behind.
-    pub(super) fn point_in_palette(&mut self, to: Move) {
-        let keymap = &self.settings.look.keymap;
+    pub(super) fn point_in_palette(&mut self, to: Move, state: Option<&State>) {
+        if self.palette.is_none() {
+            return;
+        }
+        let sheet = self.waiting(state);
+        let now = Now {
+            keymap: &self.settings.look.keymap,
+            state,
+            sheet: sheet.as_ref(),
+        };
         if let Some(palette) = &mut self.palette {
-            let last = palette.found(keymap).len().saturating_sub(1);
+            let last = palette.found(&now).len().saturating_sub(1);
             palette.chosen = match to {
                 Move::Up => palette.chosen.saturating_sub(1),
                 _ => (palette.chosen + 1).min(last),
@@ -195,8 +250,8 @@ impl Screen {
         match key.code {
             KeyCode::Esc => self.palette = None,
             KeyCode::Enter => return Some(self.take_entry(state)),
-            KeyCode::Up => self.point_in_palette(Move::Up),
-            KeyCode::Down => self.point_in_palette(Move::Down),
+            KeyCode::Up => self.point_in_palette(Move::Up, state),
+            KeyCode::Down => self.point_in_palette(Move::Down, state),
             KeyCode::Backspace => {
                 palette.letters.pop();
                 palette.chosen = 0;
@@ -219,7 +274,13 @@ impl Screen {
         let Some(palette) = &self.palette else {
             return Vec::new();
         };
-        let Some(entry) = palette.found(self.keymap()).into_iter().nth(palette.chosen) else {
+        let sheet = self.waiting(state);
+        let now = Now {
+            keymap: self.keymap(),
+            state,
+            sheet: sheet.as_ref(),
+        };
+        let Some(entry) = palette.found(&now).into_iter().nth(palette.chosen) else {
             return Vec::new();
         };
         self.palette = None;

@@ -7,6 +7,7 @@ use super::tabs::log::Record;
 use super::transcript::{Transcript, WantsEarlier};
 use super::{Screen, ScreenSettings};
 use crate::domain::event::Recorded;
+use crate::domain::ids::At;
 
 /// A piece of the past as a screen shows it that has seen nothing else.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub struct Past {
     transcript: Transcript,
     record: Record,
     proposed_goal: Option<String>,
+    ended_at: Option<At>,
 }
 
 impl Past {
@@ -28,6 +30,7 @@ impl Past {
             transcript: screen.transcript,
             record: screen.record,
             proposed_goal: screen.proposed_goal,
+            ended_at: screen.ended_at,
         }
     }
 }
@@ -38,6 +41,7 @@ impl Screen {
         self.dirty = true;
         self.transcript.put_before(past.transcript);
         self.record.put_before(past.record);
+        self.ended_at = self.ended_at.or(past.ended_at);
         if self.proposed_goal.is_none() {
             self.proposed_goal = past.proposed_goal;
         }
@@ -55,5 +59,6 @@ impl Screen {
         self.transcript.name_from(&self.settings.repository);
         self.record = Record::default();
         self.proposed_goal = None;
+        self.ended_at = None;
     }
 }

@@ -139,10 +139,13 @@ impl Screen {
 
     fn stop(&mut self, state: Option<&State>) -> Vec<Action> {
         match state.map(|state| state.phase) {
-            Some(Phase::Execute) => self.ask(confirm::stop()),
-            Some(Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved) => {
-                vec![Action::Event(Event::Stopped)]
-            }
+            Some(
+                phase @ (Phase::WritePlan
+                | Phase::Review
+                | Phase::Respond
+                | Phase::Approved
+                | Phase::Execute),
+            ) => self.ask(confirm::stop(phase)),
             Some(Phase::RefineGoal) => self.interrupt(state),
             Some(Phase::Init | Phase::Done | Phase::Cancelled) | None => {
                 self.refuse("nothing is under way that could be stopped")
@@ -274,10 +277,12 @@ impl Screen {
         if let Some(pair) = self.stale(state) {
             return self.open(Pager::compared("what changed", vec![pair]));
         }
-        match self.waiting(state).and_then(|sheet| sheet.whole) {
-            Some((title, text)) => self.open(Pager::new(&title, &text, Form::Markdown)),
-            None => self.refuse("nothing waits that has more to show"),
-        }
+        let Some(sheet) = self.waiting(state) else {
+            return self.refuse("nothing waits that has more to show");
+        };
+        let text = sheet.in_words();
+        let (title, text) = sheet.whole.unwrap_or((sheet.title, text));
+        self.open(Pager::new(&title, &text, Form::Markdown))
     }
 
     /// The plan that was reviewed and the one that lies there, where that is asked about.

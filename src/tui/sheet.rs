@@ -167,6 +167,25 @@ impl Sheet {
         self
     }
 
+    /// All that it says and offers, where a window is too small for it.
+    pub fn in_words(&self) -> String {
+        let body = self.body.iter().map(|(line, _)| line.clone());
+        let offered = self.choices.iter().map(|choice| {
+            let key = choice.key.to_uppercase();
+            format!("- {key}: {}", choice.label)
+        });
+        let blank = std::iter::once(String::new());
+        let all: Vec<String> = body.chain(blank).chain(offered).collect();
+        all.join("\n")
+    }
+
+    /// The same without what has to be known: that is read elsewhere.
+    #[must_use]
+    pub fn brief(mut self) -> Self {
+        self.body.clear();
+        self
+    }
+
     /// How many rows it would like to have.
     pub fn n_rows(&self, columns: usize) -> usize {
         self.body_lines(columns.saturating_sub(4), usize::MAX).len() + self.choices.len() + 2
@@ -203,25 +222,19 @@ impl Sheet {
         let n_body = rows - n_choices;
         let mut body = self.body_lines(columns, n_body);
         if body.len() > n_body {
-            let (more, short) = match self.whole {
-                Some(_) => (format!("… {view} shows all of it"), format!(" {view} …")),
-                None => (
-                    "… (a larger window shows the rest)".to_owned(),
-                    String::new(),
-                ),
-            };
             match n_body {
                 0 => body.clear(),
                 // What it is about says more than that there is more.
                 1 => {
                     body.truncate(1);
                     if let Some(line) = body.first_mut() {
-                        shorten(line, columns, &short);
+                        shorten(line, columns, &format!(" {view} …"));
                     }
                 }
                 _ => {
+                    let more = cut(&format!("… {view} shows all of it"), columns);
                     body.truncate(n_body - 1);
-                    body.push(Line::styled(cut(&more, columns), theme::QUIET));
+                    body.push(Line::styled(more, theme::QUIET));
                 }
             }
         }

@@ -39,7 +39,7 @@ fn a_whole_run_is_played_by_keys() {
     let mut terminal = open_demo(&world);
     terminal.type_keys(ENTER);
     terminal.wait_for("writes the plan: release?");
-    terminal.wait_for("[agent-collab WRITE_PLAN]");
+    terminal.wait_for("V shows them all");
     terminal.type_keys(ENTER);
     terminal.wait_for("reviews the plan: release?");
     terminal.type_keys("2");

@@ -113,6 +113,7 @@ impl Shell {
             (_, Some(run)) if self.wishes.unfinished == Unfinished::Refuse => {
                 self.screen.on_unfinished(&run);
             }
+            (First::AskForGoal, None) if self.beginning.is_none() => self.look_around(),
             (_, Some(_) | None) => {}
         }
         match self.beginning.is_some() {

@@ -88,7 +88,7 @@ impl Shell {
         // The end of the run is told on its own screen.
         self.close_view();
         self.screen.on_notice(
-            "leaving: the agent is interrupted by its protocol, then by TERM, then by KILL; Ctrl+C again kills now",
+            "you leave: the turn is asked to end, then made to (TERM, KILL); all is saved, and the next start offers to go on",
         );
         self.feed(Event::Left {
             reason: "the user left".to_owned(),

@@ -26,7 +26,11 @@ impl Shell {
         files: Result<Vec<String>, GitError>,
     ) -> Result<Option<End>, End> {
         match files {
-            Ok(files) => self.screen.on_files(files),
+            Ok(files) => {
+                let own = |file: &String| file.starts_with(".agent-collab/");
+                let files = files.into_iter().filter(|file| !own(file)).collect();
+                self.screen.on_files(files);
+            }
             Err(error) => {
                 self.screen.on_files(Vec::new());
                 self.screen.on_notice(&error.to_string());

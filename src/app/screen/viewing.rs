@@ -451,7 +451,8 @@ impl Shell {
     }
 }
 
-fn row(run: &Finished) -> PastRun {
+/// A finished run as a screen lists it.
+pub(super) fn row(run: &Finished) -> PastRun {
     PastRun {
         name: run.name.clone(),
         date: run.date.to_string(),

@@ -8,7 +8,7 @@ use crate::domain::turn::Role;
 use crate::engine::setup::NamedAdapter;
 use crate::process::{end_leftovers, find_leftovers};
 use crate::store::{InstanceLock, Layout, StoreError, history, snapshot, tidy};
-use crate::text::clean;
+use crate::text::{clean, n_of, one_line};
 
 /// Says in words which unfinished run is here, if any. Changes nothing.
 ///
@@ -23,7 +23,42 @@ pub fn unfinished(layout: &Layout) -> Result<Option<String>, Refusal> {
         }
         found => found?,
     };
-    Ok(found.and_then(|found| unfinished_in_words(found.state.state())))
+    let when = last_at_work(layout);
+    Ok(found.and_then(|found| to_choose(found.state.state(), when.as_deref())))
+}
+
+/// The run as somebody is asked about it: its goal, and below it how far it came and when.
+fn to_choose(state: &State, when: Option<&str>) -> Option<String> {
+    let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
+    let mut parts = vec![format!("in phase {}", state.phase)];
+    let n_steps = state.plan.as_ref().map_or(0, |file| file.plan.steps.len());
+    match &state.execution {
+        Some(execution) => parts.push(format!(
+            "{} of {} done",
+            execution.done.len(),
+            n_of(n_steps, "step")
+        )),
+        None if state.iteration > 0 => {
+            parts.push(format!("iteration {} of {}", state.iteration, state.cap()))
+        }
+        None => {}
+    }
+    parts.extend(when.map(|when| format!("last at work {when}")));
+    Some(format!("{}\n{}", one_line(&goal.title), parts.join(" · ")))
+}
+
+/// When something was written to the log last, in local time.
+fn last_at_work(layout: &Layout) -> Option<String> {
+    let written = layout.events().metadata().ok()?.modified().ok()?;
+    let written = jiff::Timestamp::try_from(written).ok()?;
+    let ago = jiff::Timestamp::now().as_second() - written.as_second();
+    let local = written.to_zoned(jiff::tz::TimeZone::system());
+    Some(match ago {
+        ..60 => "just now".to_owned(),
+        60..5_400 => format!("{} min ago", ago / 60),
+        5_400..129_600 => format!("{} hours ago", (ago + 1_800) / 3_600),
+        _ => local.strftime("on %Y-%m-%d at %H:%M").to_string(),
+    })
 }
 
 pub(super) fn unfinished_in_words(state: &State) -> Option<String> {

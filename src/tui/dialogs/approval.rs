@@ -63,7 +63,11 @@ fn says_why(mut sheet: Sheet, approval: &Approval) -> Sheet {
             Some(floor) if floor == rule => format!(" ({origin})"),
             Some(_) | None => format!(": {rule} ({origin})"),
         };
-        let asked = format!("asked because {reason}{by}");
+        let is_usual = rule.starts_with("* ") && origin.contains("built-in");
+        let asked = match is_usual {
+            true => "asked because no rule allows it".to_owned(),
+            false => format!("asked because {reason}{by}"),
+        };
         sheet = sheet.says(&asked, theme::QUIET);
     }
     if approval.keeping == Keeping::Never && approval.why.is_some() {
@@ -85,13 +89,13 @@ fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
     if !approval.offers.is_empty() {
         sheet = sheet.offers(
             'r',
-            "allow it for this run: what exactly comes next",
+            "allow it for this run … (which calls is asked next)",
             Then::Confirm(Box::new(keep(approval, Scope::Run))),
         );
         if approval.keeping == Keeping::Project {
             sheet = sheet.offers(
                 'l',
-                "allow it for this project, also in later runs: what exactly comes next",
+                "allow it for this project and later runs … (which calls is asked next)",
                 Then::Confirm(Box::new(keep(approval, Scope::Project))),
             );
         }

@@ -1,7 +1,7 @@
 //! Dialogs that ask once more before something that cannot be taken back by a key.
 
 use crate::domain::event::Event;
-use crate::domain::phase::Mode;
+use crate::domain::phase::{Mode, Phase};
 use crate::tui::action::Action;
 use crate::tui::sheet::{FromComposer, Sheet, Then};
 use crate::tui::theme;
@@ -16,14 +16,21 @@ pub fn cancel() -> Sheet {
     )
 }
 
-/// Stops in the middle of an execution?
-pub fn stop() -> Sheet {
-    asked(
-        "stop",
-        "stop the execution?",
-        "The step at hand is interrupted, the run goes back to the goal. Files and commits stay.",
-        ("stop, back to the goal", Action::Event(Event::Stopped)),
-    )
+/// Stops, and goes back to the goal?
+pub fn stop(phase: Phase) -> Sheet {
+    let (title, text) = match phase {
+        Phase::Execute => (
+            "stop the execution?",
+            "The step at hand is interrupted, the run goes back to the goal. Files and commits stay.",
+        ),
+        _ => (
+            "stop, back to the goal?",
+            "A turn that runs is interrupted, and the run goes back to the goal: once you confirm it again, a plan is \
+             written anew. Files stay.\nTo end only the turn, press X; to let it end and hold the next one, P.",
+        ),
+    };
+    let yes = ("stop, back to the goal", Action::Event(Event::Stopped));
+    asked("stop", title, text, yes)
 }
 
 /// Lets nearly everything run unasked?

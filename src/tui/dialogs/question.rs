@@ -12,8 +12,8 @@ use crate::tui::wrap::{one_line, width};
 /// From how many columns on an offered answer is also shown whole.
 const WIDE: usize = 30;
 
-/// Letters that mean nothing else outside of dialogs.
-const LETTERS: &str = "bfhlmoqryz";
+/// A number points at its answer, Enter gives it: the same keys show tabs where nothing is asked.
+const NUMBERS: &str = "123456789";
 
 pub(super) fn sheet(
     id: u32,
@@ -38,13 +38,12 @@ pub(super) fn sheet(
     let mut sheet = sheet.says(text, theme::PLAIN);
     sheet.whole = Some((title, format!("{text}\n\n{}", offered.join("\n"))));
     // A choice has one line; what may not fit there stands whole above.
-    for (key, option) in LETTERS.chars().zip(offered) {
+    for (key, option) in NUMBERS.chars().zip(offered) {
         if width(option) > WIDE {
-            let key = key.to_ascii_uppercase();
             sheet = sheet.says(&format!("{key}: {}", one_line(option)), theme::QUIET);
         }
     }
-    for (key, option) in LETTERS.chars().zip(offered) {
+    for (key, option) in NUMBERS.chars().zip(offered) {
         sheet = sheet.offers(key, option, Then::Pick(option.clone()));
     }
     sheet

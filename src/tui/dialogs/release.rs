@@ -5,6 +5,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::run::State;
 use crate::domain::turn::{Again, TurnOrder};
+use crate::text::n_of;
 use crate::tui::action::Action;
 use crate::tui::command::Command;
 use crate::tui::sheet::{FromComposer, Sheet, Then};
@@ -27,18 +28,23 @@ pub(super) fn sheet(id: u32, order: &TurnOrder, state: &State, known: &Known<'_>
     }
     sheet = match known.preview {
         Some(prompt) => {
-            let n_lines = prompt.lines().count();
-            let first: Vec<&str> = prompt.lines().take(N_LINES).collect();
+            let lines = n_of(prompt.whole.lines().count(), "line");
+            let about = match (prompt.is_first, prompt.fresh.is_empty()) {
+                (_, true) => format!("{lines} will be sent, V shows them; nothing in them is new"),
+                (true, _) => {
+                    format!("{lines} will be sent, V shows them all; what they are about:")
+                }
+                (false, _) => format!("{lines} will be sent, V shows them all; new in them:"),
+            };
+            let first: Vec<&str> = prompt.fresh.iter().map(String::as_str).collect();
+            let shown = first.get(..N_LINES).unwrap_or(&first);
             let mut sheet = sheet
-                .says(
-                    &format!("it will be sent exactly this ({n_lines} lines):"),
-                    theme::QUIET,
-                )
-                .says(&first.join("\n"), theme::PLAIN);
-            if n_lines > N_LINES {
+                .says(&about, theme::QUIET)
+                .says(&shown.join("\n"), theme::PLAIN);
+            if first.len() > N_LINES {
                 sheet = sheet.says("…", theme::QUIET);
             }
-            sheet.whole = Some((title.clone(), prompt.to_owned()));
+            sheet.whole = Some((title.clone(), prompt.whole.clone()));
             sheet
         }
         None => sheet.says("the prompt is being prepared", theme::QUIET),

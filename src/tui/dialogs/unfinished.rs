@@ -6,8 +6,10 @@ use crate::tui::theme;
 
 /// Asks about the run that `summary` describes; Enter goes on with it.
 pub fn sheet(summary: &str) -> Sheet {
+    let (goal, how_far) = summary.split_once('\n').unwrap_or((summary, ""));
     let mut sheet = Sheet::new("unfinished", "continue the unfinished run? [Y/n]")
-        .says(summary, theme::PLAIN)
+        .says(goal, theme::STRONG)
+        .says(how_far, theme::PLAIN)
         .offers('y', "continue it", Then::ActAndBack(vec![Action::Resume]))
         .offers(
             'n',

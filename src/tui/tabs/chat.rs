@@ -9,12 +9,6 @@ use crate::tui::theme;
 use crate::tui::transcript::Transcript;
 use crate::tui::wrap::{cut, wrap_own};
 
-/// What a user sees who has not started yet.
-pub const WELCOME: &str = "Two agents, one goal: a planner writes plan.md, a reviewer of the other vendor \
-writes comments.md, they go on until the review is settled, you approve, and the planner executes step by step.\n\
-\n\
-Nothing is sent, changed or committed before you say so. Write the goal below; /help lists every key.";
-
 /// Longer lines are hard to read.
 const WIDEST: u16 = 120;
 

@@ -39,6 +39,43 @@ fn an_edit_opens_to_what_changed() {
 }
 
 #[test]
+fn a_run_that_is_over_says_what_came_of_it_and_what_can_be_done_now() {
+    let mut done = state(Phase::Done);
+    if let Some(execution) = &mut done.execution {
+        execution.current = None;
+        let first = execution.done[0].clone();
+        for n in [2, 3] {
+            execution
+                .done
+                .push(crate::domain::execution::StepRecord { n, ..first.clone() });
+        }
+        execution.done[1].receipt = None;
+    }
+    let mut screen = not_writing();
+    let end = Event::PhaseChanged {
+        from: Phase::Execute,
+        to: Phase::Done,
+    };
+    screen.on_event(NOW, &end);
+    check("done", &mut screen, Some(&done));
+    press(&mut screen, Some(&done), &["i"]);
+    let seen = drawn(&mut screen, (120, 40), Some(&done));
+    assert!(seen.contains("/diff what changed"), "{seen}");
+    press(&mut screen, Some(&done), &["<pgup>"]);
+    let scrolled = drawn(&mut screen, (80, 24), Some(&done));
+    assert!(!scrolled.contains("✓ done"), "{scrolled}");
+    let cancelled = state(Phase::Cancelled);
+    let end = Event::PhaseChanged {
+        from: Phase::Review,
+        to: Phase::Cancelled,
+    };
+    let mut screen = not_writing();
+    screen.on_event(NOW, &end);
+    let seen = drawn(&mut screen, (80, 24), Some(&cancelled));
+    insta::assert_snapshot!("cancelled", seen);
+}
+
+#[test]
 fn a_step_that_went_well_is_one_line() {
     let mut screen = Screen::new(settings());
     let receipt = crate::domain::receipt::Receipt {

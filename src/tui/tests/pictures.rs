@@ -70,6 +70,42 @@ fn an_empty_start_says_what_to_do() {
 }
 
 #[test]
+fn a_start_says_what_is_missing_and_what_was_done_before() {
+    use crate::tui::{Missing, Weight, Welcome};
+    let text = |text: &str| text.to_owned();
+    let run = |date: &str, ended: &str, about: &str| PastRun {
+        name: text(date),
+        date: text(date),
+        ended: text(ended),
+        about: text(about),
+        how_far: text("3 of 3 steps, 3 commits"),
+    };
+    let mut screen = Screen::new(settings());
+    screen.on_welcome(Welcome {
+        ready: vec![text("claude 2.1.330")],
+        missing: vec![
+            Missing {
+                what: text("codex is not on PATH"),
+                remedy: text("install it: `npm install -g @openai/codex`, then `codex login`"),
+                weight: Weight::Stops,
+            },
+            Missing {
+                what: text("no git repository is here: no branch, no commits, no undo"),
+                remedy: text("`git init`, and a first commit"),
+                weight: Weight::Lessens,
+            },
+        ],
+        runs: vec![
+            run("2026-11-21", "DONE", "为计算器加入求和 🎉 and a goal that goes on for so long that it has to be cut somewhere"),
+            run("2026-11-02", "unfinished in REVIEW", "count\u{1b}[2J words"),
+        ],
+    });
+    check("welcome", &mut screen, None);
+    screen.on_notice("looking whether the agents are there …");
+    insta::assert_snapshot!("welcome_notice", drawn(&mut screen, (80, 24), None));
+}
+
+#[test]
 fn dialogs_say_what_waits_and_what_enter_does() {
     for (phase, kind) in questions() {
         let name = format!("dialog_{}", kind.name());
@@ -219,7 +255,7 @@ fn what_the_screen_asks_itself_is_seen() {
     check("help", &mut helped, Some(&executing));
     let mut unfinished = Screen::new(settings());
     unfinished.on_unfinished(
-        "EXECUTE, step 2 of 3: the calculator can sum a list\nlast change 2 hours ago",
+        "the calculator can sum a list\nin phase EXECUTE · 1 of 3 steps done · last at work 2 hours ago",
     );
     check("unfinished", &mut unfinished, None);
 }

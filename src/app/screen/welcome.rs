@@ -1,0 +1,138 @@
+//! Looks around before there is a run: whether the CLIs and git are as a run needs them, and which runs
+//! were there before. Beside the loop; calls no model.
+//!
+//! Refuses to stand in the way: what is found is only shown, and whoever begins a run is checked again.
+
+use std::path::Path;
+
+use crate::app::history;
+use crate::app::start::{Found, adapters};
+use crate::config::types::Config;
+use crate::engine::git::Repository;
+use crate::engine::probe::{Probed, probe};
+use crate::engine::setup::NamedAdapter;
+use crate::process::Children;
+use crate::store::Layout;
+use crate::tui::{Missing, Weight, Welcome};
+
+use super::ending::End;
+use super::{Done, Shell};
+
+/// How many finished runs are wanted.
+const N_RUNS: usize = 5;
+
+/// What is looked at.
+struct Ground {
+    children: Children,
+    config: Config,
+    root: std::path::PathBuf,
+    repository: Option<Repository>,
+}
+
+impl Shell {
+    /// Looks around, once the directory is ours and nothing begins by itself.
+    pub(super) fn look_around(&mut self) {
+        let Some(occupied) = &self.occupied else {
+            return;
+        };
+        let Found {
+            root,
+            repository,
+            loaded,
+            children,
+            ..
+        } = &occupied.found;
+        let ground = Ground {
+            children: children.clone(),
+            config: loaded.config.clone(),
+            root: root.clone(),
+            repository: repository.clone(),
+        };
+        let layout = occupied.layout.clone();
+        self.tasks.spawn(async move {
+            let mut welcome = found(&ground).await;
+            welcome.runs = runs(layout).await;
+            Done::LookedAround(Box::new(welcome))
+        });
+    }
+
+    pub(super) fn on_looked_around(&mut self, welcome: Welcome) -> Result<Option<End>, End> {
+        self.screen.on_welcome(welcome);
+        Ok(None)
+    }
+}
+
+async fn found(ground: &Ground) -> Welcome {
+    let mut welcome = Welcome::default();
+    match adapters(&ground.config) {
+        Ok(adapters) => {
+            let mut seen: Vec<&NamedAdapter> = Vec::new();
+            for adapter in adapters.values() {
+                if !seen.iter().any(|other| other.name == adapter.name) {
+                    seen.push(adapter);
+                    look_at(&mut welcome, ground, adapter).await;
+                }
+            }
+        }
+        Err(refusal) => welcome.missing.push(Missing {
+            what: refusal.problem,
+            remedy: refusal.hint,
+            weight: Weight::Stops,
+        }),
+    }
+    look_at_git(&mut welcome, ground.repository.as_ref(), &ground.root).await;
+    welcome
+}
+
+async fn look_at(welcome: &mut Welcome, ground: &Ground, adapter: &NamedAdapter) {
+    match probe(&ground.children, adapter, &ground.root).await {
+        Probed::Ready(capabilities) => welcome
+            .ready
+            .push(format!("{} {}", adapter.name, capabilities.version)),
+        Probed::Unknown => welcome.ready.push(adapter.name.clone()),
+        Probed::Refused { problem, hint } => welcome.missing.push(Missing {
+            what: problem,
+            remedy: hint,
+            weight: Weight::Stops,
+        }),
+    }
+}
+
+async fn look_at_git(welcome: &mut Welcome, repository: Option<&Repository>, root: &Path) {
+    let Some(repository) = repository else {
+        welcome.missing.push(Missing {
+            what: format!(
+                "{} is in no git repository: no branch, no commits, no undo",
+                root.display()
+            ),
+            remedy: "`git init` makes one; or go on without".to_owned(),
+            weight: Weight::Lessens,
+        });
+        return;
+    };
+    match repository.identity().await {
+        Ok(Ok(identity)) => welcome
+            .ready
+            .push(format!("git, commits as {}", identity.author.name)),
+        Ok(Err(missing)) => welcome.missing.push(Missing {
+            what: "git does not know in whose name to commit".to_owned(),
+            remedy: missing.hint().to_owned(),
+            weight: Weight::Lessens,
+        }),
+        Err(error) => welcome.missing.push(Missing {
+            what: error.to_string(),
+            remedy: error.hint().to_owned(),
+            weight: Weight::Lessens,
+        }),
+    }
+}
+
+/// The last finished runs; where they cannot be read, `/history` says why.
+async fn runs(layout: Layout) -> Vec<crate::tui::PastRun> {
+    let listed = tokio::task::spawn_blocking(move || history::list(&layout)).await;
+    let runs = match listed {
+        Ok(Ok(runs)) => runs,
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    };
+    runs.iter().take(N_RUNS).map(super::viewing::row).collect()
+}

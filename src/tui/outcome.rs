@@ -1,0 +1,239 @@
+//! What came of a run that is over, and what can be done now: a card at the end of the chat.
+//!
+//! Says what the program checked and counted, not what an agent claims. Refuses to know whether a branch
+//! still stands.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Borders, Padding, Paragraph};
+
+use super::Screen;
+use super::header::used_in_words;
+use super::keymap::IsWriting;
+use super::theme;
+use super::words::elapsed;
+use super::wrap::{cut_middle, one_line, width, wrap};
+use crate::domain::execution::{Execution, StepOutcome, StepRecord};
+use crate::domain::phase::Phase;
+use crate::domain::question::CommitTerms;
+use crate::domain::receipt::TestOutcome;
+use crate::domain::run::State;
+use crate::text::n_of;
+
+/// How wide the card gets.
+const WIDEST: u16 = 100;
+/// How many rows of the chat stay above it.
+const ABOVE: u16 = 3;
+/// How wide a window is in which all of it is said.
+const ROOMY: usize = 56;
+
+impl Screen {
+    /// Draws the card of a run that is over, where the end of the chat is shown; gives what is left above it.
+    pub(super) fn draw_outcome(
+        &self,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&State>,
+    ) -> Rect {
+        let over = state.filter(|state| state.is_over() && self.transcript.follows());
+        let Some(state) = over.filter(|_| area.width > 20) else {
+            return area;
+        };
+        let width = area.width.saturating_sub(2).min(WIDEST);
+        let columns = usize::from(width).saturating_sub(4);
+        let mut lines = self.outcome(state, columns);
+        let most = usize::from(area.height.saturating_sub(ABOVE + 2));
+        lines.truncate(most);
+        if lines.len() < 2 {
+            return area;
+        }
+        let height = u16::try_from(lines.len() + 2).unwrap_or(area.height);
+        let place = Rect {
+            x: area.x + 1,
+            y: area.bottom() - height,
+            width,
+            height,
+        };
+        let (title, style) = match state.phase {
+            Phase::Done => (" ✓ done ", theme::GOOD),
+            _ => (" ■ cancelled ", theme::QUIET),
+        };
+        let block = Block::new()
+            .borders(Borders::ALL)
+            .border_type(BorderType::Rounded)
+            .border_style(style)
+            .padding(Padding::horizontal(1))
+            .title(Line::styled(title, style.patch(theme::STRONG)));
+        frame.render_widget(Paragraph::new(lines).block(block), place);
+        Rect {
+            height: area.height - height,
+            ..area
+        }
+    }
+
+    fn outcome(&self, state: &State, columns: usize) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        if let Some(goal) = &state.goal {
+            let title = Span::styled(one_line(&goal.title), theme::STRONG);
+            lines.extend(wrap(&[title], columns, 0).into_iter().take(2));
+        }
+        for (text, style) in self.found(state) {
+            lines.extend(wrap(&[Span::styled(text, style)], columns, 2));
+        }
+        let last = &self.ended_at;
+        let took = last.map(|last| format!("took {}", elapsed(state.created, last)));
+        let reviews = (state.iteration > 0).then(|| {
+            let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
+            n_of(n, "review")
+        });
+        let parts = [reviews, took, used_in_words(state)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if !parts.is_empty() {
+            let text = Span::styled(parts.join(" · "), theme::QUIET);
+            lines.extend(wrap(&[text], columns, 0));
+        }
+        if !self.is_read_only() {
+            lines.extend(self.what_now(state, columns));
+        }
+        lines
+    }
+
+    /// What was done and how it was checked.
+    fn found(&self, state: &State) -> Vec<(String, Style)> {
+        let Some(execution) = &state.execution else {
+            return vec![("nothing was executed".to_owned(), theme::PLAIN)];
+        };
+        let n_steps = state.plan.as_ref().map_or(0, |file| file.plan.steps.len());
+        let steps = format!(
+            "{} of {} done, {}",
+            execution.done.len(),
+            n_of(n_steps, "step"),
+            commits(execution)
+        );
+        let sign = match execution.done.len() == n_steps {
+            true => ("✓ ", theme::GOOD),
+            false => ("■ ", theme::PLAIN),
+        };
+        let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
+        said.extend(tests(&execution.done));
+        if let Some(last) = execution.undone.last() {
+            let n = last.records.len();
+            said.push((format!("↺ undone: {}", n_of(n, "step")), theme::PLAIN));
+        }
+        said
+    }
+
+    /// The keys and commands that make sense now.
+    fn what_now(&self, state: &State, columns: usize) -> Vec<Line<'static>> {
+        let mut lines = vec![Line::default()];
+        let is_writing = self.writing == IsWriting::Yes;
+        let key = |key: &'static str, slash: &'static str| if is_writing { slash } else { key };
+        let mut keys = Vec::new();
+        if state.execution.is_some() {
+            keys.push((key("D", "/diff"), "what changed"));
+            keys.push((key("U", "/undo"), "take a step back"));
+        }
+        let goal = match is_writing {
+            true => ("Enter", "the next goal"),
+            false => ("I", "write the next goal"),
+        };
+        keys.extend([goal, ("Ctrl+C", "leave")]);
+        lines.extend(in_rows(&keys, columns));
+        if let Some(merge) = self.merge(state).filter(|_| columns >= ROOMY) {
+            let lead = "merge  ";
+            let room = columns.saturating_sub(width(lead));
+            lines.push(Line::from(vec![
+                Span::styled(lead, theme::QUIET),
+                Span::styled(cut_middle(&merge, room), theme::CODE),
+            ]));
+        }
+        lines
+    }
+
+    /// The command that brings the commits to the branch that was checked out before.
+    fn merge(&self, state: &State) -> Option<String> {
+        let execution = state.execution.as_ref()?;
+        let CommitTerms::New { branch } = &execution.commits else {
+            return None;
+        };
+        let before = self.settings.branch.as_deref();
+        let before = before.filter(|before| before != branch);
+        n_commits(execution).checked_sub(1)?;
+        Some(match before {
+            Some(before) => format!(
+                "git switch {} && git merge {}",
+                one_line(before),
+                one_line(branch)
+            ),
+            None => format!("git merge {}", one_line(branch)),
+        })
+    }
+}
+
+fn n_commits(execution: &Execution) -> usize {
+    let is_commit = |step: &&StepRecord| matches!(step.outcome, StepOutcome::Committed { .. });
+    execution.done.iter().filter(is_commit).count()
+}
+
+fn commits(execution: &Execution) -> String {
+    let n = n_of(n_commits(execution), "commit");
+    match &execution.commits {
+        CommitTerms::Off { .. } => "no commits".to_owned(),
+        CommitTerms::Current { branch } | CommitTerms::New { branch } => {
+            format!("{n} on {}", one_line(branch))
+        }
+    }
+}
+
+/// What the receipts of the steps say.
+fn tests(done: &[StepRecord]) -> Vec<(String, Style)> {
+    let changed: Vec<&StepRecord> = done
+        .iter()
+        .filter(|step| step.outcome != StepOutcome::NoChange)
+        .collect();
+    let passed = |step: &&&StepRecord| {
+        let receipt = step.receipt.as_ref();
+        receipt.is_some_and(|receipt| receipt.outcome == TestOutcome::Passed)
+    };
+    let n_passed = changed.iter().filter(passed).count();
+    let mut said = Vec::new();
+    if n_passed > 0 {
+        let counts = changed.iter().rev().find(passed);
+        let counts = counts.and_then(|step| step.receipt.as_ref()?.counts);
+        let last = counts.map_or(String::new(), |counts| {
+            format!(", {} tests at the end", counts.passed)
+        });
+        let text = match n_passed == changed.len() {
+            true => format!("✓ tests passed after each step{last}"),
+            false => format!("✓ tests passed after {}{last}", n_of(n_passed, "step")),
+        };
+        said.push((text, theme::GOOD));
+    }
+    let others = changed.iter().filter(|step| !passed(step));
+    said.extend(others.map(|step| {
+        let text = format!("✗ step {}: {}", step.n, one_line(&step.tested_in_words()));
+        (text, theme::BAD)
+    }));
+    said
+}
+
+/// Keys with what they do, as many a row as fit.
+fn in_rows(keys: &[(&'static str, &'static str)], columns: usize) -> Vec<Line<'static>> {
+    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
+    let mut used = 0;
+    for (key, what) in keys {
+        let needed = width(key) + width(what) + 4;
+        if used > 0 && used + needed > columns {
+            rows.push(Vec::new());
+            used = 0;
+        }
+        used += needed;
+        if let Some(row) = rows.last_mut() {
+            row.push(Span::styled(*key, theme::KEY));
+            row.push(Span::styled(format!(" {what}   "), theme::PLAIN));
+        }
+    }
+    rows.into_iter().map(Line::from).collect()
+}

@@ -1,0 +1,103 @@
+//! What the turn at the gate will send, and what of it the user has not read yet.
+//!
+//! Refuses to know how prompts are made: what stood in one that went out is not new in the next.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::wrap::shown;
+
+/// How many lines are remembered; a run that sends more is told some of them again.
+const MAX_LINES: usize = 50_000;
+
+/// A prompt that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preview {
+    /// All of it, drawable.
+    pub whole: String,
+    /// The lines that stood in no prompt before, with the headings that they stand below.
+    pub fresh: Vec<String>,
+    /// Whether a prompt went out before.
+    pub is_first: bool,
+}
+
+/// What went out before, line by line.
+#[derive(Debug, Default)]
+pub struct Sent(BTreeSet<u64>);
+
+impl Sent {
+    /// Looks what is new in a prompt.
+    pub fn preview(&self, prompt: &str) -> Preview {
+        let whole = shown(prompt);
+        let is_first = self.0.is_empty();
+        let fresh = match is_first {
+            true => body(&whole),
+            false => self.fresh(&whole),
+        };
+        Preview {
+            whole,
+            fresh,
+            is_first,
+        }
+    }
+
+    /// Notes that a prompt went out.
+    pub fn note(&mut self, preview: &Preview) {
+        if self.0.len() > MAX_LINES {
+            self.0.clear();
+        }
+        self.0.extend(preview.whole.lines().map(hash));
+    }
+
+    fn fresh(&self, whole: &str) -> Vec<String> {
+        let mut fresh = Vec::new();
+        let mut heading = None;
+        for line in whole.lines().filter(|line| !line.trim().is_empty()) {
+            let is_new = !self.0.contains(&hash(line));
+            match line.starts_with('#') {
+                true => heading = Some(line),
+                false if is_new => {
+                    fresh.extend(heading.take().map(str::to_owned));
+                    fresh.push(line.to_owned());
+                }
+                false => {}
+            }
+        }
+        fresh
+    }
+}
+
+/// A prompt without what it tells every agent at its head.
+fn body(whole: &str) -> Vec<String> {
+    let from = whole.lines().position(|line| line.starts_with("## "));
+    let lines = whole.lines().skip(from.unwrap_or(0));
+    lines
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn hash(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stood_in_a_prompt_before_is_not_new() {
+        let mut sent = Sent::default();
+        let first = sent.preview("You are it.\n\n## Goal\nsum\n\n## How\nwell");
+        assert_eq!(first.fresh, ["## Goal", "sum", "## How", "well"]);
+        assert!(first.is_first);
+        // The same one asked about again is as new as before.
+        assert_eq!(sent.preview(&first.whole), first);
+        sent.note(&first);
+        let next =
+            sent.preview("You are it.\n\n## Goal\nsum\n\n## The review\n1. 空 🎉\n\n## How\nwell");
+        assert_eq!(next.fresh, ["## The review", "1. 空 🎉"]);
+    }
+}

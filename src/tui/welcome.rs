@@ -1,0 +1,219 @@
+//! What stands in the chat before there is a run: what this is, what is missing, the first steps, the runs
+//! before.
+//!
+//! Texts of the program itself need no cleaning: the first frame waits for nothing.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::Screen;
+use super::read_only::PastRun;
+use super::theme;
+use super::wrap::{cut, one_line, width, wrap};
+
+/// What was found in the repository before there is a run; comes by [`Screen::on_welcome`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Welcome {
+    /// What is there, each in a few words.
+    pub ready: Vec<String>,
+    /// What is missing.
+    pub missing: Vec<Missing>,
+    /// The last finished runs, the latest first.
+    pub runs: Vec<PastRun>,
+}
+
+/// Something that a run would need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// Whether a run can begin all the same.
+    pub weight: Weight,
+}
+
+/// Whether something stands in the way of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// It does.
+    Stops,
+    /// A run has less.
+    Lessens,
+}
+
+/// How wide its lines get.
+const WIDEST: usize = 100;
+/// How many runs are listed.
+const N_RUNS: usize = 5;
+
+const ABOUT: &str = "Two agents, one goal: a planner writes the plan, a reviewer of the other vendor finds what is wrong with it, \
+you approve, and the planner executes it step by step.";
+const SAFE: &str = "Nothing is sent, changed or committed before you say so.";
+const STEPS: [&str; 3] = [
+    "Write the goal below, in a sentence or a page; the planner asks what is open.",
+    "Confirm it. Each turn waits for you, with exactly what will be sent: release it, or let all of them go (auto).",
+    "Approve the plan. Each step is tested and committed on a branch of its own; undo takes it back.",
+];
+
+impl Screen {
+    /// Takes what was found in the repository.
+    pub fn on_welcome(&mut self, welcome: Welcome) {
+        self.dirty = true;
+        self.welcome = welcome;
+    }
+
+    /// Draws the page where there is no run yet; gives what is left below it.
+    pub(super) fn draw_welcome(&self, frame: &mut Frame, area: Rect) -> Rect {
+        let area = Rect {
+            x: area.x + 1,
+            width: area.width.saturating_sub(2),
+            ..area
+        };
+        let columns = usize::from(area.width).min(WIDEST);
+        let rows = usize::from(area.height);
+        // What was told meanwhile keeps a few rows.
+        let kept = match self.transcript.is_empty() {
+            true => 0,
+            false => 4.min(rows / 3),
+        };
+        let mut lines = self.welcome_lines(columns, rows - kept);
+        lines.truncate(rows - kept);
+        let height = u16::try_from(lines.len()).unwrap_or(area.height);
+        let place = Rect { height, ..area };
+        frame.render_widget(Paragraph::new(lines), place);
+        Rect {
+            x: area.x - 1,
+            y: area.y + height,
+            width: area.width + 2,
+            height: area.height - height,
+        }
+    }
+
+    /// Parts come in the order of what they are worth to somebody who is here for the first time; where
+    /// the window is low, blanks and explanations go.
+    fn welcome_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        let Welcome {
+            ready,
+            missing,
+            runs,
+        } = &self.welcome;
+        let is_low = rows < 16;
+        let mut parts = vec![head(columns, is_low)];
+        parts.push(found(ready, missing, columns));
+        if !is_low || missing.is_empty() {
+            parts.push(steps(columns));
+        }
+        parts.push(recent(runs, columns));
+        let mut lines = Vec::new();
+        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+            let gap = usize::from(!lines.is_empty() && !is_low);
+            if lines.len() + gap + part.len() > rows && !lines.is_empty() {
+                continue;
+            }
+            lines.extend((0..gap).map(|_| Line::default()));
+            lines.extend(part);
+        }
+        lines
+    }
+}
+
+fn head(columns: usize, is_low: bool) -> Vec<Line<'static>> {
+    let name = Line::from(vec![
+        Span::styled("agent-collab", theme::KEY),
+        Span::styled(concat!("  ", env!("CARGO_PKG_VERSION")), theme::QUIET),
+    ]);
+    let mut lines = match is_low {
+        true => vec![name],
+        false => vec![Line::default(), name],
+    };
+    if !is_low {
+        lines.extend(text(ABOUT, columns, theme::PLAIN));
+    }
+    lines.extend(text(SAFE, columns, theme::QUIET));
+    lines
+}
+
+fn steps(columns: usize) -> Vec<Line<'static>> {
+    let numbered = STEPS.iter().zip(1..).map(|(step, n)| {
+        let spans = [
+            Span::styled(format!("{n}  "), theme::KEY),
+            Span::styled(*step, theme::PLAIN),
+        ];
+        wrap(&spans, columns, 3)
+    });
+    numbered.flatten().collect()
+}
+
+/// What is missing with what to do about it, else what is there.
+fn found(ready: &[String], missing: &[Missing], columns: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for one in missing {
+        let (sign, style) = match one.weight {
+            Weight::Stops => ("✗ ", theme::BAD),
+            Weight::Lessens => ("○ ", theme::STRONG),
+        };
+        let what = format!("{sign}{}", one_line(&one.what));
+        lines.extend(wrap(&[Span::styled(what, style)], columns, 2));
+        let remedy = format!("  {}", one_line(&one.remedy));
+        lines.extend(wrap(&[Span::styled(remedy, theme::PLAIN)], columns, 2));
+    }
+    if !ready.is_empty() {
+        let told: Vec<String> = ready.iter().map(|one| one_line(one)).collect();
+        let told = format!("✓ {}", told.join(" · "));
+        lines.extend(wrap(&[Span::styled(told, theme::GOOD)], columns, 2));
+    }
+    lines
+}
+
+fn recent(runs: &[PastRun], columns: usize) -> Vec<Line<'static>> {
+    if runs.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::from(vec![
+        Span::styled("Recent runs", theme::STRONG),
+        Span::styled("  /history opens one", theme::QUIET),
+    ])];
+    let widest = |of: fn(&PastRun) -> &str| {
+        let widths = runs
+            .iter()
+            .take(N_RUNS)
+            .map(|run| width(&one_line(of(run))));
+        widths.max().unwrap_or(0)
+    };
+    let (dates, ends) = (widest(|run| &run.date), widest(|run| &run.ended));
+    for run in runs.iter().take(N_RUNS) {
+        let pad = |text: &str, columns: usize| {
+            let text = one_line(text);
+            let gap = columns.saturating_sub(width(&text)) + 2;
+            format!("{text}{}", " ".repeat(gap))
+        };
+        let (date, ended) = (pad(&run.date, dates), pad(&run.ended, ends));
+        let room = columns.saturating_sub(width(&date) + width(&ended));
+        let how_far = one_line(&run.how_far);
+        let about = cut(&one_line(&run.about), room);
+        let left = room.saturating_sub(width(&about));
+        let how_far = match width(&how_far) + 2 <= left && !how_far.is_empty() {
+            true => format!("  {how_far}"),
+            false => String::new(),
+        };
+        let style = match run.ended.as_str() {
+            "DONE" => theme::GOOD,
+            _ => theme::QUIET,
+        };
+        lines.push(Line::from(vec![
+            Span::styled(date, theme::QUIET),
+            Span::styled(ended, style),
+            Span::styled(about, theme::PLAIN),
+            Span::styled(how_far, theme::QUIET),
+        ]));
+    }
+    lines
+}
+
+fn text(text: &'static str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    wrap(&[Span::styled(text, style)], columns, 0)
+}
