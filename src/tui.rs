@@ -57,7 +57,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
-pub use action::{Action, DocumentKind, QuitStep};
+pub use action::{Action, DocumentKind, QuitStep, Viewer};
 pub use calls::{Exact, Kept};
 use completion::Helped;
 use composer::{Composer, Fitted};
@@ -153,6 +153,7 @@ pub struct Screen {
     palette: Option<Palette>,
     find: Option<find::FindLine>,
     side: looking::Side,
+    voices: looking::Voices,
     findings: tabs::comments::Chosen,
     plan: tabs::plan::reading::Reading,
     /// The line of the plan that a note is being written on, from 1, and what stands there.
@@ -239,6 +240,7 @@ impl Screen {
             palette: None,
             find: None,
             side: looking::Side::default(),
+            voices: looking::Voices::default(),
             findings: tabs::comments::Chosen::default(),
             plan: tabs::plan::reading::Reading::default(),
             noting: None,

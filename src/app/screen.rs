@@ -16,6 +16,7 @@ mod ground;
 mod hands;
 mod input;
 mod news;
+mod outside;
 mod past;
 mod previews;
 mod reading;
@@ -176,6 +177,8 @@ enum Done {
     Read(Result<Read, crate::store::StoreError>),
     /// The editor ended.
     Edited(DocumentKind, io::Result<std::process::ExitStatus>),
+    /// The program in which a text was opened has ended.
+    TextClosed(&'static str, io::Result<std::process::ExitStatus>),
     /// What undoing would do, or why it cannot be done.
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
@@ -444,6 +447,7 @@ impl Shell {
             Ok(Done::Past(whose, page)) => self.on_past(whose, page),
             Ok(Done::Read(read)) => self.on_read(read),
             Ok(Done::Edited(document, ended)) => self.on_edited(document, ended),
+            Ok(Done::TextClosed(what, ended)) => self.on_text_closed(what, ended),
             Ok(Done::Offered(offers)) => {
                 self.on_offered(offers);
                 Ok(None)

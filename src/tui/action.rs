@@ -67,8 +67,24 @@ pub enum Action {
     Revoke(u64),
     /// The files of the repository are wanted; they come back by `Screen::on_files`.
     ListFiles,
+    /// A text is opened in another program, which gets the terminal.
+    OpenText {
+        /// The text, drawable.
+        text: String,
+        /// In which.
+        with: Viewer,
+    },
     /// A text goes to the clipboard.
     Copy(String),
+}
+
+/// A program of the user's for reading texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Viewer {
+    /// The one of `VISUAL` or `EDITOR`.
+    Editor,
+    /// The one of `PAGER`.
+    Pager,
 }
 
 /// How far a wish to quit is.

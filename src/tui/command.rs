@@ -2,7 +2,7 @@
 //!
 //! Refuses to know the run: whether a command makes sense now is said where it is carried out.
 
-use super::action::DocumentKind;
+use super::action::{DocumentKind, Viewer};
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
 use super::transcript::Along;
@@ -68,6 +68,12 @@ pub enum Command {
     Pick(Along),
     /// Open or fold the block that is pointed at.
     Open,
+    /// Open what is pointed at, or the last answer, in another program.
+    Outside(Viewer),
+    /// Go to what needs the user.
+    NeedsMe,
+    /// Show both agents beside each other, or one below the other.
+    Voices,
     /// Look for something in the chat.
     Find,
     /// List other findings; compare the plan with an earlier version; tell other events.
@@ -183,6 +189,10 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "next-turn" => Command::Pick(Along::NextTurn),
         "previous-turn" => Command::Pick(Along::PreviousTurn),
         "open" => Command::Open,
+        "editor" => Command::Outside(Viewer::Editor),
+        "pager" => Command::Outside(Viewer::Pager),
+        "needs-me" => Command::NeedsMe,
+        "voices" => Command::Voices,
         "find" => Command::Find,
         "filter" => Command::Filter,
         "note" => Command::Note(argument.to_owned()),

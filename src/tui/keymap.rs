@@ -10,7 +10,7 @@ mod own;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::action::DocumentKind;
+use super::action::{DocumentKind, Viewer};
 use super::command::{Command, Move};
 use super::tabs::Tab;
 use super::transcript::Along;
@@ -255,6 +255,42 @@ pub const BINDINGS: &[Binding] = &[
         [
             "/unnote [N]",
             "take back the note of the line that is pointed at, or note N",
+            "",
+        ],
+    ),
+    bind(
+        "editor",
+        &[ctrl('e')],
+        Outside,
+        || Command::Outside(Viewer::Editor),
+        [
+            "/editor",
+            "open the block that is pointed at, else the last answer, in your editor (VISUAL, EDITOR)",
+            "",
+        ],
+    ),
+    bind(
+        "pager",
+        &[ctrl('l')],
+        Outside,
+        || Command::Outside(Viewer::Pager),
+        ["/pager", "the same in your pager (PAGER)", ""],
+    ),
+    bind(
+        "needs-me",
+        &[letter('!')],
+        Outside,
+        || Command::NeedsMe,
+        ["/needs-me", "go to what needs you", ""],
+    ),
+    bind(
+        "voices",
+        &[letter('|')],
+        Outside,
+        || Command::Voices,
+        [
+            "/voices",
+            "show planner and reviewer beside each other in a wide window, in the order in which they speak",
             "",
         ],
     ),

@@ -288,7 +288,8 @@ impl Screen {
                         (area, "Nothing was said yet.")
                     }
                 };
-                tabs::chat::draw(&mut self.transcript, frame, area, (empty, &find));
+                let texts = (empty, find.as_str());
+                tabs::chat::draw(&mut self.transcript, frame, area, texts, self.voices);
             }
             Tab::Plan => {
                 let read = (&self.documents, &self.plan);

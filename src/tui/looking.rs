@@ -3,7 +3,7 @@
 //! Refuses to make events: nothing here changes the run.
 
 use super::Screen;
-use super::action::Action;
+use super::action::{Action, Viewer};
 use super::anchors::{self, is_box_of};
 use super::command::Move;
 use super::diff::Does;
@@ -36,6 +36,26 @@ pub enum Side {
     Hidden,
 }
 
+/// How both agents stand in the chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Voices {
+    /// One below the other.
+    #[default]
+    Below,
+    /// Beside each other, in a window that is wide enough; in the order in which they speak all the same.
+    Beside,
+}
+
+impl Voices {
+    /// Changes it.
+    pub fn turn(&mut self) {
+        *self = match self {
+            Self::Below => Self::Beside,
+            Self::Beside => Self::Below,
+        };
+    }
+}
+
 impl Side {
     /// Wants it, or not any more.
     pub fn turn(&mut self) {
@@ -49,7 +69,8 @@ impl Side {
 impl Screen {
     /// What stands beside the chat: the document that the run is at.
     pub(super) fn beside(&self, columns: u16, state: Option<&State>) -> Option<Tab> {
-        if columns < WIDE || self.side == Side::Hidden || self.tab != Tab::Chat {
+        let is_hidden = self.side == Side::Hidden || self.voices == Voices::Beside;
+        if columns < WIDE || is_hidden || self.tab != Tab::Chat {
             return None;
         }
         let has_comments = self.documents.comments.text.is_some();
@@ -70,6 +91,26 @@ impl Screen {
             }
             None => self.refuse("no agent has said anything yet"),
         }
+    }
+
+    /// Opens what is pointed at, else what an agent said last, in another program.
+    pub(super) fn open_outside(&mut self, with: Viewer) -> Vec<Action> {
+        let picked = self.transcript.picked_text();
+        match picked.or_else(|| self.transcript.last_said().map(str::to_owned)) {
+            Some(text) => vec![Action::OpenText { text, with }],
+            None => self.refuse("no agent has said anything yet"),
+        }
+    }
+
+    /// Goes to what needs the user: the dialog that waits gets the keys, and nothing lies over it.
+    pub(super) fn go_to_need(&mut self, state: Option<&State>) -> Vec<Action> {
+        if self.waiting(state).is_none() {
+            return self.refuse("nothing needs you now");
+        }
+        self.show_chat();
+        self.transcript.go_to_end();
+        self.writing = IsWriting::No;
+        Vec::new()
     }
 
     /// Points at another block of the chat, or another finding.

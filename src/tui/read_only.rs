@@ -78,6 +78,9 @@ pub fn acts(command: &Command) -> bool {
         | Command::Copy
         | Command::Pick(_)
         | Command::Open
+        | Command::Outside(_)
+        | Command::NeedsMe
+        | Command::Voices
         | Command::Find
         | Command::Filter
         | Command::Jump

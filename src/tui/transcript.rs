@@ -87,7 +87,38 @@ pub struct Row {
     pub line: Line<'static>,
     /// Whether it belongs to the block that the user points at.
     pub is_picked: bool,
+    /// How far to the right it begins.
+    pub indent: usize,
 }
+
+/// How wide the window is, and where each author stands in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wide {
+    /// All of them over the whole width.
+    Whole(usize),
+    /// The planner at the left, the reviewer at the right, others over the whole width.
+    Halves(usize),
+}
+
+impl Wide {
+    /// How wide a block of somebody is, and how far to the right it begins.
+    fn of(self, who: Who) -> (usize, usize) {
+        match (self, who) {
+            (Self::Halves(columns), Who::Agent(role)) => {
+                let half = columns.saturating_sub(GAP) / 2;
+                let indent = match role {
+                    Role::Planner => 0,
+                    Role::Reviewer => half + GAP,
+                };
+                (half, indent)
+            }
+            (Self::Whole(columns) | Self::Halves(columns), _) => (columns, 0),
+        }
+    }
+}
+
+/// How many columns stand between two agents beside each other.
+const GAP: usize = 3;
 
 /// The number of the first block: what came before it may be told later.
 const FIRST: usize = usize::MAX / 2;
@@ -441,14 +472,17 @@ impl Transcript {
     }
 
     /// Gives the lines that are visible in a window, laying out nothing else.
-    pub fn visible(&mut self, columns: usize, rows: usize) -> Vec<Row> {
+    pub fn visible(&mut self, wide: Wide, rows: usize) -> Vec<Row> {
         let (first, folding) = (self.first, self.thinking);
         let mut scroll = std::mem::take(&mut self.scroll);
         let mut window = scroll::Window {
             n_blocks: self.blocks.len(),
             first,
             rows,
-            height: |at: usize| self.blocks[at].height(columns, folding),
+            height: |at: usize| {
+                let (columns, _) = wide.of(self.blocks[at].who);
+                self.blocks[at].height(columns, folding)
+            },
         };
         let (from, skip) = scroll.settle(&mut window);
         self.earlier.on_shown(from, !scroll.follows());
@@ -464,11 +498,13 @@ impl Transcript {
                 break;
             }
             let is_picked = picked == Some(number);
+            let (columns, indent) = wide.of(block.who);
             let lines = block.lines(columns, folding).enumerate();
             shown.extend(lines.skip(skip).take(left).map(|(n, line)| Row {
                 // The blank above a name is between two blocks.
                 is_picked: is_picked && (n > 0 || line.width() > 0),
                 line,
+                indent,
             }));
             self.shown.resize(shown.len(), number);
             skip = 0;

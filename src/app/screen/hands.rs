@@ -38,6 +38,7 @@ impl Shell {
             Action::Revoke(id) => self.revoke(id),
             Action::ListFiles => self.list_files(),
             Action::Copy(text) => self.copy(&text),
+            Action::OpenText { text, with } => self.open_text(text, with),
             Action::ShowDiff(scope) => self.show_diff(scope),
             Action::Undo(wish) => self.look_at_undo(wish),
         }

@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
+use crate::tui::looking::{Voices, WIDE};
 use crate::tui::theme;
-use crate::tui::transcript::Transcript;
+use crate::tui::transcript::{Transcript, Wide};
 use crate::tui::wrap::{cut, wrap_own};
 
 /// Longer lines are hard to read.
@@ -19,14 +20,24 @@ pub fn draw(
     frame: &mut Frame,
     area: Rect,
     (empty, find): (&'static str, &str),
+    voices: Voices,
 ) {
+    let is_beside = voices == Voices::Beside && area.width >= WIDE;
+    let widest = match is_beside {
+        true => 2 * WIDEST,
+        false => WIDEST,
+    };
     // A column at the left, for the mark of what is pointed at; the same at the right.
     let area = Rect {
         x: area.x + 1,
-        width: area.width.saturating_sub(2).min(WIDEST),
+        width: area.width.saturating_sub(2).min(widest),
         ..area
     };
     let columns = usize::from(area.width);
+    let wide = match is_beside {
+        true => Wide::Halves(columns),
+        false => Wide::Whole(columns),
+    };
     if transcript.is_empty() {
         let lines = wrap_own(empty, columns, theme::QUIET);
         frame.render_widget(Paragraph::new(lines), area);
@@ -34,16 +45,18 @@ pub fn draw(
     }
     let has_line = !transcript.follows() && area.height > 2;
     let rows = usize::from(area.height) - usize::from(has_line);
-    for (row, y) in transcript.visible(columns, rows).into_iter().zip(area.y..) {
+    for (row, y) in transcript.visible(wide, rows).into_iter().zip(area.y..) {
+        let indent = u16::try_from(row.indent).unwrap_or(0).min(area.width);
         let place = Rect {
+            x: area.x + indent,
             y,
+            width: area.width - indent,
             height: 1,
-            ..area
         };
         frame.render_widget(lit(row.line, find), place);
         if row.is_picked {
             let mark = Rect {
-                x: area.x - 1,
+                x: place.x - 1,
                 width: 1,
                 ..place
             };

@@ -139,6 +139,45 @@ fn what_is_pointed_at_is_copied() {
 }
 
 #[test]
+fn what_is_pointed_at_is_opened_in_another_program() {
+    use crate::tui::Viewer;
+    let (mut screen, state) = (not_writing(), reviewing());
+    let actions = press(&mut screen, Some(&state), &["[", "[", "<c-e>", "<c-l>"]);
+    let open = |with| Action::OpenText {
+        text: "first\nsecond\nthird".to_owned(),
+        with,
+    };
+    assert_eq!(actions, [open(Viewer::Editor), open(Viewer::Pager)]);
+}
+
+#[test]
+fn both_agents_stand_beside_each_other_in_the_order_in_which_they_speak() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    press(&mut screen, Some(&state), &["|"]);
+    check("voices", &mut screen, Some(&state));
+    let seen = drawn(&mut screen, (160, 40), Some(&state));
+    let place = |word: &str| {
+        let found = seen.lines().enumerate();
+        let mut found = found.filter_map(|(row, line)| Some((row, line.find(word)?)));
+        found.next().unwrap()
+    };
+    let (planner, reviewer) = (place("● planner"), place("● reviewer"));
+    assert!(planner.0 < reviewer.0 && planner.1 < reviewer.1, "{seen}");
+}
+
+#[test]
+fn one_key_leads_to_what_needs_the_user() {
+    let (mut screen, state) = (not_writing(), reviewing());
+    press(&mut screen, Some(&state), &["!"]);
+    assert_eq!(screen.toast.as_deref(), Some("nothing needs you now"));
+    let asking = super::world::approving(&["ls"]);
+    press(&mut screen, Some(&asking), &["2", "<pgup>", "?", "!"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&asking));
+    assert!(screen.pager.is_none() && screen.transcript.follows());
+    assert!(seen.contains("asks: bash"), "{seen}");
+}
+
+#[test]
 fn a_click_opens_a_call_and_another_one_folds_it() {
     let (mut screen, state) = (not_writing(), reviewing());
     let before = drawn(&mut screen, (80, 24), Some(&state));

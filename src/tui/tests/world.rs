@@ -615,6 +615,8 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
             "<left>" => plain(KeyCode::Left),
             "<c-t>" => KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL),
             "<c-p>" => KeyEvent::new(KeyCode::Char('p'), KeyModifiers::CONTROL),
+            "<c-e>" => KeyEvent::new(KeyCode::Char('e'), KeyModifiers::CONTROL),
+            "<c-l>" => KeyEvent::new(KeyCode::Char('l'), KeyModifiers::CONTROL),
             "<c-f>" => KeyEvent::new(KeyCode::Char('f'), KeyModifiers::CONTROL),
             "<c-y>" => KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL),
             "<c-/>" => KeyEvent::new(KeyCode::Char('/'), KeyModifiers::CONTROL),

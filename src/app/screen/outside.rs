@@ -1,0 +1,82 @@
+//! A text of the chat in the user's own editor or pager, which gets the terminal for as long as it runs.
+//!
+//! The text lies in a file that only the user can read and that goes with the program that showed it.
+//! Refuses to take anything back: what is changed there changes nothing here.
+
+use std::env;
+use std::io::{self, Write};
+use std::process::ExitStatus;
+
+use crossterm::event::EventStream;
+
+use crate::tui::Viewer;
+
+use super::ending::End;
+use super::frames::Wanted;
+use super::{Done, Shell, editor};
+
+impl Shell {
+    /// Gives the terminal to a program that shows a text; the run goes on behind it.
+    pub(super) fn open_text(&mut self, text: String, with: Viewer) -> Result<Option<End>, End> {
+        if self.input.is_none() {
+            return Ok(None);
+        }
+        let file = match written(&text) {
+            Ok(file) => file,
+            Err(error) => {
+                self.screen.on_word(&format!(
+                    "cannot write the text for another program: {error}"
+                ));
+                return Ok(None);
+            }
+        };
+        let (what, line) = match with {
+            Viewer::Editor => ("the editor", editor::command_line()),
+            Viewer::Pager => ("the pager", pager()),
+        };
+        self.leave_input();
+        self.terminal.give_back().map_err(End::TerminalGone)?;
+        self.tasks.spawn(async move {
+            let ended = editor::edit(&line, file.path()).await;
+            Done::TextClosed(what, ended)
+        });
+        Ok(None)
+    }
+
+    /// Takes the terminal back.
+    pub(super) fn on_text_closed(
+        &mut self,
+        what: &'static str,
+        ended: io::Result<ExitStatus>,
+    ) -> Result<Option<End>, End> {
+        self.terminal.take_again().map_err(End::TerminalGone)?;
+        self.input = Some(EventStream::new());
+        self.touch();
+        self.wanted = Wanted::ForUser;
+        let word = match ended {
+            Ok(status) if status.success() => return Ok(None),
+            Ok(status) => format!("{what} ended with {status}"),
+            Err(error) => format!("cannot start {what}: {error}"),
+        };
+        self.screen.on_word(&word);
+        Ok(None)
+    }
+}
+
+fn written(text: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::Builder::new()
+        .prefix("agent-collab-")
+        .suffix(".md")
+        .tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.flush()?;
+    Ok(file)
+}
+
+/// The pager's command line by the environment: `PAGER`, else less.
+fn pager() -> String {
+    let set = env::var("PAGER").ok();
+    set.filter(|line| !line.trim().is_empty())
+        .unwrap_or_else(|| "less".to_owned())
+}
