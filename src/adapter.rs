@@ -174,6 +174,9 @@ pub enum Order {
     AnswerQuestions(RequestId, Option<BTreeMap<String, String>>),
     /// Takes what the CLI asked by its hook, and under which number its answer is awaited.
     Hooked(u64, String),
+    /// Says something to the agent in the middle of the running turn, which goes on; where that comes too
+    /// late, a notice says so.
+    Steer(String),
     /// Ends the running turn by the CLI's own protocol.
     Interrupt,
     /// Ends the process politely.

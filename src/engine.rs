@@ -26,6 +26,7 @@ pub mod probe;
 mod prompting;
 pub mod setup;
 pub mod staging;
+mod steering;
 pub mod test_run;
 mod told;
 mod tools;

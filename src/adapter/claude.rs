@@ -18,6 +18,7 @@ mod frames;
 mod launch;
 mod messages;
 pub mod probe;
+mod steering;
 mod tools;
 mod translate;
 mod turn;
@@ -28,6 +29,7 @@ mod tests;
 
 use asks::{Asks, Kind};
 use launch::Conversation;
+use steering::Steering;
 use translate::Transcript;
 use turn::{OpenTurn, Stage, Stop};
 use wire::Frame;
@@ -58,6 +60,7 @@ pub struct Claude {
     known_denials: BTreeSet<String>,
     n_interrupts: u32,
     n_lines: u64,
+    steering: Steering,
 }
 
 /// How far the process is.
@@ -141,6 +144,7 @@ impl Adapter for Claude {
             // Its hook is asked over the control channel.
             Order::Hooked(..) => Vec::new(),
             Order::Interrupt => self.on_interrupt(),
+            Order::Steer(text) => self.on_steer(text),
             Order::Close => vec![Output::CloseInput],
         }
     }
@@ -155,6 +159,7 @@ impl Adapter for Claude {
             out.extend(self.begin());
         }
         out.extend(self.on_frame(parsed.frame, &parsed.answers, line));
+        out.extend(self.steer());
         out
     }
 
@@ -253,6 +258,7 @@ impl Claude {
             return Vec::new();
         }
         let mut closed = self.asks.withdraw_all();
+        closed.extend(self.steering.untold());
         closed.extend(self.transcript.close());
         closed.push(AdapterEvent::TurnEnded(end));
         events(closed)

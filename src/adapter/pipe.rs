@@ -70,6 +70,11 @@ impl Adapter for Pipe {
         match order {
             Order::Turn(turn) => self.on_turn(turn),
             Order::Interrupt => self.on_interrupt(),
+            // It has read all that it will.
+            Order::Steer(_) => vec![Output::Event(AdapterEvent::Notice {
+                text: "this program takes nothing in the middle of a turn: it was not told"
+                    .to_owned(),
+            })],
             Order::Close => vec![Output::CloseInput],
             Order::Answer(..)
             | Order::AskFirst(_)

@@ -35,6 +35,8 @@ pub enum Effect {
     StartTurn(TurnOrder),
     /// End the running turn by its CLI's protocol.
     InterruptTurn(TurnId),
+    /// Say something to the agent whose turn runs.
+    Steer(String),
     /// Forget the role's conversation at its CLI; the next turn opens a new one.
     ForgetConversation(Role),
     /// Make a new session for the role at another adapter, by its name in the configuration.

@@ -80,6 +80,12 @@ pub enum Event {
     /// The user wants the running turn interrupted and nothing else.
     #[serde(rename = "turn.interrupted")]
     Interrupted,
+    /// The user said something to the agent in the middle of its turn.
+    #[serde(rename = "turn.steered")]
+    Steered {
+        /// What.
+        text: String,
+    },
     /// The user stopped the run: back to the goal.
     #[serde(rename = "run.stopped")]
     Stopped,

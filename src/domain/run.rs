@@ -358,6 +358,7 @@ impl Run {
             Event::GateChanged { gate } => control::on_gate_changed(state, at, *gate),
             Event::ModeChanged { mode } => control::on_mode_changed(state, *mode),
             Event::Interrupted => control::on_interrupted(state),
+            Event::Steered { text } => control::on_steered(state, text),
             Event::Stopped => control::on_stopped(state),
             Event::Cancelled => control::on_cancelled(state),
             Event::Left { .. } => control::on_left(state),

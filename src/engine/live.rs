@@ -270,7 +270,8 @@ impl Live {
         if let Order::Answer(request, _) | Order::AnswerQuestions(request, _) = &order {
             self.silence.on_answered(request);
         }
-        if interrupts && self.turn.is_none() {
+        let needs_turn = interrupts || matches!(order, Order::Steer(_));
+        if needs_turn && self.turn.is_none() {
             return;
         }
         let outputs = self.adapter.on_order(order);

@@ -33,6 +33,7 @@ impl Engine {
         match effect {
             Effect::StartTurn(order) => return self.start_turn(order),
             Effect::InterruptTurn(_) => self.interrupt(),
+            Effect::Steer(text) => return self.steer(text),
             Effect::ForgetConversation(role) => return Ok(self.forget(role)),
             Effect::MoveRole { role, adapter } => return Ok(self.move_role(role, adapter)),
             Effect::CollectDocument(order) => return Ok(self.collect(&order)),

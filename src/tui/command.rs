@@ -24,6 +24,8 @@ pub enum Command {
     Mode(Option<Mode>),
     /// Back to the goal.
     Stop,
+    /// Say something to the agent whose turn runs.
+    Steer(String),
     /// End the running turn and nothing else.
     Interrupt,
     /// Execute the approved plan.
@@ -156,6 +158,7 @@ pub fn read(text: &str) -> Result<Command, NoCommand> {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
 fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
     Some(Ok(match name {
         "go" => Command::Go,
@@ -163,6 +166,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "manual" | "pause" => Command::Pause,
         "mode" => return Some(mode(argument)),
         "stop" => Command::Stop,
+        "steer" => return Some(with_text("steer", argument).map(Command::Steer)),
         "interrupt" => Command::Interrupt,
         "approve" => Command::Approve,
         "changes" => return Some(with_text("changes", argument).map(Command::Changes)),

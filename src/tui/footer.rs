@@ -156,7 +156,9 @@ pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<
         Command::Go => sheet.is_some_and(|sheet| sheet.choices.iter().any(|c| c.key == 'g')),
         Command::Auto => gate == Some(Gate::Manual),
         Command::Pause => gate == Some(Gate::Auto),
-        Command::Interrupt => state.is_some_and(|state| state.running.is_some()),
+        Command::Steer(_) | Command::Interrupt => {
+            state.is_some_and(|state| state.running.is_some())
+        }
         Command::Stop => matches!(
             phase,
             Some(

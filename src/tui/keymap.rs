@@ -82,6 +82,10 @@ pub const BINDINGS: &[Binding] = &[
             "stop",
         ],
     ),
+    slash(
+        "/steer TEXT",
+        "say something to the agent in the middle of its turn, which goes on",
+    ),
     slash("/approve", "execute the approved plan"),
     slash("/changes TEXT", "have the approved plan changed first"),
     slash("/allow", "allow the agent's call that waits, this once"),

@@ -71,15 +71,7 @@ impl Screen {
             true => sheet.map(Sheet::brief),
             false => sheet,
         };
-        let head = take_above(
-            &mut rest,
-            match frame.area().height {
-                0..6 => 0,
-                6..9 => 1,
-                9..14 => 2,
-                14.. => 3,
-            },
-        );
+        let head = take_above(&mut rest, head_rows(frame.area().height));
         let foot_rows = usize::from(frame.area().height > 2);
         let foot = take_below(&mut rest, foot_rows);
         let n_rows = match is_diff {
@@ -347,6 +339,16 @@ fn title_of(scope: Scope, state: &State) -> Option<String> {
     steps
         .find(|(step, _)| *step == n)
         .map(|(_, text)| one_line(text))
+}
+
+/// How many rows the header has in a window of this height.
+fn head_rows(height: u16) -> u16 {
+    match height {
+        0..6 => 0,
+        6..9 => 1,
+        9..14 => 2,
+        14.. => 3,
+    }
 }
 
 /// A dialog gets what it wants but for a few rows of the tab, and at least its choices.

@@ -33,6 +33,7 @@ impl Screen {
             Command::Pause => self.set_gate(Gate::Manual, state),
             Command::Mode(mode) => self.set_mode(mode, state),
             Command::Stop => self.stop(state),
+            Command::Steer(text) => self.steer(text, state),
             Command::Interrupt => self.interrupt(state),
             Command::Approve => self.answer(state, "yes"),
             Command::Changes(text) => self.answer(state, &format!("changes:{text}")),
@@ -160,6 +161,13 @@ impl Screen {
         match state.and_then(|state| state.running.as_ref()) {
             Some(_) => vec![Action::Event(Event::Interrupted)],
             None => self.refuse("no turn is running"),
+        }
+    }
+
+    fn steer(&mut self, text: String, state: Option<&State>) -> Vec<Action> {
+        match state.and_then(writing::listener) {
+            Some(_) => vec![Action::Event(Event::Steered { text })],
+            None => self.refuse("no turn is running that could be told"),
         }
     }
 

@@ -53,6 +53,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::Pause
         | Command::Mode(_)
         | Command::Stop
+        | Command::Steer(_)
         | Command::Interrupt
         | Command::Approve
         | Command::Changes(_)

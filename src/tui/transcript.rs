@@ -13,6 +13,7 @@ mod picking;
 mod retell;
 mod scroll;
 mod turns;
+mod wide;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,6 +25,7 @@ pub use finding::Find;
 pub use picking::Along;
 use scroll::Scroll;
 use turns::Turns;
+pub use wide::Wide;
 
 use ratatui::text::Line;
 
@@ -90,35 +92,6 @@ pub struct Row {
     /// How far to the right it begins.
     pub indent: usize,
 }
-
-/// How wide the window is, and where each author stands in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wide {
-    /// All of them over the whole width.
-    Whole(usize),
-    /// The planner at the left, the reviewer at the right, others over the whole width.
-    Halves(usize),
-}
-
-impl Wide {
-    /// How wide a block of somebody is, and how far to the right it begins.
-    fn of(self, who: Who) -> (usize, usize) {
-        match (self, who) {
-            (Self::Halves(columns), Who::Agent(role)) => {
-                let half = columns.saturating_sub(GAP) / 2;
-                let indent = match role {
-                    Role::Planner => 0,
-                    Role::Reviewer => half + GAP,
-                };
-                (half, indent)
-            }
-            (Self::Whole(columns) | Self::Halves(columns), _) => (columns, 0),
-        }
-    }
-}
-
-/// How many columns stand between two agents beside each other.
-const GAP: usize = 3;
 
 /// The number of the first block: what came before it may be told later.
 const FIRST: usize = usize::MAX / 2;

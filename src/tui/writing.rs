@@ -11,7 +11,7 @@ use crate::domain::event::{CallAnswer, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::{State, stands_against_notes};
+use crate::domain::run::{Counts, State, stands_against_notes};
 use crate::domain::turn::Role;
 use crate::permission::{Approvable, Scope};
 
@@ -36,6 +36,8 @@ pub enum Target {
     Note(u32, String),
     /// Nobody but the program: calls like this one are let through for so long.
     Pattern(RequestId, Scope),
+    /// The agent whose turn runs, in the middle of it.
+    Steer(Role),
     /// The agent that talks about the goal, once it is done talking.
     Later(Role),
     /// Nobody, for this reason.
@@ -97,9 +99,21 @@ fn by_phase(state: &State) -> Target {
         Phase::RefineGoal if is_idle => Target::Say(state.refiner),
         Phase::RefineGoal => Target::Later(state.refiner),
         Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved | Phase::Execute => {
-            Target::Nobody("agents take a text about the goal, in answers and as changes to a plan")
+            match listener(state) {
+                Some(role) => Target::Steer(role),
+                None => Target::Nobody(
+                    "agents take a text in the middle of a turn, about the goal, in answers and as changes to a plan",
+                ),
+            }
         }
     }
+}
+
+/// Who can be told something now, in the middle of a turn.
+pub fn listener(state: &State) -> Option<Role> {
+    let running = state.running.as_ref()?;
+    let role = running.order.purpose.role();
+    (running.result == Counts::Yes).then_some(role)
 }
 
 /// Says what Enter does with a text.
@@ -118,9 +132,12 @@ pub fn label(target: &Target, refiner: Role, keymap: &Keymap) -> String {
             key("refiner")
         ),
         Target::Later(role) => format!(
-            "Enter: queue it, the {} gets it when its turn is over ({} ends the turn)",
-            role.name(),
-            key("interrupt")
+            "Enter: queue it until the {}'s turn is over · /steer says it now",
+            role.name()
+        ),
+        Target::Steer(role) => format!(
+            "Enter: say it to the {} now, in the middle of its turn",
+            role.name()
         ),
         Target::Changes(_) => "Enter: have the plan changed like this".to_owned(),
         Target::More(_) => "How many more iterations? Enter: go on with so many".to_owned(),
@@ -166,6 +183,7 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
         Target::Goal => Event::GoalGiven { text },
         Target::Say(_) => Event::Said { text },
         Target::Later(_) => return Ok(Sent::Later(text)),
+        Target::Steer(_) => Event::Steered { text },
         Target::Changes(id) => Event::Answered {
             id: *id,
             answer: Answer::RequestChanges { text },

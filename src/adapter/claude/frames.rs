@@ -198,7 +198,11 @@ impl Claude {
 
     fn on_lifecycle(&mut self, lifecycle: &wire::Lifecycle) -> Vec<Output> {
         if !self.is_line(&lifecycle.command_uuid) {
-            return Vec::new();
+            let alone = match lifecycle.state.as_str() {
+                "started" => self.on_steer_alone(&lifecycle.command_uuid),
+                _ => None,
+            };
+            return alone.unwrap_or_default();
         }
         match (lifecycle.state.as_str(), &mut self.turn) {
             ("queued", Some(turn)) if turn.stage == Stage::Sent => {

@@ -455,6 +455,28 @@ fn a_result_of_a_turn_that_nobody_asked_for_does_not_end_ours() {
 }
 
 #[test]
+fn what_is_said_in_the_middle_of_a_turn_waits_for_a_tool_and_for_no_other_turn() {
+    let mut play = Play::new(None);
+    play.order(Order::Steer("nobody hears".to_owned()));
+    play.turn("go", Some("OURS"));
+    play.line(r#"{"type":"command_lifecycle","command_uuid":"OURS","state":"started"}"#);
+    play.text.clear();
+    play.order(Order::Steer("look there too 中".to_owned()));
+    assert_eq!(play.text, "", "it would become a turn of its own");
+    play.line(r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#);
+    let late = play.last_sent_id.clone();
+    play.line(r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]}}"#);
+    play.order(Order::Steer("and here".to_owned()));
+    play.line(
+        r#"{"type":"result","is_error":false,"result":"done","user_message_uuids":["OURS"]}"#,
+    );
+    play.line(&format!(
+        r#"{{"type":"command_lifecycle","command_uuid":"{late}","state":"started"}}"#
+    ));
+    insta::assert_snapshot!(play.text);
+}
+
+#[test]
 fn an_exit_ends_the_turn_by_what_is_known() {
     let mut text = String::new();
     for (code, stderr) in [

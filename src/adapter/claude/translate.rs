@@ -393,6 +393,11 @@ impl Transcript {
         told
     }
 
+    /// Tells whether a tool runs.
+    pub fn has_running_tool(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
     /// Forgets what the turn before said.
     pub fn begin_turn(&mut self) {
         self.last_text = None;

@@ -263,7 +263,8 @@ pub fn usage(result: &TurnResult, model: Option<&str>) -> Option<Usage> {
 }
 
 /// Makes the id of a line: a UUID of version 8, since it is made of a digest.
-fn line_id(turn: &TurnId, fresh_id: &str, n_line: u64) -> String {
+/// The id of a line, which never comes twice.
+pub fn line_id(turn: &TurnId, fresh_id: &str, n_line: u64) -> String {
     let digest = Sha256::digest(format!("{fresh_id}\n{turn}\n{n_line}"));
     let mut bytes = [0_u8; 16];
     for (byte, from) in bytes.iter_mut().zip(digest) {

@@ -134,8 +134,9 @@ impl Codex {
         };
         match (sent, outcome) {
             (Sent::Interrupt | Sent::Clean | Sent::Steer, Ok(_)) => {}
-            // Nothing to interrupt, end or steer: the turn was over before codex read this.
-            (Sent::Interrupt | Sent::Clean | Sent::Steer, Err(_)) => {}
+            // Nothing to steer, interrupt or end: the turn was over before codex read this.
+            (Sent::Steer, Err(_)) => notice(out, "what was said came too late: the turn was over"),
+            (Sent::Interrupt | Sent::Clean, Err(_)) => {}
             (Sent::ThreadResume, Err(error)) => self.on_resume_refused(&error, out),
             (
                 Sent::Initialize | Sent::HooksList | Sent::ThreadStart | Sent::TurnStart,

@@ -58,6 +58,16 @@ pub(super) fn on_interrupted(state: &mut State) -> Vec<Effect> {
         .collect()
 }
 
+/// A text in the middle of a turn changes nothing in the workflow: the turn was released, and goes on.
+pub(super) fn on_steered(state: &State, text: &str) -> Vec<Effect> {
+    let running = state.running.as_ref();
+    let counts = running.is_some_and(|running| running.result == Counts::Yes);
+    match counts && !text.trim().is_empty() {
+        true => vec![Effect::Steer(text.to_owned())],
+        false => Vec::new(),
+    }
+}
+
 /// Ends all that runs or waits; the results of what runs no longer count.
 fn drop_everything(state: &mut State) -> Vec<Effect> {
     let role = flow::running_role(state);

@@ -104,7 +104,10 @@ impl World {
         for effect in &effects {
             if !matches!(
                 effect,
-                Effect::Log(_) | Effect::ExpireApprovals { .. } | Effect::SwitchToBuild
+                Effect::Log(_)
+                    | Effect::ExpireApprovals { .. }
+                    | Effect::SwitchToBuild
+                    | Effect::Steer(_)
             ) {
                 self.pending.push(effect.clone());
             }
@@ -246,6 +249,7 @@ impl World {
             | Effect::ForgetConversation(_)
             | Effect::AppendRemarks(_)
             | Effect::SwitchToBuild
+            | Effect::Steer(_)
             | Effect::ExpireApprovals { .. }
             | Effect::DropDraft(_)
             | Effect::Log(_)
@@ -485,6 +489,9 @@ fn stray(dice: u8) -> Event {
         2 => Event::GateChanged { gate: Gate::Auto },
         3 => Event::GateChanged { gate: Gate::Manual },
         4 => Event::Interrupted,
+        15 => Event::Steered {
+            text: "look there too".to_owned(),
+        },
         5 if (dice / 16).is_multiple_of(4) => Event::Stopped,
         6 if (dice / 16).is_multiple_of(8) => Event::Cancelled,
         7 => Event::GoalGiven {
@@ -1284,10 +1291,16 @@ fn in_the_manual_gate_each_turn_waits_for_its_release() {
         &[
             Event::Released,
             Event::Released,
+            Event::Steered {
+                text: "look there too".to_owned(),
+            },
             Event::Interrupted,
             ended(1),
+            Event::Steered {
+                text: "too late".to_owned(),
+            },
         ],
-        "WRITE_PLAN | start trn_1: writes the plan\nWRITE_PLAN | \nWRITE_PLAN | InterruptTurn\nWRITE_PLAN | collect trn_1",
+        "WRITE_PLAN | start trn_1: writes the plan\nWRITE_PLAN | \nWRITE_PLAN | Steer\nWRITE_PLAN | InterruptTurn\nWRITE_PLAN | collect trn_1\nWRITE_PLAN | ",
     );
 }
 

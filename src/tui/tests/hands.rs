@@ -306,12 +306,33 @@ fn texts_go_to_whoever_takes_them() {
         "Event(Said { text: \"also lists\" })",
     );
     let reviewing = running(Phase::Review, Purpose::Review);
+    let told = "Event(Steered { text: \"look at the tests too\" })";
+    check_on(
+        &mut screen(),
+        Some(&reviewing),
+        &["look at the tests too", "<enter>"],
+        told,
+    );
+    let talking = running(
+        Phase::RefineGoal,
+        Purpose::RefineGoal {
+            said: String::new(),
+            by: crate::domain::turn::Role::Planner,
+        },
+    );
+    check_on(
+        &mut screen(),
+        Some(&talking),
+        &["/steer look at the tests too", "<enter>"],
+        told,
+    );
+    let resting = state(Phase::Review);
     let mut kept = screen();
     check_on(
         &mut kept,
-        Some(&reviewing),
+        Some(&resting),
         &["hello", "<enter>"],
-        "! nobody takes this text now: agents take a text about the goal, in answers and as changes to a plan",
+        "! nobody takes this text now: agents take a text in the middle of a turn, about the goal, in answers and as changes to a plan",
     );
     assert_eq!(kept.composer.text(), "hello");
     let mut unknown = screen();

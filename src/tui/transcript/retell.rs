@@ -27,6 +27,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         }
         Event::GateChanged { gate } => notice(&format!("gate: {}", crate::tui::words::gate(*gate))),
         Event::Interrupted => notice("you interrupted the turn"),
+        Event::Steered { text } => you(text),
         Event::Stopped => fact(Tone::Plain, "stopped by you: back to the goal"),
         Event::Cancelled => fact(Tone::Bad, "cancelled by you"),
         Event::Resumed { .. } => notice("the run goes on"),

@@ -380,6 +380,29 @@ fn the_reason_of_a_denial_is_said_to_the_agent_before_the_denial() {
 }
 
 #[test]
+fn what_the_user_says_in_the_middle_of_a_turn_is_passed_on() {
+    let mut codex = running();
+    let steer =
+        |codex: &mut Codex| show(&codex.on_order(Order::Steer("look there too 中".to_owned())));
+    check(
+        &steer(&mut codex),
+        &[
+            r#"send {"id":4,"method":"turn/steer","params":{"threadId":"thr","expectedTurnId":"t1","input":[{"type":"text","text":"look there too 中"}]}}"#,
+        ],
+    );
+    let refused = r#"{"id":4,"error":{"code":-32600,"message":"no active turn to steer"}}"#;
+    check(
+        &feed(&mut codex, &[refused]),
+        &[r#"{"event":"notice","text":"what was said came too late: the turn was over"}"#],
+    );
+    let mut idle = Codex::new();
+    check(
+        &steer(&mut idle),
+        &[r#"{"event":"notice","text":"no turn runs at codex that could be told: say it again"}"#],
+    );
+}
+
+#[test]
 fn a_patch_whose_item_is_unknown_names_no_paths() {
     let mut codex = running();
     let params = json!({"threadId": "child", "turnId": "c1", "itemId": "i", "reason": null});

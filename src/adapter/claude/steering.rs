@@ -1,0 +1,73 @@
+//! What the user says in the middle of a turn. While a tool runs the CLI takes a line into the turn at hand; at
+//! any other time it would make a turn of its own of it, which nobody released. So a text waits for the next tool.
+//!
+//! Refuses to say anything outside of a turn: what no tool came for is told as too late.
+
+use std::collections::BTreeSet;
+
+use super::turn::{Stage, Stop, line_id};
+use super::{Claude, Output, asks, notice};
+use crate::adapter::AdapterEvent;
+
+/// What is said, and what was.
+#[derive(Debug, Default)]
+pub struct Steering {
+    /// Texts that wait for a tool.
+    waiting: Vec<String>,
+    /// The ids of the lines that were sent.
+    sent: BTreeSet<String>,
+}
+
+impl Steering {
+    /// What the turn that ends was not told.
+    pub fn untold(&mut self) -> Vec<AdapterEvent> {
+        let untold = std::mem::take(&mut self.waiting).into_iter();
+        let text = |text: String| AdapterEvent::Notice {
+            text: format!("too late, the turn ended before claude could be told: {text}"),
+        };
+        untold.map(text).collect()
+    }
+}
+
+impl Claude {
+    /// Takes a text in, and says it as soon as the turn can take it.
+    pub(super) fn on_steer(&mut self, text: String) -> Vec<Output> {
+        if self.turn.is_none() {
+            return vec![notice(
+                "no turn runs at claude that could be told: say it again".to_owned(),
+            )];
+        }
+        self.steering.waiting.push(text);
+        self.steer()
+    }
+
+    /// Says what waits, while a tool of our turn runs.
+    pub(super) fn steer(&mut self) -> Vec<Output> {
+        let Some(turn) = &self.turn else {
+            return Vec::new();
+        };
+        let can = turn.stage == Stage::Begun && turn.stop == Stop::No;
+        if !can || self.steering.waiting.is_empty() || !self.transcript.has_running_tool() {
+            return Vec::new();
+        }
+        let id = turn.turn.clone();
+        let mut out = Vec::new();
+        for text in std::mem::take(&mut self.steering.waiting) {
+            self.n_lines = self.n_lines.saturating_add(1);
+            let uuid = line_id(&id, &self.fresh_id, self.n_lines);
+            out.push(Output::Send(asks::prompt(&uuid, &text)));
+            self.steering.sent.insert(uuid);
+        }
+        out
+    }
+
+    /// Ends at once what the CLI begins of a line that came too late for its turn.
+    pub(super) fn on_steer_alone(&mut self, uuid: &str) -> Option<Vec<Output>> {
+        let began_alone = self.steering.sent.remove(uuid) && self.turn.is_none();
+        began_alone.then(|| {
+            let text =
+                "what you said came too late for the turn; claude is kept from making a turn of it";
+            vec![notice(text.to_owned()), self.interrupt()]
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! What the user says to an agent in the middle of its turn: kept as a message of its session, and passed on.
+//!
+//! Refuses to know how a CLI takes it in; what comes too late is said by the adapter.
+
+use crate::adapter::Order;
+use crate::domain::event::Event;
+use crate::domain::session::{Message, Speaker};
+
+use super::{Engine, EngineError};
+
+impl Engine {
+    /// Says something to the agent whose turn runs.
+    pub(super) fn steer(&mut self, text: String) -> Result<Vec<Event>, EngineError> {
+        let Some(order) = self.at_work.as_ref().map(|at_work| at_work.order.clone()) else {
+            return Ok(Vec::new());
+        };
+        let role = order.purpose.role();
+        let Some(session) = self.state().session(role) else {
+            return Ok(Vec::new());
+        };
+        let id = session.id.clone();
+        let message = Message {
+            id: format!("msg_{}", session.n_messages + 1),
+            turn: Some(order.turn),
+            role: Speaker::User,
+            agent: session.current_agent(),
+            synthetic: false,
+            ts: self.journal.now(),
+            text: text.clone(),
+        };
+        self.journal.append_message(&id, &message)?;
+        self.order(Order::Steer(text));
+        Ok(vec![Event::MessageAppended {
+            role,
+            message: Message {
+                text: String::new(),
+                ..message
+            },
+        }])
+    }
+}
