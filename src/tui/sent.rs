@@ -13,7 +13,7 @@ use crate::text::clean;
 
 /// What can be sent, as it is listed for people.
 pub const SENDABLE: &str =
-    "go, auto, pause, stop, interrupt, cancel, changes TEXT, goal TEXT, quit";
+    "go, auto, pause, stop, interrupt, cancel, steer TEXT, changes TEXT, goal TEXT, quit";
 
 impl Screen {
     /// Makes actions of a command that was sent; nothing of what the user is at on the screen changes.
@@ -83,7 +83,7 @@ fn read(name: &str, text: &str) -> Result<Command, String> {
         | Command::Interrupt
         | Command::Cancel
         | Command::Quit => false,
-        Command::Changes(_) => true,
+        Command::Changes(_) | Command::Steer(_) => true,
         Command::Goal(goal) if !goal.is_empty() => true,
         Command::Goal(_) => return Err("/goal needs a text after it".to_owned()),
         _ => {

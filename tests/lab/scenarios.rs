@@ -18,6 +18,7 @@ mod lost_session;
 mod own_rules;
 mod permission;
 mod refused;
+mod steered;
 mod stopped;
 mod tools;
 mod two_clis;
@@ -133,6 +134,14 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "a_missing_or_older_cli_is_refused_before_anything_happens",
         refused::both,
+    ),
+    scenario(
+        "what_the_user_says_in_the_middle_of_a_turn_reaches_codex",
+        steered::codex,
+    ),
+    scenario(
+        "what_the_user_says_in_the_middle_of_a_turn_reaches_claude",
+        steered::claude,
     ),
     scenario(
         "ctrl_c_in_the_middle_of_a_turn_ends_codex",

@@ -17,9 +17,9 @@ use crate::report::Notes;
 use crate::world::{Cast, SWAPPED, USUAL, World};
 
 /// A named pipe that nobody writes into, where git does not look for files.
-const PIPE: &str = ".git/pipe";
+pub(super) const PIPE: &str = ".git/pipe";
 /// A command that both CLIs run before EXECUTE and that never ends by itself.
-const ENDLESS: &str = "cat .git/pipe";
+pub(super) const ENDLESS: &str = "cat .git/pipe";
 /// How long everything may take.
 const LIMIT: Duration = Duration::from_secs(60);
 /// How long an interrupted program may take to be gone.
@@ -58,7 +58,7 @@ fn stuck_world(name: &str, cast: Cast) -> World {
 }
 
 /// Starts a run and waits until the agent's command runs.
-fn start_and_wait(world: &World) -> Started {
+pub(super) fn start_and_wait(world: &World) -> Started {
     let pipe = world.repository.root().join(PIPE);
     nix::unistd::mkfifo(&pipe, Mode::S_IRUSR | Mode::S_IWUSR).expect("a named pipe");
     let program = world.start(&[]);
