@@ -270,11 +270,8 @@ impl Screen {
         match tab {
             Tab::Chat => {
                 let (area, empty) = match (self.is_read_only(), state) {
-                    (false, None) if self.unfinished.is_none() => {
-                        (self.draw_welcome(frame, area), "")
-                    }
+                    (false, None) => (self.draw_welcome(frame, area), ""),
                     (true, None) => (area, "Nothing was recorded here yet."),
-                    (_, None) => (area, ""),
                     (_, Some(_)) => {
                         let area = self.draw_outcome(frame, area, state);
                         (area, "Nothing was said yet.")

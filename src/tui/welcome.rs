@@ -104,7 +104,8 @@ impl Screen {
         let is_low = rows < 16;
         let mut parts = vec![head(columns, is_low)];
         parts.push(found(ready, missing, columns));
-        if !is_low || missing.is_empty() {
+        // Whoever has a run here knows how to begin one, and is asked about it first.
+        if (!is_low || missing.is_empty()) && self.unfinished.is_none() {
             parts.push(steps(columns));
         }
         parts.push(recent(runs, columns));

@@ -112,6 +112,7 @@ impl Shell {
             (First::TakeUp, None) => self.screen.on_notice("no unfinished run is here"),
             (_, Some(run)) if self.wishes.unfinished == Unfinished::Refuse => {
                 self.screen.on_unfinished(&run);
+                self.look_around();
             }
             (First::AskForGoal, None) if self.beginning.is_none() => self.look_around(),
             (_, Some(_) | None) => {}
