@@ -233,6 +233,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "jump",
         &[letter('>')],
         Outside,
         || Command::Jump,
@@ -243,6 +244,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "note",
         &[letter(';')],
         Outside,
         || Command::Note(String::new()),
@@ -253,6 +255,7 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "unnote",
         &[letter('-')],
         Outside,
         || Command::Unnote(None),

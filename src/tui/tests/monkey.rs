@@ -167,7 +167,7 @@ pub(super) fn places() -> Vec<Place> {
             screen.own = Some(confirm::cancel())
         }),
         at("stop", executing(), |screen, _| {
-            screen.own = Some(confirm::stop())
+            screen.own = Some(confirm::stop(Phase::Execute))
         }),
         at("yolo", executing(), |screen, _| {
             screen.own = Some(confirm::yolo())
@@ -535,6 +535,7 @@ impl Monkey {
             plan: Some("1. [ ] a\n2. [x] b".to_owned()),
             comments: Some("1. [minor] c".to_owned()),
             log: Some("l".to_owned()),
+            ..Documents::default()
         });
     }
 
