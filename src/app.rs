@@ -11,6 +11,8 @@ pub mod looks;
 pub mod report;
 pub mod screen;
 pub mod sent;
+pub mod sessions;
 pub mod socket;
 pub mod start;
+pub mod tasks;
 pub mod terminal;

@@ -17,7 +17,9 @@ pub mod screen;
 pub mod scripted_agent;
 pub mod scrub;
 pub mod send;
+pub mod sessions;
 pub mod status;
+pub mod task;
 pub mod trust;
 pub mod undo;
 
@@ -71,6 +73,10 @@ enum Command {
     Export(export::ExportArgs),
     /// Takes steps of the run in this repository back, or brings them back
     Undo(undo::UndoArgs),
+    /// Lists the conversations that lie here, shows one, deletes those of tasks
+    Sessions(sessions::SessionsArgs),
+    /// Gives one task to an agent in a session of its own and prints what it says
+    Task(task::TaskArgs),
     /// Tells the instance that runs here to pause, go on, stop, cancel and more
     Send(send::SendArgs),
     /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
@@ -225,6 +231,8 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Hook(args) => Ok(hook::run(&args)),
         Command::Mcp(args) => block_on(mcp::run(args)),
         Command::Undo(args) => block_on(undo::run(args)),
+        Command::Sessions(args) => block_on(sessions::run(args)),
+        Command::Task(args) => block_on(task::run(args)),
         Command::Send(args) => block_on(send::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),

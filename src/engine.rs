@@ -6,6 +6,7 @@
 pub mod answering;
 mod asking;
 pub mod changes;
+pub mod children;
 pub mod codex_rules;
 mod collect;
 mod conflict;
@@ -43,7 +44,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::TurnEnd;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::ids::{RequestId, Sha256, TurnId};
+use crate::domain::ids::{RequestId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::run::State;
 use crate::domain::turn::{Role, TurnOrder};
@@ -57,6 +58,8 @@ use live::{Ask, Told};
 use setup::Setup;
 use staging::Staging;
 
+pub use children::{Caller, NotDeleted, TaskAsk, TaskRefused};
+use children::{Children, Said};
 pub use conflict::Versions;
 use granting::Waiting;
 pub use granting::{Granted, Shown};
@@ -97,6 +100,8 @@ pub enum Inward {
         /// What would be run.
         runnable: Runnable,
     },
+    /// The work of a child session told something.
+    Said(SessionId, Said),
     /// An agent's server wants something.
     Knock(tools::door::Knock),
     /// A tool's call was decided.
@@ -132,6 +137,8 @@ pub struct Engine {
     journal: Journal,
     repository: Option<Repository>,
     lives: BTreeMap<Role, mpsc::Sender<Ask>>,
+    /// The child sessions whose tasks are being done.
+    children: Children,
     /// The turn that a live conversation is at.
     at_work: Option<AtWork>,
     /// Whether its CLI has told the turn's end; what it asks from then on is declined.
@@ -210,6 +217,7 @@ impl Engine {
         cancel: CancellationToken,
     ) -> Self {
         Self {
+            children: Children::new(&setup),
             setup: Arc::new(setup),
             journal,
             repository,
@@ -301,6 +309,7 @@ impl Engine {
                 id = moving::passed(limit), if limit.is_some() => return Inward::LimitPassed(id),
                 Some(inward) = self.done.1.recv() => return inward,
                 Some((role, told)) = self.told.1.recv() => return Inward::Told(role, told),
+                (session, said) = self.children.next() => return Inward::Said(session, said),
                 inward = self.tools.next() => return inward,
                 Some(ended) = self.tasks.join_next() => {
                     if let Err(panicked) = ended
@@ -323,6 +332,7 @@ impl Engine {
         match inward {
             Inward::Told(role, told) => self.on_told(role, told),
             Inward::Event(event) => self.feed(*event),
+            Inward::Said(session, said) => self.on_said(session, said),
             Inward::Stored { event, runnable } => {
                 // What the first look of an execution found is what later changes are told against.
                 self.runnable.get_or_insert(runnable);
@@ -365,7 +375,9 @@ impl Engine {
                 if !halted
                     || matches!(
                         effect,
-                        Effect::InterruptTurn(_) | Effect::ExpireApprovals { .. }
+                        Effect::InterruptTurn(_)
+                            | Effect::StopChildren(_)
+                            | Effect::ExpireApprovals { .. }
                     )
                 {
                     queue.extend(self.perform(effect)?);
@@ -382,6 +394,7 @@ impl Engine {
     pub fn resume(&mut self, gate: Gate) -> Result<(), EngineError> {
         self.resumed = true;
         self.complete_log()?;
+        self.settle_children()?;
         for edit in self.notice_edits() {
             self.feed(edit)?;
         }
@@ -417,6 +430,7 @@ impl Engine {
     /// Ends all conversations and waits until their processes are gone.
     pub async fn shut_down(&mut self) {
         self.cancel.cancel();
+        self.end_children().await;
         for asks in self.lives.values() {
             // A full queue is no reason to wait: dropping the sender below ends the task as well.
             let _full = asks.try_send(Ask::End);

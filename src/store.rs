@@ -31,7 +31,7 @@ mod place;
 mod plain;
 mod raw;
 mod run_log;
-mod sessions;
+pub mod sessions;
 pub mod snapshot;
 mod tidy;
 pub mod written;

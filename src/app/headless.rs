@@ -405,7 +405,8 @@ enum Patience {
     Over,
 }
 
-struct Signals {
+/// The signals that end a program without a screen.
+pub(super) struct Signals {
     patience: Patience,
     interrupt: Signal,
     terminate: Signal,
@@ -413,7 +414,8 @@ struct Signals {
 }
 
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
+    /// Takes them over from the system.
+    pub(super) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             patience: Patience::Left,
             interrupt: signal(SignalKind::interrupt())?,
@@ -422,7 +424,8 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) -> &'static str {
+    /// Waits for the next one. Cancel safe.
+    pub(super) async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",

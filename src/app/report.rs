@@ -190,6 +190,15 @@ pub fn in_words(event: &Event) -> Option<String> {
             };
             format!("answers to {} finding(s), {plan}{left}", responses.len())
         }
+        Event::TaskStarted(order) => {
+            format!("{} begins a task: {}", order.name(), order.description)
+        }
+        Event::TaskEnded(result) => format!(
+            "the task of {} is {}: {}",
+            result.agent,
+            result.end.status().name(),
+            result.end.text().lines().next().unwrap_or_default()
+        ),
         Event::NoDocument { reason, .. } => format!("no document: {reason}"),
         Event::QuestionAsked { question } => format!("? {}", question.kind.in_words()),
         Event::ApprovalAnswered {

@@ -17,6 +17,7 @@ use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
 use super::socket::{self, Asked, Request, Socket};
 use super::start::{self, Refusal, Wishes};
+use super::tasks::{self, is_about_tasks};
 
 /// How long processes of a dead run may take to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
@@ -75,6 +76,10 @@ impl Outside {
     /// # Errors
     /// The record of the run cannot be kept.
     pub fn carry_out(&mut self, asked: Asked, engine: &mut Engine) -> Result<Then, EngineError> {
+        if is_about_tasks(&asked.request) {
+            tasks::carry_out(asked, Some(engine))?;
+            return Ok(Then::GoOn);
+        }
         let actions = match actions(&asked.request, Some(engine.state())) {
             Ok(actions) => actions,
             Err(why) => {

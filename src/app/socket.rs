@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use nix::unistd::getuid;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -55,6 +56,9 @@ pub struct Answer {
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What there is to be told of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Value>,
 }
 
 /// A request that waits for its answer. Dropped, it says that the instance is ending.
@@ -71,6 +75,16 @@ impl Asked {
         // Who asked may be gone; what was asked is done all the same.
         let _gone = self.answer.send(Answer::from(done));
     }
+
+    /// Says that it was done, and what there is to be told of it.
+    pub fn answer_with(self, told: Value) {
+        let answer = Answer {
+            told: Some(told),
+            ..Answer::from(Ok(()))
+        };
+        // As above.
+        let _gone = self.answer.send(answer);
+    }
 }
 
 impl From<Result<(), String>> for Answer {
@@ -78,6 +92,7 @@ impl From<Result<(), String>> for Answer {
         Self {
             accepted: done.is_ok(),
             why: done.err(),
+            told: None,
         }
     }
 }

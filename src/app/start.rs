@@ -3,6 +3,7 @@
 //! Each refusal says what is wrong, what to do, and which exit code it deserves. Nothing is changed in
 //! the repository before everything was checked.
 
+mod ad_hoc;
 mod fitting;
 mod ground;
 mod unfinished;
@@ -30,10 +31,12 @@ use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
 use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, tidy};
 
+use ad_hoc::prune_old;
 use fitting::{created, ready};
 use ground::{git, probe_all};
 use unfinished::{clear_the_way, fits_the_run};
 
+pub use ad_hoc::{ad_hoc, at_rest};
 pub use ground::{adapters, repository_to_read};
 pub use unfinished::unfinished;
 
@@ -336,6 +339,7 @@ pub async fn begin(
     );
     let (journal, first) = Journal::begin(guard(occupied)?, created)?;
     let mut begun = ready(occupied, checked, (git, wishes), journal);
+    prune_old(occupied, &mut begun)?;
     begun.engine.tell_first(first);
     register_agents(&mut begun)?;
     Ok(begun)
@@ -369,6 +373,7 @@ pub async fn take_up(
     let git = git(occupied, &journal.state().run).await?;
     let mut begun = ready(occupied, checked, (git, wishes), journal);
     begun.notices.extend(mended);
+    prune_old(occupied, &mut begun)?;
     register_agents(&mut begun)?;
     Ok(begun)
 }

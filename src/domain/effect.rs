@@ -1,7 +1,7 @@
 //! What the shell is asked to do. Plain data; the result of each comes back as an event.
 
 use super::event::Approval;
-use super::ids::{RequestId, TurnId};
+use super::ids::{RequestId, SessionId, TurnId};
 use super::question::{Answer, Question, Terms, TestCommand};
 use super::turn::{Role, TurnOrder};
 use super::undo::Reversal;
@@ -149,6 +149,8 @@ pub enum Effect {
         /// Why.
         why: Expiry,
     },
+    /// End the tasks of these children.
+    StopChildren(Vec<SessionId>),
     /// Write a line of the run's history into log.md.
     Log(String),
     /// The run is over.

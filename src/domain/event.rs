@@ -16,6 +16,7 @@ use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, 
 use super::receipt::Receipt;
 use super::review::Review;
 use super::session::{Message, Usage};
+use super::task::{TaskOrder, TaskResult};
 use super::todo::Todos;
 use super::turn::{Role, TurnResult};
 use super::undo::Way;
@@ -531,6 +532,52 @@ pub enum Event {
         what: String,
         /// What happened, and what to do.
         message: String,
+    },
+    /// A child session was given a task.
+    #[serde(rename = "task.started")]
+    TaskStarted(TaskOrder),
+    /// It got its place and its agent begins.
+    #[serde(rename = "task.began")]
+    TaskBegan {
+        /// The child.
+        session: SessionId,
+    },
+    /// The child's conversation stands at its CLI.
+    #[serde(rename = "task.opened")]
+    TaskOpened {
+        /// The child.
+        session: SessionId,
+        /// The conversation's id at the CLI.
+        external_id: String,
+    },
+    /// Something a child's agent said or did.
+    #[serde(rename = "task.progress")]
+    TaskNews {
+        /// The child.
+        session: SessionId,
+        /// What.
+        news: News,
+    },
+    /// Who gave the task does not wait for it any more: it goes on in the background.
+    #[serde(rename = "task.sent_on")]
+    TaskSentOn {
+        /// The child.
+        session: SessionId,
+    },
+    /// The task is over.
+    #[serde(rename = "task.ended")]
+    TaskEnded(TaskResult),
+    /// The end of a background task went out with a turn of who gave it.
+    #[serde(rename = "task.reported")]
+    TaskReported {
+        /// The child.
+        session: SessionId,
+    },
+    /// A child session was deleted.
+    #[serde(rename = "session.deleted")]
+    ChildDeleted {
+        /// The child.
+        session: SessionId,
     },
     /// Something an agent said or did.
     #[serde(rename = "agent")]

@@ -4,6 +4,7 @@
 //! so a run is a fold of its log.
 
 mod approving;
+mod children;
 mod control;
 mod executing;
 mod flow;
@@ -32,6 +33,7 @@ use super::plan::Plan;
 use super::question::{DraftFile, Question};
 use super::review::Verdict;
 use super::session::Session;
+use super::task::Child;
 use super::turn::{Purpose, Role, TurnOrder};
 use super::undo::Way;
 
@@ -109,6 +111,9 @@ pub struct State {
     pub awaiting: Option<Question>,
     /// Calls of agents that wait for a decision.
     pub approvals: Vec<Approval>,
+    /// The child sessions, in the order in which they were made.
+    #[serde(default)]
+    pub children: Vec<Child>,
     /// What agents asked for and nobody answered before the program ended; each is told with its next turn.
     #[serde(default)]
     pub unanswered: Vec<Unanswered>,
@@ -308,6 +313,7 @@ impl Run {
                 busy: None,
                 awaiting: None,
                 approvals: Vec::new(),
+                children: Vec::new(),
                 unanswered: Vec::new(),
                 draft: None,
                 failures: 0,
@@ -466,6 +472,17 @@ impl Run {
             Event::Undone {
                 plan_file_sha256, ..
             } => undoing::on_recorded(state, at, plan_file_sha256.as_ref()),
+            Event::TaskStarted(order) => children::on_started(state, at, order),
+            Event::TaskBegan { session } => children::on_began(state, at, session),
+            Event::TaskOpened {
+                session,
+                external_id,
+            } => children::on_opened(state, session, external_id),
+            Event::TaskNews { session, news } => children::on_news(state, session, news),
+            Event::TaskSentOn { session } => children::on_sent_on(state, session),
+            Event::TaskEnded(result) => children::on_ended(state, result),
+            Event::TaskReported { session } => children::on_reported(state, session),
+            Event::ChildDeleted { session } => children::on_deleted(state, session),
             Event::Tampered { files } => control::on_tampered(state, files),
             Event::TodosWritten { session, todos } => flow::on_todos_written(state, session, todos),
             Event::ToolBlocked { .. } => Vec::new(),

@@ -17,6 +17,7 @@ use crate::permission::{
 };
 
 use super::asking::{Asking, Circumstances, hidden_tools};
+use super::granting::Seat;
 use super::setup::OnAsk;
 use super::staging::Staging;
 use super::{Engine, EngineError, Waiting, failed, news};
@@ -43,7 +44,7 @@ pub(super) enum Patience {
 
 impl Said {
     /// Lets the agent read which call it is that does not go ahead: more than one may be under way.
-    fn about(self, call: &Approval) -> Self {
+    pub(super) fn about(self, call: &Approval) -> Self {
         let Answer::Deny { reason } = self.answer else {
             return self;
         };
@@ -83,7 +84,8 @@ impl Engine {
             self.refuse_stray(role, asking.request);
             return Ok(());
         };
-        let circumstances = asking.circumstances(at_work, &self.setup);
+        let lineage = asking.lineage(&self.setup);
+        let circumstances = asking.circumstances(&mut at_work.calls, lineage);
         let turn = at_work.order.turn.clone();
         let Some(context) = self.context(&asking.call, &circumstances, approved) else {
             self.refuse_stray(role, asking.request);
@@ -107,11 +109,17 @@ impl Engine {
         match said {
             Some(said) => self.answer(request, said, Vec::new()),
             None => {
-                let waiting = Waiting::new(role, (call, circumstances), &changes, decision);
-                self.calls.insert(request, waiting);
+                let seat = Seat::Role(role);
+                let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
+                self.hold(request, waiting);
                 Ok(())
             }
         }
+    }
+
+    /// Lets a call wait for the user.
+    pub(super) fn hold(&mut self, request: RequestId, waiting: Waiting) {
+        self.calls.insert(request, waiting);
     }
 
     /// A turn nobody asked for: nothing it wants is allowed.
@@ -121,7 +129,7 @@ impl Engine {
     }
 
     /// What the user approved before; what cannot be read is asked about again.
-    fn approved_before(&mut self) -> Result<Vec<Approved>, EngineError> {
+    pub(super) fn approved_before(&mut self) -> Result<Vec<Approved>, EngineError> {
         match self.setup.approvals.serving(&self.state().run) {
             Ok(approved) => Ok(approved),
             Err(error) => {
@@ -131,7 +139,7 @@ impl Engine {
         }
     }
 
-    fn say(&self, decision: &Decision, repetition: Repetition) -> Option<Said> {
+    pub(super) fn say(&self, decision: &Decision, repetition: Repetition) -> Option<Said> {
         let by = match decision.by {
             By::Written => "rules",
             By::Floor | By::Program | By::Approval | By::Mode => "permission",
@@ -194,7 +202,7 @@ impl Engine {
             reason,
             kept,
         })?;
-        self.order(Order::Answer(request, said.answer));
+        self.answer_request(request, said.answer);
         Ok(())
     }
 
@@ -214,9 +222,9 @@ impl Engine {
         for approval in &approvals {
             self.calls.remove(&approval.request);
         }
-        if self.at_work.is_some() {
-            for approval in &approvals {
-                self.order(Order::Answer(approval.request.clone(), deny(&reason)));
+        for approval in &approvals {
+            if self.is_awaited(&approval.request) {
+                self.answer_request(approval.request.clone(), deny(&reason));
             }
         }
         let expired = |approval| Event::ApprovalExpired {
@@ -235,10 +243,6 @@ impl Engine {
     ) -> Option<Context> {
         let at_work = self.at_work.as_ref()?;
         let root = &self.setup.root;
-        let paths = match call {
-            Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
-            Call::Command { .. } | Call::Tool { .. } => &[],
-        };
         let purpose = &at_work.order.purpose;
         let phase_access = if purpose.writes() {
             PhaseAccess::Execute
@@ -250,7 +254,7 @@ impl Engine {
         let permissions = &self.setup.permissions;
         let rules = permissions.rules(profile);
         Some(Context {
-            paths: paths.iter().map(|named| resolve(root, named)).collect(),
+            paths: paths_of(root, call),
             staging_files: writable(purpose, &at_work.staging),
             own: vec![self.journal.layout().workdir().to_path_buf()],
             profile: profile.to_owned(),
@@ -266,8 +270,22 @@ impl Engine {
     }
 }
 
+/// The paths of a call, resolved on the disk.
+pub(super) fn paths_of(root: &Path, call: &Call) -> Vec<ResolvedPath> {
+    let paths = match call {
+        Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
+        Call::Command { .. } | Call::Tool { .. } => &[],
+    };
+    paths.iter().map(|named| resolve(root, named)).collect()
+}
+
 /// A call as it is recorded and shown, with what of it could be kept.
-fn approval(asking: &Asking, turn: TurnId, profile: String, decision: &Decision) -> Approval {
+pub(super) fn approval(
+    asking: &Asking,
+    turn: TurnId,
+    profile: String,
+    decision: &Decision,
+) -> Approval {
     let (permission, targets) = shown(&asking.call, decision);
     let mut offers = propose(&asking.call, decision);
     // What is kept is kept as it stands, and a secret is not kept.

@@ -9,9 +9,9 @@ use serde_json::json;
 use crate::adapter::{AdapterEvent, FileChange};
 use crate::domain::ids::RequestId;
 use crate::permission::names::{self, permission_of};
+use crate::permission::repetition::Calls;
 use crate::permission::{Call, Lineage, Repetition, Rules, repetition};
 
-use super::AtWork;
 use super::setup::Setup;
 
 /// A call as its CLI asked about it.
@@ -73,16 +73,21 @@ impl Asking {
     }
 
     /// Tells what the call comes out of, and notes it among the calls of its turn.
-    pub(super) fn circumstances(&self, at_work: &mut AtWork, setup: &Setup) -> Circumstances {
+    pub(super) fn circumstances(&self, calls: &mut Calls, lineage: Lineage) -> Circumstances {
         let mark = self.mark.clone().or_else(|| self.mark_of_call());
         Circumstances {
-            lineage: match self.origin {
-                None => Lineage::Role,
-                Some(_) => Lineage::Child {
-                    session: Arc::new(setup.permissions.of_every_session()),
-                },
+            lineage,
+            repetition: calls.take(self.item.as_deref(), mark.as_deref()),
+        }
+    }
+
+    /// Whose call of a role's turn it is: the role's, or that of a sub-agent of its CLI's.
+    pub(super) fn lineage(&self, setup: &Setup) -> Lineage {
+        match self.origin {
+            None => Lineage::Role,
+            Some(_) => Lineage::Child {
+                session: Arc::new(setup.permissions.of_every_session()),
             },
-            repetition: at_work.calls.take(self.item.as_deref(), mark.as_deref()),
         }
     }
 

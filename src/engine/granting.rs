@@ -5,11 +5,12 @@
 
 use crate::adapter::{Decision as Answer, FileChange};
 use crate::domain::event::CallAnswer;
-use crate::domain::ids::RequestId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::turn::Role;
 use crate::permission::proposals::propose;
 use crate::permission::{
-    Action, Approvable, Approved, Call, Decision, Keeping, Repetition, Scope, decide, wildcard,
+    Action, Approvable, Approved, Call, Context, Decision, Keeping, Repetition, Scope, decide,
+    wildcard,
 };
 use crate::store::instant;
 use crate::text::visible;
@@ -18,10 +19,19 @@ use super::answering::{Said, deny};
 use super::asking::Circumstances;
 use super::{Engine, EngineError};
 
+/// Whose a call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Seat {
+    /// The role's whose turn runs.
+    Role(Role),
+    /// A child's.
+    Child(SessionId),
+}
+
 /// A call that waits for the user.
 #[derive(Debug)]
 pub struct Waiting {
-    role: Role,
+    seat: Seat,
     call: Call,
     circumstances: Circumstances,
     decision: Decision,
@@ -51,7 +61,7 @@ pub enum Granted {
 impl Waiting {
     /// Holds a call as its agent made it.
     pub(super) fn new(
-        role: Role,
+        seat: Seat,
         (call, circumstances): (Call, Circumstances),
         changes: &[FileChange],
         decision: Decision,
@@ -61,7 +71,7 @@ impl Waiting {
             diff: visible(&diff(changes)),
         };
         Self {
-            role,
+            seat,
             call,
             circumstances,
             decision,
@@ -134,7 +144,7 @@ impl Engine {
         request: &RequestId,
         answer: CallAnswer,
     ) -> Result<Granted, EngineError> {
-        let Some(role) = self.calls.get(request).map(|waiting| waiting.role) else {
+        let Some(seat) = self.calls.get(request).map(|waiting| waiting.seat.clone()) else {
             return Ok(Granted::TooLate);
         };
         let by_user = |answer, reason: &str| Said {
@@ -154,7 +164,7 @@ impl Engine {
                 self.answer(request.clone(), said, Vec::new())?;
             }
             CallAnswer::Refuse => {
-                self.decline_others(request, role)?;
+                self.decline_others(request, &seat)?;
                 let said = by_user(Answer::DenyAndStop, "declined by the user");
                 self.answer(request.clone(), said, Vec::new())?;
             }
@@ -164,12 +174,16 @@ impl Engine {
 
     /// The user looked at a circle and lets it go on: the next one is looked for anew.
     fn let_the_circle_pass(&mut self, request: &RequestId) {
-        let waiting = self.calls.get(request);
-        let closes = |waiting: &Waiting| waiting.circumstances.repetition == Repetition::Loop;
-        if waiting.is_some_and(closes)
-            && let Some(at_work) = &mut self.at_work
-        {
-            at_work.calls.forget();
+        let closes = |waiting: &&Waiting| waiting.circumstances.repetition == Repetition::Loop;
+        let seat = self.calls.get(request).filter(closes);
+        match seat.map(|waiting| waiting.seat.clone()) {
+            Some(Seat::Role(_)) => {
+                if let Some(at_work) = &mut self.at_work {
+                    at_work.calls.forget();
+                }
+            }
+            Some(Seat::Child(session)) => self.forget_calls_of(&session),
+            None => {}
         }
     }
 
@@ -189,7 +203,7 @@ impl Engine {
             return not_kept(why.to_owned());
         }
         let run = self.state().run.clone();
-        let context = self.context(&waiting.call, &waiting.circumstances, Vec::new());
+        let context = self.context_of(waiting, Vec::new());
         let Some(mut context) = context else {
             return Ok(Granted::TooLate);
         };
@@ -221,7 +235,7 @@ impl Engine {
             return Ok(());
         };
         let is_covered = |waiting: &Waiting| {
-            let context = self.context(&waiting.call, &waiting.circumstances, approved.clone());
+            let context = self.context_of(waiting, approved.clone());
             context.is_some_and(|context| decide(&waiting.call, &context).action == Action::Allow)
         };
         let covered = self.calls.iter().filter(|(_, waiting)| is_covered(waiting));
@@ -237,10 +251,21 @@ impl Engine {
         Ok(())
     }
 
+    /// What the decision about a call that waits rests on; `None` when its turn is over.
+    fn context_of(&self, waiting: &Waiting, approvals: Vec<Approved>) -> Option<Context> {
+        let (call, circumstances) = (&waiting.call, &waiting.circumstances);
+        match &waiting.seat {
+            Seat::Role(_) => self.context(call, circumstances, approvals),
+            Seat::Child(session) => {
+                self.context_of_child(session, (call, circumstances), approvals)
+            }
+        }
+    }
+
     /// Declines what else a session asked for whose turn the user ends with a plain no.
-    fn decline_others(&mut self, request: &RequestId, role: Role) -> Result<(), EngineError> {
+    fn decline_others(&mut self, request: &RequestId, seat: &Seat) -> Result<(), EngineError> {
         let others = self.calls.iter();
-        let others = others.filter(|(other, waiting)| *other != request && waiting.role == role);
+        let others = others.filter(|(other, waiting)| *other != request && waiting.seat == *seat);
         let others: Vec<RequestId> = others.map(|(other, _)| other.clone()).collect();
         for other in others {
             let reason = "the user refused another call and ended the turn";

@@ -156,7 +156,7 @@ impl Journal {
         let origin = self.origin(&event);
         let seq = self.log.append(at, &origin, &event)?;
         let effects = self.run.step(at, &event);
-        if !matches!(event, Event::Agent { .. }) {
+        if !matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
             snapshot::commit(&mut self.log, &self.run)?;
         }
         self.trace(seq, &origin, &event);
@@ -186,6 +186,9 @@ impl Journal {
 
     /// The session and turn that an event belongs to.
     fn origin(&self, event: &Event) -> Origin {
+        if let Some(origin) = child_of(event) {
+            return origin;
+        }
         let (role, turn): (Option<Role>, Option<TurnId>) = match event {
             Event::Agent { role, turn, .. } => (Some(*role), Some(turn.clone())),
             Event::SessionOpened { role, .. }
@@ -262,6 +265,25 @@ impl Journal {
     pub fn now(&self) -> At {
         instant::now()
     }
+}
+
+/// The child session that an event belongs to, where it is one's.
+fn child_of(event: &Event) -> Option<Origin> {
+    let session = match event {
+        Event::TaskStarted(order) => &order.session,
+        Event::TaskEnded(result) => &result.task_id,
+        Event::TaskBegan { session }
+        | Event::TaskOpened { session, .. }
+        | Event::TaskNews { session, .. }
+        | Event::TaskSentOn { session }
+        | Event::TaskReported { session }
+        | Event::ChildDeleted { session } => session,
+        _ => return None,
+    };
+    Some(Origin {
+        session: Some(session.clone()),
+        turn: None,
+    })
 }
 
 fn torn_in_words(torn: &TornTail) -> String {

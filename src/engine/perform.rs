@@ -69,6 +69,7 @@ impl Engine {
             Effect::ExpireApprovals { approvals, why } => {
                 return Ok(self.expire_approvals(approvals, why));
             }
+            Effect::StopChildren(sessions) => self.stop_children(&sessions),
             Effect::Log(text) => return Ok(self.log(&text)),
             Effect::Finish => self.finish(Outcome::Finished),
             Effect::Halt(reason) => self.finish(Outcome::Halted(reason)),

@@ -249,20 +249,7 @@ impl Engine {
         let Some(at_work) = self.at_work.take_if(|at_work| at_work.order.turn == *turn) else {
             return Ok(());
         };
-        let tampered = tampered?;
-        if !tampered.is_empty() {
-            let name = |path: &std::path::Path| news::line(&path.to_string_lossy());
-            let files = tampered
-                .iter()
-                .map(|t| {
-                    (
-                        name(&t.path),
-                        t.kept_copy.as_deref().map(name).unwrap_or_default(),
-                    )
-                })
-                .collect();
-            self.feed(Event::Tampered { files })?;
-        }
+        self.tell_tampered(&tampered?)?;
         let final_text = match end {
             TurnEnd::Completed { final_text } => final_text.clone(),
             TurnEnd::Interrupted | TurnEnd::Failed(_) => String::new(),
@@ -289,6 +276,20 @@ impl Engine {
             self.drop_held();
         }
         Ok(())
+    }
+
+    /// Tells which of the program's own files somebody else changed, where that is any.
+    pub(super) fn tell_tampered(&mut self, tampered: &[Tampered]) -> Result<(), EngineError> {
+        if tampered.is_empty() {
+            return Ok(());
+        }
+        let name = |path: &std::path::Path| news::line(&path.to_string_lossy());
+        let named = tampered.iter().map(|t| {
+            let kept = t.kept_copy.as_deref().map(name);
+            (name(&t.path), kept.unwrap_or_default())
+        });
+        let files = named.collect();
+        self.feed(Event::Tampered { files })
     }
 
     /// Appends a message to a role's session; the event holds everything but the text.

@@ -2,8 +2,8 @@
 //! check after each turn puts back what somebody else changed.
 //!
 //! Refuses to trust the disk: it compares with a copy of its own, in memory when small, else in a
-//! file without a name that no other program can reach by a path. Refuses to delete anything: what
-//! it finds instead of ours goes to `history/`. `plan.md` and `comments.md` are not its business.
+//! file without a name that no other program can reach by a path. Refuses to delete anything but what it
+//! wrote itself: what it finds instead of ours goes to `history/`. `plan.md` and `comments.md` are not its business.
 
 mod check;
 mod copy;
@@ -98,6 +98,12 @@ impl Guard {
     /// Makes everything appended to a guarded file durable.
     pub fn sync(&self, path: &Path) -> Result<(), StoreError> {
         self.lock().sync(path)
+    }
+
+    /// Removes a folder among the guarded files with all that the program wrote below it; what somebody else put
+    /// there stays, and is told by the next check.
+    pub fn remove(&self, folder: &Path) -> Result<(), StoreError> {
+        self.lock().remove(folder)
     }
 
     /// The length in bytes of what the program wrote to a file; `None` if it wrote none.
@@ -306,6 +312,26 @@ impl Inner {
             .and_then(|()| live.sync_all())
             .map_err(|e| StoreError::io("truncate", path, e))?;
         copy.cut(len);
+        Ok(())
+    }
+
+    fn remove(&mut self, folder: &Path) -> Result<(), StoreError> {
+        let folder_name = self.name(folder)?;
+        let below = self.files.range(folder_name.clone()..);
+        let names: Vec<PathBuf> = below
+            .map(|(name, _)| name.clone())
+            .take_while(|name| name.starts_with(&folder_name))
+            .collect();
+        for name in names {
+            // It is put back first if somebody took it away or another's lies at its place: only ours is removed.
+            self.prepare(&name)?;
+            let path = self.path(&name);
+            boundary::at_file("remove", &path);
+            std::fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, e))?;
+            self.files.remove(&name);
+        }
+        // One that holds something of somebody else's stays.
+        let _not_empty = std::fs::remove_dir(folder);
         Ok(())
     }
 

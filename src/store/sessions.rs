@@ -9,14 +9,94 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{At, SessionId};
 
-use super::{Clean, Guard, RawStream, StoreError, plain};
+use super::plain::{self, Found};
+use super::{Clean, Guard, InstanceLock, Layout, RawStream, StoreError, archives};
 
 /// The schema number of `session.json` that this version writes.
 pub const SCHEMA: u64 = 1;
 /// The largest `session.json` that is read, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Reads a session's `session.json` as it lies on disk, whoever writes it; `None` where there is none.
+///
+/// # Errors
+/// It cannot be read, or is no JSON.
+pub fn stored(layout: &Layout, id: &SessionId) -> Result<Option<Value>, StoreError> {
+    let path = layout.session(id).join("session.json");
+    let Some(bytes) = plain::read(&path, MAX_BYTES)? else {
+        return Ok(None);
+    };
+    let read = serde_json::from_slice(&bytes);
+    read.map(Some).map_err(|error| StoreError::Damaged {
+        line: error.line().max(1) as u64,
+        reason: error.to_string(),
+        path,
+    })
+}
+
+/// Reads the `session.json` of every session, by its id; one that cannot be read is left out.
+///
+/// # Errors
+/// The folder of the sessions cannot be listed.
+pub fn list(layout: &Layout) -> Result<Vec<Value>, StoreError> {
+    let folder = layout.sessions();
+    if plain::look(&folder)? != Found::Directory {
+        return Ok(Vec::new());
+    }
+    let failed = |e| StoreError::io("list", &folder, e);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        names.push(name.to_string_lossy().into_owned());
+    }
+    names.sort();
+    let read = |name: &String| stored(layout, &SessionId::new(name)).ok().flatten();
+    Ok(names.iter().filter_map(read).collect())
+}
+
+/// Reads the messages of a session, whoever writes them; a damaged one is left out.
+///
+/// # Errors
+/// They cannot be read.
+pub fn messages(layout: &Layout, id: &SessionId) -> Result<Vec<Value>, StoreError> {
+    let path = layout.session(id).join("messages.jsonl");
+    let Some(file) = plain::open_read(&path)? else {
+        return Ok(Vec::new());
+    };
+    let mut messages = Vec::new();
+    for line in BufReader::new(file).split(b'\n') {
+        let line = line.map_err(|e| StoreError::io("read", &path, e))?;
+        messages.extend(serde_json::from_slice::<Value>(&line));
+    }
+    Ok(messages)
+}
+
+/// Deletes the sessions of tasks in finished runs that were last changed before an instant; tells how many.
+///
+/// # Errors
+/// A folder cannot be listed or removed.
+pub fn prune_archived(
+    layout: &Layout,
+    _lock: &InstanceLock,
+    before: At,
+) -> Result<usize, StoreError> {
+    let mut n_pruned = 0;
+    for archive in archives::list(layout)? {
+        for session in list(&archive.layout)? {
+            let changed = session["updated"].as_i64();
+            let is_old = changed.is_some_and(|at| at < before.0) && session["kind"] == "task";
+            if let (true, Some(id)) = (is_old, session["id"].as_str()) {
+                let folder = archive.layout.session(&SessionId::new(id));
+                std::fs::remove_dir_all(&folder)
+                    .map_err(|e| StoreError::io("remove", &folder, e))?;
+                n_pruned += 1;
+            }
+        }
+    }
+    Ok(n_pruned)
+}
 
 /// The files of one session, written through the guard.
 #[derive(Debug, Clone)]

@@ -41,4 +41,5 @@ mod sessions;
 mod silence;
 mod step_tests;
 mod stopping;
+mod tasks;
 mod undo;

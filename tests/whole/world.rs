@@ -158,8 +158,10 @@ impl World {
         fs::write(&file, self.config_text()).expect("configuration");
         let mut command = Command::new(PROGRAM);
         command.current_dir(&self.root).args(arguments).env_clear();
-        if matches!(arguments.first(), Some(&("run" | "resume" | "doctor")))
-            && !arguments.contains(&"--config")
+        if matches!(
+            arguments.first(),
+            Some(&("run" | "resume" | "doctor" | "task"))
+        ) && !arguments.contains(&"--config")
         {
             command.arg("--config").arg(&file);
         }

@@ -6,6 +6,7 @@ use crossterm::event::EventStream;
 use tokio::time::Instant;
 
 use crate::app::socket::Asked;
+use crate::app::tasks::{self, is_about_tasks};
 use crate::domain::event::Event;
 use crate::domain::plan;
 use crate::domain::question::{AfterEdit, Answer, QuestionKind};
@@ -46,6 +47,13 @@ impl Shell {
 
     /// Carries a command from outside out, in front of the user.
     pub(super) fn on_asked(&mut self, asked: Asked) -> Result<Option<End>, End> {
+        if is_about_tasks(&asked.request) {
+            self.screen.on_notice("`agent-collab task` came");
+            return match tasks::carry_out(asked, self.engine.as_mut()) {
+                Ok(()) => Ok(None),
+                Err(error) => Err(End::Failed(error)),
+            };
+        }
         let state = self.engine.as_ref().map(Engine::state);
         let request = &asked.request;
         let sent = self

@@ -1,8 +1,8 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
 use super::{
-    Busy, Counts, State, approving, executing, flow, holding, limits, recovering, reviewing,
-    undoing,
+    Busy, Counts, State, approving, children, executing, flow, holding, limits, recovering,
+    reviewing, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
@@ -72,6 +72,7 @@ pub(super) fn on_steered(state: &State, text: &str) -> Vec<Effect> {
 fn drop_everything(state: &mut State) -> Vec<Effect> {
     let role = flow::running_role(state);
     let mut effects = flow::expire(state, role, Expiry::Stopped);
+    effects.extend(children::stop_all(state));
     if let Some(running) = &mut state.running {
         running.result = Counts::No;
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
@@ -111,6 +112,7 @@ pub(super) fn on_cancelled(state: &mut State) -> Vec<Effect> {
 pub(super) fn on_left(state: &mut State) -> Vec<Effect> {
     let role = flow::running_role(state);
     let mut effects = flow::expire(state, role, Expiry::ProgramEnded);
+    effects.extend(children::stop_all(state));
     if let Some(running) = &state.running {
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
     }
@@ -165,7 +167,7 @@ pub(super) fn on_approval_asked(state: &mut State, approval: &Approval) -> Vec<E
         .running
         .as_ref()
         .is_some_and(|running| running.order.turn == approval.turn);
-    if runs {
+    if runs || children::is_at(state, &approval.turn) {
         state.approvals.push(approval.clone());
     }
     Vec::new()
@@ -179,7 +181,10 @@ pub(super) fn on_approval_answered(
     let mut asked = state.approvals.iter();
     let asked = asked.find(|approval| approval.request == *request).cloned();
     // What rules and the mode allow is decided again when the step is looked at.
-    if let Some(approval) = asked.filter(|_| allowed && matches!(by, "user" | "cascade")) {
+    let by_user = allowed && matches!(by, "user" | "cascade");
+    // What a child does is not the step's.
+    let asked = asked.filter(|approval| by_user && !children::is_at(state, &approval.turn));
+    if let Some(approval) = asked {
         holding::on_call_allowed(state, &approval);
     }
     on_approval_expired(state, request)

@@ -1,6 +1,6 @@
 //! How turns start and end, whatever they are for.
 
-use super::{Busy, Counts, Running, State, Unanswered, approving, executing, limits};
+use super::{Busy, Counts, Running, State, Unanswered, approving, children, executing, limits};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
 use crate::domain::ids::{At, SessionId, TurnId};
@@ -131,7 +131,11 @@ pub(super) fn on_turn_ended(
     let Some(running) = state.running.take_if(|running| running.order.turn == *turn) else {
         return Vec::new();
     };
-    let mut effects = expire(state, running.order.purpose.role(), Expiry::TurnEnded);
+    let role = running.order.purpose.role();
+    let mut effects = expire(state, role, Expiry::TurnEnded);
+    if let Some(session) = state.session(role) {
+        effects.extend(children::stop_awaited(state, &session.id));
+    }
     if running.result == Counts::No {
         return effects;
     }
@@ -150,7 +154,11 @@ pub(super) fn running_role(state: &State) -> Role {
 
 /// Takes back every call that waits. What the program's end cut off is told to its agent.
 pub(super) fn expire(state: &mut State, role: Role, why: Expiry) -> Vec<Effect> {
-    let approvals = std::mem::take(&mut state.approvals);
+    // What children asked for expires with their own tasks.
+    let all = std::mem::take(&mut state.approvals).into_iter();
+    let (children, approvals): (Vec<_>, Vec<_>) =
+        all.partition(|approval| children::is_at(state, &approval.turn));
+    state.approvals = children;
     if why == Expiry::ProgramEnded {
         let unanswered = approvals.iter().map(|approval| Unanswered {
             role,

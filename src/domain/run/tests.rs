@@ -252,6 +252,7 @@ impl World {
             | Effect::Steer(_)
             | Effect::ExpireApprovals { .. }
             | Effect::DropDraft(_)
+            | Effect::StopChildren(_)
             | Effect::Log(_)
             | Effect::Finish
             | Effect::Halt(_) => return None,

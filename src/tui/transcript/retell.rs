@@ -7,6 +7,7 @@ use super::card::Card;
 use crate::domain::event::{Event, News};
 use crate::domain::question::CommitTerms;
 use crate::domain::review::{Review, Verdict};
+use crate::domain::task::{TaskEnd, TaskResult};
 use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
@@ -177,7 +178,19 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::Agent { role, news, .. } => self::news(*role, news),
         // Whoever knows the adapters tells this.
         Event::SessionVersion { .. } => Vec::new(),
+        Event::TaskStarted(order) => notice(&format!(
+            "{} begins a task: {}",
+            one_line(&order.name()),
+            one_line(&order.description)
+        )),
+        Event::TaskEnded(result) => task_ended(result),
         Event::Created(_)
+        | Event::TaskBegan { .. }
+        | Event::TaskOpened { .. }
+        | Event::TaskNews { .. }
+        | Event::TaskSentOn { .. }
+        | Event::TaskReported { .. }
+        | Event::ChildDeleted { .. }
         | Event::AgentsRegistered { .. }
         | Event::Released
         | Event::SessionOpened { .. }
@@ -278,6 +291,26 @@ fn fact(tone: Tone, text: &str) -> Vec<Block> {
 
 fn good(text: &str) -> Vec<Block> {
     fact(Tone::Good, text)
+}
+
+fn task_ended(result: &TaskResult) -> Vec<Block> {
+    let tone = match result.end {
+        TaskEnd::Completed { .. } => Tone::Good,
+        _ => Tone::Bad,
+    };
+    fact(
+        tone,
+        &format!(
+            "the task of {} is {}: {}",
+            one_line(&result.agent),
+            result.end.status().name(),
+            one_line(first_line(result.end.text()))
+        ),
+    )
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
 }
 
 fn turn_ended(result: &TurnResult) -> Vec<Block> {

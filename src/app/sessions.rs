@@ -1,0 +1,128 @@
+//! The sessions that lie in a repository: listed, shown, deleted, and pruned by age.
+//!
+//! Refuses to word them for people; its caller does. What is looked at is neither locked nor changed.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::config::types::Limits;
+use crate::domain::ids::{At, SessionId};
+use crate::engine::{Engine, NotDeleted};
+use crate::store::{InstanceLock, Layout, instant, sessions};
+
+use super::start::{self, Refusal, Wishes};
+use super::tasks;
+
+/// Finds a session by its id or by the only one that begins so.
+///
+/// # Errors
+/// None does, or more than one.
+pub fn find(layout: &Layout, wanted: &str) -> Result<Value, Refusal> {
+    let mut found: Vec<Value> = sessions::list(layout)?
+        .into_iter()
+        .filter(|session| id_of(session).starts_with(wanted))
+        .collect();
+    let usage = |problem: String| Refusal {
+        problem,
+        hint: "`agent-collab sessions list` lists them".to_owned(),
+        code: 2,
+    };
+    match (found.pop(), found.len()) {
+        (None, _) => Err(usage(format!("there is no session {wanted}"))),
+        (Some(session), 0) => Ok(session),
+        (Some(_), more) => Err(usage(format!("{} sessions begin with {wanted}", more + 1))),
+    }
+}
+
+/// A session's id as it is stored.
+pub fn id_of(session: &Value) -> &str {
+    session["id"].as_str().unwrap_or_default()
+}
+
+/// Deletes a child session: by the instance that runs here, else under the lock.
+///
+/// # Errors
+/// It stays; the text says why and what to do.
+pub async fn delete(wishes: &Wishes, wanted: &str) -> Result<SessionId, Refusal> {
+    let found = start::find(wishes).await?;
+    let layout = start::layout(&found.root, &found.loaded.config)?;
+    let stored = find(&layout, wanted)?;
+    let session = SessionId::new(id_of(&stored));
+    if stored["kind"] != "task" {
+        return Err(Refusal::error(
+            format!("{session} is the session of a role, not of a task"),
+            "it goes with its run",
+        ));
+    }
+    if let Some(held) = InstanceLock::holder(&layout)? {
+        tasks::ask(&layout, &held, tasks::DELETE, session.to_string()).await?;
+        return Ok(session);
+    }
+    let mut engine = open(wishes).await?;
+    let done = engine.engine.delete_child(&session);
+    let done = done.map_err(|error| Refusal::error(&error, "what was recorded is kept"))?;
+    match done {
+        Ok(()) => Ok(session),
+        Err(why @ (NotDeleted::NotThere(_) | NotDeleted::StillRunning(_))) => Err(Refusal::error(
+            why,
+            "`agent-collab sessions list` lists them",
+        )),
+    }
+}
+
+/// Deletes the child sessions that are older than they are kept, of this run and of finished ones; tells how many.
+///
+/// # Errors
+/// An instance works here, or the files cannot be removed.
+pub async fn prune(wishes: &Wishes) -> Result<usize, Refusal> {
+    let found = start::find(wishes).await?;
+    let limits = found.loaded.config.limits.clone();
+    let layout = start::layout(&found.root, &found.loaded.config)?;
+    if !layout.workdir().is_dir() {
+        return Ok(0);
+    }
+    let mut open = open(wishes).await?;
+    let before = kept_since(&limits);
+    let own = open.engine.prune_children(before);
+    let own = own.map_err(|error| Refusal::error(&error, "what was recorded is kept"))?;
+    let archived = sessions::prune_archived(&layout, &open.occupied.lock, before)?;
+    Ok(own.len() + archived)
+}
+
+/// An open run that nobody goes on with; children of a dead program are settled in it.
+async fn open(wishes: &Wishes) -> Result<start::Started, Refusal> {
+    let mut open = start::at_rest(wishes).await?;
+    let settled = open.engine.settle_children();
+    settled.map_err(|error| Refusal::error(&error, "nothing was deleted"))?;
+    Ok(open)
+}
+
+/// From which instant on sessions are kept.
+fn kept_since(limits: &Limits) -> At {
+    let days = Duration::from_secs(u64::from(limits.keep_sessions_days) * 24 * 60 * 60);
+    let millis = i64::try_from(days.as_millis()).unwrap_or(i64::MAX);
+    At(instant::now().0.saturating_sub(millis))
+}
+
+/// Deletes what is older than it is kept at the beginning of a run or when it is taken up.
+///
+/// # Errors
+/// The files cannot be removed.
+pub fn prune_old(
+    (layout, lock): (&Layout, &InstanceLock),
+    engine: &mut Engine,
+    limits: &Limits,
+) -> Result<(), Refusal> {
+    let before = kept_since(limits);
+    let pruned = engine.prune_children(before);
+    let pruned = pruned.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
+    let archived = sessions::prune_archived(layout, lock, before)?;
+    if pruned.len() + archived > 0 {
+        tracing::info!(
+            n = pruned.len() + archived,
+            "old child sessions are deleted"
+        );
+    }
+    Ok(())
+}

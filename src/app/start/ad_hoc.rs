@@ -1,0 +1,96 @@
+//! A run that is opened for something beside its workflow: a task, or its sessions.
+//!
+//! Refuses to go on with the run itself.
+
+use std::collections::BTreeMap;
+
+use super::ground::{git, probe_all};
+use super::{
+    Begun, Checked, Found, LEFTOVER_GRACE, Occupied, Refusal, Started, Wishes, adapters,
+    agent_prompts, begin, find, guard, load_prompts, occupy, ready, reopen, started,
+};
+use crate::app::sessions;
+use crate::config::permissions::{Allowing, Permissions};
+use crate::domain::event::Event;
+use crate::domain::turn::Role;
+use crate::engine::containing;
+use crate::engine::journal::Journal;
+use crate::engine::setup::NamedAdapter;
+use crate::process::{end_leftovers, find_leftovers};
+use crate::store::tidy;
+
+/// Opens the run that lies here, or an empty one, for a task of this agent and nothing else.
+///
+/// # Errors
+/// As [`start`].
+pub async fn ad_hoc(wishes: &Wishes, agent: &str) -> Result<Started, Refusal> {
+    let found = find(wishes).await?;
+    let checked = check_for(&found, agent).await?;
+    let mut occupied = occupy(found)?;
+    tidy(&occupied.layout, &occupied.lock)?;
+    let begun = match Journal::reopen(guard(&occupied)?)? {
+        Some(journal) => set_down(&mut occupied, checked, wishes, journal).await?,
+        None => begin(&mut occupied, checked, wishes).await?,
+    };
+    Ok(started(occupied, begun))
+}
+
+/// A run that nobody goes on with now: what was under way in it is over, and nobody said yolo here.
+async fn set_down(
+    occupied: &mut Occupied,
+    checked: Checked,
+    wishes: &Wishes,
+    journal: Journal,
+) -> Result<Begun, Refusal> {
+    let (run, mode) = (journal.state().run.clone(), journal.state().mode);
+    end_leftovers(&find_leftovers(run.as_str()), LEFTOVER_GRACE).await;
+    let git = git(occupied, &run).await?;
+    let mut begun = ready(occupied, checked, (git, wishes), journal);
+    let settled = begun.engine.settle_children();
+    let settled = settled.and_then(|()| match mode.after_restart() {
+        after if after == mode => Ok(()),
+        mode => begun.engine.feed(Event::ModeChanged { mode }),
+    });
+    settled.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
+    Ok(begun)
+}
+
+/// As [`check`], for the one CLI that plays an agent.
+async fn check_for(found: &Found, agent: &str) -> Result<Checked, Refusal> {
+    let config = &found.loaded.config;
+    let adapters = adapters(config)?;
+    let profiles = Permissions::of(config, Allowing::Everybody).profiles;
+    let own = profiles
+        .find(agent)
+        .ok()
+        .and_then(|found| found.adapter.as_ref());
+    let name = own.unwrap_or(&config.roles.planner);
+    if let Some(settings) = config.adapters.get(name).cloned() {
+        let name = name.clone();
+        let plays = BTreeMap::from([(Role::Planner, NamedAdapter { name, settings })]);
+        probe_all(&found.children, &plays, &found.root).await?;
+    }
+    Ok(Checked {
+        prompts: load_prompts(&found.loaded)?,
+        agent_prompts: agent_prompts(&found.loaded)?,
+        adapters,
+        kernel: containing::kernel(&found.children, config, &found.root).await,
+    })
+}
+
+/// Takes the directory and opens the run that lies there as it stands.
+///
+/// # Errors
+/// There is none, or another instance works here.
+pub async fn at_rest(wishes: &Wishes) -> Result<Started, Refusal> {
+    let mut occupied = occupy(find(wishes).await?)?;
+    let begun = reopen(&mut occupied, wishes).await?;
+    Ok(started(occupied, begun))
+}
+
+/// Deletes child sessions that are older than they are kept.
+pub(super) fn prune_old(occupied: &Occupied, begun: &mut Begun) -> Result<(), Refusal> {
+    let place = (&occupied.layout, &occupied.lock);
+    let limits = &occupied.found.loaded.config.limits;
+    sessions::prune_old(place, &mut begun.engine, limits)
+}

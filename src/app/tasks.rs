@@ -1,0 +1,284 @@
+//! Tasks given from a command line: through the instance that runs here, else by an engine of their own.
+//!
+//! Refuses to word results for people; its caller does.
+
+use std::io;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use crate::domain::event::{Event, News};
+use crate::domain::ids::SessionId;
+use crate::domain::task::{TaskResult, Waits};
+use crate::engine::{Caller, Engine, EngineError, TaskAsk};
+use crate::process::{become_subreaper, end_everything};
+use crate::store::{Held, InstanceLock, Layout, sessions};
+
+use super::headless::Signals;
+use super::socket::{self, Asked, Request};
+use super::start::{self, Refusal, Started, Wishes};
+
+/// The command by which a task is given to an instance.
+const GIVE: &str = "task";
+/// The command by which a task of an instance is stopped.
+const STOP: &str = "task-stop";
+/// The command by which a child session of an instance is deleted.
+pub(super) const DELETE: &str = "session-delete";
+/// How often it is looked whether an instance's task is over.
+const LOOK: Duration = Duration::from_millis(150);
+/// How long conversations may take to end before everything is killed.
+const SHUT_DOWN: Duration = Duration::from_secs(8);
+
+/// A task as it is given on a command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// The agent.
+    pub agent: String,
+    /// All that it is told.
+    pub prompt: String,
+    /// What it is about, in a few words; made of the prompt where it is empty.
+    #[serde(default)]
+    pub description: String,
+    /// The child session to go on with.
+    #[serde(default)]
+    pub task_id: Option<SessionId>,
+}
+
+impl Given {
+    fn ask(self) -> TaskAsk {
+        TaskAsk {
+            caller: Caller::User,
+            agent: self.agent,
+            prompt: self.prompt,
+            description: self.description,
+            task_id: self.task_id,
+            waits: Waits::Background,
+        }
+    }
+}
+
+/// Has a task done and gives its result; `tell` hears in lines what its agent does meanwhile, where this process
+/// does it.
+///
+/// # Errors
+/// It was not begun, or nobody will ever know how it ended; the text says why and what to do.
+pub async fn run(
+    wishes: &Wishes,
+    given: Given,
+    tell: &mut dyn FnMut(&str),
+) -> Result<TaskResult, Refusal> {
+    let found = start::find(wishes).await?;
+    let layout = start::layout(&found.root, &found.loaded.config)?;
+    let signals = Signals::listen()
+        .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
+    match InstanceLock::holder(&layout)? {
+        Some(held) => by_instance(&layout, held, given, signals).await,
+        None => by_itself(wishes, given, signals, tell).await,
+    }
+}
+
+fn refused(why: impl ToString) -> Refusal {
+    Refusal::error(
+        why.to_string(),
+        "`agent-collab agents --mode subagent` lists the agents that there are",
+    )
+}
+
+async fn by_itself(
+    wishes: &Wishes,
+    given: Given,
+    mut signals: Signals,
+    tell: &mut dyn FnMut(&str),
+) -> Result<TaskResult, Refusal> {
+    become_subreaper().map_err(|error| {
+        Refusal::error(format!("cannot look after child processes: {error}"), "")
+    })?;
+    let Started {
+        mut engine,
+        notices,
+        occupied,
+    } = start::ad_hoc(wishes, &given.agent).await?;
+    for notice in notices {
+        tell(&format!("note: {notice}"));
+    }
+    let done = match engine.start_task(given.ask()) {
+        Ok(Ok((session, result))) => {
+            let result = drive(&mut engine, (&session, result), &mut signals, tell).await;
+            result.map_err(|error| {
+                Refusal::error(&error, "what was recorded so far is in .agent-collab")
+            })
+        }
+        Ok(Err(why)) => Err(refused(why)),
+        Err(error) => Err(Refusal::error(&error, "nothing was begun")),
+    };
+    let _late = timeout(SHUT_DOWN, engine.shut_down()).await;
+    end_everything(Duration::from_millis(500)).await;
+    drop(occupied);
+    done
+}
+
+async fn drive(
+    engine: &mut Engine,
+    (session, mut result): (&SessionId, oneshot::Receiver<TaskResult>),
+    signals: &mut Signals,
+    tell: &mut dyn FnMut(&str),
+) -> Result<TaskResult, EngineError> {
+    loop {
+        for record in engine.take_recorded() {
+            if let Event::TaskNews { news, .. } = &record.event
+                && let Some(line) = in_a_line(news)
+            {
+                tell(&line);
+            }
+        }
+        engine.take_deltas();
+        if let Ok(result) = result.try_recv() {
+            return Ok(result);
+        }
+        tokio::select! {
+            biased;
+            name = signals.next() => {
+                engine.stop_child(session, &format!("interrupted by {name}"));
+            }
+            inward = engine.next() => engine.take(inward)?,
+        }
+    }
+}
+
+fn in_a_line(news: &News) -> Option<String> {
+    match news {
+        News::ToolStarted { tool, title, .. } => Some(format!("  {tool}: {title}")),
+        News::CallDenied { tool, reason } => Some(format!("  {tool} was refused: {reason}")),
+        News::Retrying { reason } => Some(format!("  the CLI tries again: {reason}")),
+        News::Notice { text } => Some(format!("  {text}")),
+        News::Text { .. }
+        | News::Thinking { .. }
+        | News::ToolEnded { .. }
+        | News::FilesChanged { .. }
+        | News::Silent { .. }
+        | News::Unknown { .. }
+        | News::Malformed { .. } => None,
+    }
+}
+
+async fn by_instance(
+    layout: &Layout,
+    held: Held,
+    given: Given,
+    mut signals: Signals,
+) -> Result<TaskResult, Refusal> {
+    let text = serde_json::to_string(&given).map_err(refused)?;
+    let told = ask(layout, &held, GIVE, text).await?;
+    let session: SessionId = told
+        .get("task_id")
+        .and_then(Value::as_str)
+        .map(SessionId::new)
+        .ok_or_else(|| Refusal::error("the instance here does not say what it began", ""))?;
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            _ = signals.next() => drop(ask(layout, &held, STOP, session.to_string()).await?),
+            _ = looks.tick() => {}
+        }
+        // In this order: an instance that has gone may have written the result before it went.
+        let is_there = InstanceLock::holder(layout)?.is_some_and(|now| now.pid == held.pid);
+        if let Some(result) = result_of(layout, &session)? {
+            return Ok(result);
+        }
+        if !is_there {
+            return Err(Refusal::error(
+                "the instance that did the task has ended",
+                format!("`agent-collab task --id {session} …` goes on with it"),
+            ));
+        }
+    }
+}
+
+/// What became of the last task of a child, once it is over.
+fn result_of(layout: &Layout, session: &SessionId) -> Result<Option<TaskResult>, Refusal> {
+    let stored = sessions::stored(layout, session)?;
+    let result = stored
+        .as_ref()
+        .and_then(|stored| stored.pointer("/task/result"));
+    let result = result.filter(|result| !result.is_null()).cloned();
+    result
+        .map(serde_json::from_value)
+        .transpose()
+        .map_err(|error| Refusal::error(format!("the result cannot be read: {error}"), ""))
+}
+
+/// Asks the instance that runs here for something about its children, and gives what it told.
+pub(super) async fn ask(
+    layout: &Layout,
+    held: &Held,
+    command: &str,
+    text: String,
+) -> Result<Value, Refusal> {
+    let request = Request {
+        command: command.to_owned(),
+        text,
+    };
+    let answer = socket::send(layout, held.pid, &request).await;
+    let answer = answer.map_err(|error: io::Error| {
+        Refusal::error(
+            format!("the instance here ({held}) cannot be asked: {error}"),
+            "give the task on its screen by /task, or end it first",
+        )
+    })?;
+    match answer.accepted {
+        true => Ok(answer.told.unwrap_or_default()),
+        false => Err(refused(answer.why.unwrap_or_default())),
+    }
+}
+
+/// Tells whether a request from outside is about tasks.
+pub fn is_about_tasks(request: &Request) -> bool {
+    [GIVE, STOP, DELETE].contains(&request.command.as_str())
+}
+
+/// Carries a request about tasks out on the run that is open, and answers it.
+///
+/// # Errors
+/// The record of the run cannot be kept.
+pub fn carry_out(asked: Asked, engine: Option<&mut Engine>) -> Result<(), EngineError> {
+    let Some(engine) = engine else {
+        asked.answer(Err(
+            "no run is open on this screen; give it a goal first, or close it and \
+                          the task is done by itself"
+                .to_owned(),
+        ));
+        return Ok(());
+    };
+    match asked.request.command.as_str() {
+        STOP => {
+            let session = SessionId::new(&asked.request.text);
+            let stopped = engine.stop_child(&session, "stopped by the user");
+            let why = || format!("no task {session} is being done");
+            asked.answer(stopped.then_some(()).ok_or_else(why));
+        }
+        DELETE => {
+            let deleted = engine.delete_child(&SessionId::new(&asked.request.text))?;
+            asked.answer(deleted.map_err(|why| why.to_string()));
+        }
+        _ => {
+            let given: Given = match serde_json::from_str(&asked.request.text) {
+                Ok(given) => given,
+                Err(error) => {
+                    asked.answer(Err(format!("that is no task: {error}")));
+                    return Ok(());
+                }
+            };
+            match engine.start_task(given.ask())? {
+                Ok((session, _)) => asked.answer_with(json!({ "task_id": session })),
+                Err(why) => asked.answer(Err(why.to_string())),
+            }
+        }
+    }
+    Ok(())
+}

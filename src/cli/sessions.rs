@@ -1,0 +1,140 @@
+//! `agent-collab sessions`: the conversations that lie here, of roles and of tasks.
+//!
+//! Looking locks and changes nothing; only sessions of tasks can be deleted by themselves.
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::sessions::{self, id_of};
+use crate::app::start::{Refusal, Wishes, find_root, layout, load_config};
+use crate::domain::ids::{At, SessionId};
+use crate::engine::git::GitSettings;
+use crate::store::sessions as stored;
+use crate::store::{Layout, instant};
+use crate::text::{clean, clean_json_line};
+
+use super::ChoiceArgs;
+
+/// Arguments of `agent-collab sessions`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A session is one conversation with one agent. Those of roles go with their run; those of tasks are kept for \
+                  limits.keep_sessions_days and can be gone on with by `agent-collab task --id`."
+)]
+pub struct SessionsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: SessionsSub,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// What is done with sessions.
+#[derive(Debug, Subcommand)]
+pub enum SessionsSub {
+    /// Lists them, the oldest first
+    List {
+        /// Prints JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows one with all that was said in it
+    Show {
+        /// Its id, or the beginning of it
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Prints JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Deletes the session of a task
+    Delete {
+        /// Its id, or the beginning of it
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Deletes the sessions of tasks that are older than limits.keep_sessions_days
+    Prune,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is no such session, or it cannot be read or deleted.
+pub async fn run(args: SessionsArgs) -> Result<u8, Refusal> {
+    let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
+    let text = match &args.command {
+        SessionsSub::List { json } => {
+            let sessions = stored::list(&layout_here(&args).await?)?;
+            match json {
+                true => as_json(&Value::Array(sessions)),
+                false => sessions.iter().map(in_a_line).collect(),
+            }
+        }
+        SessionsSub::Show { id, json } => {
+            let layout = layout_here(&args).await?;
+            let session = sessions::find(&layout, id)?;
+            shown(&layout, session, *json)?
+        }
+        SessionsSub::Delete { id } => {
+            format!("deleted {}\n", sessions::delete(&wishes, id).await?)
+        }
+        SessionsSub::Prune => format!("{} session(s) deleted\n", sessions::prune(&wishes).await?),
+    };
+    Ok(match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    })
+}
+
+async fn layout_here(args: &SessionsArgs) -> Result<Layout, Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, _) = find_root(&super::cwd()?, settings).await?;
+    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    layout(&root, &loaded.config)
+}
+
+fn as_json(value: &Value) -> String {
+    format!("{}\n", clean_json_line(&value.to_string()))
+}
+
+fn in_a_line(session: &Value) -> String {
+    let word = |key: &str| clean(session[key].as_str().unwrap_or_default());
+    let (kind, title) = match session["kind"].as_str() {
+        Some(_) => (word("status"), word("title")),
+        None => ("role".to_owned(), word("last_user_agent")),
+    };
+    let since = session["created"]
+        .as_i64()
+        .map(|at| instant::to_text(At(at)));
+    format!(
+        "{}  {kind:<9}  {:<8}  {:<24}  {title}\n",
+        clean(id_of(session)),
+        word("adapter"),
+        since.unwrap_or_default(),
+    )
+}
+
+fn shown(layout: &Layout, mut session: Value, json: bool) -> Result<String, Refusal> {
+    let id = SessionId::new(id_of(&session));
+    let messages = stored::messages(layout, &id)?;
+    if json {
+        session["messages"] = Value::Array(messages);
+        return Ok(as_json(&session));
+    }
+    let mut text = in_a_line(&session);
+    for message in &messages {
+        let word = |key: &str| message[key].as_str().unwrap_or_default();
+        text.push_str(&format!(
+            "\n── {} ({})\n{}\n",
+            clean(word("role")),
+            clean(word("agent")),
+            clean(word("text").trim_end())
+        ));
+    }
+    Ok(text)
+}

@@ -1,0 +1,102 @@
+//! `agent-collab task`: gives one task to an agent and waits for what it says.
+//!
+//! Through the instance that runs here, so that its limits and its screen hold for it; else by itself.
+
+use std::io::{self, Write};
+
+use clap::Args;
+
+use crate::app::start::{Asks, Refusal, Wishes};
+use crate::app::tasks::{self, Given};
+use crate::domain::ids::SessionId;
+use crate::domain::task::{TaskResult, TaskStatus};
+use crate::text::{clean, clean_json_line};
+
+use super::ChoiceArgs;
+use super::run::OnAskArg;
+
+/// Arguments of `agent-collab task`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "The agent works alone, in a session of its own, and changes nothing in the repository. What it says last is \
+                  the result.\n\n\
+                  Exit codes: 0 completed, 1 not completed, and why.\n\n\
+                  Examples:\n  agent-collab task --agent explore \"list the public functions\"\n  \
+                  agent-collab task --agent explore --id ses_… \"and where are they tested?\""
+)]
+pub struct TaskArgs {
+    /// Which agent does it; `agent-collab agents --mode subagent` lists them
+    #[arg(long, value_name = "NAME")]
+    pub agent: String,
+    /// What is to be done
+    #[arg(value_name = "TEXT", required = true)]
+    pub prompt: Vec<String>,
+    /// What it is about, in three to five words; made of TEXT where it is left out
+    #[arg(long, value_name = "WORDS")]
+    pub description: Option<String>,
+    /// Goes on with an earlier task, by its id
+    #[arg(long, value_name = "TASK_ID")]
+    pub id: Option<String>,
+    /// What happens to a call of the agent's that needs a person, where no instance runs
+    #[arg(long, value_name = "WHAT", default_value = "deny")]
+    pub on_ask: OnAskArg,
+    /// Prints the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The task was not begun, or nobody knows how it ended.
+pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
+    let wishes = Wishes {
+        asks: match args.on_ask {
+            OnAskArg::Deny => Asks::Deny,
+            OnAskArg::AllowRules => Asks::AllowRules,
+        },
+        ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
+    };
+    let given = Given {
+        agent: args.agent,
+        prompt: args.prompt.join(" "),
+        description: args.description.unwrap_or_default(),
+        task_id: args.id.map(SessionId::new),
+    };
+    // What the agent does is told beside the result, so that the result alone can be read by a program.
+    let mut tell = |line: &str| drop(writeln!(io::stderr(), "{}", clean(line)));
+    let result = tasks::run(&wishes, given, &mut tell).await?;
+    let text = match args.json {
+        true => as_json(&result)?,
+        false => in_words(&result),
+    };
+    let code = match result.end.status() {
+        TaskStatus::Completed => 0,
+        _ => 1,
+    };
+    Ok(match writeln!(io::stdout(), "{text}") {
+        Ok(()) => code,
+        Err(_) => 1,
+    })
+}
+
+fn as_json(result: &TaskResult) -> Result<String, Refusal> {
+    let text = serde_json::to_string(result);
+    let text = text.map_err(|error| Refusal::error(error, ""))?;
+    Ok(clean_json_line(&text))
+}
+
+fn in_words(result: &TaskResult) -> String {
+    let seconds = result.duration_ms / 1000;
+    format!(
+        "{}\n\n{} by {} in {seconds} s with {} call(s); go on with --id {}",
+        clean(result.end.text()),
+        result.end.status().name(),
+        clean(&result.agent),
+        result.tool_calls,
+        result.task_id
+    )
+}

@@ -1,0 +1,150 @@
+//! The child sessions of a run: who was given which task, and what became of it.
+//!
+//! Refuses to know roles' turns: a child changes nothing in the workflow, and the workflow waits for none.
+
+use super::State;
+use crate::domain::effect::{Effect, Expiry};
+use crate::domain::event::News;
+use crate::domain::ids::{At, SessionId, TurnId};
+use crate::domain::task::{Child, Report, TaskOrder, TaskResult, TaskStatus, Waits};
+
+pub(super) fn on_started(state: &mut State, at: At, order: &TaskOrder) -> Vec<Effect> {
+    match find(state, &order.session) {
+        Some(child) if child.is_running() => {}
+        Some(child) => {
+            let (external_id, n_tasks) = (child.external_id.take(), child.n_tasks + 1);
+            *child = Child {
+                external_id,
+                n_tasks,
+                ..fresh(at, order)
+            };
+        }
+        None => state.children.push(fresh(at, order)),
+    }
+    Vec::new()
+}
+
+fn fresh(at: At, order: &TaskOrder) -> Child {
+    Child {
+        order: order.clone(),
+        external_id: None,
+        status: TaskStatus::Running,
+        given_at: at,
+        began_at: None,
+        tool_calls: 0,
+        n_tasks: 1,
+        doing: None,
+        took_ms: None,
+        report: Report::Given,
+    }
+}
+
+fn find<'a>(state: &'a mut State, session: &SessionId) -> Option<&'a mut Child> {
+    let mut children = state.children.iter_mut();
+    children.find(|child| child.id() == session)
+}
+
+pub(super) fn on_began(state: &mut State, at: At, session: &SessionId) -> Vec<Effect> {
+    if let Some(child) = find(state, session).filter(|child| child.is_running()) {
+        child.began_at.get_or_insert(at);
+    }
+    Vec::new()
+}
+
+pub(super) fn on_opened(state: &mut State, session: &SessionId, external_id: &str) -> Vec<Effect> {
+    if let Some(child) = find(state, session) {
+        child.external_id = Some(external_id.to_owned());
+    }
+    Vec::new()
+}
+
+pub(super) fn on_news(state: &mut State, session: &SessionId, news: &News) -> Vec<Effect> {
+    if let (Some(child), News::ToolStarted { tool, title, .. }) = (find(state, session), news) {
+        child.tool_calls += 1;
+        child.doing = Some(format!("{tool} {title}"));
+    }
+    Vec::new()
+}
+
+/// What it still asked for is not answered any more.
+pub(super) fn on_ended(state: &mut State, result: &TaskResult) -> Vec<Effect> {
+    let Some(child) = find(state, &result.task_id).filter(|child| child.is_running()) else {
+        return Vec::new();
+    };
+    child.status = result.end.status();
+    child.tool_calls = result.tool_calls;
+    child.took_ms = Some(result.duration_ms);
+    child.doing = None;
+    let is_told = child.order.parent.is_none() || child.order.waits == Waits::Foreground;
+    child.report = match is_told {
+        true => Report::Given,
+        false => Report::Due,
+    };
+    let turn = child.order.turn.clone();
+    let approvals: Vec<_> = state
+        .approvals
+        .extract_if(.., |approval| approval.turn == turn)
+        .collect();
+    match approvals.is_empty() {
+        true => Vec::new(),
+        false => vec![Effect::ExpireApprovals {
+            approvals,
+            why: Expiry::TurnEnded,
+        }],
+    }
+}
+
+pub(super) fn on_sent_on(state: &mut State, session: &SessionId) -> Vec<Effect> {
+    if let Some(child) = find(state, session).filter(|child| child.is_running()) {
+        child.order.waits = Waits::Background;
+    }
+    Vec::new()
+}
+
+pub(super) fn on_reported(state: &mut State, session: &SessionId) -> Vec<Effect> {
+    if let Some(child) = find(state, session) {
+        child.report = Report::Given;
+    }
+    Vec::new()
+}
+
+/// A session that is being worked in stays.
+pub(super) fn on_deleted(state: &mut State, session: &SessionId) -> Vec<Effect> {
+    state
+        .children
+        .retain(|child| child.id() != session || child.is_running());
+    Vec::new()
+}
+
+/// Tells whether a call is a child's whose task is being done.
+pub(super) fn is_at(state: &State, turn: &TurnId) -> bool {
+    let mut running = state.children.iter().filter(|child| child.is_running());
+    running.any(|child| child.order.turn == *turn)
+}
+
+/// Stops all that runs.
+pub(super) fn stop_all(state: &State) -> Vec<Effect> {
+    stop(state, |_| true)
+}
+
+/// Stops what a session waits for whose turn is over.
+pub(super) fn stop_awaited(state: &State, parent: &SessionId) -> Vec<Effect> {
+    stop(state, |child| {
+        child.order.waits == Waits::Foreground && child.order.parent.as_ref() == Some(parent)
+    })
+}
+
+fn stop(state: &State, which: impl Fn(&Child) -> bool) -> Vec<Effect> {
+    let running = state.children.iter().filter(|child| child.is_running());
+    let stopped: Vec<SessionId> = running
+        .filter(|child| which(child))
+        .map(|child| child.id().clone())
+        .collect();
+    match stopped.is_empty() {
+        true => Vec::new(),
+        false => vec![Effect::StopChildren(stopped)],
+    }
+}
+
+#[cfg(test)]
+mod tests;

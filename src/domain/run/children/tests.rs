@@ -1,0 +1,167 @@
+//! Children beside a run: any sequence of what happens to them leaves the workflow as it is.
+
+use proptest::prelude::*;
+
+use super::super::{Run, SCHEMA};
+use super::*;
+use crate::domain::event::{Approval, Created, Event, Settings};
+use crate::domain::ids::{RequestId, RunId};
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::task::{TaskEnd, depth};
+use crate::permission::Keeping;
+
+const AT: At = At(1_000);
+
+fn run() -> Run {
+    let session = |id: &str| (SessionId::new(id), "codex".to_owned());
+    let created = Created {
+        schema: SCHEMA,
+        run: RunId::new("run_1"),
+        gate: Gate::Manual,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: 5,
+            stall_limit: 2,
+            auto_approve: false,
+            max_fix_turns: 2,
+        },
+        planner: session("ses_planner"),
+        reviewer: Some(session("ses_reviewer")),
+    };
+    Run::new(AT, &created)
+}
+
+fn order(child: u8, waits: Waits) -> TaskOrder {
+    let parents = [None, Some("ses_planner"), Some("ses_reviewer")];
+    TaskOrder {
+        session: SessionId::new(format!("ses_{child}")),
+        parent: parents[usize::from(child) % 3].map(SessionId::new),
+        n: u32::from(child),
+        agent: "explore".to_owned(),
+        description: "looks around".to_owned(),
+        adapter: "codex".to_owned(),
+        model: None,
+        waits,
+        turn: TurnId::new(format!("ses_{child}.1")),
+    }
+}
+
+fn ended(child: u8) -> Event {
+    Event::TaskEnded(TaskResult {
+        task_id: SessionId::new(format!("ses_{child}")),
+        agent: "explore".to_owned(),
+        end: TaskEnd::said(if child == 3 { "" } else { "found" }),
+        tool_calls: 1,
+        duration_ms: 5,
+    })
+}
+
+fn asked(child: u8) -> Event {
+    Event::ApprovalAsked(Approval {
+        request: RequestId::new(format!("ses_{child}/1")),
+        turn: TurnId::new(format!("ses_{child}.1")),
+        permission: "read".to_owned(),
+        targets: vec![".env".to_owned()],
+        reason: None,
+        why: None,
+        offers: Vec::new(),
+        keeping: Keeping::Never,
+        profile: "explore".to_owned(),
+        child: None,
+    })
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    (0..9_u8, 0..6_u8).prop_map(|(what, child)| {
+        let session = SessionId::new(format!("ses_{child}"));
+        match what {
+            0 => Event::TaskStarted(order(child, Waits::Foreground)),
+            1 => Event::TaskStarted(order(child, Waits::Background)),
+            2 => Event::TaskBegan { session },
+            3 => ended(child),
+            4 => asked(child),
+            5 => Event::TaskSentOn { session },
+            6 => Event::TaskReported { session },
+            7 => Event::ChildDeleted { session },
+            _ => Event::TaskOpened {
+                session,
+                external_id: "x".to_owned(),
+            },
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_happens_to_children_moves_the_workflow(events in proptest::collection::vec(event(), 0..60)) {
+        let mut run = run();
+        let mut before = run.state().clone();
+        for event in &events {
+            for effect in run.step(AT, event) {
+                let expires = matches!(effect, Effect::ExpireApprovals { .. });
+                prop_assert!(expires, "{effect:?}");
+            }
+        }
+        let state = run.state();
+        for child in &state.children {
+            prop_assert!(depth(&state.children, child.id()).is_some_and(|depth| depth == 1));
+        }
+        // Who waits for an answer is at work.
+        for approval in &state.approvals {
+            prop_assert!(is_at(state, &approval.turn));
+        }
+        (before.children, before.approvals) = (state.children.clone(), state.approvals.clone());
+        prop_assert_eq!(&before, state);
+        let text = serde_json::to_string(&run).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run);
+    }
+}
+
+#[test]
+fn a_turn_takes_what_it_waited_for_along_and_the_end_of_the_program_takes_all() {
+    let mut run = run();
+    for (child, waits) in [
+        (1, Waits::Foreground),
+        (4, Waits::Background),
+        (2, Waits::Foreground),
+    ] {
+        run.step(AT, &Event::TaskStarted(order(child, waits)));
+    }
+    let stopped = |effects: &[Effect]| match effects {
+        [Effect::StopChildren(stopped)] => {
+            let ids = stopped.iter().map(ToString::to_string);
+            ids.collect::<Vec<_>>().join(" ")
+        }
+        other => format!("{other:?}"),
+    };
+    let of_planner = stop_awaited(run.state(), &SessionId::new("ses_planner"));
+    assert_eq!(stopped(&of_planner), "ses_1");
+    run.step(AT, &ended(4));
+    let reports: Vec<_> = run.state().children.iter().map(|c| c.report).collect();
+    assert_eq!(reports, [Report::Given, Report::Due, Report::Given]);
+    let left = Event::Left {
+        reason: "you left".to_owned(),
+    };
+    assert_eq!(stopped(&run.step(AT, &left)), "ses_1 ses_2");
+}
+
+#[test]
+fn a_session_that_is_gone_on_with_keeps_its_conversation() {
+    let mut run = run();
+    run.step(AT, &Event::TaskStarted(order(1, Waits::Foreground)));
+    let session = SessionId::new("ses_1");
+    let opened = Event::TaskOpened {
+        session: session.clone(),
+        external_id: "at the CLI".to_owned(),
+    };
+    run.step(AT, &opened);
+    // While it runs nothing takes its place and nothing takes it away.
+    run.step(AT, &Event::TaskStarted(order(1, Waits::Background)));
+    run.step(AT, &Event::ChildDeleted { session });
+    assert_eq!(run.state().children[0].n_tasks, 1);
+    run.step(AT, &ended(1));
+    run.step(AT, &Event::TaskStarted(order(1, Waits::Foreground)));
+    let child = &run.state().children[0];
+    assert_eq!((child.n_tasks, child.status), (2, TaskStatus::Running));
+    assert_eq!(child.external_id.as_deref(), Some("at the CLI"));
+}

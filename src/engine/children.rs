@@ -1,0 +1,303 @@
+//! Child sessions: tasks given to agents of their own, beside the roles' turns and without a word in the workflow.
+//!
+//! One piece of work each ([`errand`]), for which the controller gives places out. What a child asks for goes the way
+//! of every call, under its own rules and the run's floors ([`calls`]). Refuses to know who shows any of it.
+
+mod calls;
+pub mod controller;
+mod errand;
+mod files;
+mod prompt;
+mod removing;
+mod start;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::{AdapterEvent, Order};
+use crate::domain::event::{Event, News};
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::task::{Child, TaskEnd, TaskOrder, TaskResult};
+use crate::permission::repetition::Calls;
+use crate::store::{StoreError, Tampered};
+
+use super::live::{Ask, Told};
+use super::setup::Setup;
+use super::{Engine, EngineError, INBOX, Mailbox, failed, news};
+use controller::Controller;
+
+pub use removing::NotDeleted;
+pub use start::{Caller, TaskAsk, TaskRefused};
+
+/// The children of a run whose tasks are being done.
+pub(super) struct Children {
+    controller: Controller,
+    at_work: BTreeMap<SessionId, AtTask>,
+    said: Mailbox<(SessionId, Said)>,
+}
+
+/// A child whose task waits for a place or is being done.
+struct AtTask {
+    order: TaskOrder,
+    asks: mpsc::Sender<Ask>,
+    cancel: CancellationToken,
+    /// The last calls of its agent.
+    calls: Calls,
+    /// Tools that its CLI was started without.
+    removed: &'static [&'static str],
+    /// Why it was stopped, where it was.
+    stopped: Option<String>,
+    /// Whoever waits for its end.
+    waiters: Vec<oneshot::Sender<TaskResult>>,
+}
+
+/// What a child's work tells.
+#[derive(Debug)]
+pub enum Said {
+    /// It got its place.
+    Began,
+    /// Its conversation told something.
+    Told(Told),
+    /// It is over, nothing of it is left, and the program's own files were compared.
+    Ended {
+        /// How.
+        end: TaskEnd,
+        /// How long it took.
+        took: Duration,
+        /// What differed and was restored.
+        tampered: Result<Vec<Tampered>, StoreError>,
+    },
+}
+
+impl Children {
+    /// None yet; the places are the configuration's.
+    pub(super) fn new(setup: &Setup) -> Self {
+        let limits = &setup.config.limits;
+        Self {
+            controller: Controller::new(
+                limits.max_children,
+                limits.per_adapter,
+                setup.config.adapters.keys(),
+            ),
+            at_work: BTreeMap::new(),
+            said: mpsc::channel(INBOX),
+        }
+    }
+
+    /// Waits for what a child's work tells next. Cancel safe.
+    pub(super) async fn next(&mut self) -> (SessionId, Said) {
+        match self.said.1.recv().await {
+            Some(said) => said,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The child that a request is of, and the request as its CLI named it.
+    fn whose(&self, request: &RequestId) -> Option<(&AtTask, RequestId)> {
+        let (session, own) = request.as_str().split_once('/')?;
+        let at_task = self.at_work.get(&SessionId::new(session))?;
+        Some((at_task, RequestId::new(own)))
+    }
+}
+
+/// The name of a child's request among those of all sessions.
+fn request_of(session: &SessionId, own: &RequestId) -> RequestId {
+    RequestId::new(format!("{session}/{own}"))
+}
+
+impl Engine {
+    /// A child session of this run.
+    pub fn child(&self, session: &SessionId) -> Option<&Child> {
+        let mut children = self.state().children.iter();
+        children.find(|child| child.id() == session)
+    }
+
+    pub(super) fn on_said(&mut self, session: SessionId, said: Said) -> Result<(), EngineError> {
+        match said {
+            Said::Began => self.feed(Event::TaskBegan { session }),
+            Said::Told(told) => self.on_child_told(session, told),
+            Said::Ended {
+                end,
+                took,
+                tampered,
+            } => self.on_child_ended(session, end, took, tampered?),
+        }
+    }
+
+    fn on_child_told(&mut self, session: SessionId, told: Told) -> Result<(), EngineError> {
+        match told {
+            Told::Event(event) => self.on_child_event(session, event),
+            Told::Silent(since, why) => {
+                let news = News::Silent {
+                    seconds: since.as_secs(),
+                    verdict: Some(why),
+                };
+                self.feed(Event::TaskNews { session, news })
+            }
+            Told::RawFailed(error) => self.feed(failed("keep the raw stream", error)),
+            Told::Started(_) | Told::Gone => Ok(()),
+        }
+    }
+
+    fn on_child_event(
+        &mut self,
+        session: SessionId,
+        event: AdapterEvent,
+    ) -> Result<(), EngineError> {
+        if let Some(news) = news::of(&event) {
+            return self.feed(Event::TaskNews { session, news });
+        }
+        match event {
+            AdapterEvent::SessionOpened { external_id } => {
+                let external_id = news::line(&external_id);
+                let known = self.child(&session);
+                if known.and_then(|child| child.external_id.as_ref()) != Some(&external_id) {
+                    let opened = session.clone();
+                    self.feed(Event::TaskOpened {
+                        session: opened,
+                        external_id,
+                    })?;
+                }
+                self.save_child(&session, None)
+            }
+            asked @ (AdapterEvent::Asked { .. } | AdapterEvent::Weighed { .. }) => {
+                self.on_child_asked(&session, asked)
+            }
+            AdapterEvent::Questioned { request, .. } => {
+                // A child has nobody to talk to: its prompt says so.
+                self.order_child(&session, Order::AnswerQuestions(request, None));
+                Ok(())
+            }
+            AdapterEvent::RequestWithdrawn { request } => {
+                self.on_withdrawn(request_of(&session, &request))
+            }
+            _for_the_views_of_roles_alone => Ok(()),
+        }
+    }
+
+    fn on_child_ended(
+        &mut self,
+        session: SessionId,
+        end: TaskEnd,
+        took: Duration,
+        tampered: Vec<Tampered>,
+    ) -> Result<(), EngineError> {
+        let Some(at_task) = self.children.at_work.remove(&session) else {
+            return Ok(());
+        };
+        self.tell_tampered(&tampered)?;
+        let end = match (end, at_task.stopped) {
+            (TaskEnd::Cancelled { .. }, Some(error)) => TaskEnd::Cancelled { error },
+            (end, _) => cleaned(end),
+        };
+        let result = self.end_task(&at_task.order, end, took)?;
+        for waiter in at_task.waiters {
+            // Who waited may be gone.
+            let _gone = waiter.send(result.clone());
+        }
+        Ok(())
+    }
+
+    /// Records a task's end, in the child's own files as well.
+    fn end_task(
+        &mut self,
+        order: &TaskOrder,
+        end: TaskEnd,
+        took: Duration,
+    ) -> Result<TaskResult, EngineError> {
+        let tool_calls = self.child(&order.session).map_or(0, |c| c.tool_calls);
+        let result = TaskResult {
+            task_id: order.session.clone(),
+            agent: order.agent.clone(),
+            end,
+            tool_calls,
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        };
+        self.feed(Event::TaskEnded(result.clone()))?;
+        if let TaskEnd::Completed { summary } = &result.end {
+            self.append_answer(order, summary)?;
+        }
+        self.save_child(&order.session, Some(&result))?;
+        Ok(result)
+    }
+
+    /// Stops the task of a child; `false` where none is being done.
+    pub fn stop_child(&mut self, session: &SessionId, why: &str) -> bool {
+        match self.children.at_work.get_mut(session) {
+            Some(at_task) => {
+                at_task.stopped.get_or_insert_with(|| news::line(why));
+                at_task.cancel.cancel();
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub(super) fn stop_children(&mut self, sessions: &[SessionId]) {
+        for session in sessions {
+            self.stop_child(session, "who gave the task does not wait for it any more");
+        }
+    }
+
+    /// Says of tasks that were under way when an earlier program ended that they are cancelled.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn settle_children(&mut self) -> Result<(), EngineError> {
+        let children = self.state().children.iter();
+        let dead: Vec<TaskOrder> = children
+            .filter(|child| child.is_running() && !self.children.at_work.contains_key(child.id()))
+            .map(|child| child.order.clone())
+            .collect();
+        for order in dead {
+            let error = "the program ended; the task can be gone on with".to_owned();
+            self.end_task(&order, TaskEnd::Cancelled { error }, Duration::ZERO)?;
+        }
+        Ok(())
+    }
+
+    /// Ends all children and records how they ended; afterwards no process, place or folder of theirs is left.
+    pub(super) async fn end_children(&mut self) {
+        let all: Vec<SessionId> = self.children.at_work.keys().cloned().collect();
+        for session in &all {
+            self.stop_child(session, "the program ended; the task can be gone on with");
+        }
+        let controller = self.children.controller.clone();
+        tokio::join!(controller.drain(Duration::ZERO), self.hear_the_last());
+    }
+
+    async fn hear_the_last(&mut self) {
+        while !self.children.at_work.is_empty() {
+            let (session, said) = self.children.next().await;
+            // What it still asks for is declined by nobody: its process is being ended.
+            let ended = matches!(said, Said::Ended { .. });
+            if ended && let Err(error) = self.on_said(session.clone(), said) {
+                tracing::error!(%error, "the end of a task is not recorded");
+                self.children.at_work.remove(&session);
+            }
+        }
+    }
+
+    fn order_child(&self, session: &SessionId, order: Order) {
+        let asks = self.children.at_work.get(session).map(|task| &task.asks);
+        if asks.is_none_or(|asks| asks.try_send(Ask::Order(order)).is_err()) {
+            tracing::warn!("an answer found no child that waits for it");
+        }
+    }
+}
+
+/// What an agent said, fit to be kept and shown.
+fn cleaned(end: TaskEnd) -> TaskEnd {
+    match end {
+        TaskEnd::Completed { summary } => TaskEnd::said(&news::block(&summary)),
+        TaskEnd::Failed { error } => TaskEnd::Failed {
+            error: news::block(&error),
+        },
+        end @ (TaskEnd::Declined { .. } | TaskEnd::Timeout { .. } | TaskEnd::Cancelled { .. }) => {
+            end
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What a child wants to do: the one decision, under its own rules and the floors of the run.
+//!
+//! What waits for a person waits in the one queue, with the child's path. Refuses to decide by itself.
+
+use std::sync::Arc;
+
+use super::{AtTask, request_of};
+use crate::adapter::{AdapterEvent, Decision as Answer, Order};
+use crate::domain::event::Event;
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::task::MAX_DEPTH;
+use crate::domain::turn::Role;
+use crate::engine::answering::{Patience, approval, deny, paths_of};
+use crate::engine::asking::{Asking, Circumstances, hidden_tools};
+use crate::engine::granting::{Seat, Waiting};
+use crate::engine::{Engine, EngineError};
+use crate::permission::{Approved, Call, Context, Lineage, PhaseAccess, decide};
+
+impl Engine {
+    /// Takes a child's call to the decision and answers its CLI, or leaves it to the user.
+    pub(super) fn on_child_asked(
+        &mut self,
+        session: &SessionId,
+        asked: AdapterEvent,
+    ) -> Result<(), EngineError> {
+        let patience = match &asked {
+            AdapterEvent::Weighed { .. } => Patience::Short,
+            _ => Patience::Long,
+        };
+        let Some(asking) = Asking::of(asked) else {
+            return Ok(());
+        };
+        let own = asking.request.clone();
+        let approved = self.approved_before()?;
+        let lineage = Lineage::Child {
+            session: Arc::new(self.setup.permissions.of_every_session()),
+        };
+        let at_task = self.children.at_work.get_mut(session);
+        let Some(at_task) = at_task.filter(|at_task| at_task.stopped.is_none()) else {
+            let answer = deny("the task was stopped");
+            self.order_child(session, Order::Answer(own, answer));
+            return Ok(());
+        };
+        let circumstances = asking.circumstances(&mut at_task.calls, lineage);
+        let turn = at_task.order.turn.clone();
+        let Some(context) =
+            self.context_of_child(session, (&asking.call, &circumstances), approved)
+        else {
+            return Ok(());
+        };
+        let decision = decide(&asking.call, &context);
+        let said = self.say(&decision, circumstances.repetition);
+        if said.is_none() && patience == Patience::Short {
+            self.order_child(session, Order::AskFirst(own));
+            return Ok(());
+        }
+        let request = request_of(session, &own);
+        let origin = self.path_of(session);
+        let asking = Asking {
+            request: request.clone(),
+            origin: Some(origin),
+            ..asking
+        };
+        let approval = approval(&asking, turn, context.profile, &decision);
+        let said = said.map(|said| said.about(&approval));
+        self.feed(Event::ApprovalAsked(approval))?;
+        match said {
+            Some(said) => self.answer(request, said, Vec::new()),
+            None => {
+                let Asking { call, changes, .. } = asking;
+                let seat = Seat::Child(session.clone());
+                let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
+                self.hold(request, waiting);
+                Ok(())
+            }
+        }
+    }
+
+    /// What the decision about a child's call rests on; `None` when its task is over.
+    pub(in crate::engine) fn context_of_child(
+        &self,
+        session: &SessionId,
+        (call, circumstances): (&Call, &Circumstances),
+        approvals: Vec<Approved>,
+    ) -> Option<Context> {
+        let at_task = self.children.at_work.get(session)?;
+        let AtTask { order, removed, .. } = at_task;
+        let root = &self.setup.root;
+        let permissions = &self.setup.permissions;
+        let rules = permissions.rules(&order.agent);
+        Some(Context {
+            paths: paths_of(root, call),
+            own: vec![self.journal.layout().workdir().to_path_buf()],
+            profile: order.agent.clone(),
+            hidden: hidden_tools(call, &rules, removed),
+            rules: Arc::new(rules),
+            mode: self.state().mode,
+            approvals,
+            lineage: circumstances.lineage.clone(),
+            repetition: circumstances.repetition,
+            safety: permissions.safety.clone(),
+            // It works in the user's own tree, in which only the steps of an execution write.
+            ..Context::new(PhaseAccess::BeforeExecute, root.clone())
+        })
+    }
+
+    /// Answers a request: a child's where it is one's, else that of the turn at work.
+    pub(in crate::engine) fn answer_request(&mut self, request: RequestId, answer: Answer) {
+        match self.children.whose(&request) {
+            Some((at_task, own)) => {
+                let session = at_task.order.session.clone();
+                self.order_child(&session, Order::Answer(own, answer));
+            }
+            None => self.order(Order::Answer(request, answer)),
+        }
+    }
+
+    /// Tells whether somebody still waits for the answer to a request.
+    pub(in crate::engine) fn is_awaited(&self, request: &RequestId) -> bool {
+        self.at_work.is_some() || self.children.whose(request).is_some()
+    }
+
+    /// The user let a child's circle pass: the next one is looked for anew.
+    pub(in crate::engine) fn forget_calls_of(&mut self, session: &SessionId) {
+        if let Some(at_task) = self.children.at_work.get_mut(session) {
+            at_task.calls.forget();
+        }
+    }
+
+    /// Whose child it is, in names: `planner ▸ explore#2`.
+    pub fn path_of(&self, session: &SessionId) -> String {
+        let mut names = Vec::new();
+        let mut at = session.clone();
+        loop {
+            let Some(child) = self.child(&at).filter(|_| names.len() <= MAX_DEPTH) else {
+                names.push(self.name_of(&at).to_owned());
+                break;
+            };
+            names.push(child.order.name());
+            match &child.order.parent {
+                Some(parent) => at = parent.clone(),
+                None => {
+                    names.push("you".to_owned());
+                    break;
+                }
+            }
+        }
+        names.reverse();
+        names.join(" ▸ ")
+    }
+
+    fn name_of(&self, session: &SessionId) -> &'static str {
+        let state = self.state();
+        let is = |role: &Role| state.session(*role).is_some_and(|own| own.id == *session);
+        let role = [Role::Planner, Role::Reviewer].into_iter().find(is);
+        role.map_or("an earlier session", Role::name)
+    }
+}

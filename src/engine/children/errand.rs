@@ -1,0 +1,269 @@
+//! One task from its place in the queue to its end: a conversation of its own, and nothing left of it afterwards.
+//!
+//! Refuses to know the run: what the agent says and asks is passed on, what it is answered comes in by the
+//! conversation's own queue.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::Said;
+use super::controller::{Controller, Ended, NotAdmitted, Tries};
+use crate::adapter::{AdapterEvent, Failure, FailureKind, TurnEnd};
+use crate::domain::ids::SessionId;
+use crate::domain::task::{NO_SUMMARY, TaskEnd};
+use crate::domain::turn::Role;
+use crate::engine::journal::Journal;
+use crate::engine::live::{Ask, Live, Parts, Told, TurnAsk};
+use crate::store::{Guard, StoreError};
+
+/// How many messages of a child's conversation may wait.
+const TOLD: usize = 64;
+/// What an agent is asked that ended without a word.
+const SUM_UP: &str = "Your last message was empty, and only your last message reaches who gave you the task. \
+                      Say now, without any further call, what you found or did.";
+
+/// One task with everything that it takes.
+pub(super) struct Errand {
+    pub(super) session: SessionId,
+    pub(super) adapter: String,
+    pub(super) controller: Controller,
+    pub(super) cancel: CancellationToken,
+    pub(super) limit: Duration,
+    pub(super) folder: Folder,
+    pub(super) parts: Parts,
+    pub(super) ask: TurnAsk,
+    pub(super) asks: (mpsc::Sender<Ask>, mpsc::Receiver<Ask>),
+    pub(super) said: mpsc::Sender<(SessionId, Said)>,
+    pub(super) guard: Guard,
+}
+
+/// A folder that goes with this value.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes it, empty.
+    pub(super) fn make(path: PathBuf) -> io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt;
+        let folder = Self(path);
+        folder.clear()?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder.0)?;
+        Ok(folder)
+    }
+
+    fn clear(&self) -> io::Result<()> {
+        match std::fs::remove_dir_all(&self.0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = self.clear() {
+            tracing::warn!(%error, "the folder of a child stays");
+        }
+    }
+}
+
+/// A conversation that is being had, from the side of who listens.
+struct Talk {
+    session: SessionId,
+    asks: mpsc::Sender<Ask>,
+    told: mpsc::Receiver<(Role, Told)>,
+    said: mpsc::Sender<(SessionId, Said)>,
+    /// The conversation's id at the CLI, once it told.
+    external_id: Option<String>,
+}
+
+impl Errand {
+    /// Does the task. Whatever becomes of it is told last, after all that it took is given back.
+    pub(super) async fn run(self) {
+        let (session, said, guard) = (self.session.clone(), self.said.clone(), self.guard.clone());
+        let (end, took) = self.end().await;
+        let checked = tokio::task::spawn_blocking(move || Journal::check(&guard)).await;
+        let tampered = checked.unwrap_or_else(|panicked| {
+            let source = io::Error::other(panicked.to_string());
+            let path = std::path::Path::new(".agent-collab");
+            Err(StoreError::io(
+                "compare with what was written",
+                path,
+                source,
+            ))
+        });
+        let ended = Said::Ended {
+            end,
+            took,
+            tampered,
+        };
+        // Nobody listens any more only when the program is about to end.
+        let _nobody = said.send((session, ended)).await;
+    }
+
+    async fn end(self) -> (TaskEnd, Duration) {
+        let admitted = match self.controller.admit(&self.adapter, &self.cancel).await {
+            Ok(admitted) => admitted,
+            Err(why) => return (not_begun(why), Duration::ZERO),
+        };
+        let _nobody = self.said.send((self.session.clone(), Said::Began)).await;
+        let (tell, told) = mpsc::channel(TOLD);
+        let (asks, asked) = self.asks;
+        let live = tokio::spawn(Live::new(self.parts, asked, tell).run());
+        let live = AbortOnDropHandle::new(live);
+        let mut talk = Talk {
+            session: self.session,
+            asks,
+            told,
+            said: self.said,
+            external_id: None,
+        };
+        let work = talk.task(self.ask);
+        let ended = admitted.run(self.limit, &self.cancel, work).await;
+        talk.end().await;
+        let _ended = live.await;
+        drop(self.folder);
+        (how(ended, self.limit), admitted.since())
+    }
+}
+
+impl Talk {
+    /// Has the task done; what can pass is tried again, and who says nothing is asked once more.
+    async fn task(&mut self, ask: TurnAsk) -> TaskEnd {
+        let mut ask = ask;
+        let mut tries = Tries::default();
+        let text = loop {
+            match self.turn(again(&ask, None, self.external_id.clone())).await {
+                Ok(text) => break text,
+                Err(end) => match tries.pause().filter(|_| may_pass(&end)) {
+                    Some(pause) => tokio::time::sleep(pause).await,
+                    None => return failed(end),
+                },
+            }
+        };
+        if !text.trim().is_empty() {
+            return TaskEnd::said(&text);
+        }
+        ask = again(&ask, Some(SUM_UP), self.external_id.clone());
+        match self.turn(ask).await {
+            Ok(text) => TaskEnd::said(&text),
+            Err(_) => TaskEnd::Failed {
+                error: NO_SUMMARY.to_owned(),
+            },
+        }
+    }
+
+    /// Has one turn; the agent's last words.
+    async fn turn(&mut self, ask: TurnAsk) -> Result<String, TurnEnd> {
+        let lost = || {
+            let lost = "the conversation ended in the middle of the task";
+            TurnEnd::Failed(Failure::new(FailureKind::Protocol, lost))
+        };
+        if self.asks.send(Ask::Turn(Box::new(ask))).await.is_err() {
+            return Err(lost());
+        }
+        while let Some((_, told)) = self.told.recv().await {
+            match told {
+                Told::Event(AdapterEvent::TurnEnded(TurnEnd::Completed { final_text })) => {
+                    return Ok(final_text);
+                }
+                Told::Event(AdapterEvent::TurnEnded(end)) => return Err(end),
+                Told::Gone => return Err(lost()),
+                told => {
+                    if let Told::Event(AdapterEvent::SessionOpened { external_id }) = &told {
+                        self.external_id = Some(external_id.clone());
+                    }
+                    let _nobody = self
+                        .said
+                        .send((self.session.clone(), Said::Told(told)))
+                        .await;
+                }
+            }
+        }
+        Err(lost())
+    }
+
+    /// Ends the conversation and waits until its process is gone; what it still says reaches nobody.
+    async fn end(mut self) {
+        let gone = async {
+            while let Some((_, told)) = self.told.recv().await {
+                if matches!(told, Told::Gone) {
+                    return;
+                }
+            }
+        };
+        // Side by side: it may wait to be heard before it hears.
+        let (_gone, ()) = tokio::join!(self.asks.send(Ask::End), gone);
+    }
+}
+
+/// The same turn once more, perhaps with other words, in the conversation that there is by now.
+fn again(ask: &TurnAsk, prompt: Option<&str>, external_id: Option<String>) -> TurnAsk {
+    let mut session = ask.session.clone();
+    session.external_id = external_id.or(session.external_id);
+    session.fresh_id = uuid::Uuid::new_v4().to_string();
+    let mut turn = ask.turn.clone();
+    turn.prompt = prompt.map_or(turn.prompt, str::to_owned);
+    TurnAsk {
+        session,
+        turn,
+        conversation: ask.conversation,
+        recovery: ask.recovery.clone(),
+        holder: ask.holder.clone(),
+        limit: ask.limit,
+        patience: ask.patience,
+    }
+}
+
+fn may_pass(end: &TurnEnd) -> bool {
+    match end {
+        TurnEnd::Failed(failure) => matches!(
+            failure.kind,
+            FailureKind::RateLimit | FailureKind::Service | FailureKind::Connection
+        ),
+        TurnEnd::Completed { .. } | TurnEnd::Interrupted => false,
+    }
+}
+
+fn failed(end: TurnEnd) -> TaskEnd {
+    match end {
+        TurnEnd::Failed(failure) => TaskEnd::Failed {
+            error: failure.message,
+        },
+        TurnEnd::Completed { .. } | TurnEnd::Interrupted => TaskEnd::Declined {
+            error: "a call of it was refused, and its turn ended with that".to_owned(),
+        },
+    }
+}
+
+fn not_begun(why: NotAdmitted) -> TaskEnd {
+    let error = match why {
+        NotAdmitted::Cancelled => "it was stopped before it began",
+        NotAdmitted::Closed => "the program ends and begins no task any more",
+    };
+    TaskEnd::Cancelled {
+        error: error.to_owned(),
+    }
+}
+
+fn how(ended: Ended<TaskEnd>, limit: Duration) -> TaskEnd {
+    match ended {
+        Ended::Done(end) => end,
+        Ended::TimedOut => TaskEnd::Timeout {
+            error: format!(
+                "it took longer than limits.task_timeout, {} s",
+                limit.as_secs()
+            ),
+        },
+        Ended::Cancelled => TaskEnd::Cancelled {
+            error: "it was stopped".to_owned(),
+        },
+    }
+}

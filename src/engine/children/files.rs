@@ -1,0 +1,95 @@
+//! A child's own files: its session as a whole, and its history, which begins with the system prompt and the task.
+//!
+//! Refuses to read them back: the run's own record says what a child is.
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::domain::ids::{At, SessionId};
+use crate::domain::session::Speaker;
+use crate::domain::task::{TaskOrder, TaskResult, Waits};
+use crate::engine::{Engine, EngineError};
+use crate::store::SessionFiles;
+use crate::text::clean;
+
+/// One message of a child's history.
+#[derive(Debug, Serialize)]
+struct Message {
+    id: String,
+    turn: String,
+    role: Speaker,
+    agent: String,
+    /// Whether this program wrote it.
+    synthetic: bool,
+    ts: At,
+    text: String,
+}
+
+impl Engine {
+    fn child_files(&self, session: &SessionId) -> SessionFiles {
+        self.journal.session_files(session)
+    }
+
+    /// Replaces the child's `session.json`.
+    pub(super) fn save_child(
+        &self,
+        session: &SessionId,
+        result: Option<&TaskResult>,
+    ) -> Result<(), EngineError> {
+        let Some(child) = self.child(session) else {
+            return Ok(());
+        };
+        let order = &child.order;
+        let whole = json!({
+            "id": session,
+            "run_id": self.state().run,
+            "parent_id": order.parent,
+            "kind": "task",
+            "title": order.title(),
+            "profile": order.agent,
+            "adapter": order.adapter,
+            "model": order.model,
+            "external_id": child.external_id,
+            "status": child.status,
+            "created": child.given_at,
+            "updated": self.journal.now(),
+            "task": {
+                "description": order.description,
+                "background": order.waits == Waits::Background,
+                "n_tasks": child.n_tasks,
+                "result": result,
+            },
+        });
+        Ok(self.child_files(session).save(&whole)?)
+    }
+
+    pub(super) fn append_system(&self, order: &TaskOrder, text: &str) -> Result<(), EngineError> {
+        self.append_child(order, Speaker::System, text)
+    }
+
+    pub(super) fn append_prompt(&self, order: &TaskOrder, text: &str) -> Result<(), EngineError> {
+        self.append_child(order, Speaker::User, text)
+    }
+
+    pub(super) fn append_answer(&self, order: &TaskOrder, text: &str) -> Result<(), EngineError> {
+        self.append_child(order, Speaker::Assistant, text)
+    }
+
+    fn append_child(
+        &self,
+        order: &TaskOrder,
+        role: Speaker,
+        text: &str,
+    ) -> Result<(), EngineError> {
+        let message = Message {
+            id: format!("msg_{}", uuid::Uuid::now_v7().simple()),
+            turn: order.turn.to_string(),
+            role,
+            agent: order.agent.clone(),
+            synthetic: role != Speaker::Assistant,
+            ts: self.journal.now(),
+            text: clean(text),
+        };
+        Ok(self.child_files(&order.session).append_message(&message)?)
+    }
+}

@@ -1,0 +1,46 @@
+//! What a child is told: who it is and what it may, then its task, and nothing of anybody else's conversation.
+//!
+//! Refuses to know how it reaches the agent.
+
+use crate::domain::task::TaskOrder;
+use crate::engine::setup::Setup;
+
+/// What every child is told of itself.
+const ALONE: &str = "\
+You are the agent `{agent}`. {description}
+
+You work alone on one task in the repository that is your working directory. You know nothing of the conversation of \
+whoever gave it to you, and whoever gave it sees nothing of yours but your last message: say in it all that matters, \
+with paths and line numbers, and what you could not find out. Nobody answers questions; where something is open, decide \
+what is most likely and say so. You may not change any file. Do not start other agents.";
+
+/// The first line of a child's prompt, by which it can be told.
+pub(super) fn header(order: &TaskOrder) -> String {
+    format!("[agent-collab task {}]", order.name())
+}
+
+/// The system prompt: the first entry of the child's history.
+pub(super) fn system(setup: &Setup, order: &TaskOrder) -> String {
+    let agent = &order.agent;
+    let profile = setup.permissions.profiles.find(agent).ok();
+    let description = profile.map_or("", |profile| profile.description.as_str());
+    let mut text = ALONE
+        .replace("{agent}", agent)
+        .replace("{description}", description);
+    if let Some(own) = setup.agent_prompts.get(agent) {
+        text.push_str(&format!("\n\n{}", own.trim()));
+    }
+    for (name, instructions) in &setup.instructions {
+        text.push_str(&format!("\n\n## {name}\n\n{}", instructions.trim()));
+    }
+    text
+}
+
+/// All that goes to the agent with a child's first task.
+pub(super) fn whole(order: &TaskOrder, system: &str, prompt: &str) -> String {
+    format!(
+        "{}\n\n[agent-collab agent {agent}]\n{system}\n[end of agent {agent}]\n\n{prompt}",
+        header(order),
+        agent = order.agent
+    )
+}

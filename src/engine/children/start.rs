@@ -1,0 +1,432 @@
+//! From a task as somebody words it to a child session at work, or to the reason why there is none.
+//!
+//! Refuses to know how the task reached the program.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::errand::{Errand, Folder};
+use super::{AtTask, prompt};
+use crate::adapter::{Access, SessionSpec, TurnSpec};
+use crate::domain::event::Event;
+use crate::domain::ids::{SessionId, TurnId};
+use crate::domain::task::{Child, MAX_DEPTH, TaskOrder, TaskResult, Waits, depth};
+use crate::domain::turn::Role;
+use crate::engine::asking::hidden_permissions;
+use crate::engine::live::{Conversation, Parts, TurnAsk};
+use crate::engine::setup::NamedAdapter;
+use crate::engine::{Engine, EngineError, codex_rules, news};
+use crate::permission::profile::Shown;
+use crate::permission::repetition::Calls;
+use crate::permission::{Action, AgentMode, Call, Context, PhaseAccess, Profile, decide};
+use crate::process::{Kernel, Marker};
+
+use crate::engine::containing::Holder;
+
+/// How many orders may wait for a child's conversation; more than a turn can ever have open.
+const ASKS: usize = 64;
+/// How many words of a task describe it where nobody does.
+const WORDS: usize = 5;
+/// The longest task, in bytes.
+const MAX_PROMPT: usize = 256 * 1024;
+
+/// Who gives a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Caller {
+    /// The user.
+    User,
+    /// The agent of this session.
+    Session(SessionId),
+}
+
+/// A task as somebody words it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskAsk {
+    /// Who gives it.
+    pub caller: Caller,
+    /// Which agent is to do it, by its name.
+    pub agent: String,
+    /// All that it is told.
+    pub prompt: String,
+    /// What it is about, in a few words; made of the prompt where it is empty.
+    pub description: String,
+    /// The child session to go on with; `None` makes a new one.
+    pub task_id: Option<SessionId>,
+    /// Who waits for it.
+    pub waits: Waits,
+}
+
+/// Why a task was not begun.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum TaskRefused {
+    /// There is no such agent for tasks.
+    #[error("there is no agent {name:?} that tasks can be given to; there are {}", known.join(", "))]
+    NoSuchAgent {
+        /// The name that was given.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// A child would have a child.
+    #[error(
+        "a child session cannot give tasks itself: do it yourself, or say in your result what is left"
+    )]
+    TooDeep,
+    /// The session that gives it may not.
+    #[error("this session may not give a task to {agent}: {why}")]
+    NotAllowed {
+        /// The agent.
+        agent: String,
+        /// The rule.
+        why: String,
+    },
+    /// No child session of this id is its caller's.
+    #[error("{id} is no task that this session gave; without an id a new one begins")]
+    NotYours {
+        /// The id that was given.
+        id: String,
+    },
+    /// It is being worked on.
+    #[error("the task {id} is still running; wait for its end")]
+    StillRunning {
+        /// Its id.
+        id: String,
+    },
+    /// There is nothing to do, or too much.
+    #[error("{0}")]
+    BadPrompt(&'static str),
+    /// What it takes could not be made.
+    #[error("the task could not be begun: {0}")]
+    Failed(String),
+}
+
+/// What a task is begun with.
+struct Prepared {
+    order: TaskOrder,
+    adapter: NamedAdapter,
+    /// The CLI's own conversation to go on with.
+    external_id: Option<String>,
+    known: bool,
+}
+
+impl Engine {
+    /// The agents that tasks can be given to.
+    pub fn subagents(&self) -> impl Iterator<Item = &Profile> {
+        self.setup.permissions.profiles.offered(AgentMode::Subagent)
+    }
+
+    /// Gives a task to an agent in a session of its own. What comes back at once is the child's id, and where its
+    /// result will come.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept. A task that is not begun is no error: the inner one says why.
+    pub fn start_task(
+        &mut self,
+        ask: TaskAsk,
+    ) -> Result<Result<(SessionId, oneshot::Receiver<TaskResult>), TaskRefused>, EngineError> {
+        let prepared = match self.prepare(&ask) {
+            Ok(prepared) => prepared,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let session = prepared.order.session.clone();
+        let folder = match Folder::make(self.journal.layout().staging(&session)) {
+            Ok(folder) => folder,
+            Err(error) => return Ok(Err(TaskRefused::Failed(error.to_string()))),
+        };
+        self.feed(Event::TaskStarted(prepared.order.clone()))?;
+        let prompt = self.note_prompt(&prepared, &ask.prompt)?;
+        self.save_child(&session, None)?;
+        let (result, waits) = oneshot::channel();
+        self.begin_errand(prepared, folder, prompt, result);
+        Ok(Ok((session, waits)))
+    }
+
+    fn prepare(&self, ask: &TaskAsk) -> Result<Prepared, TaskRefused> {
+        match ask.prompt.trim().len() {
+            0 => return Err(TaskRefused::BadPrompt("the task says nothing to do")),
+            MAX_PROMPT.. => {
+                return Err(TaskRefused::BadPrompt(
+                    "the task is longer than 256 KiB; name files instead of quoting them",
+                ));
+            }
+            _ => {}
+        }
+        let profile = self.subagent(&ask.agent)?;
+        self.may_give(ask)?;
+        let known = match &ask.task_id {
+            Some(id) => Some(self.own_child(id, &ask.caller)?),
+            None => None,
+        };
+        let adapter = self.adapter_for(profile, known, &ask.caller)?;
+        let session = known.map_or_else(
+            || SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple())),
+            |child| child.id().clone(),
+        );
+        let n_tasks = known.map_or(0, |child| child.n_tasks);
+        let order = TaskOrder {
+            turn: TurnId::new(format!("{session}.{}", n_tasks + 1)),
+            session,
+            parent: match &ask.caller {
+                Caller::User => None,
+                Caller::Session(id) => Some(id.clone()),
+            },
+            n: known
+                .filter(|child| child.order.agent == ask.agent)
+                .map_or_else(|| self.next_of(&ask.agent), |child| child.order.n),
+            agent: ask.agent.clone(),
+            description: described(&ask.description, &ask.prompt),
+            adapter: adapter.name.clone(),
+            model: adapter.settings.model.clone(),
+            waits: ask.waits,
+        };
+        // A conversation lives at its CLI; at another one it is not known.
+        let lives_here = known.filter(|child| child.order.adapter == adapter.name);
+        Ok(Prepared {
+            order,
+            adapter,
+            external_id: lives_here.and_then(|child| child.external_id.clone()),
+            known: known.is_some(),
+        })
+    }
+
+    fn subagent(&self, name: &str) -> Result<&Profile, TaskRefused> {
+        let found = self.setup.permissions.profiles.find(name).ok();
+        let fits =
+            |found: &&Profile| found.mode != AgentMode::Primary && found.shown == Shown::Offered;
+        found.filter(fits).ok_or_else(|| TaskRefused::NoSuchAgent {
+            name: name.to_owned(),
+            known: self.subagents().map(|agent| agent.name.clone()).collect(),
+        })
+    }
+
+    /// Whether the caller may use that agent: the depth, and its own rules. The user may.
+    fn may_give(&self, ask: &TaskAsk) -> Result<(), TaskRefused> {
+        let Caller::Session(session) = &ask.caller else {
+            return Ok(());
+        };
+        let state = self.state();
+        if depth(&state.children, session).is_none_or(|depth| depth >= MAX_DEPTH) {
+            return Err(TaskRefused::TooDeep);
+        }
+        let roles = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
+        let own = roles.into_iter().flatten().find(|own| own.id == *session);
+        let Some(own) = own else {
+            return Err(TaskRefused::NotAllowed {
+                agent: ask.agent.clone(),
+                why: "it is no session of this run".to_owned(),
+            });
+        };
+        let profile = own.current_agent().name();
+        let call = Call::Tool {
+            name: "task".to_owned(),
+            input: serde_json::json!({ "agent": ask.agent }).to_string(),
+        };
+        let context = Context {
+            profile: profile.to_owned(),
+            rules: Arc::new(self.setup.permissions.rules(profile)),
+            mode: state.mode,
+            ..Context::new(PhaseAccess::BeforeExecute, self.setup.root.clone())
+        };
+        let decision = decide(&call, &context);
+        // Whoever is asked was asked about the call of the tool; here only what is denied is held back.
+        match decision.action {
+            Action::Allow | Action::Ask => Ok(()),
+            Action::Deny => Err(TaskRefused::NotAllowed {
+                agent: ask.agent.clone(),
+                why: format!("{} ({})", decision.why.rule, decision.why.origin),
+            }),
+        }
+    }
+
+    /// The child to go on with: the caller's own, and idle.
+    fn own_child(&self, id: &SessionId, caller: &Caller) -> Result<&Child, TaskRefused> {
+        let is_own = |child: &&Child| match caller {
+            // All that is in the run is the user's.
+            Caller::User => true,
+            Caller::Session(session) => child.order.parent.as_ref() == Some(session),
+        };
+        let child = self.child(id).filter(is_own);
+        let child = child.ok_or_else(|| TaskRefused::NotYours { id: id.to_string() })?;
+        match child.is_running() {
+            true => Err(TaskRefused::StillRunning { id: id.to_string() }),
+            false => Ok(child),
+        }
+    }
+
+    /// The adapter of the agent, else of the child, else of the caller, with the agent's model over it.
+    fn adapter_for(
+        &self,
+        profile: &Profile,
+        known: Option<&Child>,
+        caller: &Caller,
+    ) -> Result<NamedAdapter, TaskRefused> {
+        let state = self.state();
+        let callers = match caller {
+            Caller::Session(session)
+                if state
+                    .session(Role::Reviewer)
+                    .is_some_and(|own| own.id == *session) =>
+            {
+                state.session(Role::Reviewer)
+            }
+            Caller::Session(_) | Caller::User => state.session(Role::Planner),
+        };
+        let name = profile.adapter.as_ref();
+        let name = name.or(known.map(|child| &child.order.adapter));
+        let name = name.or(callers.map(|session| &session.adapter));
+        let name = name.ok_or_else(|| TaskRefused::Failed("no adapter is set up".to_owned()))?;
+        let Some(settings) = self.setup.config.adapters.get(name) else {
+            return Err(TaskRefused::Failed(format!(
+                "there is no adapter `{name}`; set agents.{}.adapter to one that there is",
+                profile.name
+            )));
+        };
+        let mut settings = settings.clone();
+        settings.model = profile.model.clone().or(settings.model);
+        Ok(NamedAdapter {
+            name: name.clone(),
+            settings,
+        })
+    }
+
+    fn next_of(&self, agent: &str) -> u32 {
+        let children = self.state().children.iter();
+        let numbers = children.filter(|child| child.order.agent == agent);
+        numbers.map(|child| child.order.n).max().unwrap_or(0) + 1
+    }
+
+    /// Writes the child's history and gives what goes to its CLI: all of it where the CLI does not know it.
+    fn note_prompt(&self, prepared: &Prepared, prompt: &str) -> Result<String, EngineError> {
+        let order = &prepared.order;
+        let system = prompt::system(&self.setup, order);
+        if !prepared.known {
+            self.append_system(order, &system)?;
+        }
+        self.append_prompt(order, prompt)?;
+        Ok(match prepared.external_id {
+            Some(_) => format!("{}\n\n{prompt}", prompt::header(order)),
+            None => prompt::whole(order, &system, prompt),
+        })
+    }
+
+    fn begin_errand(
+        &mut self,
+        prepared: Prepared,
+        folder: Folder,
+        prompt: String,
+        result: oneshot::Sender<TaskResult>,
+    ) {
+        let Prepared {
+            order,
+            adapter,
+            external_id,
+            ..
+        } = prepared;
+        let session = order.session.clone();
+        let protocol = adapter.protocol();
+        let removed = protocol.removed_tools();
+        let ask = self.turn_of(&order, &adapter, external_id, prompt);
+        let cancel = CancellationToken::new();
+        let asks = mpsc::channel(ASKS);
+        self.children.at_work.insert(
+            session.clone(),
+            AtTask {
+                order,
+                asks: asks.0.clone(),
+                cancel: cancel.clone(),
+                calls: Calls::default(),
+                removed,
+                stopped: None,
+                waiters: vec![result],
+            },
+        );
+        let parts = Parts {
+            role: Role::Planner,
+            adapter: protocol,
+            raw: self.raw_stream(&session),
+            marker: Marker::new(self.state().run.as_str(), session.as_str()),
+            children: self.setup.children.clone(),
+        };
+        let errand = Errand {
+            session,
+            adapter: adapter.name,
+            controller: self.children.controller.clone(),
+            cancel,
+            limit: self.setup.config.limits.task_timeout,
+            folder,
+            parts,
+            ask,
+            asks,
+            said: self.children.said.0.clone(),
+            guard: self.journal.guard().clone(),
+        };
+        self.tasks.spawn(errand.run());
+    }
+
+    fn turn_of(
+        &self,
+        order: &TaskOrder,
+        adapter: &NamedAdapter,
+        external_id: Option<String>,
+        prompt: String,
+    ) -> TurnAsk {
+        let setup = &self.setup;
+        let staging = self.journal.layout().staging(&order.session);
+        let access = Access::ReadOnly;
+        let recovery = format!(
+            "[agent-collab agent {agent}]\n{}\n[end of agent {agent}]",
+            prompt::system(setup, order),
+            agent = order.agent
+        );
+        let limits = &setup.config.limits;
+        TurnAsk {
+            session: SessionSpec {
+                session: order.session.clone(),
+                fresh_id: uuid::Uuid::new_v4().to_string(),
+                external_id,
+                cwd: setup.root.clone(),
+                staging: staging.clone(),
+                cli: adapter.cli(),
+                trust: setup.trust,
+                hook: None,
+            },
+            turn: TurnSpec {
+                turn: order.turn.clone(),
+                prompt,
+                access,
+                hidden: hidden_permissions(&setup.permissions.rules(&order.agent), false),
+            },
+            conversation: Conversation::Continued,
+            recovery,
+            holder: Holder {
+                kernel: match setup.config.safety.contain_agents {
+                    true => setup.kernel.clone(),
+                    false => Kernel::Cannot("safety.contain_agents is off".to_owned()),
+                },
+                root: setup.root.clone(),
+                workdir: self.journal.layout().workdir().to_owned(),
+                staging,
+                access,
+                writable: adapter.settings.writable.clone(),
+                ways_out: codex_rules::ways_out(&adapter.settings),
+            },
+            // The task's own limit, counted from its place on, comes first.
+            limit: limits.task_timeout.saturating_mul(2),
+            patience: limits.silence,
+        }
+    }
+}
+
+/// What a task is about, in a few words.
+fn described(description: &str, prompt: &str) -> String {
+    match news::line(description) {
+        said if said.is_empty() => {
+            let words: Vec<&str> = prompt.split_whitespace().take(WORDS).collect();
+            news::line(&words.join(" "))
+        }
+        said => said,
+    }
+}

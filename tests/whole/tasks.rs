@@ -1,0 +1,267 @@
+//! `agent-collab task`: child sessions, alone and beside a run, and what is left of them.
+
+use serde_json::{Value, json};
+
+use crate::script::{Agent, say, shell, write};
+use crate::world::{Ran, World};
+
+const EXPLORE: [&str; 4] = ["task", "--agent", "explore", "--json"];
+
+fn task(world: &World, more: &[&str]) -> Ran {
+    let mut arguments = EXPLORE.to_vec();
+    arguments.extend(more);
+    world.program(&arguments)
+}
+
+fn result(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}\n{}", ran.out, ran.err))
+}
+
+fn id(result: &Value) -> &str {
+    result["task_id"].as_str().expect("an id")
+}
+
+/// Who speaks in the messages of a session, and what.
+fn history(world: &World, id: &str) -> Vec<(String, String)> {
+    let text = world.read(&format!(".agent-collab/sessions/{id}/messages.jsonl"));
+    let of = |message: &Value, key: &str| message[key].as_str().expect(key).to_owned();
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .map(|message| (of(&message, "role"), of(&message, "text")))
+        .collect()
+}
+
+fn speakers(history: &[(String, String)]) -> Vec<&str> {
+    history.iter().map(|(role, _)| role.as_str()).collect()
+}
+
+fn nothing_is_left(world: &World) {
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+    let staged = world.files(".agent-collab/turns");
+    assert_eq!(staged, [], "staging folders");
+}
+
+#[test]
+fn a_task_is_done_alone_and_goes_on_by_its_id() {
+    let world = World::new();
+    let explorer = Agent::new()
+        .on(
+            "[agent-collab task explore#1]\n\n[agent-collab agent explore]",
+            vec![shell("cat README.md"), say("pub fn one, pub fn two")],
+        )
+        .on(
+            "[agent-collab task explore#1]\n\nand tests?",
+            vec![say("one is tested")],
+        );
+    world.cast(&explorer, &Agent::new());
+    let first = task(&world, &["list the public functions"]);
+    let found = result(first.ends(0));
+    assert_eq!(
+        found,
+        json!({"task_id": id(&found), "agent": "explore", "status": "completed",
+            "summary": "pub fn one, pub fn two", "tool_calls": found["tool_calls"], "duration_ms": found["duration_ms"]})
+    );
+    let first = history(&world, id(&found));
+    assert_eq!(speakers(&first), ["system", "user", "assistant"]);
+    assert_eq!(first[1].1, "list the public functions");
+    nothing_is_left(&world);
+
+    let more = result(task(&world, &["--id", id(&found), "and tests?"]).ends(0));
+    assert_eq!(
+        (&more["summary"], id(&more)),
+        (&json!("one is tested"), id(&found))
+    );
+    let whole = history(&world, id(&found));
+    assert_eq!(
+        speakers(&whole),
+        ["system", "user", "assistant", "user", "assistant"]
+    );
+    let path = format!(".agent-collab/sessions/{}/session.json", id(&found));
+    let session: Value = serde_json::from_str(&world.read(&path)).expect("JSON");
+    assert_eq!(session["title"], "and tests? (@explore)");
+    assert_eq!(
+        (&session["kind"], &session["parent_id"]),
+        (&json!("task"), &Value::Null)
+    );
+    assert_eq!(session["status"], "completed");
+}
+
+#[test]
+fn what_cannot_be_begun_is_refused_with_what_can() {
+    let world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    let refused = |arguments: &[&str], why: &str| {
+        let mut all = vec!["task"];
+        all.extend(arguments);
+        world.program(&all).ends(1).complains(why);
+    };
+    let known = "there are advocate, critic, explore, general, moderator";
+    refused(&["--agent", "build", "x"], known);
+    refused(&["--agent", "nobody", "x"], known);
+    refused(&["--agent", "explore", " "], "says nothing to do");
+    refused(
+        &["--agent", "explore", "--id", "ses_9", "x"],
+        "ses_9 is no task that this session gave",
+    );
+    nothing_is_left(&world);
+}
+
+#[test]
+fn an_agent_that_says_nothing_is_asked_once_more_and_then_fails() {
+    for (again, status) in [("It was in lib.rs.", "completed"), ("", "failed")] {
+        let world = World::new();
+        let explorer = Agent::new()
+            .on(
+                "[agent-collab task explore#1]",
+                vec![shell("cat README.md")],
+            )
+            .on("Your last message was empty", vec![say(again)]);
+        world.cast(&explorer, &Agent::new());
+        let ran = task(&world, &["where is it?"]);
+        let found = result(&ran);
+        assert_eq!(found["status"], status, "{found}");
+        match status {
+            "completed" => assert_eq!(found["summary"], again),
+            _ => {
+                let error = found["error"].as_str().unwrap_or_default();
+                assert!(error.starts_with("E_NO_SUMMARY"), "{error}");
+                assert_eq!(found.get("summary"), None);
+            }
+        }
+        ran.ends(i32::from(status == "failed"));
+        nothing_is_left(&world);
+    }
+}
+
+#[test]
+fn an_agent_s_own_adapter_and_model_count_and_it_writes_nothing() {
+    let mut world = World::new();
+    world.config = "[agents.docs]\nmode = \"subagent\"\nadapter = \"claude\"\nmodel = \"m-1\"\n\
+                    rules = [[\"edit\", \"*\", \"allow\"]]\n"
+        .to_owned();
+    let writer = Agent::new().on(
+        "[agent-collab task docs#1]",
+        vec![write("docs.md", "text\n"), say("I could not write.")],
+    );
+    world.cast(&Agent::new(), &writer);
+    let ran = world.program(&["task", "--agent", "docs", "write docs"]);
+    ran.ends(0).says("I could not write.");
+    assert!(!world.root.join("docs.md").exists());
+    let started = world.events_of("task.started");
+    assert_eq!(
+        (&started[0]["adapter"], &started[0]["model"]),
+        (&json!("claude"), &json!("m-1"))
+    );
+    let asked = world.events_of("approval.asked");
+    assert_eq!(asked[0]["child"], "you ▸ docs#1");
+    let answered = world.events_of("approval.answered");
+    assert!(answered.iter().all(|answer| answer["allowed"] == false));
+    nothing_is_left(&world);
+}
+
+#[test]
+fn a_task_that_is_interrupted_is_cancelled_and_can_be_gone_on_with() {
+    let world = World::new();
+    let explorer = Agent::new()
+        .on(
+            "[agent-collab task explore#1]\n\n[agent-collab agent",
+            vec![say("I begin."), json!({ "do": "stall" })],
+        )
+        .on("go on", vec![say("Here it is.")]);
+    world.cast(&explorer, &Agent::new());
+    let mut arguments = EXPLORE.to_vec();
+    arguments.push("look around");
+    let running = world.start(&arguments);
+    while !world.root.join(".agent-collab/events.jsonl").exists()
+        || world.events_of("task.opened").is_empty()
+    {
+        std::thread::yield_now();
+    }
+    running.signal("INT");
+    let ran = running.wait();
+    let stopped = result(ran.ends(1));
+    assert_eq!(
+        (&stopped["status"], &stopped["error"]),
+        (&json!("cancelled"), &json!("interrupted by SIGINT"))
+    );
+    nothing_is_left(&world);
+    let found = result(task(&world, &["--id", id(&stopped), "go on"]).ends(0));
+    assert_eq!(found["summary"], "Here it is.");
+}
+
+#[test]
+fn beside_a_run_tasks_are_its_instance_s_and_end_with_it() {
+    let world = World::new();
+    let wait = world.fifo("wait");
+    let planner = Agent::planning(&["Write one"])
+        .step(
+            1,
+            vec![
+                say("I begin."),
+                shell(&format!("cat {wait}")),
+                write("one.txt", "one\n"),
+                say("Wrote one."),
+            ],
+        )
+        .on("[agent-collab task explore#1]", vec![say("Two functions.")])
+        .on(
+            "[agent-collab task explore#2]",
+            vec![json!({ "do": "stall" })],
+        );
+    world.cast(&planner, &Agent::approving());
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    running.until("planner │ I begin.");
+    let found = result(task(&world, &["list them"]).ends(0));
+    assert_eq!(found["summary"], "Two functions.");
+    let mut arguments = EXPLORE.to_vec();
+    arguments.push("look for ever");
+    let waits = world.start(&arguments);
+    running.until("explore#2 begins a task");
+    world.release("wait");
+    running.wait().ends(0).says("done: 1 of 1 step(s)");
+    let cut_off = result(waits.wait().ends(1));
+    assert_eq!(cut_off["status"], "cancelled");
+    assert_eq!(world.read("one.txt"), "one\n");
+    nothing_is_left(&world);
+}
+
+#[test]
+fn sessions_are_listed_shown_deleted_and_pruned() {
+    let world = World::new();
+    let explorer = Agent::new().always("[agent-collab task explore", vec![say("Found it.")]);
+    world.cast(&explorer, &Agent::new());
+    let sessions = |world: &World, more: &[&str]| {
+        let mut arguments = vec!["sessions"];
+        arguments.extend(more);
+        world.program(&arguments)
+    };
+    sessions(&world, &["list"]).ends(0);
+    let first = result(&task(&world, &["look here"]));
+    let second = result(&task(&world, &["look there"]));
+    let listed = sessions(&world, &["list"]);
+    listed
+        .ends(0)
+        .says("look here (@explore)")
+        .says("completed");
+    sessions(&world, &["show", id(&first)])
+        .ends(0)
+        .says("\nlook here\n")
+        .says("Found it.");
+    sessions(&world, &["show", "ses_"])
+        .ends(2)
+        .complains("begin with ses_");
+    sessions(&world, &["delete", id(&first)])
+        .ends(0)
+        .says("deleted ses_");
+    sessions(&world, &["delete", id(&first)]).ends(2);
+    task(&world, &["--id", id(&first), "more"]).ends(1);
+    // Kept for fourteen days, then for none.
+    sessions(&world, &["prune"]).ends(0).says("0 session(s)");
+    task(&world, &["--id", id(&second), "more"]).ends(0);
+    world.put("own.toml", "[limits]\nkeep_sessions_days = 0\n");
+    sessions(&world, &["--config", "own.toml", "prune"])
+        .ends(0)
+        .says("1 session(s)");
+    assert!(!sessions(&world, &["list"]).out.contains("@explore"));
+    nothing_is_left(&world);
+}
