@@ -196,6 +196,8 @@ struct AtWork {
     calls: Calls,
     /// Tools that its CLI was started without.
     removed: &'static [&'static str],
+    /// The tasks in the background of whose end its prompt tells.
+    reports: Vec<SessionId>,
 }
 
 /// The document of a completed turn, until it is committed.

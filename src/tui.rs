@@ -7,6 +7,7 @@
 mod action;
 mod anchors;
 mod calls;
+mod children;
 mod command;
 mod compare;
 mod completion;

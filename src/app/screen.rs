@@ -7,6 +7,7 @@
 mod beginning;
 mod calls;
 mod changes;
+mod children;
 mod documents;
 mod editor;
 mod ending;

@@ -9,6 +9,7 @@ mod errand;
 mod files;
 mod prompt;
 mod removing;
+mod reports;
 mod start;
 
 use std::collections::BTreeMap;

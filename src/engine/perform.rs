@@ -156,6 +156,7 @@ impl Engine {
             staging,
             calls: Calls::default(),
             removed: adapter.protocol().removed_tools(),
+            reports: self.due_reports(role),
         };
         Ok((
             TurnAsk {

@@ -102,6 +102,9 @@ impl Engine {
         let notes = notes_in_words(&self.state().notes, &order.purpose);
         Ok(format!(
             "{}\n\n{agent}{unanswered}{said}{body}{notes}",
+        let reports = self.reports_in_words(order.purpose.role());
+        Ok(format!(
+            "{}\n\n{agent}{reports}{unanswered}{said}{body}",
             header(order, self.state().iteration)
         ))
     }

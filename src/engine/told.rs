@@ -20,16 +20,18 @@ impl Engine {
         match told {
             Told::Started(process) => {
                 self.expect_tools(role, process.pid);
-                let Some(at_work) = &self.at_work else {
+                let Some(at_work) = &mut self.at_work else {
                     return Ok(());
                 };
                 let (turn, prompt_sha256) =
                     (at_work.order.turn.clone(), at_work.prompt_sha256.clone());
+                let reports = std::mem::take(&mut at_work.reports);
                 self.feed(Event::TurnStarted {
                     turn,
                     prompt_sha256,
                     process: Some(process),
-                })
+                })?;
+                self.reported(reports)
             }
             Told::Event(event) => self.on_adapter_event(role, event),
             Told::Silent(since, why) => self.feed_news(

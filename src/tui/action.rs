@@ -4,7 +4,7 @@
 
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
-use crate::domain::ids::RequestId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
@@ -65,6 +65,17 @@ pub enum Action {
     ShowPermissions,
     /// An approval is taken back, by its number.
     Revoke(u64),
+    /// An agent gets a task.
+    GiveTask {
+        /// Its name.
+        agent: String,
+        /// What it is to do.
+        prompt: String,
+    },
+    /// A child's session is wanted to be read; comes back by `Screen::on_child`.
+    ShowChild(SessionId),
+    /// The task of a child is stopped.
+    StopChild(SessionId),
     /// The files of the repository are wanted; they come back by `Screen::on_files`.
     ListFiles,
     /// A text is opened in another program, which gets the terminal.

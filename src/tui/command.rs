@@ -50,6 +50,10 @@ pub enum Command {
     Undo(Wish),
     /// Show what changed, in the run or in a step.
     Diff(Scope),
+    /// Give a task to an agent: its name, and what is to be done.
+    Task(String, String),
+    /// List the sessions of tasks.
+    Sessions,
     /// Go on with the unfinished run.
     Resume,
     /// Show finished runs.
@@ -180,6 +184,8 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "undo" => return Some(undo(argument)),
         "redo" => Command::Undo(Wish::Redo),
         "diff" => return Some(diff(argument)),
+        "task" => return Some(task(argument)),
+        "sessions" => Command::Sessions,
         "resume" => Command::Resume,
         "history" => Command::History,
         "refiner" => return Some(refiner(argument)),
@@ -233,6 +239,13 @@ fn with_text(name: &str, argument: &str) -> Result<String, String> {
         return Err(format!("/{name} needs a text after it"));
     }
     Ok(argument.to_owned())
+}
+
+fn task(argument: &str) -> Result<Command, String> {
+    match argument.split_once(char::is_whitespace) {
+        Some((agent, text)) => Ok(Command::Task(agent.to_owned(), text.trim().to_owned())),
+        None => Err("/task needs an agent's name and what it is to do".to_owned()),
+    }
 }
 
 fn document(argument: &str) -> Result<Command, String> {
@@ -386,6 +399,7 @@ mod tests {
                     .replace("[N|plan]", "")
                     .replace("[N]", "")
                     .replace("[NAME]", "")
+                    .replace("AGENT", "explore")
                     .replace("[TEXT]", "")
                     .replace("TEXT", "x")
                     .replace("CHOICE", "x");

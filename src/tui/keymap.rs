@@ -105,6 +105,14 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     slash(
+        "/task AGENT TEXT",
+        "give a task to an agent of its own, beside the run; `agent-collab agents` lists them",
+    ),
+    slash(
+        "/sessions",
+        "the sessions of tasks, to be read; one that runs can be stopped",
+    ),
+    slash(
         "/answer CHOICE",
         "answer the open question by a word (below)",
     ),

@@ -47,6 +47,8 @@ impl Screen {
             Command::Answer(word) => self.answer(state, &word),
             Command::Undo(wish) => self.undo(wish, state),
             Command::Diff(scope) => self.open_diff(scope),
+            Command::Task(agent, prompt) => self.give_task((agent, prompt), state),
+            Command::Sessions => self.list_children(state),
             Command::Resume => vec![Action::Resume],
             Command::History => vec![Action::ShowHistory],
             Command::Refiner(role) => self.choose_refiner(role, state),
@@ -362,7 +364,7 @@ impl Screen {
         Vec::new()
     }
 
-    fn ask(&mut self, sheet: Sheet) -> Vec<Action> {
+    pub(super) fn ask(&mut self, sheet: Sheet) -> Vec<Action> {
         self.own = Some(sheet);
         // It begins at its own first choice, wherever one of its name was left.
         self.chosen = None;

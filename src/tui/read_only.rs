@@ -64,6 +64,8 @@ pub fn acts(command: &Command) -> bool {
         | Command::Permissions
         | Command::Answer(_)
         | Command::Undo(_)
+        | Command::Task(..)
+        | Command::Sessions
         | Command::Resume
         | Command::Refiner(_)
         | Command::Note(_)

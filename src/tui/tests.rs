@@ -2,6 +2,7 @@
 
 mod chaos;
 mod chat;
+mod children;
 mod diff;
 mod hands;
 mod look;

@@ -92,6 +92,7 @@ impl World {
             staging,
             calls: Calls::default(),
             removed: &[],
+            reports: Vec::new(),
         });
         Self {
             _folder: folder,

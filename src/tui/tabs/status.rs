@@ -3,6 +3,8 @@
 mod tables;
 mod timeline;
 
+mod children;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -150,6 +152,20 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
         rows.push(Row::new("failures", &text, theme::BAD));
     }
     rows
+    for role in [Role::Planner, Role::Reviewer] {
+        rows.push(head(role.name()));
+        match state.session(role) {
+            Some(session) => rows.extend(of_session(session)),
+            None => rows.push(row("adapter", "none: the plan is not reviewed")),
+        }
+    }
+    rows.extend(children::rows(state, now));
+    rows.extend(receipts(state));
+    rows.into_iter()
+        .flat_map(|row| row.lay_out(columns))
+        // The blank line before a heading is not wanted before the first.
+        .skip(1)
+        .collect()
 }
 
 fn of_silence(silent: &Silent, now: At) -> [Row; 2] {

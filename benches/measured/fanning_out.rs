@@ -1,0 +1,123 @@
+//! Equal tasks on fewer places: how long all of them take beside as many rounds of one as they need at least.
+//!
+//! Real processes of the scripted agent, by the engine as a task's own command has it.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use agent_collab::app::start::{Wishes, ad_hoc};
+use agent_collab::config::Choices;
+use agent_collab::domain::task::{TaskResult, TaskStatus, Waits};
+use agent_collab::engine::{Caller, Engine, TaskAsk};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::side_by_side;
+
+/// How long an agent takes, beside the start of its process.
+const TASK: Duration = Duration::from_millis(500);
+const ROUNDS: usize = 3;
+
+/// Measures seven tasks on three places, and sixteen on four.
+pub fn run() -> anyhow::Result<()> {
+    let place = tempfile::tempdir()?;
+    let root = place.path().canonicalize()?;
+    let made = Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(&root)
+        .status()?;
+    anyhow::ensure!(made.success(), "git init");
+    for (key, value) in [("user.name", "A"), ("user.email", "a@example.org")] {
+        Command::new("git")
+            .args(["config", key, value])
+            .current_dir(&root)
+            .status()?;
+    }
+    for (n_tasks, n_places) in [(7_u32, 3_u32), (16, 4)] {
+        let rounds = n_tasks.div_ceil(n_places);
+        side_by_side(
+            &format!("{n_tasks} tasks on {n_places} places / {rounds} x one task"),
+            "<= 1.1",
+            ROUNDS,
+            &mut || makespan(&root, n_tasks, n_places),
+            &mut || Ok(makespan(&root, 1, n_places)? * rounds),
+        )?;
+    }
+    Ok(())
+}
+
+/// From the first task given to the last result.
+fn makespan(root: &Path, n_tasks: u32, n_places: u32) -> anyhow::Result<Duration> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let wishes = Wishes::at_rest(root.to_owned(), choices(root, n_places)?);
+        let started = ad_hoc(&wishes, "explore").await;
+        let mut started = started.map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+        let begun = Instant::now();
+        let mut results = Vec::new();
+        for _ in 0..n_tasks {
+            let given = started.engine.start_task(ask())?;
+            let (_, result) = given.map_err(|refused| anyhow::anyhow!("{refused}"))?;
+            results.push(result);
+        }
+        for result in results {
+            let result = wait(&mut started.engine, result).await?;
+            let is_done = result.end.status() == TaskStatus::Completed;
+            anyhow::ensure!(is_done, "{}", result.end.text());
+        }
+        let took = begun.elapsed();
+        started.engine.shut_down().await;
+        Ok(took)
+    })
+}
+
+async fn wait(
+    engine: &mut Engine,
+    mut result: oneshot::Receiver<TaskResult>,
+) -> anyhow::Result<TaskResult> {
+    loop {
+        if let Ok(result) = result.try_recv() {
+            return Ok(result);
+        }
+        let inward = engine.next().await;
+        engine.take(inward)?;
+        engine.take_recorded();
+        engine.take_deltas();
+    }
+}
+
+fn ask() -> TaskAsk {
+    TaskAsk {
+        caller: Caller::User,
+        agent: "explore".to_owned(),
+        prompt: "look around".to_owned(),
+        description: String::new(),
+        task_id: None,
+        waits: Waits::Background,
+    }
+}
+
+fn choices(root: &Path, n_places: u32) -> anyhow::Result<Choices> {
+    let script = root.join("script.json");
+    let turn = serde_json::json!({ "turn": [{ "uses": "always", "action": [
+        { "do": "stall", "ms": TASK.as_millis() },
+        { "do": "text", "text": "Found it.", "delta": "whole" },
+    ] }] });
+    std::fs::write(&script, turn.to_string())?;
+    let file = root.join("config.toml");
+    let program = env!("CARGO_BIN_EXE_agent-collab");
+    let text = format!(
+        "[limits]\nmax_children = {n_places}\nper_adapter = {n_places}\n[adapters.codex]\nprogram = {program:?}\n\
+         args = [\"scripted-agent\", \"--as\", \"codex\", \"--script\", {:?}]\n",
+        script.display().to_string()
+    );
+    std::fs::write(&file, text)?;
+    Ok(Choices {
+        file: Some(file),
+        overrides: Vec::new(),
+    })
+}

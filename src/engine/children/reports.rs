@@ -1,0 +1,69 @@
+//! What a session hears, at the beginning of its next turn, of tasks that it gave and did not wait for.
+//!
+//! Refuses to decide when that turn comes.
+
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::task::{Child, Report, TaskResult};
+use crate::domain::turn::Role;
+use crate::engine::{Engine, EngineError};
+use crate::store::sessions;
+
+impl Engine {
+    /// The tasks of which a role's session is to be told how they ended.
+    pub(in crate::engine) fn due_reports(&self, role: Role) -> Vec<SessionId> {
+        let children = self.due(role);
+        children.map(|child| child.id().clone()).collect()
+    }
+
+    fn due(&self, role: Role) -> impl Iterator<Item = &Child> {
+        let parent = self.state().session(role).map(|session| &session.id);
+        let children = self.state().children.iter();
+        children.filter(move |child| {
+            child.report == Report::Due
+                && parent.is_some_and(|parent| child.order.parent.as_ref() == Some(parent))
+        })
+    }
+
+    /// Tells a role's session how its tasks ended, marked as what it is; empty where there is nothing to tell.
+    pub(in crate::engine) fn reports_in_words(&self, role: Role) -> String {
+        let told: String = self
+            .due(role)
+            .map(|child| format!("{}\n\n", self.result_of(child)))
+            .collect();
+        match told.is_empty() {
+            true => told,
+            false => format!(
+                "[agent-collab tasks ended]\nTasks that you gave in the background are over:\n\n{told}[end of tasks]\n\n"
+            ),
+        }
+    }
+
+    fn result_of(&self, child: &Child) -> String {
+        let stored = sessions::stored(self.journal.layout(), child.id())
+            .ok()
+            .flatten();
+        let result = stored
+            .as_ref()
+            .and_then(|stored| stored.pointer("/task/result"));
+        let result =
+            result.and_then(|result| serde_json::from_value::<TaskResult>(result.clone()).ok());
+        match result {
+            Some(result) => format!("{}: {result}", child.order.title()),
+            None => format!(
+                "{}: task_id: {}\n{}, and its result cannot be read any more",
+                child.order.title(),
+                child.id(),
+                child.status.name()
+            ),
+        }
+    }
+
+    /// Notes that a turn's prompt told of these.
+    pub(in crate::engine) fn reported(&mut self, told: Vec<SessionId>) -> Result<(), EngineError> {
+        for session in told {
+            self.feed(Event::TaskReported { session })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! Children of a run on the screen: the tree on Status, and the dialog that opens and stops them.
+
+use super::pictures::{check, not_writing};
+use super::world::{press, running};
+use crate::domain::ids::{At, SessionId, TurnId};
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::task::{Child, Report, TaskOrder, TaskStatus, Waits};
+use crate::domain::turn::Purpose;
+use crate::tui::Action;
+
+fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
+    let order = TaskOrder {
+        session: SessionId::new(format!("ses_child{n}")),
+        parent: parent.map(SessionId::new),
+        n,
+        agent: "explore".to_owned(),
+        description: "list the public functions".to_owned(),
+        adapter: "claude".to_owned(),
+        model: None,
+        waits: Waits::Foreground,
+        turn: TurnId::new(format!("ses_child{n}.1")),
+    };
+    let is_over = status != TaskStatus::Running;
+    Child {
+        order,
+        external_id: None,
+        status,
+        given_at: At(1_700_000_000_000),
+        began_at: (n != 2).then_some(At(1_700_000_012_000)),
+        tool_calls: n - 1,
+        n_tasks: 1,
+        doing: (status == TaskStatus::Running).then(|| "command rg 'pub fn' src".to_owned()),
+        took_ms: is_over.then_some(21_000),
+        report: Report::Given,
+    }
+}
+
+fn with_children() -> State {
+    let mut state = running(Phase::WritePlan, Purpose::WritePlan);
+    state.children = vec![
+        child(1, Some("ses_a"), TaskStatus::Running),
+        child(2, Some("ses_a"), TaskStatus::Running),
+        child(3, Some("ses_a"), TaskStatus::Completed),
+        child(4, None, TaskStatus::Timeout),
+    ];
+    state
+}
+
+#[test]
+fn status_shows_each_child_below_whom_it_works_for() {
+    let state = with_children();
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["5", "<end>"]);
+    check("status_children", &mut screen, Some(&state));
+}
+
+#[test]
+fn a_child_is_opened_or_stopped_from_its_dialog() {
+    let state = with_children();
+    let mut screen = not_writing();
+    let sent = screen.perform(crate::tui::command::Command::Sessions, Some(&state));
+    assert_eq!(sent, []);
+    check("dialog_sessions", &mut screen, Some(&state));
+    let opened = press(&mut screen, Some(&state), &["1"]);
+    assert_eq!(opened, [Action::ShowChild(SessionId::new("ses_child4"))]);
+    screen.on_child(
+        "explore#4",
+        "## user\n\nlist them\n\n## assistant\n\nTwo.\n",
+    );
+    check("child_open", &mut screen, Some(&state));
+    let task = crate::tui::command::read("/task explore  where is it?").unwrap();
+    let given = screen.perform(task, Some(&state));
+    assert_eq!(
+        given,
+        [Action::GiveTask {
+            agent: "explore".to_owned(),
+            prompt: "where is it?".to_owned(),
+        }]
+    );
+    assert!(
+        screen
+            .perform(crate::tui::command::Command::Sessions, None)
+            .is_empty()
+    );
+}
