@@ -104,6 +104,8 @@ pub enum Inward {
     Said(SessionId, Said),
     /// An agent's server wants something.
     Knock(tools::door::Knock),
+    /// A tool's call that waited came to something.
+    ToolDone(RequestId, tools::Later),
     /// A tool's call was decided.
     ToolDecided(RequestId, crate::adapter::Decision),
     /// The usage limit is over for which this question waits.
@@ -341,6 +343,7 @@ impl Engine {
                 self.feed(*event)
             }
             Inward::Knock(knock) => self.on_knock(knock),
+            Inward::ToolDone(request, later) => self.on_tool_done(&request, later),
             Inward::ToolDecided(request, answer) => self.on_tool_decided(&request, answer),
             Inward::LimitPassed(id) => self.feed(Event::LimitPassed { id }),
             Inward::TurnChecked {

@@ -18,7 +18,12 @@ use serde_json::{Map, Value};
 use wire::Offered;
 
 /// All tools, in the order in which they are offered.
-pub const TOOLS: &[Tool] = &[tools::todoread::TOOL, tools::todowrite::TOOL];
+pub const TOOLS: &[Tool] = &[
+    tools::todoread::TOOL,
+    tools::todowrite::TOOL,
+    tools::task::TOOL,
+    tools::session_manage::TOOL,
+];
 
 /// A JSON object.
 pub type Object = Map<String, Value>;

@@ -5,9 +5,11 @@
 //! it came to. Refuses to know sockets (`door`) and CLIs.
 
 pub mod door;
+mod tasks;
 mod todos;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -27,7 +29,7 @@ use crate::permission::{Call, repetition};
 use super::answering::Patience;
 use super::asking::Asking;
 use super::live::TurnAsk;
-use super::{Engine, EngineError, Inward, news};
+use super::{Caller, Engine, EngineError, Inward, news};
 use door::{Calling, Doors, Knock};
 
 /// How long a CLI must wait for the answer to a call; what takes longer is answered before.
@@ -37,6 +39,16 @@ const CLI_WAITS: Duration = Duration::from_secs(60 * 60);
 pub(super) enum Reply {
     /// This.
     Now(Answer),
+    /// What this gives once it is done; the call waits.
+    Later(Pin<Box<dyn Future<Output = Later> + Send>>),
+}
+
+/// What a call that waited came to.
+#[derive(Debug)]
+pub struct Later {
+    pub(super) answer: Answer,
+    /// The children that it waited for and does not wait for any more.
+    pub(super) sent_on: Vec<SessionId>,
 }
 
 /// A call that may go ahead.
@@ -68,6 +80,16 @@ const PERFORMERS: &[Performer] = &[
         name: "todowrite",
         about: &[],
         perform: todos::write,
+    },
+    Performer {
+        name: "task",
+        about: &["agent", "subagent_type", "description", "task_id"],
+        perform: tasks::give,
+    },
+    Performer {
+        name: "session_manage",
+        about: &["action", "task_id"],
+        perform: tasks::manage,
     },
 ];
 
@@ -155,13 +177,26 @@ impl Engine {
         let Some(role) = self.role_of(session) else {
             return Vec::new();
         };
-        let seen = Seen::default();
+        let seen = self.seen_by(session);
         let has = |tool: &&Tool| self.hidden_from(role, tool.name).is_none();
         TOOLS
             .iter()
             .filter(has)
             .map(|tool| tool.offered(&seen))
             .collect()
+    }
+
+    /// What a session can see: the agents that it may give tasks to.
+    fn seen_by(&self, session: &SessionId) -> Seen {
+        let caller = Caller::Session(session.clone());
+        let agents = self
+            .subagents()
+            .filter(|agent| self.may_give(&caller, &agent.name).is_ok());
+        Seen {
+            agents: agents
+                .map(|agent| (agent.name.clone(), agent.description.clone()))
+                .collect(),
+        }
     }
 
     fn role_of(&self, session: &SessionId) -> Option<Role> {
@@ -298,7 +333,28 @@ impl Engine {
         let (call, perform) = (open.call.clone(), open.performer.perform);
         match perform(self, &call)? {
             Reply::Now(answer) => self.settle_tool(request, answer),
+            Reply::Later(waiting) => {
+                let (request, done) = (request.clone(), self.done.0.clone());
+                self.tasks.spawn(async move {
+                    let later = waiting.await;
+                    // Nobody listens any more only when the program is about to end.
+                    let _nobody = done.send(Inward::ToolDone(request, later)).await;
+                });
+            }
         }
+        Ok(())
+    }
+
+    /// Answers a call that waited; what it does not wait for any more goes on without it.
+    pub(super) fn on_tool_done(
+        &mut self,
+        request: &RequestId,
+        later: Later,
+    ) -> Result<(), EngineError> {
+        for session in later.sent_on {
+            self.feed(Event::TaskSentOn { session })?;
+        }
+        self.settle_tool(request, later.answer);
         Ok(())
     }
 

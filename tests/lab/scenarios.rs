@@ -20,6 +20,7 @@ mod permission;
 mod refused;
 mod steered;
 mod stopped;
+mod tasks;
 mod tools;
 mod two_clis;
 mod whole_run;
@@ -109,6 +110,8 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         "an_agent_of_claude_has_the_tools_of_its_session",
         tools::claude,
     ),
+    scenario("codex_gives_tasks_that_claude_does", tasks::codex),
+    scenario("claude_gives_tasks_that_codex_does", tasks::claude),
     scenario("what_codex_asks_is_answered_on_the_screen", answered::codex),
     scenario(
         "what_claude_asks_is_answered_on_the_screen",

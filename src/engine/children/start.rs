@@ -155,7 +155,7 @@ impl Engine {
             _ => {}
         }
         let profile = self.subagent(&ask.agent)?;
-        self.may_give(ask)?;
+        self.may_give(&ask.caller, &ask.agent)?;
         let known = match &ask.task_id {
             Some(id) => Some(self.own_child(id, &ask.caller)?),
             None => None,
@@ -203,8 +203,12 @@ impl Engine {
     }
 
     /// Whether the caller may use that agent: the depth, and its own rules. The user may.
-    fn may_give(&self, ask: &TaskAsk) -> Result<(), TaskRefused> {
-        let Caller::Session(session) = &ask.caller else {
+    pub(in crate::engine) fn may_give(
+        &self,
+        caller: &Caller,
+        agent: &str,
+    ) -> Result<(), TaskRefused> {
+        let Caller::Session(session) = caller else {
             return Ok(());
         };
         let state = self.state();
@@ -215,14 +219,14 @@ impl Engine {
         let own = roles.into_iter().flatten().find(|own| own.id == *session);
         let Some(own) = own else {
             return Err(TaskRefused::NotAllowed {
-                agent: ask.agent.clone(),
+                agent: agent.to_owned(),
                 why: "it is no session of this run".to_owned(),
             });
         };
         let profile = own.current_agent().name();
         let call = Call::Tool {
             name: "task".to_owned(),
-            input: serde_json::json!({ "agent": ask.agent }).to_string(),
+            input: serde_json::json!({ "agent": agent }).to_string(),
         };
         let context = Context {
             profile: profile.to_owned(),
@@ -235,7 +239,7 @@ impl Engine {
         match decision.action {
             Action::Allow | Action::Ask => Ok(()),
             Action::Deny => Err(TaskRefused::NotAllowed {
-                agent: ask.agent.clone(),
+                agent: agent.to_owned(),
                 why: format!("{} ({})", decision.why.rule, decision.why.origin),
             }),
         }

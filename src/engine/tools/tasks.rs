@@ -1,0 +1,224 @@
+//! `task` and `session_manage`: an agent gives tasks, waits for them or not, and looks after those that it gave.
+//!
+//! What a task is and who may give one is said elsewhere (`children`); here a call becomes tasks, and their ends an answer.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
+
+use super::{Later, Reply, ToolCall};
+use crate::domain::ids::SessionId;
+use crate::domain::task::{Child, TaskResult, Waits};
+use crate::engine::{Caller, Engine, EngineError, TaskAsk};
+use crate::mcp::arguments;
+use crate::mcp::tools::session_manage::{self, Action};
+use crate::mcp::tools::task::{self, Item};
+use crate::mcp::wire::Answer;
+use crate::store::sessions;
+
+/// How long a call waits for its tasks; its CLI would wait longer.
+const PATIENCE: Duration = Duration::from_secs(45 * 60);
+
+/// What became of one task of a call: it was begun, or it was not and this is why.
+type Begun = Result<(SessionId, String, oneshot::Receiver<TaskResult>), (String, String)>;
+
+pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    let arguments: task::Arguments = match arguments(&call.arguments) {
+        Ok(arguments) => arguments,
+        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+    };
+    let waits = match arguments.background {
+        true => Waits::Background,
+        false => Waits::Foreground,
+    };
+    let items = match arguments.items() {
+        Ok(items) => items,
+        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+    };
+    let mut begun = Vec::new();
+    for item in items {
+        begun.push(begin(engine, &call.session, item, waits)?);
+    }
+    Ok(match waits {
+        Waits::Background => Reply::Now(answer(begun.iter().map(under_way).collect())),
+        Waits::Foreground => Reply::Later(Box::pin(ends(begun))),
+    })
+}
+
+fn begin(
+    engine: &mut Engine,
+    caller: &SessionId,
+    item: Item,
+    waits: Waits,
+) -> Result<Begun, EngineError> {
+    let agent = item.agent.clone();
+    let ask = TaskAsk {
+        caller: Caller::Session(caller.clone()),
+        agent: item.agent,
+        prompt: item.prompt,
+        description: item.description,
+        task_id: item.task_id.map(SessionId::new),
+        waits,
+    };
+    let begun = engine.start_task(ask)?;
+    Ok(begun
+        .map(|(session, result)| (session, agent.clone(), result))
+        .map_err(|why| (agent, why.to_string())))
+}
+
+/// Waits for the ends of tasks; what takes too long goes on in the background.
+async fn ends(begun: Vec<Begun>) -> Later {
+    let until = Instant::now() + PATIENCE;
+    let (mut told, mut sent_on) = (Vec::new(), Vec::new());
+    for one in begun {
+        let (session, agent, result) = match one {
+            Ok(begun) => begun,
+            Err(refused) => {
+                told.push(not_begun(&refused));
+                continue;
+            }
+        };
+        match timeout_at(until, result).await {
+            Ok(Ok(result)) => told.push(ended(&result)),
+            Ok(Err(_)) => told.push(not_begun(&(agent, "the program ends".to_owned()))),
+            Err(_) => {
+                told.push(pending(&session, &agent));
+                sent_on.push(session);
+            }
+        }
+    }
+    Later {
+        answer: answer(told),
+        sent_on,
+    }
+}
+
+/// One task as it is told: what the agent reads, the same as data, and whether it counts as done.
+struct Told {
+    text: String,
+    data: Value,
+    is_good: bool,
+}
+
+fn ended(result: &TaskResult) -> Told {
+    Told {
+        text: result.to_string(),
+        data: json!(result),
+        is_good: result.end.status() == crate::domain::task::TaskStatus::Completed,
+    }
+}
+
+fn not_begun((agent, why): &(String, String)) -> Told {
+    Told {
+        text: format!("Subagent execution failed: {why}"),
+        data: json!({ "agent": agent, "status": "declined", "error": why }),
+        is_good: false,
+    }
+}
+
+fn under_way(begun: &Begun) -> Told {
+    match begun {
+        Ok((session, agent, _)) => Told {
+            text: format!(
+                "task_id: {session}\nrunning in the background; its end is told with your next turn"
+            ),
+            data: json!({ "task_id": session, "agent": agent, "status": "running" }),
+            is_good: true,
+        },
+        Err(refused) => not_begun(refused),
+    }
+}
+
+fn pending(session: &SessionId, agent: &str) -> Told {
+    Told {
+        text: format!(
+            "task_id: {session}\npending: it is still running; end your turn, its end is told with your next one"
+        ),
+        data: json!({ "task_id": session, "agent": agent, "status": "running", "pending": true }),
+        is_good: true,
+    }
+}
+
+/// One result as it stands; several in their order. A call of which nothing is done has failed.
+fn answer(told: Vec<Told>) -> Answer {
+    let is_good = told.iter().any(|told| told.is_good);
+    let text: Vec<&str> = told.iter().map(|told| told.text.as_str()).collect();
+    let text = text.join("\n\n");
+    let data: Vec<Value> = told.iter().map(|told| told.data.clone()).collect();
+    let data = match <[Value; 1]>::try_from(data) {
+        Ok([only]) => only,
+        Err(several) => json!({ "results": several }),
+    };
+    match is_good {
+        true => Answer::done(text).with(data),
+        false => Answer::failed(text).with(data),
+    }
+}
+
+pub(super) fn manage(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    let arguments: session_manage::Arguments = match arguments(&call.arguments) {
+        Ok(arguments) => arguments,
+        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+    };
+    let id = SessionId::new(arguments.task_id.unwrap_or_default());
+    let own = engine.child(&id);
+    let own = own.filter(|child| child.order.parent.as_ref() == Some(&call.session));
+    let answer = match (arguments.action, own) {
+        (Action::List, _) => list(engine, &call.session),
+        (_, None) => Answer::failed(format!(
+            "{id} is no task of yours; `list` tells those that are"
+        )),
+        (Action::Show, Some(_)) => show(engine, &id),
+        (Action::Delete, Some(_)) => match engine.delete_child(&id)? {
+            Ok(()) => Answer::done(format!("{id} is forgotten")),
+            Err(why) => Answer::failed(why.to_string()),
+        },
+    };
+    Ok(Reply::Now(answer))
+}
+
+fn list(engine: &Engine, caller: &SessionId) -> Answer {
+    let children = engine.state().children.iter();
+    let own: Vec<&Child> = children
+        .filter(|child| child.order.parent.as_ref() == Some(caller))
+        .collect();
+    let lines = own.iter().map(|child| {
+        format!(
+            "- {} {}: {}",
+            child.id(),
+            child.status.name(),
+            child.order.title()
+        )
+    });
+    let text = match own.is_empty() {
+        true => "you gave no task yet".to_owned(),
+        false => lines.collect::<Vec<_>>().join("\n"),
+    };
+    let data: Vec<Value> = own
+        .iter()
+        .map(|child| {
+            json!({ "task_id": child.id(), "agent": child.order.agent, "status": child.status,
+                    "description": child.order.description })
+        })
+        .collect();
+    Answer::done(text).with(json!({ "tasks": data }))
+}
+
+fn show(engine: &Engine, id: &SessionId) -> Answer {
+    let stored = match sessions::stored(engine.journal().layout(), id) {
+        Ok(stored) => stored.unwrap_or_default(),
+        Err(error) => return Answer::failed(error.to_string()),
+    };
+    let result = stored.pointer("/task/result").cloned().unwrap_or_default();
+    let text = match serde_json::from_value::<TaskResult>(result.clone()) {
+        Ok(result) => result.to_string(),
+        Err(_) => format!(
+            "task_id: {id}\nstatus: {}",
+            stored["status"].as_str().unwrap_or("running")
+        ),
+    };
+    let data = json!({ "task_id": id, "status": stored["status"], "title": stored["title"], "result": result });
+    Answer::done(text).with(data)
+}

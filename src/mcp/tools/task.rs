@@ -1,0 +1,141 @@
+//! `task`: gives one task or several to agents of their own.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::{Seen, Tool, schema_of};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "task",
+    describe,
+    schema: |_| schema_of::<Arguments>(),
+};
+
+const DESCRIPTION: &str = "\
+Gives a task to an agent that works on it alone, in a session of its own, and returns what that agent says last. It \
+knows nothing of your conversation and you see nothing of its work: put into `prompt` all that it must know, and say \
+exactly what it is to return.
+Use it for searches that would fill your own context, and for questions that do not depend on each other: give those in \
+one call as `tasks`, and they are worked on side by side.
+Do not use it to read a file that you know, for what one or two searches of your own find, or for work of which each \
+step depends on the last.
+With `background` you go on at once and its end is told with the message that begins your next turn; do not ask for it \
+again and again. `task_id` goes on with an earlier task of yours. No agent can change files of the repository.";
+
+fn describe(seen: &Seen) -> String {
+    let agents = seen.agents.iter();
+    let lines: Vec<String> = agents
+        .map(|(name, about)| format!("- {name}: {about}"))
+        .collect();
+    format!("{DESCRIPTION}\nAgents:\n{}", lines.join("\n"))
+}
+
+/// Its arguments: one task, or several.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// What the task is about, in three to five words.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// All that the agent is told.
+    #[serde(default, alias = "objective")]
+    pub prompt: Option<String>,
+    /// The agent's name.
+    #[serde(default, alias = "subagent_type")]
+    pub agent: Option<String>,
+    /// The id of an earlier task of yours, to go on with it.
+    #[serde(default, alias = "session_id")]
+    pub task_id: Option<String>,
+    /// Several tasks at once, in the place of the one; each gets a result of its own, in this order.
+    #[serde(default)]
+    pub tasks: Vec<Item>,
+    /// Whether you go on at once.
+    #[serde(default)]
+    pub background: bool,
+}
+
+/// One of several tasks.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// What it is about, in three to five words.
+    #[serde(default)]
+    pub description: String,
+    /// All that the agent is told.
+    #[serde(alias = "objective")]
+    pub prompt: String,
+    /// The agent's name.
+    #[serde(alias = "subagent_type")]
+    pub agent: String,
+    /// The id of an earlier task of yours, to go on with it.
+    #[serde(default, alias = "session_id")]
+    pub task_id: Option<String>,
+}
+
+impl Arguments {
+    /// The tasks that are meant.
+    ///
+    /// # Errors
+    /// There is none, one is not whole, or one stands beside several.
+    pub fn items(self) -> Result<Vec<Item>, String> {
+        match (self.prompt, self.agent, self.tasks.is_empty()) {
+            (Some(prompt), Some(agent), true) => Ok(vec![Item {
+                description: self.description.unwrap_or_default(),
+                prompt,
+                agent,
+                task_id: self.task_id.filter(|id| !id.trim().is_empty()),
+            }]),
+            (None, None, false) => Ok(self.tasks),
+            (_, _, true) => Err("a task needs `agent` and `prompt`".to_owned()),
+            (_, _, false) => Err(
+                "give either one task by `agent` and `prompt`, or several by `tasks`".to_owned(),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::arguments;
+    use serde_json::json;
+
+    fn check(given: serde_json::Value, wanted: Result<&[(&str, &str, Option<&str>)], &str>) {
+        let items = arguments::<Arguments>(&given).and_then(Arguments::items);
+        match (items, wanted) {
+            (Ok(items), Ok(wanted)) => {
+                let items: Vec<_> = items
+                    .iter()
+                    .map(|i| (i.agent.as_str(), i.prompt.as_str(), i.task_id.as_deref()))
+                    .collect();
+                assert_eq!(items, wanted, "{given}");
+            }
+            (Err(why), Err(wanted)) => assert!(why.contains(wanted), "{given}: {why}"),
+            (items, wanted) => panic!("{given}: {items:?}, wanted {wanted:?}"),
+        }
+    }
+
+    #[test]
+    fn one_task_or_several_are_read_by_each_of_their_names() {
+        check(
+            json!({"description": "d", "prompt": "p", "subagent_type": "explore"}),
+            Ok(&[("explore", "p", None)]),
+        );
+        check(
+            json!({"agent": "explore", "objective": "p", "session_id": "ses_1"}),
+            Ok(&[("explore", "p", Some("ses_1"))]),
+        );
+        check(
+            json!({"tasks": [{"agent": "a", "objective": "1"}, {"subagent_type": "b", "prompt": "2"}]}),
+            Ok(&[("a", "1", None), ("b", "2", None)]),
+        );
+        check(json!({"prompt": "p"}), Err("needs `agent` and"));
+        check(json!({}), Err("needs `agent` and"));
+        check(
+            json!({"prompt": "p", "agent": "a", "tasks": [{"agent": "a", "prompt": "1"}]}),
+            Err("either one task"),
+        );
+        check(json!({"prompt": 1}), Err("do not fit"));
+    }
+}
