@@ -149,7 +149,11 @@ fn a_child_s_call_is_held_to_what_its_session_may() {
         "[agent-collab REVIEW",
         vec![
             tool("WebFetch", &fetch, Some("explore-2")),
-            tool("group_discuss_context", &json!({ "name": "all" }), Some("explore-2")),
+            tool(
+                "group_discuss_context",
+                &json!({ "name": "all" }),
+                Some("explore-2"),
+            ),
             write("${comments_path}", "[APPROVED]\n"),
         ],
     );

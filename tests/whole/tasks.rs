@@ -226,6 +226,41 @@ fn beside_a_run_tasks_are_its_instance_s_and_end_with_it() {
 }
 
 #[test]
+fn a_task_whose_program_was_killed_is_cancelled_and_leaves_no_process() {
+    let world = World::new();
+    let explorer = Agent::new()
+        .on(
+            "[agent-collab task explore#1]\n\n[agent-collab agent",
+            vec![say("I begin."), json!({ "do": "stall" })],
+        )
+        .on("go on", vec![say("Here it is.")]);
+    world.cast(&explorer, &Agent::new());
+    let mut arguments = EXPLORE.to_vec();
+    arguments.push("look around");
+    let running = world.start(&arguments);
+    while !world.root.join(".agent-collab/events.jsonl").exists()
+        || world.events_of("task.opened").is_empty()
+    {
+        std::thread::yield_now();
+    }
+    running.signal("KILL");
+    running.wait();
+    let started = world.events_of("task.started");
+    let session = started[0]["session"].as_str().expect("an id");
+    let found = result(task(&world, &["--id", session, "go on"]).ends(0));
+    assert_eq!(found["summary"], "Here it is.");
+    let ended = world.events_of("task.ended");
+    assert_eq!(
+        (&ended[0]["status"], &ended[0]["error"]),
+        (
+            &json!("cancelled"),
+            &json!("the program ended; the task can be gone on with")
+        )
+    );
+    nothing_is_left(&world);
+}
+
+#[test]
 fn sessions_are_listed_shown_deleted_and_pruned() {
     let world = World::new();
     let explorer = Agent::new().always("[agent-collab task explore", vec![say("Found it.")]);

@@ -396,6 +396,7 @@ impl Engine {
                 cli: adapter.cli(),
                 trust: setup.trust,
                 hook: None,
+                tools: None,
             },
             turn: TurnSpec {
                 turn: order.turn.clone(),
@@ -416,6 +417,7 @@ impl Engine {
                 access,
                 writable: adapter.settings.writable.clone(),
                 ways_out: codex_rules::ways_out(&adapter.settings),
+                tools: None,
             },
             // The task's own limit, counted from its place on, comes first.
             limit: limits.task_timeout.saturating_mul(2),
