@@ -25,6 +25,8 @@ pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -
     };
     let phase = state.phase.name();
     let who = match &approval.child {
+        // A child of this program's tells its whole path.
+        Some(path) if path.contains('▸') => path.clone(),
         Some(child) => format!("{who} ▸ {child}"),
         None => who.to_owned(),
     };
