@@ -100,11 +100,9 @@ impl Engine {
         let unanswered = unanswered_in_words(&self.state().unanswered, order.purpose.role());
         let agent = self.agent_in_words(order);
         let notes = notes_in_words(&self.state().notes, &order.purpose);
-        Ok(format!(
-            "{}\n\n{agent}{unanswered}{said}{body}{notes}",
         let reports = self.reports_in_words(order.purpose.role());
         Ok(format!(
-            "{}\n\n{agent}{reports}{unanswered}{said}{body}",
+            "{}\n\n{agent}{reports}{unanswered}{said}{body}{notes}",
             header(order, self.state().iteration)
         ))
     }

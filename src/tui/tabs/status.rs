@@ -1,9 +1,8 @@
 //! Tab: who took part and when, what was reviewed, done and checked, and what it used.
 
+mod children;
 mod tables;
 mod timeline;
-
-mod children;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -77,6 +76,7 @@ fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line
     };
     let rows = |rows: Vec<Row>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
     section("now", rows(now_rows(state, about, now)));
+    section("tasks", rows(children::rows(state, end)));
     section(
         "timeline",
         timeline::lines(state, (end, about.clock), columns),
@@ -152,20 +152,6 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
         rows.push(Row::new("failures", &text, theme::BAD));
     }
     rows
-    for role in [Role::Planner, Role::Reviewer] {
-        rows.push(head(role.name()));
-        match state.session(role) {
-            Some(session) => rows.extend(of_session(session)),
-            None => rows.push(row("adapter", "none: the plan is not reviewed")),
-        }
-    }
-    rows.extend(children::rows(state, now));
-    rows.extend(receipts(state));
-    rows.into_iter()
-        .flat_map(|row| row.lay_out(columns))
-        // The blank line before a heading is not wanted before the first.
-        .skip(1)
-        .collect()
 }
 
 fn of_silence(silent: &Silent, now: At) -> [Row; 2] {

@@ -4,7 +4,7 @@
 
 use ratatui::style::Style;
 
-use super::{Row, head, row};
+use super::{Row, row};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::run::State;
 use crate::domain::task::{Child, TaskStatus};
@@ -17,7 +17,7 @@ pub(super) fn rows(state: &State, now: At) -> Vec<Row> {
     if state.children.is_empty() {
         return Vec::new();
     }
-    let mut rows = vec![head("tasks")];
+    let mut rows = Vec::new();
     let callers = [
         ("planner", state.session(Role::Planner)),
         ("reviewer", state.session(Role::Reviewer)),
