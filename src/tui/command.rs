@@ -184,8 +184,6 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "undo" => return Some(undo(argument)),
         "redo" => Command::Undo(Wish::Redo),
         "diff" => return Some(diff(argument)),
-        "task" => return Some(task(argument)),
-        "sessions" => Command::Sessions,
         "resume" => Command::Resume,
         "history" => Command::History,
         "refiner" => return Some(refiner(argument)),
@@ -222,16 +220,23 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "quit" => Command::Quit,
         "help" => Command::Help,
         "palette" => Command::Palette,
-        _ => {
-            if let Ok(command) = mode(name) {
-                return Some(Ok(command));
-            }
-            return Tab::ALL
-                .iter()
-                .find(|tab| tab.slash_name() == name)
-                .map(|tab| Ok(Command::Show(*tab)));
-        }
+        _ => return named_so(name, argument),
     }))
+}
+
+/// Commands beside the run, and those that modes and tabs name.
+fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
+    match name {
+        "task" => return Some(task(argument)),
+        "sessions" => return Some(Ok(Command::Sessions)),
+        _ => {}
+    }
+    if let Ok(command) = mode(name) {
+        return Some(Ok(command));
+    }
+    let mut tabs = Tab::ALL.iter();
+    let tab = tabs.find(|tab| tab.slash_name() == name);
+    tab.map(|tab| Ok(Command::Show(*tab)))
 }
 
 fn with_text(name: &str, argument: &str) -> Result<String, String> {

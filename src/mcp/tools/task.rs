@@ -101,7 +101,10 @@ mod tests {
     use crate::mcp::arguments;
     use serde_json::json;
 
-    fn check(given: serde_json::Value, wanted: Result<&[(&str, &str, Option<&str>)], &str>) {
+    /// Agent, prompt and id of each task.
+    type Items<'a> = [(&'a str, &'a str, Option<&'a str>)];
+
+    fn check(given: serde_json::Value, wanted: Result<&Items<'_>, &str>) {
         let items = arguments::<Arguments>(&given).and_then(Arguments::items);
         match (items, wanted) {
             (Ok(items), Ok(wanted)) => {
