@@ -26,8 +26,8 @@ mod telling;
 mod viewing;
 mod waiting;
 mod watch;
-mod written;
 mod welcome;
+mod written;
 
 use std::io;
 

@@ -162,7 +162,6 @@ pub fn read(text: &str) -> Result<Command, NoCommand> {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
 fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
     Some(Ok(match name {
         "go" => Command::Go,

@@ -116,8 +116,7 @@ fn hints(
     let keymap = screen.keymap();
     // What explains all others is the last to go.
     let help = keymap.rows().find(|(binding, _)| binding.hint == "help");
-    let help =
-        help.and_then(|row| Some((keymap.shown(row, screen.writing)?, row.0.hint)));
+    let help = help.and_then(|row| Some((keymap.shown(row, screen.writing)?, row.0.hint)));
     if let Some((key, hint)) = help {
         line.keep(&key.name(), hint);
     }

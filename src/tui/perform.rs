@@ -23,6 +23,7 @@ use crate::domain::undo::Wish;
 
 impl Screen {
     /// Carries a command out.
+    #[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
     pub(super) fn perform(&mut self, command: Command, state: Option<&State>) -> Vec<Action> {
         if let Some(why) = self.read_only_word().filter(|_| acts(&command)) {
             return self.refuse(&why);

@@ -25,6 +25,14 @@ const LONG_FILES: &[(&str, &str)] = &[
         "one sub-machine, its stages in their order",
     ),
     (
+        "src/tui.rs",
+        "all that the screen keeps, and the doors by which news come to it",
+    ),
+    (
+        "src/tui/keymap.rs",
+        "the one table of keys and commands, with their words",
+    ),
+    (
         "src/scripted/claude.rs",
         "the whole loop of one process; frames, calls and interrupts are in its folder",
     ),

@@ -134,13 +134,6 @@ impl Terminal {
         text.map(vt100::Cell::fgcolor).collect()
     }
 
-    /// Takes what the program has written by now.
-    pub fn wait_a_moment(&mut self) {
-        while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(50)) {
-            self.show(&bytes);
-        }
-    }
-
     /// The text of the screen.
     pub fn text(&self) -> String {
         self.parser.screen().contents()

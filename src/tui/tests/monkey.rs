@@ -119,6 +119,7 @@ fn kept() -> [Kept; 1] {
 }
 
 /// Every place that takes keys.
+#[expect(clippy::too_many_lines, reason = "one entry a place: a list to read")]
 pub(super) fn places() -> Vec<Place> {
     let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
     let mut all = vec![
@@ -633,7 +634,9 @@ fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
             continue;
         }
         assert!(does(&place, KeyCode::Enter), "{}: Enter", place.name);
-        for choice in &sheet.choices {
+        // A number only points, Enter takes it.
+        let choices = sheet.choices.iter();
+        for choice in choices.filter(|choice| !choice.key.is_ascii_digit()) {
             // The theme that is shown is taken by its letter as well.
             let is_done = does(&place, KeyCode::Char(choice.key));
             assert!(is_done, "{}: {}", place.name, choice.key);

@@ -111,6 +111,7 @@ proptest! {
             prop_assert!(is_at(state, &approval.turn));
         }
         (before.children, before.approvals) = (state.children.clone(), state.approvals.clone());
+        before.course = state.course.clone();
         prop_assert_eq!(&before, state);
         let text = serde_json::to_string(&run).unwrap();
         prop_assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run);
