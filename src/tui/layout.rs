@@ -198,6 +198,7 @@ impl Screen {
         state: Option<&State>,
         waiting: Option<&Sheet>,
     ) {
+        let area = inset(area);
         if let (Some(view), false) = (&mut self.diff, area.is_empty()) {
             let title = state.and_then(|state| title_of(view.scope(), state));
             let waits = waiting.map(|sheet| sheet.title.as_str());
@@ -210,7 +211,7 @@ impl Screen {
             return;
         }
         if let Some(pager) = &mut self.pager {
-            pager.draw(frame, area);
+            pager.draw(frame, inset(area));
             return;
         }
         self.draw_tab(self.tab, frame, area, (state, now));
@@ -294,6 +295,7 @@ impl Screen {
                     find: &find,
                     state,
                     clock,
+                    repository: &self.settings.repository,
                 };
                 tabs::log::draw(page, &self.record, frame, area, about);
             }
@@ -307,6 +309,16 @@ impl Screen {
                 tabs::status::draw(page, frame, area, about, now);
             }
         }
+    }
+}
+
+/// An area with a column free at either side.
+fn inset(area: Rect) -> Rect {
+    let free = u16::from(area.width > 2);
+    Rect {
+        x: area.x + free,
+        width: area.width - 2 * free,
+        ..area
     }
 }
 

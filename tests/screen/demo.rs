@@ -55,7 +55,7 @@ fn a_whole_run_is_played_by_keys() {
     refuse_and_say_why(&mut terminal);
     terminal.wait_for("the run is over");
     terminal.type_keys("5");
-    terminal.wait_for("step 3    tests passed");
+    terminal.wait_for("✓ 3   ");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();

@@ -3,7 +3,7 @@
 
 mod told;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use crate::domain::event::{Event, News, fields};
-use crate::domain::ids::At;
+use crate::domain::ids::{At, RequestId};
 use crate::domain::run::State;
 use crate::text::truncate;
 use crate::tui::documents::Text;
@@ -40,6 +40,8 @@ pub struct Record {
     n_seen: u64,
     filter: Filter,
     picked: Option<i64>,
+    /// What was asked for and is not answered yet, in words.
+    asked: BTreeMap<RequestId, String>,
 }
 
 /// One event.
@@ -85,7 +87,7 @@ impl Filter {
 impl Record {
     /// Takes an event in, where there is something to say of it.
     pub fn on_event(&mut self, at: At, event: &Event) {
-        let Some(told) = told(event) else {
+        let Some(told) = told(event, &mut self.asked) else {
             return;
         };
         self.n_seen += 1;
@@ -181,6 +183,8 @@ pub struct About<'a> {
     pub state: Option<&'a State>,
     /// The user's time of day.
     pub clock: Clock,
+    /// The repository's path, which is left out of others.
+    pub repository: &'a str,
 }
 
 /// Draws both; follows the end until the user scrolls.
@@ -275,6 +279,10 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
     let n_before = laid.lines.len();
     for (row, who, text) in record.listed(about.find, about.state) {
         laid.marks.insert(Mark::Row(row.n), laid.lines.len());
+        let text = match about.repository {
+            "" => text,
+            root => text.replace(&format!("{}/", root.trim_end_matches('/')), ""),
+        };
         let lines = row_lines((row, who, &text), about.clock, columns);
         laid.lines
             .extend(gutter(lines, record.picked == Some(row.n)));

@@ -168,7 +168,7 @@ fn of_silence(silent: &Silent, now: At) -> [Row; 2] {
 fn of_session(state: &State, (role, session): (Role, &Session), held: &[Held]) -> Vec<Row> {
     let cli = match session.version.as_deref() {
         Some(version) if version.starts_with(&session.adapter) => version.to_owned(),
-        Some(version) => format!("{}, {version}", session.adapter),
+        Some(version) => format!("{} {version}", session.adapter),
         None => format!("{}, version not known yet", session.adapter),
     };
     let mut rows = vec![row("cli", &cli)];

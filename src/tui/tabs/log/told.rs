@@ -2,8 +2,10 @@
 //!
 //! Refuses to show ids where there is a word.
 
+use std::collections::BTreeMap;
+
 use crate::domain::event::{Event, News};
-use crate::domain::ids::TurnId;
+use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::run::State;
 use crate::domain::turn::TurnResult;
 use crate::tui::transcript::facts;
@@ -48,7 +50,7 @@ pub struct Told {
 }
 
 /// Tells an event.
-pub fn told(event: &Event) -> Option<Told> {
+pub fn told(event: &Event, asked: &mut BTreeMap<RequestId, String>) -> Option<Told> {
     let kind = kind(event);
     let plain = |text: String| Told {
         kind,
@@ -64,26 +66,34 @@ pub fn told(event: &Event) -> Option<Told> {
         Event::Created(created) => plain(format!("the run {} begins", created.run)),
         Event::GoalGiven { text } => plain(format!("the goal: {text}")),
         Event::Said { text } => plain(format!("says: {text}")),
+        Event::Answered { answer, .. } => plain(format!("answers: {}", answer.in_words())),
         Event::Released => plain("releases the turn".to_owned()),
         Event::TurnStarted { turn, .. } => of_turn(turn, "begins"),
         Event::TurnEnded {
             turn,
             result: TurnResult::Completed { .. },
         } => of_turn(turn, "is done"),
-        Event::ApprovalAsked(approval) => plain(format!(
-            "{} wants to {}: {}",
-            approval.child.as_deref().unwrap_or("the agent"),
-            approval.permission,
-            approval.targets.join(", ")
-        )),
+        // It is told with its answer; what waits for the user has a dialog.
+        Event::ApprovalAsked(approval) => {
+            asked.insert(approval.request.clone(), approval.in_words());
+            return None;
+        }
         Event::ApprovalAnswered {
+            request,
             allowed,
             by,
             reason,
             ..
         } => {
-            let word = if *allowed { "allowed" } else { "refused" };
-            plain(format!("{word} by {by}: {reason}"))
+            let what = asked.remove(request).unwrap_or_default();
+            match (*allowed, by.as_str()) {
+                // What the phase allows by itself is told by the tool call alone.
+                (true, "permission") => return None,
+                (true, "user") => plain(format!("allows {what}")),
+                (true, by) => plain(format!("allowed by {by}: {what}")),
+                (false, "user") => plain(format!("refuses {what}")),
+                (false, _) => plain(format!("refused: {what} ({reason})")),
+            }
         }
         Event::Agent { role, news, .. } => Told {
             who: Some(role.name()),
@@ -104,7 +114,6 @@ pub fn told(event: &Event) -> Option<Told> {
 /// What is said of events that the chat does not tell, or tells in the user's voice.
 fn words_of(event: &Event) -> Option<String> {
     Some(match event {
-        Event::Answered { .. } => "answers the question".to_owned(),
         Event::FindingSettled { n } => format!("settles finding {n}"),
         Event::PlanEdited { .. } => "edited plan.md".to_owned(),
         Event::CommentsEdited { .. } => "edited comments.md".to_owned(),
@@ -144,7 +153,7 @@ fn news_in_words(event: &Event, news: &News) -> Option<String> {
             Some(format!("says: {first}"))
         }
         News::Notice { text } => Some(text.clone()),
-        News::ToolEnded { .. } | News::Thinking { .. } => None,
+        News::ToolEnded { .. } | News::Thinking { .. } | News::FilesChanged { .. } => None,
         _ => Some(facts(event).join(" · ")).filter(|text| !text.is_empty()),
     }
 }

@@ -23,8 +23,8 @@ pub struct Mark {
     text: String,
     sign: &'static str,
     tone: Tone,
-    /// Parts of the line below, each with its style.
-    notes: Vec<(String, Style)>,
+    /// What stands in the line below, each in its parts with their styles.
+    notes: Notes,
 }
 
 #[derive(Debug, Clone, Copy, Hash)]
@@ -78,7 +78,10 @@ fn at(execution: &Execution, n: u32) -> Far<'_> {
     }
 }
 
-type Notes = Vec<(String, Style)>;
+/// Parts of a text with their styles.
+type Note = Vec<(String, Style)>;
+
+type Notes = Vec<Note>;
 
 fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Notes) {
     let receipt = record.receipt.as_ref();
@@ -87,25 +90,28 @@ fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Not
     let mut notes = Vec::new();
     let (sign, tone) = match &record.outcome {
         StepOutcome::Committed { commit, .. } => {
-            notes.push((short_commit(commit), theme::CODE));
+            notes.push(vec![(short_commit(commit), theme::CODE)]);
             ("✓", tone)
         }
         StepOutcome::Uncommitted { reason } => {
-            notes.push((format!("not committed: {}", one_line(reason)), theme::BAD));
+            notes.push(vec![(
+                format!("not committed: {}", one_line(reason)),
+                theme::BAD,
+            )]);
             ("✓", Tone::Odd)
         }
         StepOutcome::NoChange => {
             return (
                 "–",
                 Tone::Odd,
-                vec![("changed nothing".to_owned(), theme::BAD)],
+                vec![vec![("changed nothing".to_owned(), theme::BAD)]],
             );
         }
     };
     let style = if passes { theme::GOOD } else { theme::BAD };
     match receipt {
-        Some(receipt) => notes.push((receipt_short(receipt), style)),
-        None => notes.push(("not tested".to_owned(), theme::PLAIN)),
+        Some(receipt) => notes.push(vec![(receipt_short(receipt), style)]),
+        None => notes.push(vec![("not tested".to_owned(), theme::PLAIN)]),
     }
     notes.extend(files(record.changed.len()));
     notes.extend(fixes(record.fix_turns));
@@ -114,13 +120,13 @@ fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Not
 }
 
 fn running(current: &Current, state: &State, now: At) -> Notes {
-    let mut notes = vec![(stages(current.stage), theme::role(Role::Planner))];
+    let mut notes = vec![stages(current.stage)];
     if let Some(receipt) = &current.receipt {
         let style = match receipt.lets_pass() {
             true => theme::GOOD,
             false => theme::BAD,
         };
-        notes.push((receipt_short(receipt), style));
+        notes.push(vec![(receipt_short(receipt), style)]);
     }
     notes.extend(files(current.changed.len()));
     notes.extend(fixes(current.fix_turns));
@@ -128,8 +134,8 @@ fn running(current: &Current, state: &State, now: At) -> Notes {
     notes
 }
 
-/// The stages of a step with the present one in brackets.
-fn stages(stage: Stage) -> String {
+/// The stages of a step; the present one is lit and in brackets.
+fn stages(stage: Stage) -> Note {
     let names = ["agent", "look", "tests", "commit", "record"];
     let at = match stage {
         Stage::Code | Stage::Fix => 0,
@@ -138,35 +144,43 @@ fn stages(stage: Stage) -> String {
         Stage::Commit => 3,
         Stage::Record => 4,
     };
-    let named = names.iter().enumerate().map(|(n, name)| match n == at {
-        true if stage == Stage::Fix => "[agent mends]".to_owned(),
-        true => format!("[{name}]"),
-        false => (*name).to_owned(),
-    });
-    named.collect::<Vec<_>>().join(" › ")
+    let mut parts = Note::new();
+    for (n, name) in names.into_iter().enumerate() {
+        if n > 0 {
+            parts.push((" › ".to_owned(), theme::QUIET));
+        }
+        let present = theme::role(Role::Planner);
+        parts.push(match n == at {
+            true if stage == Stage::Fix => ("[agent mends]".to_owned(), present),
+            true => (format!("[{name}]"), present),
+            false => (name.to_owned(), theme::QUIET),
+        });
+    }
+    parts
 }
 
-fn files(n: usize) -> Option<(String, Style)> {
+fn files(n: usize) -> Option<Note> {
     let text = match n {
         0 => return None,
         1 => "1 file".to_owned(),
         n => format!("{n} files"),
     };
-    Some((text, theme::PLAIN))
+    Some(vec![(text, theme::PLAIN)])
 }
 
-fn fixes(n: u32) -> Option<(String, Style)> {
+fn fixes(n: u32) -> Option<Note> {
     let text = match n {
         0 => return None,
         1 => "mended once".to_owned(),
         n => format!("mended {n} times"),
     };
-    Some((text, theme::PLAIN))
+    Some(vec![(text, theme::PLAIN)])
 }
 
-fn took(n: u32, state: &State, now: At) -> Option<(String, Style)> {
+fn took(n: u32, state: &State, now: At) -> Option<Note> {
     let step = state.course.step(n)?;
-    Some((span(between(step.from, step.to, now)), theme::QUIET))
+    let text = span(between(step.from, step.to, now));
+    Some(vec![(text, theme::QUIET)])
 }
 
 /// The lines of a step.
@@ -178,11 +192,12 @@ pub fn lines(mark: &Mark, columns: usize) -> Vec<Line<'static>> {
     let mut lines = wrap(&spans, columns, indent);
     if !mark.notes.is_empty() {
         let mut spans = vec![Span::raw(" ".repeat(indent))];
-        for (n, (text, style)) in mark.notes.iter().enumerate() {
+        for (n, parts) in mark.notes.iter().enumerate() {
             if n > 0 {
                 spans.push(Span::styled(" · ", theme::QUIET));
             }
-            spans.push(Span::styled(text.clone(), *style));
+            let parts = parts.iter();
+            spans.extend(parts.map(|(text, style)| Span::styled(text.clone(), *style)));
         }
         lines.extend(wrap(&spans, columns, indent));
     }
