@@ -203,6 +203,10 @@ pub fn between(from: At, to: Option<At>, now: At) -> i64 {
 
 /// Takes note of what an event changed, after the state has taken it in.
 pub(super) fn note(state: &mut State, at: At, event: &Event) {
+    // What agents say changes no run, and no snapshot is written for it.
+    if matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
+        return;
+    }
     let mut course = std::mem::take(&mut state.course);
     if matches!(event, Event::Resumed { .. }) {
         let end = course.last.unwrap_or(at);

@@ -325,3 +325,18 @@ fn a_step_lasts_from_its_first_turn_to_its_record() {
     );
     assert!(told.contains("pause  200-9000"), "{told}");
 }
+
+#[test]
+fn what_an_agent_says_leaves_the_run_as_its_snapshot_has_it() {
+    let mut run = play(to_the_first_review());
+    let before = run.clone();
+    let said = Event::Agent {
+        turn: TurnId::new("trn_4"),
+        role: Role::Planner,
+        news: crate::domain::event::News::Text {
+            text: "hm".to_owned(),
+        },
+    };
+    run.step(At(99_000), &said);
+    assert_eq!(run, before);
+}
