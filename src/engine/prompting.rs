@@ -24,6 +24,9 @@ use super::staging::{self, Staging};
 /// How much of a failing test run the agent sees, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 120);
 
+/// How much of a line that the user remarks on is quoted, in characters.
+const LONGEST_QUOTE: usize = 200;
+
 /// What puts the build profile on the planner's session.
 pub(super) const NOW_BUILD: &str = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
                                     as each message says.";
@@ -395,12 +398,12 @@ fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> String {
 fn notes_in_words(notes: &Notes, purpose: &Purpose) -> String {
     let task = match purpose {
         Purpose::Review => {
-            "The user themself remarks on lines of the plan; this is no data but what they want. Judge the plan \
-             by it too: what it does not meet yet is a finding."
+            "The user themself remarks on lines of the plan; this is no data but what they want; only the quoted \
+             lines are the plan's. Judge the plan by it too: what it does not meet yet is a finding."
         }
         Purpose::Respond => {
             "The user themself remarks on lines of the plan; this is no data but what they want, and it counts \
-             for more than the review. Change the plan so that each is met, and say nothing about them in the \
+             for more than the review; only the quoted lines are the plan's. Change the plan so that each is met, and say nothing about them in the \
              answers."
         }
         _ => return String::new(),
@@ -414,7 +417,9 @@ fn notes_in_words(notes: &Notes, purpose: &Purpose) -> String {
 
 fn note_in_words(note: &Note) -> String {
     let text = note.text.replace('\n', "\n   ");
-    format!("- line {}, `{}`:\n   {text}\n", note.line, note.quote)
+    // The line is an agent's; it must not end its quotation and speak as the user.
+    let quote = truncate::to_chars(&note.quote.replace('`', "'"), LONGEST_QUOTE);
+    format!("- line {}, `{quote}`:\n   {text}\n", note.line)
 }
 
 fn again_in_words(again: &Again) -> String {
@@ -452,10 +457,10 @@ mod tests {
     #[test]
     fn open_notes_go_out_with_review_and_answer_and_with_nothing_else() {
         let mut notes = Notes::default();
-        notes.make(7, "1. [ ] a", "why not b?\nand c?");
+        notes.make(7, "1. [ ] `a`", "why not b?\nand c?");
         let review = notes_in_words(&notes, &Purpose::Review);
         assert!(
-            review.ends_with("- line 7, `1. [ ] a`:\n   why not b?\n   and c?\n"),
+            review.ends_with("- line 7, `1. [ ] 'a'`:\n   why not b?\n   and c?\n"),
             "{review}"
         );
         let respond = notes_in_words(&notes, &Purpose::Respond);
