@@ -67,12 +67,15 @@ impl Sent {
     }
 }
 
-/// A prompt without what it tells every agent at its head.
+/// What every prompt of this program's own begins with.
+const HEADS: [&str; 3] = ["[agent-collab ", "You are the ", "Work in the repository "];
+
+/// A prompt without what every one has at its head.
 fn body(whole: &str) -> Vec<String> {
-    let from = whole.lines().position(|line| line.starts_with("## "));
-    let lines = whole.lines().skip(from.unwrap_or(0));
-    lines
-        .filter(|line| !line.trim().is_empty())
+    let is_head = |line: &&str| HEADS.iter().any(|head| line.starts_with(head));
+    whole
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !is_head(line))
         .map(str::to_owned)
         .collect()
 }
@@ -90,14 +93,19 @@ mod tests {
     #[test]
     fn what_stood_in_a_prompt_before_is_not_new() {
         let mut sent = Sent::default();
-        let first = sent.preview("You are it.\n\n## Goal\nsum\n\n## How\nwell");
-        assert_eq!(first.fresh, ["## Goal", "sum", "## How", "well"]);
+        let first =
+            sent.preview("You are the planner.\nThis is review 1.\n\n## Goal\nsum\n\n## How\nwell");
+        assert_eq!(
+            first.fresh,
+            ["This is review 1.", "## Goal", "sum", "## How", "well"]
+        );
         assert!(first.is_first);
         // The same one asked about again is as new as before.
         assert_eq!(sent.preview(&first.whole), first);
         sent.note(&first);
-        let next =
-            sent.preview("You are it.\n\n## Goal\nsum\n\n## The review\n1. 空 🎉\n\n## How\nwell");
+        let next = sent.preview(
+            "You are the planner.\n\n## Goal\nsum\n\n## The review\n1. 空 🎉\n\n## How\nwell",
+        );
         assert_eq!(next.fresh, ["## The review", "1. 空 🎉"]);
     }
 }

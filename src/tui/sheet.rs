@@ -179,10 +179,12 @@ impl Sheet {
         all.join("\n")
     }
 
-    /// The same without what has to be known: that is read elsewhere.
+    /// The same without what has to be known, which is read elsewhere, but for what went wrong.
     #[must_use]
     pub fn brief(mut self) -> Self {
-        self.body.clear();
+        // A line that is taken away is part of what is read.
+        let went_wrong = |line: &str, style| style == theme::BAD && !line.starts_with(['-', '−']);
+        self.body.retain(|(line, style)| went_wrong(line, *style));
         self
     }
 
