@@ -46,7 +46,8 @@ fn steered(name: &str, cast: Cast, notes: &mut Notes) {
         }
     });
     let program = start_and_wait(&world);
-    let sent = world.program(&["send", "steer", WORD]);
+    let sent = world.start_program(&["send", "steer", WORD]);
+    let sent = sent.finish(world.home.root(), LIMIT);
     assert_eq!(sent.code(), 0, "{}", sent.stderr);
     let told = |frame: &Value| frame["from"] == "us" && says(cast.planner, &frame["frame"]);
     let deadline = Instant::now() + LIMIT;
