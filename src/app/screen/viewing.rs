@@ -439,6 +439,7 @@ impl Shell {
         };
         let settings = ScreenSettings {
             theme: self.screen.theme(),
+            look: self.screen.look(),
             read_only: Some(past()),
             demo: false,
             ..self.settings.clone()
