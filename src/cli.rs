@@ -20,6 +20,7 @@ pub mod send;
 pub mod sessions;
 pub mod status;
 pub mod task;
+pub mod tools;
 pub mod trust;
 pub mod undo;
 
@@ -92,6 +93,8 @@ enum Command {
     Keys(ChoiceArgs),
     /// Lists the agents, or shows one with its rules
     Agents(agents::AgentsArgs),
+    /// Lists the tools of this program that an agent has, and what becomes of a call
+    Tools(tools::ToolsArgs),
     /// Asks the permission decision, explains it, and takes approvals back
     Permissions {
         #[command(subcommand)]
@@ -238,6 +241,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Config { choices, command } => run_config(&choices, command),
         Command::Keys(choices) => keys::run(&here(choices.choices()?)?, &mut io::stdout()),
         Command::Agents(args) => block_on(agents::run(args)),
+        Command::Tools(args) => block_on(tools::run(args)),
         Command::Permissions { command } => block_on(permissions::run(command)),
         Command::Trust(args) => run_trust(&args),
         Command::Scrub(args) => scrub::run(&args),

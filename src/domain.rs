@@ -15,6 +15,7 @@ pub mod review;
 pub mod execution;
 pub mod question;
 pub mod session;
+pub mod submission;
 pub mod task;
 pub mod todo;
 pub mod tool;

@@ -108,6 +108,10 @@ pub enum Inward {
     ToolDone(RequestId, tools::Later),
     /// A tool's call was decided.
     ToolDecided(RequestId, crate::adapter::Decision),
+    /// The user answered what a tool's call waits for; `None` where nobody does.
+    ToolAnswered(RequestId, Option<BTreeMap<String, String>>),
+    /// A tool's call has waited as long as it may.
+    ToolDue(RequestId),
     /// The usage limit is over for which this question waits.
     LimitPassed(u32),
     /// A turn ended and the program's own files were compared.
@@ -345,6 +349,8 @@ impl Engine {
             Inward::Knock(knock) => self.on_knock(knock),
             Inward::ToolDone(request, later) => self.on_tool_done(&request, later),
             Inward::ToolDecided(request, answer) => self.on_tool_decided(&request, answer),
+            Inward::ToolAnswered(request, answers) => self.on_tool_answered(&request, answers),
+            Inward::ToolDue(request) => self.on_tool_due(&request),
             Inward::LimitPassed(id) => self.feed(Event::LimitPassed { id }),
             Inward::TurnChecked {
                 turn,

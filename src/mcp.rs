@@ -21,6 +21,11 @@ use wire::Offered;
 pub const TOOLS: &[Tool] = &[
     tools::todoread::TOOL,
     tools::todowrite::TOOL,
+    tools::plan_submit::TOOL,
+    tools::plan_exit::TOOL,
+    tools::plan_enter::TOOL,
+    tools::review_submit::TOOL,
+    tools::ask_user::TOOL,
     tools::task::TOOL,
     tools::session_manage::TOOL,
 ];

@@ -10,6 +10,7 @@ pub mod claude;
 pub mod codex;
 pub mod cursor;
 pub mod script;
+mod tool_server;
 
 #[cfg(test)]
 mod fidelity;

@@ -43,6 +43,7 @@ mod sent;
 mod sheet;
 mod tabs;
 mod theme;
+mod todos;
 mod transcript;
 mod versions;
 mod welcome;

@@ -55,6 +55,8 @@ pub struct Codex {
     sub_agents: BTreeMap<String, String>,
     /// Whether the process was started with codex's own search of the web.
     search: Search,
+    /// Tools of the program's that its turns did not have when it was started: codex keeps the list that it read then.
+    lacking: Vec<String>,
     /// When the plan's used-up windows begin anew, in seconds since 1970.
     resets_at: Option<i64>,
 }
@@ -224,6 +226,7 @@ impl Adapter for Codex {
             connection: Connection::fresh(),
             announced: session.external_id.clone(),
             search: launch::search(turn),
+            lacking: launch::lacking(turn),
             ..Self::default()
         };
         launch::launch(session, self.search)
@@ -231,7 +234,9 @@ impl Adapter for Codex {
 
     fn serves(&self, turn: &TurnSpec) -> bool {
         match self.connection.link {
-            Link::Fresh | Link::Opening | Link::Ready => self.search == launch::search(turn),
+            Link::Fresh | Link::Opening | Link::Ready => {
+                self.search == launch::search(turn) && self.lacking == launch::lacking(turn)
+            }
             Link::Down | Link::Broken | Link::Closing => false,
         }
     }

@@ -245,6 +245,8 @@ pub fn in_words(event: &Event) -> Option<String> {
             format!("restored: {}", names.join(", "))
         }
         Event::TodosWritten { todos, .. } => todos_in_words(todos),
+        Event::PlanEntered { reason } => format!("back to planning: {reason}"),
+        Event::ResultCame { role, text } => format!("for the {}: {text}", role.name()),
         Event::ToolBlocked { tool, reason, .. } => format!("the tool {tool} was blocked: {reason}"),
         Event::EffectFailed { what, message } => format!("failed to {what}: {message}"),
         _ => return None,

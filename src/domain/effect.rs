@@ -63,6 +63,8 @@ pub enum Effect {
     AppendRemarks(String),
     /// Append a synthetic message that puts the build profile on the planner's session.
     SwitchToBuild,
+    /// Append a synthetic message that puts the plan profile on the planner's session.
+    SwitchToPlan,
     /// Look at branch, dirty files and test command.
     Survey,
     /// Make the branch stand and note the base.

@@ -525,6 +525,20 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// What an agent waited for came after its turn had to go on without it.
+    #[serde(rename = "tool.result")]
+    ResultCame {
+        /// Who waited.
+        role: Role,
+        /// What it is told with its next turn.
+        text: String,
+    },
+    /// The executor goes back to planning, by the user's word.
+    #[serde(rename = "plan.entered")]
+    PlanEntered {
+        /// Why, as the executor said it.
+        reason: String,
+    },
     /// What the program was asked to do could not be done.
     #[serde(rename = "error")]
     EffectFailed {

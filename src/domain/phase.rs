@@ -116,6 +116,8 @@ pub enum Cause {
     ChangesRequested,
     /// The user, or `auto_approve`, starts the execution of the approved plan.
     ExecutionStarted,
+    /// The executor asked to plan anew, and the user agreed.
+    PlanEntered,
     /// The last step is through.
     StepsDone,
     /// The user stopped the run and goes back to the goal.
@@ -162,6 +164,7 @@ pub const TRANSITIONS: &[Transition] = &[
     t(Phase::Approved, Cause::StaleReviewedAgain, Phase::Review),
     t(Phase::Approved, Cause::StaleAccepted, Phase::Approved),
     t(Phase::Approved, Cause::ExecutionStarted, Phase::Execute),
+    t(Phase::Execute, Cause::PlanEntered, Phase::WritePlan),
     t(Phase::Execute, Cause::StepsDone, Phase::Done),
     t(Phase::WritePlan, Cause::Stopped, Phase::RefineGoal),
     t(Phase::Review, Cause::Stopped, Phase::RefineGoal),

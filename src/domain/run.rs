@@ -13,6 +13,7 @@ mod limits;
 mod noting;
 mod planning;
 mod recovering;
+mod replanning;
 mod reviewing;
 mod undoing;
 
@@ -117,6 +118,9 @@ pub struct State {
     /// What agents asked for and nobody answered before the program ended; each is told with its next turn.
     #[serde(default)]
     pub unanswered: Vec<Unanswered>,
+    /// What came for agents after their turns; each is told with its next turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ResultForAgent>,
     /// What a cut-off turn left in its folder, until the run is taken up.
     #[serde(default)]
     draft: Option<(TurnId, Vec<DraftFile>)>,
@@ -171,6 +175,15 @@ pub struct Unanswered {
     pub role: Role,
     /// For what, cleaned.
     pub what: String,
+}
+
+/// What an agent waited for and is told with its next turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultForAgent {
+    /// Who waited.
+    pub role: Role,
+    /// What it is told, cleaned.
+    pub text: String,
 }
 
 /// Whose words a document holds.
@@ -315,6 +328,7 @@ impl Run {
                 approvals: Vec::new(),
                 children: Vec::new(),
                 unanswered: Vec::new(),
+                results: Vec::new(),
                 draft: None,
                 failures: 0,
                 blind_waits: 0,
@@ -486,6 +500,8 @@ impl Run {
             Event::Tampered { files } => control::on_tampered(state, files),
             Event::TodosWritten { session, todos } => flow::on_todos_written(state, session, todos),
             Event::ToolBlocked { .. } => Vec::new(),
+            Event::ResultCame { role, text } => flow::on_result_came(state, *role, text),
+            Event::PlanEntered { reason } => replanning::on_plan_entered(state, at, reason),
             Event::EffectFailed { what, message } => {
                 vec![Effect::Halt(format!("{what}: {message}"))]
             }

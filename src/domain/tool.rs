@@ -53,6 +53,12 @@ fn executes(purpose: &Purpose) -> bool {
     purpose.writes()
 }
 
+/// In which turns a tool is there, in words; `None` where it is in all.
+pub fn when(tool: &str) -> Option<&'static str> {
+    let (_, _, when) = ONLY_IN.iter().find(|(name, ..)| *name == tool)?;
+    Some(when)
+}
+
 /// Tells why a tool is not offered to a session; `None` where it is.
 pub fn hidden(tool: &str, standing: &Standing<'_>) -> Option<String> {
     let permission = permission_of(tool);

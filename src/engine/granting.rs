@@ -310,4 +310,4 @@ fn forbidden(
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::engine) mod tests;

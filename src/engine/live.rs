@@ -21,6 +21,7 @@ use crate::adapter::{
     TurnSpec,
 };
 use crate::domain::event::Process;
+use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
 use crate::process::{self, Children, Ladder, Line, Marker, Running};
 use crate::store::RawStream;
@@ -47,6 +48,10 @@ pub enum Ask {
     Order(Order),
     /// Forgets the conversation at the CLI.
     Forget,
+    /// The agent waits for the program: its CLI is silent for a reason.
+    Waits(RequestId),
+    /// It waits no more.
+    Waited(RequestId),
     /// Goes on in a new session by another protocol.
     Adopt(Box<Adoption>),
     /// Ends the process, patiently, and then the task.
@@ -214,6 +219,8 @@ impl Live {
             Ask::Turn(turn) => self.on_turn(turn).await,
             Ask::Order(order) => self.on_order(order).await,
             Ask::Forget => self.forget = true,
+            Ask::Waits(request) => self.silence.on_waits(request),
+            Ask::Waited(request) => self.silence.on_answered(&request),
             Ask::Adopt(adoption) => self.adopt(*adoption).await,
             Ask::End => {}
         }

@@ -19,7 +19,7 @@ use super::asking::hidden_permissions;
 use super::codex_rules;
 use super::containing::Holder;
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
-use super::prompting::NOW_BUILD;
+use super::prompting::{NOW_BUILD, NOW_PLAN};
 use super::setup::NamedAdapter;
 use super::staging::Staging;
 use super::{AtWork, Engine, EngineError, Outcome, documents, failed, staging};
@@ -43,7 +43,8 @@ impl Engine {
             Effect::TakeDraft(order) => return Ok(self.take_draft(&order)),
             Effect::DropDraft(order) => return Ok(self.drop_draft(&order)),
             Effect::AppendRemarks(text) => return Ok(self.append_remarks(&text)),
-            Effect::SwitchToBuild => return self.switch_to_build(),
+            Effect::SwitchToBuild => return self.switch_to(Profile::Build, NOW_BUILD),
+            Effect::SwitchToPlan => return self.switch_to(Profile::Plan, NOW_PLAN),
             Effect::Survey => return Ok(self.survey()),
             Effect::EnterExecution(terms) => return Ok(self.enter_execution(terms)),
             Effect::Snapshot { step, attempt } => self.snapshot(step, attempt),
@@ -81,7 +82,6 @@ impl Engine {
         let role = order.purpose.role();
         match self.prepare_turn(&order, role) {
             Ok((mut ask, at_work)) => {
-                self.offer_tools(role, &mut ask);
                 let prompt = ask.turn.prompt.clone();
                 let turn = order.turn.as_str();
                 tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
@@ -91,6 +91,7 @@ impl Engine {
                 self.at_work = Some(at_work);
                 self.turn_is_over = false;
                 self.append_message(role, Speaker::User, &order, &prompt)?;
+                self.offer_tools(role, &mut ask);
                 Ok(self.ask_live(role, Ask::Turn(Box::new(ask))))
             }
             Err(message) => {
@@ -274,18 +275,18 @@ impl Engine {
         }
     }
 
-    /// Puts the build profile on the planner's session by a synthetic message.
-    fn switch_to_build(&mut self) -> Result<Vec<Event>, EngineError> {
+    /// Puts a profile on the planner's session by a synthetic message.
+    fn switch_to(&mut self, agent: Profile, text: &str) -> Result<Vec<Event>, EngineError> {
         let session = &self.state().planner;
         let id = session.id.clone();
         let message = Message {
             id: format!("msg_{}", session.n_messages + 1),
             turn: None,
             role: Speaker::User,
-            agent: Profile::Build,
+            agent,
             synthetic: true,
             ts: self.journal.now(),
-            text: NOW_BUILD.to_owned(),
+            text: text.to_owned(),
         };
         self.journal.append_message(&id, &message)?;
         Ok(vec![Event::MessageAppended {

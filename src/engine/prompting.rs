@@ -8,7 +8,7 @@ use crate::domain::findings::{Finding, Stand};
 use crate::domain::note::{Note, Notes};
 use crate::domain::phase::Phase;
 use crate::domain::plan::approval_hash;
-use crate::domain::run::Unanswered;
+use crate::domain::run::{ResultForAgent, Unanswered};
 use crate::domain::session::Session;
 use crate::domain::turn::{Again, Purpose, Role, TurnOrder};
 use crate::prompts::RenderError;
@@ -30,6 +30,10 @@ const LONGEST_QUOTE: usize = 200;
 /// What puts the build profile on the planner's session.
 pub(super) const NOW_BUILD: &str = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
                                     as each message says.";
+
+/// What puts the plan profile back on it.
+pub(super) const NOW_PLAN: &str = "The user sends you back to planning. From now on you are the agent `plan`: you change nothing but \
+                                   the plan, as the next message says.";
 
 impl Engine {
     /// Writes what a turn would send if it were released now; touches nothing.
@@ -104,8 +108,9 @@ impl Engine {
         let agent = self.agent_in_words(order);
         let notes = notes_in_words(&self.state().notes, &order.purpose);
         let reports = self.reports_in_words(order.purpose.role());
+        let results = results_in_words(&self.state().results, order.purpose.role());
         Ok(format!(
-            "{}\n\n{agent}{reports}{unanswered}{said}{body}{notes}",
+            "{}\n\n{agent}{reports}{unanswered}{results}{said}{body}{notes}",
             header(order, self.state().iteration)
         ))
     }
@@ -163,6 +168,7 @@ impl Engine {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
             root: self.setup.root.to_string_lossy().into_owned(),
+            tools: self.has_tools(order.purpose.role()),
             project_instructions: match goes_on {
                 true => Vec::new(),
                 false => self.instructions(),
@@ -373,6 +379,16 @@ fn open_finding(finding: &Finding) -> OpenFinding {
             };
             format!("{stand}: {}", response.reason)
         }),
+    }
+}
+
+/// What came for the agent after its last turn.
+fn results_in_words(results: &[ResultForAgent], role: Role) -> String {
+    let own = results.iter().filter(|result| result.role == role);
+    let lines: String = own.map(|result| format!("{}\n", result.text)).collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("[agent-collab results]\n{lines}[end of results]\n\n"),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::store::documents::{self, Document};
 use crate::store::{Layout, StoreError};
 
 /// The largest document that is taken from an agent, in bytes.
-const MAX_BYTES: u64 = 1024 * 1024;
+pub const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The folder of one turn and what the workflow files were when it began.
 #[derive(Debug, Clone)]
@@ -138,6 +138,43 @@ pub fn remove(staging: &Staging) -> io::Result<()> {
     clear(&before(&staging.dir))
 }
 
+/// Documents that an agent handed in by a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Submitted {
+    /// The plan.
+    pub plan: Option<String>,
+    /// The review, or the answers to one.
+    pub comments: Option<String>,
+}
+
+/// Keeps what a turn's agent handed in, in place of what it handed in before. It lies where the agent cannot write,
+/// and outlives the program.
+///
+/// # Errors
+/// The disk refused; what was handed in before may be gone.
+pub fn submit(staging: &Staging, submitted: &Submitted) -> io::Result<()> {
+    for (file, text) in [
+        (submitted_file(staging, &staging.plan), &submitted.plan),
+        (
+            submitted_file(staging, &staging.comments),
+            &submitted.comments,
+        ),
+    ] {
+        clear(&file)?;
+        if let Some(text) = text {
+            let half = file.with_extension("new");
+            fs::write(&half, text)?;
+            fs::rename(&half, &file)?;
+        }
+    }
+    Ok(())
+}
+
+fn submitted_file(staging: &Staging, document: &Path) -> PathBuf {
+    let name = document.file_name().unwrap_or_default().to_string_lossy();
+    before(&staging.dir).join(format!("submitted-{name}"))
+}
+
 /// What an agent left in its folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Left {
@@ -149,8 +186,20 @@ pub struct Left {
     pub refused: Vec<String>,
 }
 
-/// Reads what an agent left in its folder.
+/// Reads what an agent handed in, and what it left in its folder; what it handed in counts first.
 pub fn read(staging: &Staging) -> Left {
+    let mut left = read_folder(staging);
+    let mut handed_in = |document: &Path| {
+        let taken = take(&submitted_file(staging, document), &mut left.refused);
+        taken.map(to_text)
+    };
+    let (plan, comments) = (handed_in(&staging.plan), handed_in(&staging.comments));
+    left.plan = plan.or(left.plan);
+    left.comments = comments.or(left.comments);
+    left
+}
+
+fn read_folder(staging: &Staging) -> Left {
     let mut left = Left::default();
     if fs::symlink_metadata(&staging.dir).is_ok_and(|found| !found.is_dir()) {
         left.refused

@@ -178,7 +178,7 @@ impl Engine {
     }
 
     /// Shows an agent's question cleaned and remembers how the agent worded it.
-    fn on_questioned(
+    pub(super) fn on_questioned(
         &mut self,
         request: RequestId,
         questions: &[AgentQuestion],
@@ -257,6 +257,7 @@ impl Engine {
             TurnEnd::Interrupted | TurnEnd::Failed(_) => String::new(),
         };
         let role = at_work.order.purpose.role();
+        self.end_tools(role);
         if !final_text.is_empty() {
             self.append_message(role, Speaker::Assistant, &at_work.order, &final_text)?;
         }

@@ -1,14 +1,16 @@
 //! Performs the tools that agents call: whose call it is, whether it may go ahead, what it comes to.
 //!
 //! One file a tool in `tools/`, one line in [`PERFORMERS`]. A call goes the way of every other call: `on_asked` takes
-//! it to the one decision, and what that says comes back here. A performer gets the call and says what
-//! it came to. Refuses to know sockets (`door`) and CLIs.
+//! it to the one decision, and what that says comes back here. A performer gets the call and answers now, or
+//! says that the answer comes later, by [`Engine::settle_tool`]. Refuses to know sockets (`door`) and CLIs.
 
 pub mod door;
+mod questions;
+mod submitting;
 mod tasks;
 mod todos;
+mod waiting;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -20,7 +22,7 @@ use crate::config::types::AdapterKind;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::run::Counts;
-use crate::domain::tool::{Standing, hidden, own_tool};
+use crate::domain::tool::{Standing, hidden, own_tool, when};
 use crate::domain::turn::Role;
 use crate::mcp::wire::{Answer, Offered};
 use crate::mcp::{Seen, TOOLS, Tool};
@@ -28,9 +30,11 @@ use crate::permission::{Call, repetition};
 
 use super::answering::Patience;
 use super::asking::Asking;
-use super::live::TurnAsk;
+use super::live::{Ask, TurnAsk};
 use super::{Caller, Engine, EngineError, Inward, news};
-use door::{Calling, Doors, Knock};
+use door::{Calling, Knock};
+use waiting::Open;
+pub(super) use waiting::Tools;
 
 /// How long a CLI must wait for the answer to a call; what takes longer is answered before.
 const CLI_WAITS: Duration = Duration::from_secs(60 * 60);
@@ -39,6 +43,8 @@ const CLI_WAITS: Duration = Duration::from_secs(60 * 60);
 pub(super) enum Reply {
     /// This.
     Now(Answer),
+    /// It comes with the user's word, by [`Engine::settle_tool`].
+    Asked,
     /// What this gives once it is done; the call waits.
     Later(Pin<Box<dyn Future<Output = Later> + Send>>),
 }
@@ -54,6 +60,8 @@ pub struct Later {
 /// A call that may go ahead.
 #[derive(Debug, Clone)]
 pub(super) struct ToolCall {
+    /// Its name among all requests.
+    pub(super) request: RequestId,
     /// Whose it is.
     pub(super) session: SessionId,
     /// The role that the session belongs to.
@@ -63,7 +71,7 @@ pub(super) struct ToolCall {
 }
 
 /// How a tool is performed.
-struct Performer {
+pub(super) struct Performer {
     name: &'static str,
     /// Which of its arguments rules look at, and the record keeps.
     about: &'static [&'static str],
@@ -82,6 +90,31 @@ const PERFORMERS: &[Performer] = &[
         perform: todos::write,
     },
     Performer {
+        name: "plan_submit",
+        about: &[],
+        perform: submitting::plan,
+    },
+    Performer {
+        name: "plan_exit",
+        about: &[],
+        perform: questions::exit_plan,
+    },
+    Performer {
+        name: "plan_enter",
+        about: &["reason"],
+        perform: questions::enter_plan,
+    },
+    Performer {
+        name: "review_submit",
+        about: &["verdict"],
+        perform: submitting::review,
+    },
+    Performer {
+        name: "ask_user",
+        about: &["question"],
+        perform: questions::ask,
+    },
+    Performer {
         name: "task",
         about: &["agent", "subagent_type", "description", "task_id"],
         perform: tasks::give,
@@ -93,49 +126,11 @@ const PERFORMERS: &[Performer] = &[
     },
 ];
 
-/// A call that is not answered yet.
-struct Open {
-    call: ToolCall,
-    performer: &'static Performer,
-    give: oneshot::Sender<Answer>,
-}
-
-/// The tools of a run.
-#[derive(Default)]
-pub(super) struct Tools {
-    pub(super) doors: Doors,
-    open: BTreeMap<RequestId, Open>,
-    /// What was decided of calls and is not acted on yet.
-    decided: VecDeque<(RequestId, Answered)>,
-}
-
-impl Tools {
-    /// Takes an answer where it is for a tool's call; gives it back where it is a CLI's.
-    pub(super) fn take(&mut self, order: Order) -> Option<Order> {
-        match order {
-            Order::Answer(request, answer) if self.open.contains_key(&request) => {
-                self.decided.push_back((request, answer));
-                None
-            }
-            other => Some(other),
-        }
-    }
-
-    /// Waits for what comes next: a decision that is to be acted on, or a knock. Cancel safe.
-    pub(super) async fn next(&mut self) -> Inward {
-        match self.decided.pop_front() {
-            Some((request, answer)) => Inward::ToolDecided(request, answer),
-            None => Inward::Knock(self.doors.next().await),
-        }
-    }
-}
-
 impl Engine {
-    /// Opens the door of a role's session for the CLI that serves this turn. Without one the turn goes on all the
+    /// Opens the door of a role's session for the CLI that serves the turn at work. Without one the turn goes on all the
     /// same: what its agent returns as text counts as well.
     pub(super) fn offer_tools(&mut self, role: Role, ask: &mut TurnAsk) {
-        let kind = self.adapter_of(role).map(|adapter| adapter.settings.kind);
-        if kind.is_err() || kind == Ok(AdapterKind::Pipe) || self.setup.children.are_played() {
+        if !self.has_tools(role) {
             return;
         }
         match self.tools.doors.open(&ask.session.session, CLI_WAITS) {
@@ -143,11 +138,22 @@ impl Engine {
                 ask.holder.tools = Some(server.folder.clone());
                 self.tools.doors.changed(&ask.session.session);
                 ask.session.tools = Some(server);
+                let of_turns = TOOLS.iter().filter(|tool| when(tool.name).is_some());
+                let lacking = of_turns.filter(|tool| self.hidden_from(role, tool.name).is_some());
+                let lacking: Vec<String> = lacking.map(|tool| tool.name.to_owned()).collect();
+                ask.turn.hidden.extend(lacking);
             }
             Err(error) => {
                 tracing::warn!(%error, "the session's tools cannot be offered");
             }
         }
+    }
+
+    /// Tells whether the agent of a role can have tools: its CLI speaks MCP, and is a process.
+    pub(super) fn has_tools(&self, role: Role) -> bool {
+        let kind = self.adapter_of(role).map(|adapter| adapter.settings.kind);
+        let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
+        speaks && !self.setup.children.are_played()
     }
 
     /// Takes note of the process from which a session's calls come.
@@ -253,6 +259,7 @@ impl Engine {
             mark: Some(repetition::mark(performer.name, &arguments)),
         };
         let call = ToolCall {
+            request: request.clone(),
             session,
             role,
             arguments,
@@ -261,8 +268,11 @@ impl Engine {
             call,
             performer,
             give,
+            waits: None,
         };
-        self.tools.open.insert(request, open);
+        self.tools.open.insert(request.clone(), open);
+        // While a call is here its CLI is silent for a reason.
+        self.tell_live(role, Ask::Waits(request));
         self.on_asked((role, Patience::Long), asking)
     }
 
@@ -341,6 +351,7 @@ impl Engine {
                     let _nobody = done.send(Inward::ToolDone(request, later)).await;
                 });
             }
+            Reply::Asked => {}
         }
         Ok(())
     }
@@ -361,9 +372,26 @@ impl Engine {
     /// Gives a call its answer.
     pub(super) fn settle_tool(&mut self, request: &RequestId, answer: Answer) {
         if let Some(open) = self.tools.open.remove(request) {
+            self.tell_live(open.call.role, Ask::Waited(request.clone()));
             // Whoever called may be gone.
             let _gone = open.give.send(answer);
         }
+    }
+
+    /// Ends the calls of a turn that is over.
+    pub(super) fn end_tools(&mut self, role: Role) {
+        let of_role = |open: &Open| open.call.role == role;
+        let open = self.tools.open.iter().filter(|(_, open)| of_role(open));
+        let requests: Vec<RequestId> = open.map(|(request, _)| request.clone()).collect();
+        for request in requests {
+            self.settle_tool(&request, Answer::failed("the turn is over"));
+        }
+        self.tools.late.retain(|_, (who, _)| *who != role);
+    }
+
+    fn tell_live(&self, role: Role, ask: Ask) {
+        // One that takes no more will look at its processes for nothing.
+        let _full = self.lives.get(&role).map(|asks| asks.try_send(ask));
     }
 }
 
@@ -387,23 +415,4 @@ fn about(arguments: &Value, keys: &[&str]) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_tool_that_is_offered_is_performed_and_no_other() {
-        let offered: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-        let performed: Vec<&str> = PERFORMERS.iter().map(|performer| performer.name).collect();
-        assert_eq!(offered, performed);
-    }
-
-    #[test]
-    fn of_a_call_only_what_it_is_about_is_kept() {
-        let arguments = json!({"plan": "secret", "agent": "explore"});
-        assert_eq!(
-            about(&arguments, &["agent", "id"]),
-            json!({"agent": "explore"})
-        );
-        assert_eq!(about(&Value::Null, &["agent"]), json!({}));
-    }
-}
+mod tests;

@@ -1,5 +1,10 @@
 //! One file a tool: the type of its arguments, when to use it and when not.
 
+pub mod ask_user;
+pub mod plan_enter;
+pub mod plan_exit;
+pub mod plan_submit;
+pub mod review_submit;
 pub mod session_manage;
 pub mod task;
 pub mod todoread;

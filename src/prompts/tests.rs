@@ -10,6 +10,7 @@ fn common() -> Common {
     Common {
         goal: "Add a `--json` flag to the `list` command.\nIts output is stable.".to_owned(),
         goal_title: "Add --json".to_owned(),
+        tools: true,
         root: "/home/me/tool".to_owned(),
         project_instructions: vec![Instructions {
             name: "AGENTS.md".to_owned(),

@@ -13,6 +13,8 @@ pub struct Common {
     pub goal_title: String,
     /// The repository's root.
     pub root: String,
+    /// Whether the agent has tools of the program's.
+    pub tools: bool,
     /// `AGENTS.md` and `CLAUDE.md`; empty unless the user trusts the repository.
     pub project_instructions: Vec<Instructions>,
 }

@@ -16,6 +16,8 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use similar::TextDiff;
 
+use super::tool_server::{ToolCall, ToolServer};
+
 /// How many things may wait in the inbox before their senders are held up.
 const INBOX: usize = 256;
 
@@ -205,6 +207,27 @@ impl Stage {
             if let Some(out) = out {
                 read_output(out, run, &post);
             }
+            let code = child.wait().ok().and_then(|status| status.code());
+            let _nobody_listens = post.send(Heard::Ended(run, code));
+        });
+        Ok(run)
+    }
+
+    /// Starts a server of tools for one call, whose answer is its one line of output.
+    ///
+    /// # Errors
+    /// The server cannot be started.
+    pub fn call(&mut self, server: &ToolServer, call: ToolCall) -> std::io::Result<RunNumber> {
+        let mut child = server.command().process_group(0).spawn()?;
+        self.n_runs += 1;
+        let run = self.n_runs;
+        self.groups
+            .insert(run, Pid::from_raw(child.id().cast_signed()));
+        let post = self.post.clone();
+        let ends = child.stdin.take().zip(child.stdout.take());
+        std::thread::spawn(move || {
+            let line = ends.and_then(|(to, from)| call.make(to, from));
+            let _nobody_listens = post.send(Heard::Output(run, line.unwrap_or_default()));
             let code = child.wait().ok().and_then(|status| status.code());
             let _nobody_listens = post.send(Heard::Ended(run, code));
         });

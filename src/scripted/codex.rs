@@ -4,6 +4,7 @@
 //! Has no sandbox: in a read-only turn it asks for every command but plain reading ones, as a
 //! model does whose command failed in the sandbox, and runs what is allowed as it stands.
 
+mod calling;
 pub mod frames;
 mod perform;
 mod profiles;
@@ -22,6 +23,7 @@ use self::profiles::Profiles;
 use crate::scripted::act::{Audience, Heard, RunNumber, Stage};
 use crate::scripted::cursor::{Conversation, Memory, Words};
 use crate::scripted::script::{Action, Script};
+use crate::scripted::tool_server::ToolServer;
 use crate::scripted::{Casting, Guise};
 
 /// The exit code of codex when nobody reads it any more.
@@ -41,6 +43,8 @@ pub struct Codex {
     threads: BTreeMap<String, Thread>,
     playing: Option<Playing>,
     terminals: BTreeMap<RunNumber, Terminal>,
+    /// The call of a tool that is under way, and what answered it.
+    called: Option<(RunNumber, String)>,
     n_requests: u64,
 }
 
@@ -60,6 +64,8 @@ struct Thread {
     sandbox: Value,
     /// The profile that the sandbox is of.
     profile: Option<String>,
+    /// The host's server of tools.
+    tools: Option<ToolServer>,
 }
 
 /// The turn that is being played.
@@ -152,6 +158,7 @@ impl Codex {
             threads: BTreeMap::new(),
             playing: None,
             terminals: BTreeMap::new(),
+            called: None,
             n_requests: 0,
         }
     }
@@ -234,6 +241,11 @@ impl Codex {
     }
 
     fn on_output(&mut self, run: RunNumber, text: &str) -> Cue {
+        if let Some((called, line)) = &mut self.called
+            && *called == run
+        {
+            text.clone_into(line);
+        }
         if let Some(terminal) = self.terminals.get_mut(&run) {
             terminal.output.push_str(text);
             let id = terminal.item["id"].as_str().unwrap_or_default();

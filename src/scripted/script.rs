@@ -81,8 +81,27 @@ pub enum Action {
     Malformed(Malformed),
     /// Plays a turn that nobody asked for, after this one (claude only).
     Unsolicited(Unsolicited),
+    /// Calls a tool of the host's, through the server that the host registered.
+    Tool(ToolUse),
     /// Counts tokens.
     Usage(Tokens),
+}
+
+/// A tool of the host's; what it came to is `${answer}` from then on.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolUse {
+    /// The tool, by the name that the host gives it.
+    pub tool: String,
+    /// Its arguments; `${…}` is filled in inside their strings.
+    #[serde(default = "nothing")]
+    pub input: Value,
+    /// What follows when it did what it should.
+    #[serde(default)]
+    pub if_done: Vec<Action>,
+    /// What follows when it did not.
+    #[serde(default)]
+    pub if_failed: Vec<Action>,
 }
 
 /// Text that comes in deltas.
@@ -313,6 +332,11 @@ pub struct Tokens {
 
 fn once() -> u32 {
     1
+}
+
+/// Arguments of a tool that takes none.
+fn nothing() -> Value {
+    Value::Object(serde_json::Map::new())
 }
 
 impl Speech {

@@ -44,6 +44,8 @@ pub enum Command {
     Reject(String),
     /// Show what was approved for more than one call.
     Permissions,
+    /// Show the lists of todos that agents keep.
+    Todos,
     /// Answer the open question by its word.
     Answer(String),
     /// Take steps back, or bring them back.
@@ -179,6 +181,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "allow" => Command::Allow,
         "reject" => Command::Reject(argument.to_owned()),
         "permissions" => Command::Permissions,
+        "todos" => Command::Todos,
         "answer" => return Some(with_text("answer", argument).map(Command::Answer)),
         "undo" => return Some(undo(argument)),
         "redo" => Command::Undo(Wish::Redo),

@@ -112,6 +112,7 @@ pub const BINDINGS: &[Binding] = &[
         "/sessions",
         "the sessions of tasks, to be read; one that runs can be stopped",
     ),
+    slash("/todos", "what the agents have written down to do"),
     slash(
         "/answer CHOICE",
         "answer the open question by a word (below)",

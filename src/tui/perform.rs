@@ -45,6 +45,7 @@ impl Screen {
             Command::Reject(why) if why.is_empty() => self.decide(state, CallAnswer::Refuse),
             Command::Reject(why) => self.decide(state, CallAnswer::RefuseBecause(why)),
             Command::Permissions => vec![Action::ShowPermissions],
+            Command::Todos => self.show_todos(state),
             Command::Answer(word) => self.answer(state, &word),
             Command::Undo(wish) => self.undo(wish, state),
             Command::Diff(scope) => self.open_diff(scope),
@@ -86,6 +87,13 @@ impl Screen {
                 self.open(pager)
             }
             Command::Palette => self.open_palette(),
+        }
+    }
+
+    fn show_todos(&mut self, state: Option<&State>) -> Vec<Action> {
+        match state {
+            Some(state) => self.open(super::todos::pager(state)),
+            None => self.refuse("there is no run yet"),
         }
     }
 

@@ -73,6 +73,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::Focus => true,
         Command::Goal(text) => !text.is_empty(),
         Command::History
+        | Command::Todos
         | Command::View
         | Command::Diff(_)
         | Command::Theme(_)

@@ -103,6 +103,22 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     ),
     scenario("codex_asks_before_each_call", hooked::codex),
     scenario(
+        "plans_and_reviews_are_handed_in_as_data_codex_planning",
+        tools::handed_in_usual,
+    ),
+    scenario(
+        "plans_and_reviews_are_handed_in_as_data_claude_planning",
+        tools::handed_in_swapped,
+    ),
+    scenario(
+        "an_executor_goes_back_to_planning_codex",
+        tools::again_codex,
+    ),
+    scenario(
+        "an_executor_goes_back_to_planning_claude",
+        tools::again_claude,
+    ),
+    scenario(
         "an_agent_of_codex_has_the_tools_of_its_session",
         tools::codex,
     ),

@@ -42,4 +42,5 @@ mod silence;
 mod step_tests;
 mod stopping;
 mod tasks;
+mod tools;
 mod undo;

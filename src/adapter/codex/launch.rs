@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{hook, profile};
 use crate::adapter::{Access, Held, Launch, Life, SessionSpec, ToolServer, Trust, TurnSpec};
-use crate::domain::tool::SERVER;
+use crate::domain::tool::{SERVER, when};
 
 /// The longest prompt that codex takes, in characters.
 pub(super) const PROMPT_LIMIT: usize = 1_048_576;
@@ -33,6 +33,12 @@ pub(super) fn search(turn: &TurnSpec) -> Search {
         true => Search::LeftOut,
         false => Search::AsConfigured,
     }
+}
+
+/// The tools of the program's that the agent of a turn does not have, where that changes with the turn.
+pub(super) fn lacking(turn: &TurnSpec) -> Vec<String> {
+    let of_turns = turn.hidden.iter().filter(|tool| when(tool).is_some());
+    of_turns.cloned().collect()
 }
 
 /// Describes how to start the app server. The user's own arguments come first, so that ours win.

@@ -1,6 +1,9 @@
 //! How turns start and end, whatever they are for.
 
-use super::{Busy, Counts, Running, State, Unanswered, approving, children, executing, limits};
+use super::{
+    Busy, Counts, ResultForAgent, Running, State, Unanswered, approving, children, executing,
+    limits, replanning,
+};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
 use crate::domain::ids::{At, SessionId, TurnId};
@@ -118,6 +121,7 @@ pub(super) fn on_turn_started(
         state
             .unanswered
             .retain(|unanswered| unanswered.role != role);
+        state.results.retain(|result| result.role != role);
     }
     Vec::new()
 }
@@ -137,12 +141,27 @@ pub(super) fn on_turn_ended(
         effects.extend(children::stop_awaited(state, &session.id));
     }
     if running.result == Counts::No {
+        effects.extend(replanning::go_on(state, at));
         return effects;
     }
-    if asks_from_its_cli(state) {
-        state.awaiting = None;
-    }
-    effects.extend(go_on_after(state, at, running, result));
+    let asked = take_asked_by_cli(state);
+    effects.extend(match (result, asked) {
+        // Its agent was told to end the turn without the answer.
+        (
+            TurnResult::Completed {
+                question: None,
+                summary,
+            },
+            asked @ Some(_),
+        ) => {
+            let result = TurnResult::Completed {
+                question: asked,
+                summary: summary.clone(),
+            };
+            go_on_after(state, at, running, &result)
+        }
+        (result, _) => go_on_after(state, at, running, result),
+    });
     effects
 }
 
@@ -200,16 +219,28 @@ fn go_on_after(state: &mut State, at: At, running: Running, result: &TurnResult)
     }
 }
 
-/// Tells whether the question that waits came from the turn's CLI and goes with the turn.
-fn asks_from_its_cli(state: &State) -> bool {
-    let kind = state.awaiting.as_ref().map(|question| &question.kind);
-    matches!(
-        kind,
-        Some(QuestionKind::Agent {
-            request: Some(_),
-            ..
-        })
-    )
+/// Takes the question that came from the turn's CLI and goes with the turn, in words.
+fn take_asked_by_cli(state: &mut State) -> Option<String> {
+    let asked = state.awaiting.take_if(|question| {
+        matches!(
+            &question.kind,
+            QuestionKind::Agent {
+                request: Some(_),
+                ..
+            }
+        )
+    })?;
+    let QuestionKind::Agent { questions, .. } = asked.kind else {
+        return None;
+    };
+    let texts: Vec<String> = questions.into_iter().map(|(text, _)| text).collect();
+    Some(texts.join("\n"))
+}
+
+pub(super) fn on_result_came(state: &mut State, role: Role, text: &str) -> Vec<Effect> {
+    let text = text.to_owned();
+    state.results.push(ResultForAgent { role, text });
+    Vec::new()
 }
 
 fn on_completed(

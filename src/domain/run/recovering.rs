@@ -2,7 +2,9 @@
 //!
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
-use super::{Busy, Counts, State, Unanswered, approving, executing, flow, limits, undoing};
+use super::{
+    Busy, Counts, State, Unanswered, approving, executing, flow, limits, replanning, undoing,
+};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::execution::Stage;
 use crate::domain::ids::{At, TurnId};
@@ -44,7 +46,7 @@ fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     let awaiting = state.awaiting.take();
     effects.extend(match (running, awaiting, busy) {
         // A stopped run's turn no longer counts.
-        (Some(running), ..) if running.result == Counts::No => Vec::new(),
+        (Some(running), ..) if running.result == Counts::No => replanning::go_on(state, at),
         (Some(running), question, _) => {
             note_unanswered(state, role, question);
             on_turn_cut_off(state, at, running.order, draft)

@@ -108,6 +108,7 @@ impl World {
                     | Effect::ExpireApprovals { .. }
                     | Effect::SwitchToBuild
                     | Effect::Steer(_)
+                    | Effect::SwitchToPlan
             ) {
                 self.pending.push(effect.clone());
             }
@@ -250,6 +251,7 @@ impl World {
             | Effect::AppendRemarks(_)
             | Effect::SwitchToBuild
             | Effect::Steer(_)
+            | Effect::SwitchToPlan
             | Effect::ExpireApprovals { .. }
             | Effect::DropDraft(_)
             | Effect::StopChildren(_)
@@ -495,6 +497,9 @@ fn stray(dice: u8) -> Event {
         },
         5 if (dice / 16).is_multiple_of(4) => Event::Stopped,
         6 if (dice / 16).is_multiple_of(8) => Event::Cancelled,
+        6 if (dice / 16) % 8 == 3 => Event::PlanEntered {
+            reason: "a part is missing".to_owned(),
+        },
         7 => Event::GoalGiven {
             text: "a goal".to_owned(),
         },

@@ -31,9 +31,9 @@ use crate::store::approvals::Approvals;
 use crate::store::{Guard, Layout, Names};
 
 /// A run in the middle of a step, whose agent is played by the test.
-struct World {
+pub(in crate::engine) struct World {
     _folder: tempfile::TempDir,
-    engine: Engine,
+    pub(in crate::engine) engine: Engine,
     orders: Receiver<ToLive>,
 }
 
@@ -41,7 +41,7 @@ const RULES: &str =
     "[[permission.rule]]\npermission = \"bash\"\npattern = \"pytest never*\"\naction = \"deny\"\n";
 
 impl World {
-    fn new() -> Self {
+    pub(in crate::engine) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let outside = folder.path().canonicalize().unwrap();
         let root = outside.join("repository");

@@ -78,6 +78,12 @@ impl Silence {
         self.on_sign();
     }
 
+    /// Its agent waits for an answer of the program's.
+    pub fn on_waits(&mut self, request: RequestId) {
+        self.asked.insert(request);
+        self.on_sign();
+    }
+
     /// Looks at the processes; from the second look on tells how long nothing came and why, where that is
     /// another reason than was told.
     pub async fn look(&mut self, root: Option<ProcessIdentity>) -> Option<(Duration, String)> {

@@ -10,7 +10,8 @@ use super::frames::{Tool, ToolResult, fresh};
 use super::hook::Weighed;
 use super::{Claude, Input, Phase, Stop, Wake};
 use crate::scripted::act::{Change, ChangeError, only_reads};
-use crate::scripted::script::{Ask, Command, Edit, Question, Write};
+use crate::scripted::script::{Ask, Command, Edit, Question, ToolUse, Write};
+use crate::scripted::tool_server::{ToolCall, ToolOutcome, filled};
 
 /// The answer to a request.
 enum Verdict {
@@ -38,7 +39,7 @@ impl Claude {
     /// Streams a tool call and, where `asks`, waits for the host's word on it.
     fn call(
         &mut self,
-        name: &'static str,
+        name: &str,
         input: Value,
         description: String,
         ask: Asks,
@@ -46,7 +47,7 @@ impl Claude {
         let message = self.open_message();
         let mut tool = Tool {
             id: format!("toolu_{}", fresh().replace('-', "")),
-            name,
+            name: name.to_owned(),
             input,
             description,
         };
@@ -298,6 +299,59 @@ impl Claude {
         };
         self.stage.send(&self.stamp.tool_result(&tool, &result));
         Ok(done)
+    }
+
+    /// Calls a tool of the host's; its server is started for it.
+    pub(super) fn use_tool(&mut self, used: &ToolUse) -> Result<(), Stop> {
+        let name = format!("mcp__agent_collab__{}", used.tool);
+        let input = filled(&used.input, &|text| self.fill(text));
+        let (tool, verdict) = self.call(&name, input, used.tool.clone(), Asks::No)?;
+        if !matches!(verdict, Verdict::Allow { .. }) {
+            return self.perform(&used.if_failed);
+        }
+        let call = ToolCall {
+            tool: used.tool.clone(),
+            input: tool.input.clone(),
+            thread: None,
+        };
+        self.set_phase(Phase::Running { tool: tool.clone() });
+        let outcome = ToolOutcome::read(&self.answer_of(call)?);
+        self.set_phase(Phase::Between);
+        let result = ToolResult {
+            content: outcome.text.clone(),
+            is_error: Some(outcome.is_error),
+            detail: json!(outcome.text),
+            meta: accepted(),
+        };
+        self.stage.send(&self.stamp.tool_result(&tool, &result));
+        if let Some(playing) = &mut self.playing {
+            playing.words.set("answer", outcome.text);
+        }
+        self.perform(match outcome.is_error {
+            true => &used.if_failed,
+            false => &used.if_done,
+        })
+    }
+
+    /// The line that answers a call; empty where nobody does.
+    fn answer_of(&mut self, call: ToolCall) -> Result<String, Stop> {
+        let started = self.flags.tools.clone();
+        let started = started.and_then(|server| self.stage.call(&server, call).ok());
+        let Some(run) = started else {
+            return Ok(String::new());
+        };
+        let mut line = String::new();
+        loop {
+            match self.listen(None) {
+                Ok(Wake::Output(from, text)) if from == run => line = text,
+                Ok(Wake::Ended(ended, _)) if ended == run => return Ok(line),
+                Ok(_) => {}
+                Err(stop) => {
+                    self.stage.kill(run);
+                    return Err(stop);
+                }
+            }
+        }
     }
 
     pub(super) fn question(&mut self, question: &Question) -> Result<(), Stop> {

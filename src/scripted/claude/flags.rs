@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::scripted::tool_server::ToolServer;
+
 /// Which conversation the process takes part in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begin {
@@ -26,6 +28,8 @@ pub struct Flags {
     pub replays: bool,
     /// The tools of `permissions.ask` in `--settings`.
     pub asks: Vec<String>,
+    /// The host's server of `--mcp-config`.
+    pub tools: Option<ToolServer>,
 }
 
 impl Flags {
@@ -56,6 +60,10 @@ impl Flags {
             replays: arguments
                 .iter()
                 .any(|argument| argument == "--replay-user-messages"),
+            tools: value(&["--mcp-config"]).and_then(|config| {
+                let config: Value = serde_json::from_str(&config).ok()?;
+                ToolServer::among(&config["mcpServers"])
+            }),
             asks: value(&["--settings"]).map_or_else(Vec::new, |settings| ask_rules(&settings)),
         }
     }

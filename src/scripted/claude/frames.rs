@@ -228,7 +228,7 @@ impl Stamp {
             "subtype": "can_use_tool", "tool_name": tool.name, "display_name": tool.name,
             "input": tool.input, "tool_use_id": tool.id,
         });
-        match tool.name {
+        match tool.name.as_str() {
             "AskUserQuestion" => body["requires_user_interaction"] = json!(true),
             _ => body["description"] = json!(tool.description),
         }
@@ -337,7 +337,7 @@ pub struct Tool {
     /// Its id.
     pub id: String,
     /// The tool.
-    pub name: &'static str,
+    pub name: String,
     /// What it is called with.
     pub input: Value,
     /// One line for people.

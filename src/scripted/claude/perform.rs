@@ -36,6 +36,7 @@ impl Claude {
             Action::Frame(frame) => self.frame(&frame.json),
             Action::Malformed(malformed) => self.malformed(&malformed.line),
             Action::Unsolicited(turn) => self.announce(&turn.actions),
+            Action::Tool(tool) => self.use_tool(tool),
             Action::Usage(tokens) => self.usage(*tokens),
         }
     }

@@ -182,6 +182,15 @@ pub fn command(id: &str, line: &str, cwd: &str) -> Value {
     })
 }
 
+/// A call of a tool of the host's as an item.
+pub fn tool_call(id: &str, tool: &str, input: &Value) -> Value {
+    json!({
+        "type": "mcpToolCall", "id": id, "server": "agent_collab", "tool": tool, "status": "inProgress",
+        "arguments": input, "appContext": null, "mcpAppUi": null, "pluginId": null, "readOnlyHint": null,
+        "result": null, "error": null, "durationMs": null, "startedAtMs": now_ms(), "completedAtMs": null,
+    })
+}
+
 /// A patch as an item, not made yet.
 pub fn file_change(id: &str, change: &Change) -> Value {
     let (kind, diff) = match change.before {

@@ -44,6 +44,7 @@ impl Codex {
             Action::Exit(exit) => Err(self.exit(exit.code, exit.stderr.as_deref())),
             Action::Frame(frame) => self.frame(&frame.json),
             Action::Malformed(malformed) => self.malformed(&malformed.line),
+            Action::Tool(tool) => self.use_tool(tool),
             Action::Usage(tokens) => self.usage((tokens.input, tokens.output)),
             // Refused when the script was loaded.
             Action::Question(_) | Action::Unsolicited(_) => Ok(()),
@@ -57,13 +58,13 @@ impl Codex {
         Ok(())
     }
 
-    fn fill(&self, text: &str) -> String {
+    pub(super) fn fill(&self, text: &str) -> String {
         self.playing
             .as_ref()
             .map_or_else(|| text.to_owned(), |playing| playing.words.fill(text))
     }
 
-    fn place(&self) -> frames::Place {
+    pub(super) fn place(&self) -> frames::Place {
         match &self.playing {
             Some(playing) => playing.place.clone(),
             None => frames::Place {
@@ -73,7 +74,7 @@ impl Codex {
         }
     }
 
-    fn next_item(&mut self, kind: &str) -> String {
+    pub(super) fn next_item(&mut self, kind: &str) -> String {
         let Some(playing) = &mut self.playing else {
             return kind.to_owned();
         };
@@ -338,7 +339,7 @@ impl Codex {
             .send(&frames::status(&self.place().thread, status));
     }
 
-    fn end_item(&mut self, mut item: Value, status: &str) {
+    pub(super) fn end_item(&mut self, mut item: Value, status: &str) {
         item["status"] = json!(status);
         item["completedAtMs"] = json!(frames::now_ms());
         self.stage

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::frames::{self, Place};
-use super::{Codex, Cue, Hands, Thread};
+use super::{Codex, Cue, Hands, Thread, calling};
 use crate::scripted::cursor::Conversation;
+use crate::scripted::tool_server::ToolServer;
 
 impl Codex {
     /// Answers one request of the client.
@@ -80,6 +81,7 @@ impl Codex {
             policy: text("approvalPolicy", "on-request"),
             sandbox: sandbox(params["sandbox"].as_str().unwrap_or("read-only")),
             profile: None,
+            tools: ToolServer::among(calling::servers(params)),
         };
         thread.take_profile(&self.profiles, params);
         let object = frames::thread(

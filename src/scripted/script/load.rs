@@ -95,6 +95,7 @@ impl Action {
             Self::Write(write) => vec![&write.if_allowed, &write.if_denied],
             Self::Edit(edit) => vec![&edit.if_allowed, &edit.if_denied],
             Self::Question(question) => vec![&question.if_answered, &question.if_dismissed],
+            Self::Tool(tool) => vec![&tool.if_done, &tool.if_failed],
             Self::Unsolicited(unsolicited) => vec![&unsolicited.actions],
             Self::Text(_) | Self::Thinking(_) | Self::Cut(_) | Self::Error(_) => vec![],
             Self::Stall(_) | Self::Exit(_) | Self::Frame(_) | Self::Malformed(_) => vec![],

@@ -8,10 +8,10 @@ use crate::domain::event::{Event, News};
 use crate::domain::question::CommitTerms;
 use crate::domain::review::{Review, Verdict};
 use crate::domain::task::{TaskEnd, TaskResult};
-use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
 use crate::text::n_of;
+use crate::tui::todos;
 use crate::tui::wrap::{one_line, shown};
 
 /// The blocks of an event; none for what other places of the screen show.
@@ -170,7 +170,9 @@ pub fn event(event: &Event) -> Vec<Block> {
         }
         Event::UndoFailed { reason } => fact(Tone::Bad, &format!("nothing was changed: {reason}")),
         Event::Tampered { files } => fact(Tone::Bad, &tampered(files)),
-        Event::TodosWritten { todos, .. } => notice(&todos_told(todos)),
+        Event::TodosWritten { todos, .. } => notice(&todos::told(todos)),
+        Event::PlanEntered { reason } => notice(&format!("back to planning: {reason}")),
+        Event::ResultCame { role, text } => notice(&format!("for the {}: {text}", role.name())),
         Event::ToolBlocked { tool, reason, .. } => {
             fact(Tone::Bad, &format!("the tool {tool} was blocked: {reason}"))
         }
@@ -258,23 +260,6 @@ pub fn step_is_done(step: u32, parts: impl Iterator<Item = String>) -> Vec<Block
         .chain(parts)
         .collect();
     good(&all.join(" · "))
-}
-
-/// A list of todos, a line each.
-fn todos_told(todos: &Todos) -> String {
-    let mark = |status| match status {
-        Status::Pending => "☐",
-        Status::InProgress => "▸",
-        Status::Completed => "☑",
-    };
-    let done = todos.count(Status::Completed);
-    let mut lines = vec![format!(
-        "todos: {done} of {} completed",
-        todos.items().len()
-    )];
-    let todo = |todo: &Todo| format!("{} {}", mark(todo.status), todo.content);
-    lines.extend(todos.items().iter().map(todo));
-    lines.join("\n")
 }
 
 fn you(text: &str) -> Vec<Block> {

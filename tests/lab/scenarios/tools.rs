@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::brain::{self, Purpose};
 use crate::model_server::script::{Reply, Request, Tool, Vendor};
 use crate::report::Notes;
-use crate::world::{Cast, World};
+use crate::world::{Cast, SWAPPED, USUAL, World, of_kind};
 
 fn own(tool: &'static str, input: Value) -> Tool {
     Tool::Own { tool, input }
@@ -128,4 +128,193 @@ pub fn codex(notes: &mut Notes) {
 /// claude; the kernel shows its commands no other session.
 pub fn claude(notes: &mut Notes) {
     play(notes, Vendor::Anthropic);
+}
+
+/// Hands everything in as data, after something that does not count.
+fn handing_in(request: &Request) -> Reply {
+    let calls = match brain::purpose_of(&request.prompt) {
+        Purpose::WritePlan(_) => vec![
+            own("plan_exit", json!({})),
+            own("plan_submit", json!({"plan": "# Task: no steps at all\n"})),
+            own("plan_submit", json!({"plan": brain::plan("")})),
+            own("plan_exit", json!({})),
+        ],
+        Purpose::Review(_) if request.prompt.contains("## Risks") => vec![own(
+            "review_submit",
+            json!({"verdict": "approved", "settled": [1]}),
+        )],
+        Purpose::Review(_) => {
+            let finding =
+                json!({"severity": "blocking", "anchor": "step 1", "text": brain::REMARK});
+            vec![
+                own(
+                    "review_submit",
+                    json!({"verdict": "approved", "findings": [finding]}),
+                ),
+                own(
+                    "review_submit",
+                    json!({"verdict": "changes_required", "findings": [finding]}),
+                ),
+            ]
+        }
+        Purpose::Respond(_) => {
+            let plan = brain::plan("\n## Risks\n- None.\n");
+            let answer =
+                json!({"finding": 1, "answer": "accepted", "reason": "the risks are named now"});
+            vec![
+                own("plan_submit", json!({"plan": plan})),
+                own("plan_submit", json!({"plan": plan, "answers": [answer]})),
+            ]
+        }
+        Purpose::FirstStep => {
+            let calls = [
+                own(
+                    "ask_user",
+                    json!({"question": "Which way?", "options": ["left", "right"], "default": "left"}),
+                ),
+                own("plan_enter", json!({"reason": "a part is missing"})),
+                own("plan_submit", json!({"plan": brain::plan("")})),
+            ];
+            return brain::after(&calls, request);
+        }
+        Purpose::SecondStep | Purpose::Summary | Purpose::Unclear => return brain::honest(request),
+    };
+    match calls.get(request.n_outputs()) {
+        Some(call) => Reply::call(call.clone()),
+        None => Reply::text("That is all."),
+    }
+}
+
+/// Plan, review and answers come as data and count; what contradicts itself does not.
+fn hand_in(notes: &mut Notes, name: &str, cast: Cast) {
+    let world = World::create(name, cast, handing_in);
+    let outcome = world.run(&["--yes-execute", "--on-ask", "deny"]);
+    world.note(notes, &outcome);
+    outcome.assert_code(0);
+    let planner = world.server.bodies(cast.planner).join("\n");
+    let reviewer = world.server.bodies(cast.reviewer).join("\n");
+    for told in [
+        "there is no plan yet",
+        "the plan has no numbered box",
+        "the plan is taken",
+        "The plan is handed on",
+        "no answer to finding 1",
+        "Nobody is there to ask; your default counts: left",
+        "nobody is there to agree",
+    ] {
+        assert!(
+            planner.contains(told),
+            "{told} is not told to {}",
+            cast.planner.cli()
+        );
+    }
+    assert!(reviewer.contains("an approval cannot stand beside blocking findings (1)"));
+    assert!(reviewer.contains("the review is taken"));
+    let reviews: Vec<&Value> = outcome
+        .of_kind("review.committed")
+        .map(|event| &event["data"]["review"])
+        .collect();
+    assert_eq!(reviews.len(), 2);
+    assert_eq!(
+        reviews[0]["remarks"][0]["text"],
+        format!("step 1: {}", brain::REMARK)
+    );
+    assert_eq!(reviews[1]["verdict"], "APPROVED");
+    let answered = outcome
+        .of_kind("response.committed")
+        .next()
+        .expect("answers");
+    assert_eq!(
+        answered["data"]["responses"][0]["reason"],
+        "the risks are named now"
+    );
+    // A CLI that knows the session's tools refuses by itself what is none of them.
+    let blocked = outcome.of_kind("tool.blocked");
+    assert!(
+        blocked
+            .into_iter()
+            .all(|event| event["data"]["tool"] == "plan_submit")
+    );
+    for vendor in [cast.planner, cast.reviewer] {
+        notes.prove(
+            "hands plans and reviews in as data, checked at once",
+            vendor,
+            "yes",
+        );
+    }
+}
+
+/// codex plans, claude reviews.
+pub fn handed_in_usual(notes: &mut Notes) {
+    hand_in(notes, "handed-in-usual", USUAL);
+}
+
+/// claude plans, codex reviews.
+pub fn handed_in_swapped(notes: &mut Notes) {
+    hand_in(notes, "handed-in-swapped", SWAPPED);
+}
+
+/// The executor asks twice to go back to planning, for these reasons.
+const REASONS: [&str; 2] = ["a part is missing", "a step is wrong"];
+
+fn giving_up(request: &Request) -> Reply {
+    let calls = REASONS.map(|reason| own("plan_enter", json!({ "reason": reason })));
+    match (
+        brain::purpose_of(&request.prompt),
+        calls.get(request.n_outputs()),
+    ) {
+        (Purpose::FirstStep, Some(call)) => Reply::call(call.clone()),
+        (Purpose::FirstStep, None) => Reply::text("I plan anew."),
+        _other => brain::honest(request),
+    }
+}
+
+/// The user says no, and the step goes on; then yes, and the plan is written anew, reviewed and put to the user.
+fn plan_again(notes: &mut Notes, vendor: Vendor) {
+    let cast = Cast {
+        planner: vendor,
+        reviewer: vendor,
+    };
+    let world = World::create(&format!("again-{}", vendor.cli()), cast, giving_up);
+    world.run(&[]).assert_code(3);
+    let mut seat = world.open(&["--resume"]);
+    let shot = |what: &str| format!("again-{}-{what}", vendor.cli());
+    seat.see(&shot("execute"), &["execute the approved plan"]);
+    // The keys go to the composer first.
+    seat.type_keys("\x1b");
+    seat.see(&shot("commands"), &["I to write"]);
+    seat.type_keys("y");
+    seat.see(&shot("release"), &["works on step 1: release?"]);
+    seat.type_keys("a");
+    for (reason, key) in REASONS.into_iter().zip(["f", "b"]) {
+        let question = format!("The executor wants to go back to planning: {reason}");
+        seat.see(&shot(key), &["the planner asks", &question]);
+        seat.press(key, |text| !text.contains(&format!("┃ {question}")));
+    }
+    seat.wait_until("there is a new plan", || {
+        let state = world.state();
+        state["cycle"] == 2 && state["phase"] == "APPROVED"
+    });
+    seat.kill();
+    let log = world.log();
+    assert_eq!(of_kind(&log, "plan.entered").count(), 1);
+    let told = world.server.bodies(vendor).join("\n");
+    assert!(told.contains("The user said no: you stay the executor."));
+    assert!(told.contains("The user agrees: you are the planner again"));
+    world.note_log(notes, &log);
+    notes.prove(
+        "goes back to planning by the user's word, and stays with the user's no",
+        vendor,
+        "yes",
+    );
+}
+
+/// codex asks.
+pub fn again_codex(notes: &mut Notes) {
+    plan_again(notes, Vendor::Openai);
+}
+
+/// claude asks.
+pub fn again_claude(notes: &mut Notes) {
+    plan_again(notes, Vendor::Anthropic);
 }

@@ -1,0 +1,158 @@
+//! `agent-collab tools`: what tools of the program's an agent has, and what becomes of a call.
+//!
+//! Refuses to start anything. The descriptions are the ones that agents read.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::run::ModeArg;
+use crate::app::start::{Refusal, find_root, load_config};
+use crate::cli::ChoiceArgs;
+use crate::config::permissions::{Allowing, Permissions};
+use crate::config::problem::visible;
+use crate::domain::tool::{Standing, hidden, when};
+use crate::engine::git::GitSettings;
+use crate::mcp::{Seen, TOOLS, Tool};
+use crate::permission::{
+    Action, AgentMode, Call, Context, Lineage, Mode, PhaseAccess, Profile, decide,
+};
+
+/// Arguments of `agent-collab tools`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Agents of codex and claude reach these tools through a server that their CLI starts; each call is decided like\n\
+                  every other. A tool that an agent's rules deny altogether is not offered to it.\n\n\
+                  Examples:\n  agent-collab tools --agent review\n  agent-collab tools --agent build --mode plan --json"
+)]
+pub struct ToolsArgs {
+    /// The agent; by default the planner's, `plan`
+    #[arg(long, value_name = "NAME", default_value = "plan")]
+    pub agent: String,
+    /// How much it does without asking
+    #[arg(long, value_enum, default_value = "default")]
+    pub mode: ModeArg,
+    /// Prints JSON, with descriptions and schemas
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// One tool as it is to an agent.
+struct Told {
+    tool: &'static Tool,
+    /// What becomes of a call; nothing where the tool is not offered.
+    action: Option<Action>,
+    /// Why it is not offered, or when it is.
+    why: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The configuration has problems, or there is no such agent.
+pub async fn run(args: ToolsArgs) -> Result<u8, Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
+    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
+    let agent = permissions.profiles.find(&args.agent);
+    let agent = agent.map_err(|unknown| Refusal {
+        problem: format!("there is no agent {:?}", unknown.name),
+        hint: format!("known are {}", unknown.known.join(", ")),
+        code: 2,
+    })?;
+    let context = context(agent, &permissions, root, args.mode.into());
+    let told: Vec<Told> = TOOLS.iter().map(|tool| tell(tool, &context)).collect();
+    let text = match args.json {
+        true => format!("{}\n", Value::Array(told.iter().map(as_json).collect())),
+        false => told.iter().map(in_a_line).collect(),
+    };
+    Ok(match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    })
+}
+
+fn context(
+    agent: &Profile,
+    permissions: &Permissions,
+    root: std::path::PathBuf,
+    mode: Mode,
+) -> Context {
+    let access = match agent.name.as_str() {
+        "build" => PhaseAccess::Execute,
+        _ => PhaseAccess::BeforeExecute,
+    };
+    Context {
+        profile: agent.name.clone(),
+        rules: std::sync::Arc::new(permissions.rules(&agent.name)),
+        mode,
+        lineage: match agent.mode {
+            AgentMode::Subagent => Lineage::Child {
+                session: std::sync::Arc::new(permissions.of_every_session()),
+            },
+            AgentMode::Primary | AgentMode::All => Lineage::Role,
+        },
+        ..Context::new(access, root)
+    }
+}
+
+fn tell(tool: &'static Tool, context: &Context) -> Told {
+    let depth = u32::from(context.lineage != Lineage::Role);
+    let standing = Standing {
+        purpose: None,
+        depth,
+        rules: &context.rules,
+    };
+    // The turn is not known here: when a tool is there only in some, that is said instead.
+    let when = when(tool.name);
+    let hidden =
+        hidden(tool.name, &standing).filter(|why| !when.is_some_and(|when| why.ends_with(when)));
+    if let Some(why) = hidden {
+        return Told {
+            tool,
+            action: None,
+            why: Some(why),
+        };
+    }
+    let call = Call::Tool {
+        name: tool.name.to_owned(),
+        input: "{}".to_owned(),
+    };
+    Told {
+        tool,
+        action: Some(decide(&call, context).action),
+        why: when.map(str::to_owned),
+    }
+}
+
+fn word(action: Option<Action>) -> &'static str {
+    match action {
+        Some(Action::Allow) => "allow",
+        Some(Action::Ask) => "ask",
+        Some(Action::Deny) => "deny",
+        None => "hidden",
+    }
+}
+
+fn in_a_line(told: &Told) -> String {
+    let why = told.why.as_deref().map(visible).unwrap_or_default();
+    let line = format!("{:<14} {:<7} {why}", told.tool.name, word(told.action));
+    format!("{}\n", line.trim_end())
+}
+
+fn as_json(told: &Told) -> Value {
+    let offered = told.tool.offered(&Seen::default());
+    json!({
+        "name": offered.name,
+        "decision": word(told.action),
+        "why": told.why,
+        "description": offered.description,
+        "schema": offered.schema,
+    })
+}

@@ -1,0 +1,239 @@
+//! What is taken reads back as it was given; what contradicts itself is not taken.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::findings::{Remark, Response};
+
+fn finding(n: Option<u32>, severity: Severity, text: &str) -> GivenFinding {
+    GivenFinding {
+        n,
+        severity,
+        anchor: "step 2".to_owned(),
+        text: text.to_owned(),
+        evidence: None,
+        instead: None,
+    }
+}
+
+fn given(verdict: Verdict, findings: Vec<GivenFinding>, settled: &[u32]) -> GivenReview {
+    GivenReview {
+        verdict,
+        findings,
+        settled: settled.to_vec(),
+        document: None,
+    }
+}
+
+/// A ledger in which these findings are open.
+fn ledger(open: &[u32]) -> Findings {
+    let mut ledger = Findings::default();
+    let remark = |n: &u32| Remark {
+        n: *n,
+        severity: Severity::Major,
+        text: "wrong".to_owned(),
+    };
+    ledger.take_review(&open.iter().map(remark).collect::<Vec<_>>());
+    ledger
+}
+
+fn check(given: &GivenReview, open: &[u32], expected: &str) {
+    let found = match review(given, &ledger(open)) {
+        Ok(document) => document,
+        Err(refused) => refused.to_string(),
+    };
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_review_is_written_in_its_form_and_new_findings_get_numbers() {
+    let mut second = finding(None, Severity::Minor, "a name\nover two lines");
+    second.anchor = String::new();
+    second.evidence = Some("code.js:1".to_owned());
+    second.instead = Some(" ".to_owned());
+    check(
+        &given(
+            Verdict::ChangesRequired,
+            vec![finding(Some(2), Severity::Blocking, "still wrong"), second],
+            &[1],
+        ),
+        &[1, 2],
+        "[CHANGES_REQUIRED]\n\n2. [blocking] step 2: still wrong\n\n3. [minor] a name over two lines\n   Evidence: code.js:1\n",
+    );
+    check(
+        &given(Verdict::Approved, Vec::new(), &[]),
+        &[],
+        "[APPROVED]\n",
+    );
+}
+
+#[test]
+fn a_review_deals_with_every_open_finding_and_with_no_other() {
+    check(
+        &given(
+            Verdict::Approved,
+            vec![finding(Some(2), Severity::Minor, "x")],
+            &[2, 7],
+        ),
+        &[1, 2],
+        "nothing was taken: finding 7 is not open, so that it cannot be settled; finding 2 is both stated and settled; \
+         finding 1 is open and neither stated nor settled",
+    );
+    check(
+        &given(
+            Verdict::ChangesRequired,
+            vec![
+                finding(Some(1), Severity::Minor, "x"),
+                finding(Some(3), Severity::Minor, " "),
+                finding(Some(3), Severity::Minor, "x"),
+            ],
+            &[],
+        ),
+        &[4],
+        "nothing was taken: there was never a finding 1; leave the number of a new one out; \
+         there was never a finding 3; leave the number of a new one out; finding 3 is stated twice; \
+         there was never a finding 3; leave the number of a new one out; \
+         finding 4 is open and neither stated nor settled; finding 3 says nothing",
+    );
+}
+
+#[test]
+fn an_approval_stands_beside_no_blocking_finding() {
+    check(
+        &given(
+            Verdict::Approved,
+            vec![finding(None, Severity::Blocking, "x")],
+            &[],
+        ),
+        &[],
+        "nothing was taken: an approval cannot stand beside blocking findings (1)",
+    );
+}
+
+#[test]
+fn a_document_and_its_data_say_the_same() {
+    let mut review = given(
+        Verdict::Approved,
+        vec![finding(Some(1), Severity::Minor, "x")],
+        &[],
+    );
+    for (document, wrong) in [
+        ("[APPROVED]\n\n1. [minor] in other words\n", None),
+        (
+            "[CHANGES_REQUIRED]\n\n1. [minor] x\n",
+            Some("the document says CHANGES_REQUIRED, the data says APPROVED"),
+        ),
+        (
+            "[APPROVED]\n\n1. [major] x\n",
+            Some("the document has the findings 1 [major], the data has 1 [minor]"),
+        ),
+        (
+            "[APPROVED]\n",
+            Some("the document has the findings none, the data has 1 [minor]"),
+        ),
+        (
+            "[APPROVED]\n\n1. [minor] x\n2. [minor] y\n",
+            Some("the document has the findings 1 [minor], 2 [minor], the data has 1 [minor]"),
+        ),
+        (
+            "---\nstatus: CHANGES_REQUIRED\n---\n[APPROVED]\n\n1. [minor] x\n",
+            Some(
+                "the document contradicts itself: marker, status and findings; the document says CHANGES_REQUIRED, the data says APPROVED",
+            ),
+        ),
+    ] {
+        review.document = Some(document.to_owned());
+        let expected = wrong.map_or(document.to_owned(), |wrong| {
+            format!("nothing was taken: {wrong}")
+        });
+        check(&review, &[], &expected);
+    }
+}
+
+#[test]
+fn answers_meet_the_findings_that_wait_for_them() {
+    let answer = |n, reason: &str| GivenAnswer {
+        n,
+        stand: Stand::Rejected,
+        reason: reason.to_owned(),
+    };
+    let mut ledger = ledger(&[1, 2]);
+    let told = |given: &[GivenAnswer], ledger: &Findings| match answers(given, ledger) {
+        Ok(text) => text,
+        Err(refused) => refused.to_string(),
+    };
+    assert_eq!(
+        told(&[answer(2, "see\nx.rs"), answer(1, "no")], &ledger),
+        "2. rejected: see x.rs\n1. rejected: no\n"
+    );
+    assert_eq!(
+        told(&[answer(3, "x"), answer(2, " "), answer(2, "y")], &ledger),
+        "nothing was taken: there is no open finding 3; a finding is answered twice; \
+         the answer to finding 2 gives no reason; no answer to finding 1"
+    );
+    ledger.take_responses(&[Response {
+        n: 1,
+        stand: Stand::Accepted,
+        reason: "done".to_owned(),
+    }]);
+    assert_eq!(told(&[answer(2, "no")], &ledger), "2. rejected: no\n");
+}
+
+fn severity() -> impl Strategy<Value = Severity> {
+    prop_oneof![
+        Just(Severity::Minor),
+        Just(Severity::Major),
+        Just(Severity::Blocking)
+    ]
+}
+
+fn any_finding() -> impl Strategy<Value = GivenFinding> {
+    let text = "([0-9]\\. \\[blocking\\] )?[ -~\\n#\\[\\]]{0,12}";
+    let more = proptest::option::of(text);
+    (
+        proptest::option::of(1_u32..8),
+        severity(),
+        text,
+        text,
+        more.clone(),
+        more,
+    )
+        .prop_map(
+            |(n, severity, anchor, text, evidence, instead)| GivenFinding {
+                n,
+                severity,
+                anchor,
+                text,
+                evidence,
+                instead,
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn what_is_taken_reads_back_as_it_was_given(
+        findings in proptest::collection::vec(any_finding(), 0..4),
+        settled in proptest::collection::vec(1_u32..6, 0..3),
+        open in proptest::collection::btree_set(1_u32..6, 0..3),
+        approves: bool,
+    ) {
+        let open: Vec<u32> = open.into_iter().collect();
+        let before = ledger(&open);
+        let verdict = if approves { Verdict::Approved } else { Verdict::ChangesRequired };
+        let given = GivenReview { verdict, findings, settled, document: None };
+        let Ok(document) = review(&given, &before) else {
+            return Ok(());
+        };
+        let read = crate::domain::review::read(&document, &before);
+        prop_assert_eq!(read.verdict, verdict);
+        prop_assert!(read.consistent);
+        prop_assert_eq!(read.remarks.len(), given.findings.len());
+        let mut after = before.clone();
+        after.take_review(&read.remarks);
+        for n in &given.settled {
+            prop_assert_eq!(after.get(*n).map(|finding| finding.status), Some(Status::SettledByReview));
+        }
+        prop_assert_eq!(after.open().count(), given.findings.len());
+    }
+}

@@ -1,0 +1,251 @@
+//! `ask_user`, `plan_enter` and `plan_exit`: what waits for the user's word.
+//!
+//! Each puts its question into the one queue. Where nobody is there, a question's default counts at once. A word that
+//! takes longer than the CLI waits comes with the session's next turn.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Reply, ToolCall};
+use crate::adapter::AgentQuestion;
+use crate::domain::event::Event;
+use crate::domain::ids::RequestId;
+use crate::domain::phase::Gate;
+use crate::engine::setup::OnAsk;
+use crate::engine::{Engine, EngineError, news, staging};
+use crate::mcp::arguments;
+use crate::mcp::tools::{ask_user, plan_enter, plan_exit};
+use crate::mcp::wire::Answer;
+
+/// How long a call waits for the user before its agent is told to end its turn; less than CLIs wait for a call.
+const PATIENCE: Duration = Duration::from_secs(50 * 60);
+/// How many answers may be offered.
+const OPTIONS: usize = 8;
+const YES: &str = "yes";
+
+/// What a call waits for.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct Waits {
+    what: What,
+    question: String,
+    due: Due,
+}
+
+#[derive(Debug, Clone)]
+enum What {
+    Answer { default: Option<String> },
+    PlanExit,
+    PlanEnter { reason: String },
+}
+
+/// When it waits no longer.
+#[derive(Debug, Clone, Copy)]
+enum Due {
+    /// Nobody has answered then.
+    Deadline(Instant),
+    /// Its agent is to end its turn then; the question stays.
+    Patience(Instant),
+}
+
+impl Waits {
+    pub(super) fn due(&self) -> Instant {
+        match self.due {
+            Due::Deadline(at) | Due::Patience(at) => at,
+        }
+    }
+}
+
+pub(super) fn ask(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    let given: ask_user::Arguments = match arguments(&call.arguments) {
+        Ok(given) => given,
+        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+    };
+    let wrong = match (given.question.trim(), given.options.len()) {
+        ("", _) => Some("the question is empty".to_owned()),
+        (_, n) if n > OPTIONS => Some(format!("{n} options are offered, at most {OPTIONS} may be")),
+        _ => None,
+    };
+    if let Some(why) = wrong {
+        return Ok(Reply::Now(Answer::failed(why)));
+    }
+    if let (true, Some(default)) = (nobody_is_there(engine), &given.default) {
+        let text = format!("Nobody is there to ask; your default counts: {default}");
+        return Ok(Reply::Now(Answer::done(text)));
+    }
+    let now = Instant::now();
+    let deadline = given.deadline_seconds.map(Duration::from_secs);
+    let due = match deadline.filter(|deadline| *deadline < PATIENCE) {
+        Some(deadline) => Due::Deadline(now + deadline),
+        None => Due::Patience(now + PATIENCE),
+    };
+    let what = What::Answer {
+        default: given.default,
+    };
+    put(engine, call, (given.question, given.options), what, due)
+}
+
+pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    if let Err(why) = arguments::<plan_exit::Arguments>(&call.arguments) {
+        return Ok(Reply::Now(Answer::failed(why)));
+    }
+    let is_there = match &engine.at_work {
+        Some(at_work) => staging::read(&at_work.staging).plan.is_some(),
+        None => false,
+    };
+    if !is_there && engine.state().plan.is_none() {
+        let why = "there is no plan yet: hand it in by plan_submit, or write it to the file that the prompt names";
+        return Ok(Reply::Now(Answer::failed(why)));
+    }
+    if engine.state().gate == Gate::Auto || nobody_is_there(engine) {
+        return Ok(Reply::Now(exited()));
+    }
+    let question = "The planner says that the plan is complete. Shall it go on to its review?";
+    put(
+        engine,
+        call,
+        (question.to_owned(), yes_or_no()),
+        What::PlanExit,
+        patience(),
+    )
+}
+
+pub(super) fn enter_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    let given: plan_enter::Arguments = match arguments(&call.arguments) {
+        Ok(given) => given,
+        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+    };
+    if nobody_is_there(engine) {
+        let why = "nobody is there to agree: go on with the step, or change nothing and say what stands in the way";
+        return Ok(Reply::Now(Answer::failed(why)));
+    }
+    let reason = news::line(&given.reason);
+    let question = format!(
+        "The executor wants to go back to planning: {reason}\nShall the step end here and the plan be written anew?"
+    );
+    put(
+        engine,
+        call,
+        (question, yes_or_no()),
+        What::PlanEnter { reason },
+        patience(),
+    )
+}
+
+fn nobody_is_there(engine: &Engine) -> bool {
+    engine.setup.on_ask != OnAsk::Wait
+}
+
+fn yes_or_no() -> Vec<String> {
+    vec![YES.to_owned(), "no".to_owned()]
+}
+
+fn patience() -> Due {
+    Due::Patience(Instant::now() + PATIENCE)
+}
+
+/// Puts a question into the queue; a second one beside an open one is dismissed there.
+fn put(
+    engine: &mut Engine,
+    call: &ToolCall,
+    (question, options): (String, Vec<String>),
+    what: What,
+    due: Due,
+) -> Result<Reply, EngineError> {
+    let waits = Waits {
+        what,
+        question: news::line(&question),
+        due,
+    };
+    engine.tools.wait(&call.request, waits);
+    let asked = AgentQuestion {
+        text: question,
+        options,
+    };
+    engine.on_questioned(call.request.clone(), &[asked])?;
+    Ok(Reply::Asked)
+}
+
+fn exited() -> Answer {
+    Answer::done("The plan is handed on. End your turn now; change nothing more.")
+}
+
+fn stays(who: &str, word: &str) -> Answer {
+    let word = match word.trim() {
+        "" | "no" => String::new(),
+        word => format!(" The user said: {word}"),
+    };
+    Answer::done(format!("The user said no: you stay the {who}.{word}"))
+}
+
+impl Engine {
+    /// Acts on the user's word; `None` where there is none.
+    pub(in crate::engine) fn on_tool_answered(
+        &mut self,
+        request: &RequestId,
+        answers: Option<BTreeMap<String, String>>,
+    ) -> Result<(), EngineError> {
+        let word = answers.map(|answers| answers.into_values().collect::<Vec<_>>().join("\n"));
+        if let Some((role, question)) = self.tools.late.remove(request) {
+            let word = word.unwrap_or_else(|| "no answer".to_owned());
+            let text = format!("The user's answer to \"{question}\": {word}");
+            return self.feed(Event::ResultCame { role, text });
+        }
+        let Some(waits) = self.tools.waits(request).cloned() else {
+            return Ok(());
+        };
+        let is_yes = word
+            .as_deref()
+            .is_some_and(|word| word.trim().eq_ignore_ascii_case(YES));
+        let answer = match (waits.what, word) {
+            (What::Answer { .. }, Some(word)) => Answer::done(format!("The user answered: {word}")),
+            (What::Answer { default }, None) => unanswered(default),
+            (What::PlanExit, _) if is_yes => exited(),
+            (What::PlanExit, word) => stays("planner", &word.unwrap_or_default()),
+            (What::PlanEnter { reason }, _) if is_yes => {
+                let plan = self.journal.layout().plan();
+                let text = format!(
+                    "The user agrees: you are the planner again, the plan lies at {}. End your turn now; change nothing more.",
+                    plan.display()
+                );
+                self.settle_tool(request, Answer::done(text));
+                return self.feed(Event::PlanEntered { reason });
+            }
+            (What::PlanEnter { .. }, word) => stays("executor", &word.unwrap_or_default()),
+        };
+        self.settle_tool(request, answer);
+        Ok(())
+    }
+
+    /// Its time is up: nobody answered, or its agent is told to end its turn.
+    pub(in crate::engine) fn on_tool_due(
+        &mut self,
+        request: &RequestId,
+    ) -> Result<(), EngineError> {
+        let Some(waits) = self.tools.waits(request).cloned() else {
+            return Ok(());
+        };
+        match (waits.due, waits.what) {
+            (Due::Deadline(_), What::Answer { default }) => {
+                self.settle_tool(request, unanswered(default));
+                self.on_withdrawn(request.clone())
+            }
+            (Due::Deadline(_) | Due::Patience(_), _) => {
+                self.tools.make_late(request, waits.question);
+                let text = "pending: the user has not answered yet. End your turn now; the answer comes with your next one.";
+                let data = serde_json::json!({ "status": "pending", "message": text });
+                self.settle_tool(request, Answer::done(text).with(data));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn unanswered(default: Option<String>) -> Answer {
+    Answer::done(match default {
+        Some(default) => format!("The user did not answer; your default counts: {default}"),
+        None => "The user did not answer. Go on with what you know, and say what you assumed."
+            .to_owned(),
+    })
+}

@@ -1,0 +1,212 @@
+//! Who may call, and what becomes of calls that wait: answered, not in time, late.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::oneshot::Receiver;
+use tokio::time::{advance, timeout};
+
+use super::*;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::{Answer as Said, QuestionKind};
+use crate::domain::turn::Profile;
+use crate::engine::granting::tests::World;
+use crate::engine::setup::NamedAdapter;
+
+/// A run in the middle of a step whose planner is played by this CLI.
+fn world(cli: &str) -> World {
+    let mut world = World::new();
+    let setup = Arc::get_mut(&mut world.engine.setup).unwrap();
+    let settings = setup.config.adapters[cli].clone();
+    let name = "a".to_owned();
+    setup
+        .adapters
+        .insert(Role::Planner, NamedAdapter { name, settings });
+    world
+}
+
+fn call(world: &mut World, tool: &str, arguments: Value, thread: Option<&str>) -> Receiver<Answer> {
+    let (give, given) = oneshot::channel();
+    let n_open = world.engine.tools.open.len() + world.engine.take_recorded().len();
+    let calling = Calling {
+        request: RequestId::new(format!("tool-{tool}-{n_open}")),
+        session: SessionId::new("ses_a"),
+        tool: tool.to_owned(),
+        arguments,
+        thread: thread.map(str::to_owned),
+        give,
+    };
+    world.engine.on_calling(calling).unwrap();
+    given
+}
+
+/// Lets everything happen that happens at once.
+async fn settle(world: &mut World) {
+    while let Ok(inward) = timeout(Duration::from_millis(1), world.engine.next()).await {
+        world.engine.take(inward).unwrap();
+    }
+}
+
+fn told(given: &mut Receiver<Answer>) -> String {
+    given
+        .try_recv()
+        .map_or_else(|_| "nothing yet".to_owned(), |answer| answer.text)
+}
+
+/// The user answers the open question.
+async fn says(world: &mut World, word: &str) {
+    let question = world.engine.state().awaiting.clone().unwrap();
+    let QuestionKind::Agent { questions, .. } = question.kind else {
+        panic!("an agent asks");
+    };
+    let answers = BTreeMap::from([(questions[0].0.clone(), word.to_owned())]);
+    let answer = Said::Texts { answers };
+    let id = question.id;
+    world.engine.feed(Event::Answered { id, answer }).unwrap();
+    settle(world).await;
+}
+
+#[test]
+fn each_tool_that_is_offered_is_performed_and_no_other() {
+    let offered: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    let performed: Vec<&str> = PERFORMERS.iter().map(|performer| performer.name).collect();
+    assert_eq!(offered, performed);
+}
+
+#[test]
+fn of_a_call_only_what_it_is_about_is_kept() {
+    let arguments = json!({"plan": "secret", "agent": "explore"});
+    assert_eq!(
+        about(&arguments, &["agent", "id"]),
+        json!({"agent": "explore"})
+    );
+    assert_eq!(about(&Value::Null, &["agent"]), json!({}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_sessions_own_agent_has_the_tools_of_its_turn() {
+    let check = |cli: &str, tool: &str, thread: Option<&str>, expected: &str| {
+        let mut world = world(cli);
+        world
+            .engine
+            .feed(Event::SessionOpened {
+                role: Role::Planner,
+                external_id: "own".to_owned(),
+            })
+            .unwrap();
+        let mut given = call(&mut world, tool, json!({}), thread);
+        let recorded = world.engine.take_recorded();
+        let blocked = recorded
+            .iter()
+            .any(|record| matches!(record.event, Event::ToolBlocked { .. }));
+        let told = if blocked {
+            told(&mut given)
+        } else {
+            "let in".to_owned()
+        };
+        assert!(told.contains(expected), "{cli} {tool}: {told}");
+    };
+    check("codex", "todoread", Some("own"), "let in");
+    check(
+        "codex",
+        "todoread",
+        Some("other"),
+        "only the session's own agent",
+    );
+    check("codex", "todoread", None, "only the session's own agent");
+    check("claude", "todoread", None, "let in");
+    check("claude", "plan_submit", None, "plan_submit");
+    check("claude", "nonsense", None, "there is no such tool");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_after_the_turns_end_is_blocked() {
+    let mut world = world("claude");
+    world.engine.turn_is_over = true;
+    let mut given = call(&mut world, "todoread", json!({}), None);
+    assert!(told(&mut given).contains("no turn of the session is under way"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_users_word_comes_back() {
+    let mut world = world("claude");
+    let question = json!({"question": "Which way?", "options": ["left", "right"]});
+    let mut given = call(&mut world, "ask_user", question, None);
+    settle(&mut world).await;
+    assert_eq!(told(&mut given), "nothing yet");
+    says(&mut world, "left").await;
+    assert_eq!(told(&mut given), "The user answered: left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_brings_the_default_and_takes_the_question_back() {
+    let mut world = world("claude");
+    let question = json!({"question": "Which way?", "default": "left", "deadline_seconds": 20});
+    let mut given = call(&mut world, "ask_user", question, None);
+    settle(&mut world).await;
+    advance(Duration::from_secs(21)).await;
+    settle(&mut world).await;
+    assert_eq!(
+        told(&mut given),
+        "The user did not answer; your default counts: left"
+    );
+    assert_eq!(world.engine.state().awaiting, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_word_that_comes_late_is_told_with_the_next_turn() {
+    let mut world = world("claude");
+    let mut given = call(
+        &mut world,
+        "ask_user",
+        json!({"question": "Which way?"}),
+        None,
+    );
+    settle(&mut world).await;
+    advance(Duration::from_secs(51 * 60)).await;
+    settle(&mut world).await;
+    assert!(told(&mut given).starts_with("pending:"));
+    assert!(world.engine.state().awaiting.is_some());
+    says(&mut world, "left").await;
+    let results = &world.engine.state().results;
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0].text, "The user's answer to \"Which way?\": left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_no_leaves_the_session_as_it_was_and_a_yes_makes_it_plan() {
+    let mut world = world("claude");
+    let messages = |world: &World| {
+        let session = &world.engine.state().planner;
+        let folder = world.engine.journal.layout().workdir().join("sessions");
+        let bytes = std::fs::read(folder.join(session.id.as_str()).join("messages.jsonl"));
+        (session.n_messages, bytes.unwrap_or_default())
+    };
+    let before = messages(&world);
+    let mut given = call(
+        &mut world,
+        "plan_enter",
+        json!({"reason": "it is wrong"}),
+        None,
+    );
+    settle(&mut world).await;
+    says(&mut world, "no").await;
+    assert_eq!(told(&mut given), "The user said no: you stay the executor.");
+    assert_eq!(messages(&world), before);
+    assert_eq!(world.engine.state().phase, Phase::Execute);
+
+    let mut given = call(
+        &mut world,
+        "plan_enter",
+        json!({"reason": "it is still wrong"}),
+        None,
+    );
+    settle(&mut world).await;
+    says(&mut world, "Yes").await;
+    assert!(told(&mut given).starts_with("The user agrees: you are the planner again"));
+    let state = world.engine.state();
+    assert_eq!((state.phase, state.cycle), (Phase::WritePlan, 2));
+    assert_eq!(state.planner.current_agent(), Profile::Plan);
+    assert_eq!(state.planner.n_messages, before.0 + 1);
+    assert_eq!(state.gate, Gate::Auto);
+}

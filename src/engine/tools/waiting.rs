@@ -1,0 +1,123 @@
+//! Calls that are not answered yet: what was said about them, how long they may wait, and whose answer came too late.
+//!
+//! Refuses to act on any of it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+use super::door::Doors;
+use super::questions::Waits;
+use super::{Performer, ToolCall};
+use crate::adapter::{Decision as Answered, Order};
+use crate::domain::ids::RequestId;
+use crate::domain::turn::Role;
+use crate::engine::Inward;
+use crate::mcp::wire::Answer;
+
+/// A call that is not answered yet.
+pub(super) struct Open {
+    pub(super) call: ToolCall,
+    pub(super) performer: &'static Performer,
+    pub(super) give: oneshot::Sender<Answer>,
+    /// What it waits for, once it does.
+    pub(super) waits: Option<Waits>,
+}
+
+/// What became of a request.
+enum Word {
+    /// The decision about a call.
+    Decided(Answered),
+    /// The user's answer; `None` where there is none.
+    Answered(Option<BTreeMap<String, String>>),
+}
+
+/// The tools of a run.
+#[derive(Default)]
+pub(in crate::engine) struct Tools {
+    pub(in crate::engine) doors: Doors,
+    pub(super) open: BTreeMap<RequestId, Open>,
+    /// What was said about calls and is not acted on yet.
+    words: VecDeque<(RequestId, Word)>,
+    /// Questions whose calls were answered by `pending`: who asked, and what.
+    pub(super) late: BTreeMap<RequestId, (Role, String)>,
+}
+
+impl Tools {
+    /// Takes an answer where it is for a tool's call; gives it back where it is a CLI's.
+    pub(in crate::engine) fn take(&mut self, order: Order) -> Option<Order> {
+        match order {
+            Order::Answer(request, answer) if self.open.contains_key(&request) => {
+                self.words.push_back((request, Word::Decided(answer)));
+                None
+            }
+            Order::AnswerQuestions(request, answers) if self.knows(&request) => {
+                self.words.push_back((request, Word::Answered(answers)));
+                None
+            }
+            other => Some(other),
+        }
+    }
+
+    fn knows(&self, request: &RequestId) -> bool {
+        self.open.contains_key(request) || self.late.contains_key(request)
+    }
+
+    /// Notes what a call waits for.
+    pub(super) fn wait(&mut self, request: &RequestId, waits: Waits) {
+        if let Some(open) = self.open.get_mut(request) {
+            open.waits = Some(waits);
+        }
+    }
+
+    pub(super) fn waits(&self, request: &RequestId) -> Option<&Waits> {
+        self.open.get(request)?.waits.as_ref()
+    }
+
+    /// Notes that a call's answer comes with its session's next turn.
+    pub(super) fn make_late(&mut self, request: &RequestId, question: String) {
+        if let Some(open) = self.open.get(request) {
+            self.late
+                .insert(request.clone(), (open.call.role, question));
+        }
+    }
+
+    /// The call whose time is up next.
+    fn due(&self) -> Option<(Instant, RequestId)> {
+        let waiting = self
+            .open
+            .iter()
+            .filter_map(|(request, open)| Some((open.waits.as_ref()?.due(), request.clone())));
+        waiting.min_by_key(|(due, _)| *due)
+    }
+
+    /// Waits for what comes next: a decision that is to be acted on, or a knock. Cancel safe.
+    pub(in crate::engine) async fn next(&mut self) -> Inward {
+        match self.words.pop_front() {
+            Some((request, Word::Decided(answer))) => {
+                return Inward::ToolDecided(request, answer);
+            }
+            Some((request, Word::Answered(answers))) => {
+                return Inward::ToolAnswered(request, answers);
+            }
+            None => {}
+        }
+        let due = self.due();
+        tokio::select! {
+            biased;
+            request = passed(due) => Inward::ToolDue(request),
+            knock = self.doors.next() => Inward::Knock(knock),
+        }
+    }
+}
+
+async fn passed(due: Option<(Instant, RequestId)>) -> RequestId {
+    match due {
+        Some((at, request)) => {
+            sleep_until(at).await;
+            request
+        }
+        None => std::future::pending().await,
+    }
+}

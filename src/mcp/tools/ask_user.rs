@@ -1,0 +1,38 @@
+//! `ask_user`: puts a question to the user.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::{Tool, schema_of};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "ask_user",
+    describe: |_| DESCRIPTION.to_owned(),
+    schema: |_| schema_of::<Arguments>(),
+};
+
+const DESCRIPTION: &str = "\
+Puts one question to the user and waits for the answer: one of the options, or the user's own words.
+Use it when a decision is the user's and the work depends on it: what is wanted, which of two ways, whether something \
+may be lost. Offer the likely answers as options, and name a default when the work can go on without an answer.
+Do not use it for what you can look up or decide yourself, to ask for permission (each call is decided anyway), or \
+to report progress. When the answer is `pending`, end your turn: the user's answer comes with your next one.";
+
+/// Its arguments.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// The question, in the language of the goal; one question only.
+    pub question: String,
+    /// The likely answers, at most eight; the user may always answer in other words.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// What counts when nobody answers.
+    #[serde(default)]
+    pub default: Option<String>,
+    /// After how many seconds the default counts, or nobody has answered; without it you wait as long as it takes.
+    #[serde(default)]
+    #[schemars(range(min = 10, max = 86_400))]
+    pub deadline_seconds: Option<u64>,
+}

@@ -1,0 +1,29 @@
+//! `plan_enter`: asks to go back from executing to planning.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::{Tool, schema_of};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "plan_enter",
+    describe: |_| DESCRIPTION.to_owned(),
+    schema: |_| schema_of::<Arguments>(),
+};
+
+const DESCRIPTION: &str = "\
+Asks the user to go back from executing to planning. With a yes the step at hand ends where it is, you become the \
+planner again, and a new plan goes through review and approval; with a no you go on with the step.
+Use it when the repository shows that the plan cannot reach the goal as it stands: a step rests on something that is \
+not so, or a part is missing that no step covers.
+Do not use it for a step that is only hard, for a failing test that you can mend, or to change how a step is worded. \
+After a yes, end your turn.";
+
+/// Its arguments.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// Why the plan must change, in a sentence or two for the user.
+    pub reason: String,
+}

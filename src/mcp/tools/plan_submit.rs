@@ -1,0 +1,71 @@
+//! `plan_submit`: hands the plan in, and with it the answers to a review.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::domain::findings::Stand;
+use crate::domain::submission::GivenAnswer;
+use crate::mcp::{Tool, schema_of};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "plan_submit",
+    describe: |_| DESCRIPTION.to_owned(),
+    schema: |_| schema_of::<Arguments>(),
+};
+
+const DESCRIPTION: &str = "\
+Hands your plan in as Markdown, in the form that the prompt names: numbered boxes `N. [ ] text`. In an answer to a \
+review it also hands in your answer to each finding; leave the plan out there when it stays as it is.
+Use it once the whole plan stands. It is checked at once: when the call fails, nothing was taken and the message says \
+what to mend. What you hand in last counts, and it counts before a file that you wrote.
+Do not use it for drafts or for parts of a plan, nor to ask whether a plan is good: the reviewer and the user judge \
+it after your turn.";
+
+/// Its arguments.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// The whole plan as Markdown, without front matter, every box empty.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// In an answer to a review: one answer for each open finding. Otherwise leave it out.
+    #[serde(default)]
+    pub answers: Vec<Answer>,
+}
+
+/// Your answer to one finding.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The finding's number.
+    pub finding: u32,
+    /// Whether you follow it.
+    pub answer: Follows,
+    /// What changed in the plan, or why not, with what shows it.
+    pub reason: String,
+}
+
+/// Whether the planner follows a finding.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Follows {
+    /// You do.
+    Accepted,
+    /// You do not.
+    Rejected,
+}
+
+impl Answer {
+    /// The answer as it is checked.
+    pub fn given(self) -> GivenAnswer {
+        GivenAnswer {
+            n: self.finding,
+            stand: match self.answer {
+                Follows::Accepted => Stand::Accepted,
+                Follows::Rejected => Stand::Rejected,
+            },
+            reason: self.reason,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `review_submit`: hands a review in as data.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::domain::findings::Severity;
+use crate::domain::review::Verdict;
+use crate::domain::submission::{GivenFinding, GivenReview};
+use crate::mcp::{Tool, schema_of};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "review_submit",
+    describe: |_| DESCRIPTION.to_owned(),
+    schema: |_| schema_of::<Arguments>(),
+};
+
+const DESCRIPTION: &str = "\
+Hands your review of the plan in: the verdict, every finding that is open after it, and the numbers of those that it \
+settles.
+Use it once your judgement stands, instead of writing the review's file. Each finding that was open must be stated \
+again under its number or be settled; leave the number of a new finding out. It is checked at once: when the call \
+fails, nothing was taken and the message says what to mend. What you hand in last counts.
+Do not use it to think aloud or for a part of a review, and do not approve beside a blocking finding. Leave `document` \
+out unless you want the review in your own words; it must then say exactly what the data says.";
+
+/// Its arguments.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// Whether the plan may be executed.
+    pub verdict: Judged,
+    /// New findings, and earlier ones that stay open.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// The numbers of the open findings that are settled.
+    #[serde(default)]
+    pub settled: Vec<u32>,
+    /// The whole review as Markdown, in the form that the prompt names.
+    #[serde(default)]
+    pub document: Option<String>,
+}
+
+/// The verdict.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Judged {
+    /// Nothing blocking remains.
+    Approved,
+    /// The planner is to change the plan.
+    ChangesRequired,
+}
+
+/// One finding.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// Its number, where it is an earlier one.
+    #[serde(default)]
+    pub id: Option<u32>,
+    /// How much it weighs.
+    pub severity: Weight,
+    /// What of the plan it is about, such as `step 2` or a few words of it.
+    #[serde(default)]
+    pub anchor: String,
+    /// What is wrong, in one sentence.
+    pub text: String,
+    /// What shows it: a file and line, or a command and what it printed.
+    #[serde(default)]
+    pub evidence: Option<String>,
+    /// What would settle it.
+    #[serde(default)]
+    pub instead: Option<String>,
+}
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Executed like this, the plan fails or does harm.
+    Blocking,
+    /// It works, but wrongly or incompletely in a case that matters.
+    Major,
+    /// Worth saying.
+    Minor,
+}
+
+impl Arguments {
+    /// The review as it is checked.
+    pub fn given(self) -> GivenReview {
+        GivenReview {
+            verdict: match self.verdict {
+                Judged::Approved => Verdict::Approved,
+                Judged::ChangesRequired => Verdict::ChangesRequired,
+            },
+            findings: self.findings.into_iter().map(Finding::given).collect(),
+            settled: self.settled,
+            document: self.document.filter(|text| !text.trim().is_empty()),
+        }
+    }
+}
+
+impl Finding {
+    fn given(self) -> GivenFinding {
+        GivenFinding {
+            n: self.id,
+            severity: match self.severity {
+                Weight::Blocking => Severity::Blocking,
+                Weight::Major => Severity::Major,
+                Weight::Minor => Severity::Minor,
+            },
+            anchor: self.anchor,
+            text: self.text,
+            evidence: self.evidence,
+            instead: self.instead,
+        }
+    }
+}

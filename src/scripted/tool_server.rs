@@ -1,0 +1,164 @@
+//! The server of the host's tools, as a scripted agent's program starts it: one process a call, spoken to in MCP.
+//!
+//! Refuses to know which tools there are. The real programs keep one server for all calls of a conversation; what
+//! the host sees of a call is the same.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// The name under which the host registers its server.
+const SERVER: &str = "agent_collab";
+/// The version of MCP that is spoken.
+const PROTOCOL: &str = "2025-06-18";
+/// The number of the call among what is asked.
+const CALL: u64 = 2;
+
+/// How the server is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolServer {
+    program: String,
+    args: Vec<String>,
+}
+
+/// One call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub input: Value,
+    /// The conversation that calls, where the program tells it.
+    pub thread: Option<String>,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutcome {
+    /// What the model reads.
+    pub text: String,
+    /// Whether it did what it should.
+    pub is_error: bool,
+    /// The whole result; null where the server gave none.
+    pub result: Value,
+}
+
+/// The same value with its strings filled in.
+pub fn filled(value: &Value, fill: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(fill(text)),
+        Value::Array(items) => items.iter().map(|item| filled(item, fill)).collect(),
+        Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(name, value)| (name.clone(), filled(value, fill)));
+            Value::Object(fields.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+impl ToolServer {
+    /// Finds the host's server in a table of servers, as both programs have it.
+    pub fn among(servers: &Value) -> Option<Self> {
+        let server = servers.get(SERVER)?;
+        let args = server["args"].as_array().into_iter().flatten();
+        Some(Self {
+            program: server["command"].as_str()?.to_owned(),
+            args: args.filter_map(Value::as_str).map(str::to_owned).collect(),
+        })
+    }
+
+    /// Prepares the server's process.
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        command
+    }
+}
+
+impl ToolCall {
+    /// Makes the call at a server's ends and gives the line with its answer; none when the server goes.
+    pub(super) fn make(&self, mut to: impl Write, from: impl std::io::Read) -> Option<String> {
+        let hello = json!({"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "scripted", "version": "0"}});
+        let mut params = json!({"name": self.tool, "arguments": self.input});
+        if let Some(thread) = &self.thread {
+            params["_meta"] = json!({ "threadId": thread });
+        }
+        for frame in [
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": CALL, "method": "tools/call", "params": params}),
+        ] {
+            writeln!(to, "{frame}").ok()?;
+        }
+        to.flush().ok()?;
+        // The server stays as long as its input is open, which is until here.
+        BufReader::new(from)
+            .lines()
+            .map_while(Result::ok)
+            .find(|line| serde_json::from_str::<Value>(line).is_ok_and(|frame| frame["id"] == CALL))
+    }
+}
+
+impl ToolOutcome {
+    /// Reads the line with an answer; without one the call failed.
+    pub fn read(line: &str) -> Self {
+        let frame: Value = serde_json::from_str(line).unwrap_or_default();
+        let result = frame["result"].clone();
+        let texts = result["content"].as_array().into_iter().flatten();
+        let texts: Vec<&str> = texts.filter_map(|part| part["text"].as_str()).collect();
+        let refused = frame["error"]["message"].as_str();
+        Self {
+            text: match (refused, result.is_null()) {
+                (Some(message), _) => message.to_owned(),
+                (None, true) => "the server is gone".to_owned(),
+                (None, false) => texts.join("\n"),
+            },
+            is_error: result.is_null() || result["isError"] == true,
+            result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hosts_server_is_found_by_its_name() {
+        let servers =
+            json!({"notes": {"command": "a"}, "agent_collab": {"command": "b", "args": ["mcp"]}});
+        let found = ToolServer::among(&servers).unwrap();
+        assert_eq!(
+            (found.program.as_str(), found.args),
+            ("b", vec!["mcp".to_owned()])
+        );
+        assert_eq!(ToolServer::among(&json!({"notes": {"command": "a"}})), None);
+        assert_eq!(ToolServer::among(&Value::Null), None);
+    }
+
+    #[test]
+    fn a_call_ends_with_its_answer() {
+        let call = ToolCall {
+            tool: "todoread".to_owned(),
+            input: json!({}),
+            thread: Some("t".to_owned()),
+        };
+        let mut said = Vec::new();
+        let told = "{\"id\":1,\"result\":{}}\nnonsense\n{\"id\":2,\"result\":{\"content\":[{\"text\":\"none\"}]}}\n";
+        let line = call.make(&mut said, told.as_bytes()).unwrap();
+        let said = String::from_utf8(said).unwrap();
+        assert_eq!(said.lines().count(), 3);
+        assert!(said.contains("\"threadId\":\"t\""));
+        let outcome = ToolOutcome::read(&line);
+        assert_eq!((outcome.text.as_str(), outcome.is_error), ("none", false));
+        assert_eq!(call.make(&mut Vec::new(), &b""[..]), None);
+        assert!(ToolOutcome::read("").is_error);
+    }
+}

@@ -1,0 +1,74 @@
+//! The lists of todos that agents keep: in the chat when they change, and all of them to be read.
+//!
+//! Nothing here changes a list: they are the agents' own.
+
+use super::pager::{Form, Pager};
+use super::wrap::one_line;
+use crate::domain::run::State;
+use crate::domain::session::Session;
+use crate::domain::todo::{Priority, Status, Todo, Todos};
+
+/// A list, a line each, below how far it is.
+pub fn told(todos: &Todos) -> String {
+    let (n, done) = (todos.items().len(), todos.count(Status::Completed));
+    let mut lines = vec![format!("todos: {done} of {n} completed")];
+    lines.extend(todos.items().iter().map(line));
+    lines.join("\n")
+}
+
+/// All lists of a run, to be read.
+pub fn pager(state: &State) -> Pager {
+    let sessions = [
+        ("planner", Some(&state.planner)),
+        ("reviewer", state.reviewer.as_ref()),
+    ];
+    let lists = sessions.into_iter().filter_map(|(role, session)| {
+        let session: &Session = session.filter(|session| !session.todos.is_empty())?;
+        Some(format!("{role}\n{}", told(&session.todos)))
+    });
+    let lists: Vec<String> = lists.collect();
+    let text = match lists.is_empty() {
+        true => "No agent keeps a list of todos.".to_owned(),
+        false => lists.join("\n\n"),
+    };
+    Pager::new("todos", &text, Form::Keys)
+}
+
+fn line(todo: &Todo) -> String {
+    let mark = match todo.status {
+        Status::Pending => "☐",
+        Status::InProgress => "▸",
+        Status::Completed => "☑",
+    };
+    let weight = match todo.priority {
+        Priority::High => " (high)",
+        Priority::Low => " (low)",
+        Priority::Medium => "",
+    };
+    format!("{mark} {}{weight}", one_line(&todo.content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::todo::Wanted;
+
+    #[test]
+    fn a_list_is_told_with_how_far_it_is() {
+        let wanted = |content: &str, status: &str, priority: &str| Wanted {
+            id: None,
+            content: content.to_owned(),
+            status: status.to_owned(),
+            priority: Some(priority.to_owned()),
+        };
+        let todos = Todos::read(vec![
+            wanted("look", "completed", "medium"),
+            wanted("mend", "in_progress", "high"),
+            wanted("tell", "pending", "low"),
+        ]);
+        assert_eq!(
+            told(&todos.unwrap()),
+            "todos: 1 of 3 completed\n☑ look\n▸ mend (high)\n☐ tell (low)"
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! The program's own tools, called by scripted agents through the server that they are given.
+
+use serde_json::{Value, json};
+
+use crate::script::{Agent, plan, say, write};
+use crate::world::World;
+
+/// Calls a tool.
+fn tool(tool: &str, input: Value) -> Value {
+    json!({ "do": "tool", "tool": tool, "input": input })
+}
+
+fn todos(statuses: &[&str]) -> Value {
+    let todo = |status: &&str| json!({ "content": "do it", "status": status });
+    let todos: Vec<Value> = statuses.iter().map(todo).collect();
+    tool("todowrite", json!({ "todos": todos }))
+}
+
+#[test]
+fn what_is_handed_in_by_a_tool_counts_before_a_file() {
+    let mut world = World::new();
+    let planner = Agent::new()
+        .on(
+            "[agent-collab WRITE_PLAN]",
+            vec![
+                tool("plan_submit", json!({ "plan": plan(&["From the tool"]) })),
+                write("${plan_path}", &plan(&["From the file"])),
+                tool("plan_submit", json!({ "plan": "no plan at all" })),
+            ],
+        )
+        .step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
+    let reviewer = Agent::new().on(
+        "[agent-collab REVIEW",
+        vec![tool("review_submit", json!({ "verdict": "approved" }))],
+    );
+    world.cast(&planner, &reviewer);
+    world.run(&[]).ends(0);
+    let committed = world.events_of("plan.committed");
+    assert_eq!(committed[0]["plan"]["steps"][0]["text"], "From the tool");
+    let reviews = world.events_of("review.committed");
+    assert_eq!(reviews[0]["review"]["verdict"], "APPROVED");
+}
+
+#[test]
+fn a_tool_that_the_session_does_not_have_is_blocked_and_recorded() {
+    let mut world = World::new();
+    let submit = tool("plan_submit", json!({ "plan": plan(&["Another"]) }));
+    let planner = Agent::planning(&["Write"]).step(
+        1,
+        vec![submit, write("a.txt", "${answer}\n"), say("Wrote.")],
+    );
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0);
+    let blocked = world.events_of("tool.blocked");
+    assert_eq!(blocked.len(), 1);
+    assert_eq!(blocked[0]["tool"], "plan_submit");
+    let told = std::fs::read_to_string(world.root.join("a.txt")).expect("the step's file");
+    assert!(
+        told.starts_with("{\"blocked\":true,\"tool\":\"plan_submit\""),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_refused_list_of_todos_leaves_the_one_that_there_is() {
+    let mut world = World::new();
+    let planner = Agent::planning(&["Write"]).step(
+        1,
+        vec![
+            todos(&["in_progress", "pending"]),
+            todos(&["in_progress", "in_progress"]),
+            tool("todoread", json!({})),
+            write("a.txt", "${answer}\n"),
+            say("Wrote."),
+        ],
+    );
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0).says("todos: 0 of 2 completed");
+    assert_eq!(world.events_of("todo.updated").len(), 1);
+    let told = std::fs::read_to_string(world.root.join("a.txt")).expect("the step's file");
+    assert!(told.contains("(in_progress, medium)"), "{told}");
+}
+
+#[test]
+fn a_question_is_answered_by_a_flag_or_by_its_default() {
+    for (input, expected) in [
+        (
+            json!({ "question": "Which way?" }),
+            "The user answered: left\n",
+        ),
+        (
+            json!({ "question": "Which way?", "default": "right" }),
+            "Nobody is there to ask; your default counts: right\n",
+        ),
+    ] {
+        let mut world = World::new();
+        let planner = Agent::planning(&["Write"]).step(
+            1,
+            vec![
+                tool("ask_user", input),
+                write("a.txt", "${answer}\n"),
+                say("Wrote."),
+            ],
+        );
+        world.cast(&planner, &Agent::approving());
+        world.run(&["--answer", "question=left"]).ends(0);
+        let told = std::fs::read_to_string(world.root.join("a.txt")).expect("the step's file");
+        assert_eq!(told, expected);
+    }
+}
