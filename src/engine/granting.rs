@@ -310,4 +310,6 @@ fn forbidden(
 }
 
 #[cfg(test)]
-pub(in crate::engine) mod tests;
+mod tests;
+#[cfg(test)]
+pub(super) use tests::World;

@@ -10,7 +10,7 @@ use super::*;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Answer as Said, QuestionKind};
 use crate::domain::turn::Profile;
-use crate::engine::granting::tests::World;
+use crate::engine::granting::World;
 use crate::engine::setup::NamedAdapter;
 
 /// A run in the middle of a step whose planner is played by this CLI.
