@@ -15,9 +15,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
-use crate::adapter::{Decision as Answered, Order};
+use crate::adapter::Decision as Answered;
 use crate::config::types::AdapterKind;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};

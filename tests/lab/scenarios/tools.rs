@@ -286,7 +286,7 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
     seat.type_keys("y");
     seat.see(&shot("release"), &["works on step 1: release?"]);
     seat.type_keys("a");
-    for (reason, key) in REASONS.into_iter().zip(["f", "b"]) {
+    for (reason, key) in REASONS.into_iter().zip(["2", "1"]) {
         let question = format!("The executor wants to go back to planning: {reason}");
         seat.see(&shot(key), &["the planner asks", &question]);
         seat.press(key, |text| !text.contains(&format!("┃ {question}")));
