@@ -42,8 +42,9 @@ fn first_task(request: &Request) -> String {
 
 fn acts(request: &Request) -> Reply {
     static CHILD: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^\[agent-collab task scout#(\d+)\]").expect("a pattern"));
-    if let Some(found) = CHILD.captures(&request.prompt) {
+        LazyLock::new(|| Regex::new(r"\[agent-collab task scout#(\d+)\]").expect("a pattern"));
+    // Nobody but a child is ever sent such a header; what the CLI puts around it is its own matter.
+    if let Some(found) = CHILD.captures(&request.body.to_string()) {
         return child(&found[1], request);
     }
     match brain::purpose_of(&request.prompt) {
