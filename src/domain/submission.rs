@@ -76,11 +76,10 @@ pub fn review(given: &GivenReview, ledger: &Findings) -> Result<String, Refused>
     let findings = numbered(&given.findings, ledger);
     let mut problems = number_problems(&findings, ledger);
     problems.extend(settling_problems(&findings, &given.settled, ledger));
-    problems.extend(findings.iter().filter_map(|(n, finding)| {
-        one_line(&finding.text)
-            .is_empty()
-            .then(|| format!("finding {n} says nothing"))
-    }));
+    let silent = findings
+        .iter()
+        .filter(|(_, finding)| one_line(&finding.text).is_empty());
+    problems.extend(silent.map(|(n, _)| format!("finding {n} says nothing")));
     let blocking = findings
         .iter()
         .filter(|(_, finding)| finding.severity == Severity::Blocking);

@@ -18,7 +18,7 @@ fn todos(statuses: &[&str]) -> Value {
 
 #[test]
 fn what_is_handed_in_by_a_tool_counts_before_a_file() {
-    let mut world = World::new();
+    let world = World::new();
     let planner = Agent::new()
         .on(
             "[agent-collab WRITE_PLAN]",
@@ -43,7 +43,7 @@ fn what_is_handed_in_by_a_tool_counts_before_a_file() {
 
 #[test]
 fn a_tool_that_the_session_does_not_have_is_blocked_and_recorded() {
-    let mut world = World::new();
+    let world = World::new();
     let submit = tool("plan_submit", json!({ "plan": plan(&["Another"]) }));
     let planner = Agent::planning(&["Write"]).step(
         1,
@@ -63,7 +63,7 @@ fn a_tool_that_the_session_does_not_have_is_blocked_and_recorded() {
 
 #[test]
 fn a_refused_list_of_todos_leaves_the_one_that_there_is() {
-    let mut world = World::new();
+    let world = World::new();
     let planner = Agent::planning(&["Write"]).step(
         1,
         vec![
@@ -93,7 +93,7 @@ fn a_question_is_answered_by_a_flag_or_by_its_default() {
             "Nobody is there to ask; your default counts: right\n",
         ),
     ] {
-        let mut world = World::new();
+        let world = World::new();
         let planner = Agent::planning(&["Write"]).step(
             1,
             vec![
