@@ -289,7 +289,9 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
     for (reason, key) in REASONS.into_iter().zip(["2", "1"]) {
         let question = format!("The executor wants to go back to planning: {reason}");
         seat.see(&shot(key), &["the planner asks", &question]);
-        seat.press(key, |text| !text.contains(&format!("┃ {question}")));
+        // The number points at the answer, Enter gives it.
+        seat.type_keys(key);
+        seat.press("\r", |text| !text.contains(&format!("┃ {question}")));
     }
     seat.wait_until("there is a new plan", || {
         let state = world.state();
