@@ -1,7 +1,7 @@
 //! Child sessions: tasks given to agents of their own, beside the roles' turns and without a word in the workflow.
 //!
-//! One piece of work each ([`errand`]), for which the controller gives places out. What a child asks for goes the way
-//! of every call, under its own rules and the run's floors ([`calls`]). Refuses to know who shows any of it.
+//! One piece of work each (`errand`), for which the controller gives places out. What a child asks for goes the way
+//! of every call, under its own rules and the run's floors (`calls`). Refuses to know who shows any of it.
 
 mod calls;
 pub mod controller;

@@ -22,7 +22,7 @@ use crate::store::tidy;
 /// Opens the run that lies here, or an empty one, for a task of this agent and nothing else.
 ///
 /// # Errors
-/// As [`start`].
+/// As [`super::start`].
 pub async fn ad_hoc(wishes: &Wishes, agent: &str) -> Result<Started, Refusal> {
     let found = find(wishes).await?;
     let checked = check_for(&found, agent).await?;
