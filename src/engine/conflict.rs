@@ -44,11 +44,13 @@ pub(super) enum Kind {
     Comments,
 }
 
-/// A document in the two versions that stand against each other.
+/// A document in the two versions that stand against each other, and as it was before both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versions {
     /// The document's name.
     pub name: String,
+    /// As the agent found it.
+    pub before: String,
     /// As it lies on disk.
     pub yours: String,
     /// As the agent wrote it.
@@ -232,18 +234,25 @@ impl Engine {
         let (seen, found) = (self.see()?, self.returned(&held));
         let names = self.journal.layout().names();
         // Answers to a review are appended: there is nothing of the user's that they could differ from.
+        let (was, is) = (&held.staging, &seen);
         let comments = match held.order.purpose {
-            Purpose::Review => text_of(seen.comments.as_ref()),
-            _ => String::new(),
+            Purpose::Review => [was.comments_before.as_ref(), is.comments.as_ref()].map(text_of),
+            _ => Default::default(),
         };
-        let plan = text_of(seen.plan.as_ref());
+        let plan = [was.plan_before.as_ref(), is.plan.as_ref()].map(text_of);
         let texts = [
             (Kind::Plan, &names.plan, plan, found.plan),
             (Kind::Comments, &names.comments, comments, found.comments),
         ];
-        let versions = |(kind, name, yours, agents): (Kind, &String, String, Option<String>)| {
+        let versions = |(kind, name, [before, yours], agents): (
+            Kind,
+            &String,
+            [String; 2],
+            Option<String>,
+        )| {
             Some(Versions {
                 name: name.clone(),
+                before: users_words(kind, &before),
                 yours: users_words(kind, &yours),
                 agents: users_words(kind, &agents?),
             })

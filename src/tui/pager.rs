@@ -68,7 +68,7 @@ impl Pager {
 
     /// Opens the user's text and the agent's.
     pub fn both(versions: &[Versions]) -> Self {
-        let pairs = versions.iter().map(Versions::pair).collect();
+        let pairs = versions.iter().flat_map(Versions::pairs).collect();
         Self::compared("both texts", pairs)
     }
 

@@ -58,11 +58,13 @@ impl Shell {
 fn told(versions: engine::Versions) -> Versions {
     let engine::Versions {
         name,
+        before,
         yours,
         agents,
     } = versions;
     Versions {
         name,
+        before,
         yours,
         agents,
     }

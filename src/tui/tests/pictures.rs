@@ -183,6 +183,7 @@ fn finished_runs_are_there_to_choose_from() {
 fn versions() -> Versions {
     Versions {
         name: "plan.md".to_owned(),
+        before: PLAN.to_owned(),
         yours: PLAN.replace("3. [ ] 在", "3. [ ] 先问用户, then 在"),
         agents: PLAN.replace("a very long list", "a list of a million"),
     }
