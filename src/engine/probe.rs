@@ -80,6 +80,35 @@ pub async fn probe(children: &Children, adapter: &NamedAdapter, cwd: &Path) -> P
     }
 }
 
+/// Asks a CLI whether somebody is logged in; gives the command that logs in where it says that nobody is.
+/// Nobody has to be where the CLI's own configuration names another provider: this is advice and no refusal.
+pub async fn missing_login(
+    children: &Children,
+    adapter: &NamedAdapter,
+    cwd: &Path,
+) -> Option<&'static str> {
+    let settings = &adapter.settings;
+    let (args, is_logged_out, login): (&[&str], fn(&str) -> bool, _) = match settings.kind {
+        AdapterKind::Codex => (
+            codex::probe::LOGIN_ARGS,
+            codex::probe::is_logged_out,
+            codex::probe::LOGIN,
+        ),
+        AdapterKind::Claude => (
+            claude::probe::LOGIN_ARGS,
+            claude::probe::is_logged_out,
+            claude::probe::LOGIN,
+        ),
+        AdapterKind::Pipe => return None,
+    };
+    let mut spec = Spec::new(&settings.program, cwd, Marker::new("probe", &adapter.name));
+    spec.env = settings.env.clone();
+    spec.args = settings.args.clone();
+    spec.args.extend(args.iter().map(|&arg| arg.to_owned()));
+    let said = ask(children, &spec).await.ok()?;
+    is_logged_out(&said).then_some(login)
+}
+
 async fn ask(children: &Children, spec: &Spec) -> Result<String, SpawnError> {
     let limits = Limits {
         timeout: PATIENCE,

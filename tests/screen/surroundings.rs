@@ -1,5 +1,7 @@
 //! What the terminal is, and what the user made of it: its ground, its colours, its size, the mouse, keys.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use vt100::Color;
@@ -194,5 +196,40 @@ fn a_folder_with_an_evil_name_says_nothing_to_the_terminal() {
         let title = title.split("\x1b\\").next().unwrap();
         assert!(!title.chars().any(char::is_control), "{title:?}");
     }
+    end(terminal);
+}
+
+/// A program that only tells its version and who is logged in.
+fn script(world: &World, name: &str, version: &str, login: &str) -> PathBuf {
+    let path = world.home().join(name);
+    let text =
+        format!("#!/bin/sh\ncase $1 in --version) echo '{version}';; *) echo '{login}';; esac\n");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn a_start_says_who_is_not_logged_in_and_how_that_is_done() {
+    let world = World::new();
+    let claude = script(
+        &world,
+        "claude",
+        "2.1.330 (Claude Code)",
+        "{\"loggedIn\": false}",
+    );
+    let codex = script(
+        &world,
+        "codex",
+        "codex-cli 0.169.0",
+        "Logged in using ChatGPT",
+    );
+    world.configure(&format!(
+        "[adapters.claude]\nprogram = {claude:?}\n[adapters.codex]\nprogram = {codex:?}\n"
+    ));
+    let mut terminal = world.open(&[]);
+    terminal.wait_for("nobody is logged in at claude");
+    terminal.wait_for("`claude auth login` does it");
+    assert!(!terminal.text().contains("logged in at codex"));
     end(terminal);
 }

@@ -8,6 +8,18 @@ use crate::adapter::probe::{Capabilities, Refusal, Support, Version};
 /// The arguments of the probe; it answers within 0.1 s and calls nobody.
 pub const ARGS: &[&str] = &["--version"];
 
+/// The arguments that make claude tell whether somebody is logged in; it calls nobody.
+pub const LOGIN_ARGS: &[&str] = &["auth", "status"];
+
+/// What logs a user in.
+pub const LOGIN: &str = "claude auth login";
+
+/// Tells whether claude says that nobody is logged in. What it does not say so is no such word.
+pub fn is_logged_out(said: &str) -> bool {
+    let said: Option<serde_json::Value> = serde_json::from_str(said.trim()).ok();
+    said.is_some_and(|said| said["loggedIn"] == false)
+}
+
 /// The oldest version that this program has been run with.
 pub const OLDEST: Version = Version::new(2, 1, 330);
 
@@ -63,6 +75,21 @@ pub fn hint(refusal: &Refusal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_word_itself_says_that_nobody_is_logged_in() {
+        assert!(is_logged_out(
+            "{\n  \"loggedIn\": false,\n  \"authMethod\": \"none\"\n}\n"
+        ));
+        for said in [
+            "{\"loggedIn\": true}",
+            "{}",
+            "",
+            "error: unknown command 'auth'",
+        ] {
+            assert!(!is_logged_out(said), "{said}");
+        }
+    }
 
     fn check(output: &str) -> String {
         match capabilities("claude", output) {

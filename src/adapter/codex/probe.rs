@@ -7,6 +7,17 @@ use crate::adapter::probe::{Capabilities, Refusal, Support, Version};
 /// The arguments that make codex tell its version.
 pub const PROBE_ARGS: [&str; 1] = ["--version"];
 
+/// The arguments that make codex tell whether somebody is logged in; it calls nobody.
+pub const LOGIN_ARGS: &[&str] = &["login", "status"];
+
+/// What logs a user in.
+pub const LOGIN: &str = "codex login";
+
+/// Tells whether codex says that nobody is logged in. What it does not say so is no such word.
+pub fn is_logged_out(said: &str) -> bool {
+    said.lines().any(|line| line.trim() == "Not logged in")
+}
+
 /// The oldest version that this program has been run with.
 pub const NEEDED: Version = Version::new(0, 169, 0);
 
@@ -59,6 +70,18 @@ fn capabilities(version: Version) -> Capabilities {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_word_itself_says_that_nobody_is_logged_in() {
+        assert!(is_logged_out("WARNING: something else\nNot logged in\n"));
+        for said in [
+            "Logged in using ChatGPT",
+            "",
+            "error: unknown argument 'login'",
+        ] {
+            assert!(!is_logged_out(said), "{said}");
+        }
+    }
 
     fn check(stdout: &str, wanted: &str) {
         let found = match parse_version("codex", stdout) {

@@ -9,7 +9,7 @@ use crate::app::history;
 use crate::app::start::{Found, adapters};
 use crate::config::types::Config;
 use crate::engine::git::Repository;
-use crate::engine::probe::{Probed, probe};
+use crate::engine::probe::{Probed, missing_login, probe};
 use crate::engine::setup::NamedAdapter;
 use crate::process::Children;
 use crate::store::Layout;
@@ -86,9 +86,19 @@ async fn found(ground: &Ground) -> Welcome {
 
 async fn look_at(welcome: &mut Welcome, ground: &Ground, adapter: &NamedAdapter) {
     match probe(&ground.children, adapter, &ground.root).await {
-        Probed::Ready(capabilities) => welcome
-            .ready
-            .push(format!("{} {}", adapter.name, capabilities.version)),
+        Probed::Ready(capabilities) => {
+            let ready = format!("{} {}", adapter.name, capabilities.version);
+            welcome.ready.push(ready);
+            if let Some(login) = missing_login(&ground.children, adapter, &ground.root).await {
+                welcome.missing.push(Missing {
+                    what: format!("nobody is logged in at {}", adapter.name),
+                    remedy: format!(
+                        "`{login}` does it; a provider of your own in its configuration needs none"
+                    ),
+                    weight: Weight::Lessens,
+                });
+            }
+        }
         Probed::Unknown => welcome.ready.push(adapter.name.clone()),
         Probed::Refused { problem, hint } => welcome.missing.push(Missing {
             what: problem,
