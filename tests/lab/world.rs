@@ -257,16 +257,21 @@ impl Outcome {
         );
     }
 
+    /// The answer to an event that asks. A CLI that is started anew counts its requests from the beginning.
+    pub fn answer_to(&self, ask: &Value) -> &Value {
+        let after = |answer: &&Value| answer["seq"].as_u64() > ask["seq"].as_u64();
+        self.of_kind("approval.answered")
+            .filter(after)
+            .find(|answer| answer["data"]["request"] == ask["data"]["request"])
+            .unwrap_or_else(|| panic!("nobody answered {ask}"))
+    }
+
     /// Everything that was decided about calls of agents: what was asked for and whether it was allowed.
     pub fn decisions(&self) -> Vec<(String, bool)> {
-        let asked = self.of_kind("approval.asked").map(|event| &event["data"]);
-        asked
+        self.of_kind("approval.asked")
             .map(|ask| {
-                let answer = self
-                    .of_kind("approval.answered")
-                    .find(|answer| answer["data"]["request"] == ask["request"])
-                    .unwrap_or_else(|| panic!("nobody answered {ask}"));
-                let targets: Vec<&str> = ask["targets"]
+                let answer = self.answer_to(ask);
+                let targets: Vec<&str> = ask["data"]["targets"]
                     .as_array()
                     .into_iter()
                     .flatten()

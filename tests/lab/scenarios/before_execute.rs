@@ -12,8 +12,14 @@ use crate::world::{Cast, SWAPPED, USUAL, World};
 const AS_PLANNER: &str = "as planner, tries to write before EXECUTE by every tool (shell, redirect, pipe, list, escalation, patch or Write, link)";
 const AS_REVIEWER: &str = "as reviewer, tries the same";
 
-/// Tools that only ask the user, and claude's place for tools to come.
-const HARMLESS: [&str; 3] = [
+/// Tools that only ask the user, claude's place for tools to come, and looks at what servers of tools offer
+/// besides: the one that there is offers nothing.
+const HARMLESS: [&str; 8] = [
+    "list_mcp_resources",
+    "list_mcp_resource_templates",
+    "read_mcp_resource",
+    "ListMcpResourcesTool",
+    "ReadMcpResourceTool",
     "request_user_input",
     "AskUserQuestion",
     "DeferredToolPlaceholder",
@@ -92,7 +98,9 @@ fn assert_all_tried(world: &World, vendor: Vendor) {
             let Some(name) = tool["name"].as_str() else {
                 continue;
             };
-            let known = HARMLESS.contains(&name) || tried(vendor).contains(&name);
+            // What the program's own tools do is done by the program: `scenarios/tools.rs` tries them.
+            let is_own = name.starts_with("mcp__agent_collab");
+            let known = is_own || HARMLESS.contains(&name) || tried(vendor).contains(&name);
             assert!(known, "nobody tries to write by {name} of {}", vendor.cli());
         }
     }

@@ -230,10 +230,7 @@ fn decisions(outcome: &Outcome) -> Vec<Decided> {
         if Some(&data["turn"]) != turn {
             continue;
         }
-        let answer = outcome
-            .of_kind("approval.answered")
-            .find(|answer| answer["data"]["request"] == data["request"])
-            .unwrap_or_else(|| panic!("nobody answered {ask}"));
+        let answer = outcome.answer_to(ask);
         let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let targets = data["targets"].as_array().into_iter().flatten();
         let decided = Decided {

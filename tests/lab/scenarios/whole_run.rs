@@ -100,10 +100,8 @@ fn assert_conversation_goes_on(world: &World, cast: Cast) {
         .expect("the planner's session");
     let raw = world.run_file(&format!("sessions/{id}/raw.jsonl"));
     let n_starts = raw.lines().filter(|line| is_handshake(line)).count();
-    match cast.planner {
-        Vendor::Openai => assert_eq!(n_starts, 1, "one process serves every turn"),
-        Vendor::Anthropic => assert_eq!(n_starts, 3, "before EXECUTE, in it, and for the summary"),
-    }
+    // claude for what it may write, codex for the tools that it has.
+    assert_eq!(n_starts, 3, "before EXECUTE, in it, and for the summary");
 }
 
 /// Tells whether a line of the raw stream is the first that we say to a new process.
