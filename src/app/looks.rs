@@ -187,10 +187,10 @@ mod tests {
           hint: did you mean "go"? `agent-collab keys` lists them all
         <scratch>/config/agent-collab/config.toml:4:8: `keys.auto`: `ctlr+a` is no key
           hint: did you mean "ctrl"?
-        <scratch>/config/agent-collab/config.toml:6:7: `themes.nord` is a theme already
-          hint: call it another name and write base = "nord"
         <scratch>/config/agent-collab/config.toml:6:7: `themes.nord.bad` is no colour: "rde"
           hint: did you mean "red"? write "#rrggbb", a number from 0 to 255, or one of default, black, red, green, yellow, blue, magenta, cyan, gray, darkgray, lightred, lightgreen, lightyellow, lightblue, lightmagenta, lightcyan, white
+        <scratch>/config/agent-collab/config.toml:6:7: `themes.nord` is a theme already
+          hint: call it another name and write base = "nord"
         "##);
     }
 }
