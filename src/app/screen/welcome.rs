@@ -50,8 +50,14 @@ impl Shell {
         };
         let layout = occupied.layout.clone();
         self.tasks.spawn(async move {
-            let mut welcome = found(&ground).await;
-            welcome.runs = runs(layout).await;
+            let runs = runs(layout).await;
+            // Whoever had a run here knows how to log in, and asking a CLI costs it up to a second.
+            let logins = match runs.is_empty() {
+                true => Logins::AreAsked,
+                false => Logins::AreLeft,
+            };
+            let mut welcome = found(&ground, logins).await;
+            welcome.runs = runs;
             Done::LookedAround(Box::new(welcome))
         });
     }
@@ -62,7 +68,14 @@ impl Shell {
     }
 }
 
-async fn found(ground: &Ground) -> Welcome {
+/// Whether the CLIs are asked who is logged in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Logins {
+    AreAsked,
+    AreLeft,
+}
+
+async fn found(ground: &Ground, logins: Logins) -> Welcome {
     let mut welcome = Welcome::default();
     match adapters(&ground.config) {
         Ok(adapters) => {
@@ -70,7 +83,7 @@ async fn found(ground: &Ground) -> Welcome {
             for adapter in adapters.values() {
                 if !seen.iter().any(|other| other.name == adapter.name) {
                     seen.push(adapter);
-                    look_at(&mut welcome, ground, adapter).await;
+                    look_at(&mut welcome, ground, adapter, logins).await;
                 }
             }
         }
@@ -84,11 +97,14 @@ async fn found(ground: &Ground) -> Welcome {
     welcome
 }
 
-async fn look_at(welcome: &mut Welcome, ground: &Ground, adapter: &NamedAdapter) {
+async fn look_at(welcome: &mut Welcome, ground: &Ground, adapter: &NamedAdapter, logins: Logins) {
     match probe(&ground.children, adapter, &ground.root).await {
         Probed::Ready(capabilities) => {
             let ready = format!("{} {}", adapter.name, capabilities.version);
             welcome.ready.push(ready);
+            if logins == Logins::AreLeft {
+                return;
+            }
             if let Some(login) = missing_login(&ground.children, adapter, &ground.root).await {
                 welcome.missing.push(Missing {
                     what: format!("nobody is logged in at {}", adapter.name),
