@@ -48,17 +48,22 @@ pub struct Approvals {
     root: PathBuf,
 }
 
+/// The file of a repository, by its real root, in a folder of the user's.
+pub(super) fn file_of(folder: &Path, root: &Path) -> PathBuf {
+    let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
+    let name: String = hash
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    folder.join(format!("{name}.json"))
+}
+
 impl Approvals {
     /// Names the file of a repository, by its real root, in a folder of the user's; nothing is read yet.
     pub fn new(folder: &Path, root: &Path) -> Self {
-        let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let name: String = hash
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         Self {
-            file: folder.join(format!("{name}.json")),
+            file: file_of(folder, root),
             root: root.to_owned(),
         }
     }

@@ -8,8 +8,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use super::approvals::file_of;
 use super::{StoreError, atomic, plain};
 use crate::text::redact::redact;
 
@@ -37,14 +37,8 @@ struct Kept {
 impl Written {
     /// Names the file of a repository, by its real root, in a folder of the user's; nothing is read yet.
     pub fn new(folder: &Path, root: &Path) -> Self {
-        let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let name: String = hash
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         Self {
-            file: folder.join(format!("{name}.json")),
+            file: file_of(folder, root),
         }
     }
 
