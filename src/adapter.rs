@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{RequestId, SessionId, TurnId};
+use crate::domain::session::PlanWindow;
 use crate::permission::Call;
 
 pub mod claude;
@@ -370,6 +371,11 @@ pub enum AdapterEvent {
     },
     /// Running totals of the conversation as the CLI counts them.
     Usage(Usage),
+    /// How much of the account's plan is used.
+    PlanUse {
+        /// All windows of it that the CLI tells.
+        windows: Vec<PlanWindow>,
+    },
     /// A transient failure that the CLI is retrying by itself.
     Retrying {
         /// Which attempt follows, from 1, where known.

@@ -223,15 +223,13 @@ enum Submitted {
 impl Screen {
     /// Makes the view of no run yet.
     pub fn new(settings: ScreenSettings) -> Self {
-        let mut transcript = Transcript::default();
-        transcript.name_from(&settings.repository);
         let writing = match settings.read_only {
             Some(_) => IsWriting::No,
             None => IsWriting::Yes,
         };
-        Self {
+        let mut screen = Self {
             settings,
-            transcript,
+            transcript: Transcript::default(),
             documents: Texts::default(),
             record: Record::default(),
             pages: Pages::default(),
@@ -274,7 +272,9 @@ impl Screen {
             outside: Outside::default(),
             places: Places::default(),
             dirty: true,
-        }
+        };
+        screen.settle();
+        screen
     }
 
     /// Takes in what is known of the repository once it was looked at; the first frame does not wait for it.
@@ -284,8 +284,17 @@ impl Screen {
             look: self.settings.look.clone(),
             ..settings
         };
-        self.transcript.name_from(&self.settings.repository);
+        self.settle();
         self.dirty = true;
+    }
+
+    /// Names files and times as they are called here.
+    fn settle(&mut self) {
+        let repository = &self.settings.repository;
+        self.transcript.name_from(repository);
+        if !repository.is_empty() {
+            self.transcript.tell_time(self.clock_of_day());
+        }
     }
 
     /// Takes a recorded event in; also those that are replayed.

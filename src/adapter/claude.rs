@@ -53,6 +53,8 @@ pub struct Claude {
     /// The turn for which a new process was asked for; a second time is a failure.
     relaunched: Option<TurnId>,
     model: Option<String>,
+    /// What the conversation filled of the model's context with its last answer.
+    filled: Option<u64>,
     turn: Option<OpenTurn>,
     asks: Asks,
     transcript: Transcript,

@@ -15,7 +15,7 @@ use super::plan::Plan;
 use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms};
 use super::receipt::Receipt;
 use super::review::Review;
-use super::session::{Message, Usage};
+use super::session::{Message, PlanWindow, Usage};
 use super::task::{TaskOrder, TaskResult};
 use super::todo::Todos;
 use super::turn::{Role, TurnResult};
@@ -180,6 +180,14 @@ pub enum Event {
         role: Role,
         /// The totals.
         usage: Usage,
+    },
+    /// The CLI told how much of its account's plan is used.
+    #[serde(rename = "session.plan")]
+    PlanUseReported {
+        /// Whose CLI.
+        role: Role,
+        /// What it told.
+        windows: Vec<PlanWindow>,
     },
     /// A message was appended to a session.
     #[serde(rename = "session.message")]

@@ -401,6 +401,7 @@ impl Run {
             Event::SessionStayed { role, reason } => limits::on_stayed(state, *role, reason),
             Event::LimitPassed { id } => limits::on_passed(state, at, *id),
             Event::UsageReported { role, usage } => flow::on_usage(state, *role, *usage),
+            Event::PlanUseReported { role, windows } => flow::on_plan_use(state, *role, windows),
             Event::MessageAppended { role, message } => flow::on_message(state, *role, message),
             Event::TurnStarted { turn, process, .. } => {
                 flow::on_turn_started(state, turn, process.as_ref())

@@ -65,6 +65,9 @@ pub struct Session {
     last_user_agent: Profile,
     /// Running totals of the CLI's usage report.
     pub usage: Usage,
+    /// How much of its CLI's plan is used, where the CLI tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan: Vec<PlanWindow>,
     /// What its agent has written down to do.
     #[serde(default, skip_serializing_if = "Todos::is_empty")]
     pub todos: Todos,
@@ -90,6 +93,29 @@ pub struct Usage {
     pub context_window: Option<u64>,
 }
 
+/// A span of time for which the plan of a CLI's account allows so much, as the CLI tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanWindow {
+    /// How long it is; `None` where the CLI does not tell.
+    pub minutes: Option<u32>,
+    /// How much of it is used, in hundredths; more than 100 where the plan allows that.
+    pub used_percent: u16,
+    /// When it begins anew.
+    pub resets_at: Option<At>,
+}
+
+impl PlanWindow {
+    /// Makes one of what a CLI tells: hundredths that are used, and seconds since 1970.
+    pub fn told(minutes: Option<u32>, percent: f64, resets_at: Option<i64>) -> Self {
+        Self {
+            minutes,
+            // A number out of range saturates, and what is none counts as nothing: `as` defines both.
+            used_percent: percent.round() as u16,
+            resets_at: resets_at.map(|seconds| At(seconds.saturating_mul(1_000))),
+        }
+    }
+}
+
 impl Session {
     /// A session without messages; its agent is the given profile until one comes.
     pub fn new(id: SessionId, adapter: String, agent: Profile) -> Self {
@@ -103,6 +129,7 @@ impl Session {
             n_messages: 0,
             last_user_agent: agent,
             usage: Usage::default(),
+            plan: Vec::new(),
             todos: Todos::default(),
             metadata: BTreeMap::new(),
         }

@@ -195,6 +195,7 @@ impl Journal {
             | Event::SessionVersion { role, .. }
             | Event::SessionLost { role, .. }
             | Event::UsageReported { role, .. }
+            | Event::PlanUseReported { role, .. }
             | Event::MessageAppended { role, .. } => (Some(*role), self.running_turn()),
             Event::TurnStarted { turn, .. }
             | Event::TurnEnded { turn, .. }

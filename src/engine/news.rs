@@ -73,6 +73,7 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
         | AdapterEvent::Questioned { .. }
         | AdapterEvent::RequestWithdrawn { .. }
         | AdapterEvent::Usage(_)
+        | AdapterEvent::PlanUse { .. }
         | AdapterEvent::TurnEnded(_) => return None,
     })
 }

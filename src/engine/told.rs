@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::adapter::{AdapterEvent, AgentQuestion, TurnEnd};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::session::{Message, Speaker};
+use crate::domain::session::{Message, PlanWindow, Speaker};
 use crate::domain::turn::Role;
 use crate::store::{StoreError, Tampered};
 
@@ -89,6 +89,7 @@ impl Engine {
             }
             AdapterEvent::RequestWithdrawn { request } => self.on_withdrawn(request),
             AdapterEvent::Usage(usage) => self.on_usage(role, &usage),
+            AdapterEvent::PlanUse { windows } => self.on_plan_use(role, windows),
             AdapterEvent::TurnEnded(end) => {
                 self.check_after_turn(end);
                 Ok(())
@@ -175,6 +176,14 @@ impl Engine {
             return Ok(());
         }
         self.feed(Event::UsageReported { role, usage })
+    }
+
+    fn on_plan_use(&mut self, role: Role, windows: Vec<PlanWindow>) -> Result<(), EngineError> {
+        let session = self.state().session(role);
+        if session.is_none_or(|session| session.plan == windows) {
+            return Ok(());
+        }
+        self.feed(Event::PlanUseReported { role, windows })
     }
 
     /// Shows an agent's question cleaned and remembers how the agent worded it.

@@ -3,6 +3,8 @@
 //! Refuses to know the run: whether a command makes sense now is said where it is carried out.
 
 use super::action::{DocumentKind, Viewer};
+use super::diff::Does;
+use super::find::Step;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
 use super::transcript::Along;
@@ -114,6 +116,12 @@ pub enum Command {
     Help,
     /// Find an action by a few letters.
     Palette,
+    /// Something in the open diff.
+    InDiff(Does),
+    /// Something in the line that looks for something.
+    InFind(Step),
+    /// Close the long text, or else what it would be closed for.
+    Close,
 }
 
 /// A move of the view.

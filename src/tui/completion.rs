@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 use super::Screen;
 use super::action::Action;
-use super::command;
+use super::command::{self, Move};
 use super::fuzzy::{self, Among, Row};
 use super::keymap::BINDINGS;
 use super::popup;
@@ -121,11 +121,11 @@ impl Offer {
         }
     }
 
-    fn draw(&self, frame: &mut Frame, composer: Rect) {
+    fn draw(&self, frame: &mut Frame, composer: Rect) -> Vec<(Rect, usize)> {
         let n_rows = u16::try_from(self.rows.len()).unwrap_or(ROWS).min(ROWS);
         let height = (n_rows + 2).min(composer.y);
         if height < 3 {
-            return;
+            return Vec::new();
         }
         let area = Rect {
             y: composer.y - height,
@@ -138,7 +138,7 @@ impl Offer {
             What::Files => "files · Tab or Enter takes one · Esc closes",
         };
         let inner = popup::draw(frame, area, title, "");
-        fuzzy::draw_rows(frame, inner, &self.rows, self.chosen);
+        fuzzy::draw_rows(frame, inner, &self.rows, self.chosen)
     }
 }
 
@@ -209,9 +209,27 @@ impl Screen {
     }
 
     /// Draws what is offered, over what stands above the composer.
-    pub(super) fn draw_offer(&self, frame: &mut Frame, composer: Rect) {
+    pub(super) fn draw_offer(&mut self, frame: &mut Frame, composer: Rect) {
         if let Some(offer) = &self.helped.offer {
-            offer.draw(frame, composer);
+            self.places.offer = offer.draw(frame, composer);
+        }
+    }
+
+    /// Points at what is offered before or behind.
+    pub(super) fn point_in_offer(&mut self, to: Move) {
+        if let Some(offer) = &mut self.helped.offer {
+            offer.chosen = match to {
+                Move::Up => offer.chosen.saturating_sub(1),
+                _ => (offer.chosen + 1).min(offer.rows.len().saturating_sub(1)),
+            };
+        }
+    }
+
+    /// Takes one of what is offered.
+    pub(super) fn click_offer(&mut self, at: usize) {
+        if let Some(offer) = &mut self.helped.offer {
+            offer.chosen = at;
+            self.take_offer();
         }
     }
 
@@ -224,10 +242,8 @@ impl Screen {
             return false;
         }
         match key.code {
-            KeyCode::Up => offer.chosen = offer.chosen.saturating_sub(1),
-            KeyCode::Down => {
-                offer.chosen = (offer.chosen + 1).min(offer.rows.len().saturating_sub(1));
-            }
+            KeyCode::Up => self.point_in_offer(Move::Up),
+            KeyCode::Down => self.point_in_offer(Move::Down),
             KeyCode::Esc => self.helped.offer = None,
             KeyCode::Tab => self.take_offer(),
             KeyCode::Enter => {

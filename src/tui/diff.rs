@@ -4,7 +4,7 @@
 //! and shows that it waits.
 
 mod body;
-pub mod keys;
+mod does;
 mod line;
 mod strip;
 
@@ -19,7 +19,7 @@ use super::wrap::{cut, wrap_text};
 use crate::domain::changes::Scope;
 use crate::text::patch::Patch;
 use body::Body;
-pub use keys::Does;
+pub use does::Does;
 
 /// What came of a look at changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +76,16 @@ impl DiffView {
         self.shown.insert(scope, shown);
     }
 
+    /// Shows a diff of the strip; gives it where it has to be looked for.
+    pub fn choose(&mut self, scope: Scope) -> Option<Scope> {
+        self.scope = scope;
+        if self.shown.contains_key(&scope) {
+            return None;
+        }
+        self.shown.insert(scope, Shown::Looking);
+        Some(scope)
+    }
+
     /// Moves to another diff; gives it where it has to be looked for.
     pub fn step(&mut self, does: Does) -> Option<Scope> {
         let n = self.scopes.len();
@@ -104,24 +114,33 @@ impl DiffView {
 
     /// Draws the strip of diffs, what the chosen one is, and the visible part of it.
     ///
-    /// `title` is the text of the chosen step; `waits` is what needs the user behind the view.
+    /// `title` is the text of the chosen step; `waits` is what needs the user behind the view, `back` the key
+    /// that goes there. Gives where each diff of the strip stands.
     pub fn draw(
         &mut self,
         frame: &mut Frame,
         area: Rect,
         title: Option<&str>,
-        waits: Option<&str>,
-    ) {
+        (waits, back): (Option<&str>, &str),
+    ) -> Vec<(Rect, Scope)> {
         let columns = usize::from(area.width);
         let row = |n: u16| Rect {
             y: area.y.saturating_add(n),
             height: u16::from(n < area.height),
             ..area
         };
-        frame.render_widget(
-            strip::line(&self.scopes, self.scope, waits, columns),
-            row(0),
-        );
+        let strip = strip::lay_out(&self.scopes, self.scope, (waits, back), columns);
+        frame.render_widget(strip.line, row(0));
+        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        let place = |(from, columns, scope): (usize, usize, Scope)| {
+            let place = Rect {
+                x: area.x.saturating_add(short(from)),
+                width: short(columns),
+                ..row(0)
+            };
+            (place.intersection(area), scope)
+        };
+        let places = strip.places.into_iter().map(place).collect();
         let about = match title {
             Some(title) => format!("{}: {title}", self.scope.in_words()),
             None => self.scope.in_words(),
@@ -133,6 +152,7 @@ impl DiffView {
             ..area
         };
         self.draw_text(frame, below);
+        places
     }
 
     fn draw_text(&mut self, frame: &mut Frame, area: Rect) {

@@ -8,6 +8,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::Screen;
+use super::command::Command;
+use super::keymap::{Context, IsWriting};
 use super::tabs::Tab;
 use super::theme;
 use super::transcript::Find;
@@ -18,6 +20,17 @@ use super::wrap::{cut, width};
 pub struct FindLine {
     typed: String,
     find: Find,
+}
+
+/// What can be done in the line beside typing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// To what was found before.
+    Back,
+    /// To what was found next.
+    On,
+    /// Closes the line.
+    Close,
 }
 
 impl Screen {
@@ -41,31 +54,32 @@ impl Screen {
 
     /// Gives a key to the line; tells whether it is open and the key was for it.
     pub(super) fn key_of_find(&mut self, key: KeyEvent) -> bool {
+        if self.find.is_none() {
+            return false;
+        }
+        match self.keymap().find_in(&key, Context::Find) {
+            // What Log lists is gone through by the keys of the tab.
+            Some(Command::InFind(Step::Back | Step::On)) if self.tab == Tab::Log => return false,
+            Some(Command::InFind(step)) => {
+                self.find_step(step);
+                return true;
+            }
+            Some(_) | None => {}
+        }
+        let moves = self.keymap().find(&key, IsWriting::Yes);
         let Some(line) = &mut self.find else {
             return false;
         };
         let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
         match key.code {
-            KeyCode::Esc => {
-                self.find = None;
-                return true;
-            }
-            KeyCode::Enter | KeyCode::Up | KeyCode::Down if self.tab == Tab::Log => return false,
-            KeyCode::Enter | KeyCode::Up => {
-                self.transcript.go_along(&line.find, false);
-                return true;
-            }
-            KeyCode::Down => {
-                self.transcript.go_along(&line.find, true);
-                return true;
-            }
             KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => line.typed.clear(),
             KeyCode::Backspace => {
                 line.typed.pop();
             }
             KeyCode::Char(c) if is_plain && !c.is_control() => line.typed.push(c),
+            _ if matches!(moves, Some(Command::Scroll(_))) => return false,
+            KeyCode::Home | KeyCode::End => return false,
             // Whatever else it is, the line is left by it.
-            KeyCode::PageUp | KeyCode::PageDown | KeyCode::Home | KeyCode::End => return false,
             _ => {
                 self.find = None;
                 return false;
@@ -75,6 +89,18 @@ impl Screen {
             self.transcript.look_for(&mut line.find, &line.typed);
         }
         true
+    }
+
+    /// Goes along what was found, or closes the line.
+    pub(super) fn find_step(&mut self, step: Step) {
+        let Some(line) = &self.find else {
+            return;
+        };
+        match step {
+            Step::Back => self.transcript.go_along(&line.find, false),
+            Step::On => self.transcript.go_along(&line.find, true),
+            Step::Close => self.find = None,
+        }
     }
 
     /// Draws the line.
@@ -93,11 +119,11 @@ impl Screen {
         let head = cut(&format!("find: {}", line.typed), columns.saturating_sub(1));
         let cursor = u16::try_from(width(&head)).unwrap_or(0);
         let room = columns.saturating_sub(width(&head) + 1);
-        let keys = match self.tab {
-            Tab::Log => "  lists the events that have it · Esc lists all",
-            _ => "  Enter ↑ back · ↓ on · Esc closes",
+        let about = match self.tab {
+            Tab::Log => "  the events that have it are listed",
+            _ => "",
         };
-        let rest = cut(&format!("{place}{keys}"), room);
+        let rest = cut(&format!("{place}{about}"), room);
         let spans = vec![
             Span::styled(head, theme::KEY),
             Span::raw(" "),

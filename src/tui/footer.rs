@@ -6,26 +6,30 @@ use ratatui::text::{Line, Span};
 
 use super::Screen;
 use super::command::Command;
-use super::diff;
-use super::keymap::{Binding, IsWriting};
+use super::find::Step;
+use super::keymap::{Context, Hint, IsWriting};
 use super::read_only::acts;
 use super::sheet::Sheet;
+use super::tabs::Tab;
 use super::theme;
 use super::wrap::{cut, width};
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::QuestionKind;
-use crate::domain::run::State;
+use crate::domain::run::{State, stands_against_notes};
 
-/// Draws the line.
+/// Where a hint stands, and what its key does.
+pub type Buttons = Vec<(Rect, Command)>;
+
+/// Draws the line; gives where the keys stand, for the mouse.
 pub fn draw(
     screen: &Screen,
     frame: &mut Frame,
     area: Rect,
     state: Option<&State>,
     sheet: Option<&Sheet>,
-) {
+) -> Buttons {
     if area.is_empty() {
-        return;
+        return Buttons::new();
     }
     let columns = usize::from(area.width);
     if screen.quitting {
@@ -37,27 +41,42 @@ pub fn draw(
             false => format!(" leaving · {key} again kills now"),
         };
         frame.render_widget(Line::styled(cut(&text, columns), theme::STRONG), area);
-        return;
+        return Buttons::new();
     }
     if let Some(toast) = &screen.toast {
         let text = cut(&format!(" {toast}"), columns);
         frame.render_widget(Line::styled(text, theme::NEEDS_YOU), area);
-        return;
+        return Buttons::new();
     }
-    let line = match screen.diff.is_some() && screen.pager.is_none() {
-        true => diff_hints(columns),
-        false => hints(screen, state, sheet, columns),
-    };
-    frame.render_widget(line, area);
+    let view = view(screen);
+    let mut hints = Hints::new(area);
+    match view {
+        Some(view @ (Context::Diff | Context::Find)) => {
+            let mut all = screen.keymap().hints_of(view);
+            // What Log lists is gone through by other keys.
+            all.retain(|hint| screen.tab != Tab::Log || !is_step(hint));
+            all.into_iter().for_each(|hint| hints.add(hint));
+        }
+        _ => add_hints(&mut hints, screen, state, sheet),
+    }
+    frame.render_widget(Line::from(hints.spans), area);
+    hints.buttons
 }
 
-/// The keys of the diff view.
-fn diff_hints(columns: usize) -> Line<'static> {
-    let mut line = Hints::new(columns);
-    for key in diff::keys::KEYS.iter().filter(|key| !key.name.is_empty()) {
-        line.add(key.name, key.hint);
+/// Tells whether it goes along what was found.
+fn is_step(hint: &Hint) -> bool {
+    let is_step = |command: &Command| matches!(command, Command::InFind(Step::Back | Step::On));
+    hint.keys.iter().any(|(_, command)| is_step(command))
+}
+
+/// The view that takes the keys, where one does.
+fn view(screen: &Screen) -> Option<Context> {
+    match (&screen.find, &screen.pager, &screen.diff) {
+        (Some(_), ..) => Some(Context::Find),
+        (None, Some(_), _) if screen.writing == IsWriting::No => Some(Context::Text),
+        (None, None, Some(_)) => Some(Context::Diff),
+        _ => None,
     }
-    Line::from(line.spans)
 }
 
 /// Keys with what they do, as many as fit.
@@ -65,84 +84,147 @@ struct Hints {
     spans: Vec<Span<'static>>,
     left: usize,
     /// For which one room is kept.
-    kept: Option<String>,
+    kept: Option<&'static str>,
+    /// Where they stand, and where the next one does.
+    buttons: Buttons,
+    next: Rect,
 }
 
 impl Hints {
-    fn new(columns: usize) -> Self {
+    fn new(area: Rect) -> Self {
         Self {
             spans: Vec::new(),
-            left: columns,
+            left: usize::from(area.width),
             kept: None,
+            buttons: Vec::new(),
+            next: Rect { height: 1, ..area },
         }
     }
 
     /// Keeps room for one.
-    fn keep(&mut self, key: &str, what: &str) {
-        let needed = width(key) + width(what) + 3;
+    fn keep(&mut self, hint: &Hint) {
+        let needed = needed(hint);
         if needed <= self.left {
-            self.kept = Some(what.to_owned());
+            self.kept = Some(hint.what);
             self.left -= needed;
         }
     }
 
-    fn add(&mut self, key: &str, what: &str) {
-        let needed = width(key) + width(what) + 3;
-        match &self.kept {
-            Some(kept) if kept == what => self.kept = None,
+    fn add(&mut self, hint: Hint) {
+        let needed = needed(&hint);
+        match self.kept {
+            Some(kept) if kept == hint.what => self.kept = None,
             _ if needed > self.left => return,
             _ => self.left -= needed,
         }
-        self.spans.push(Span::raw(" "));
-        self.spans.push(Span::styled(key.to_owned(), theme::KEY));
-        self.spans
-            .push(Span::styled(format!(" {what} "), theme::QUIET));
+        let n_keys = hint.keys.len();
+        self.push(Span::raw(" "));
+        for (n, (key, command)) in hint.keys.into_iter().enumerate() {
+            let is_last = n + 1 == n_keys;
+            let from = self.next.x;
+            self.push(Span::styled(key, theme::KEY));
+            match is_last {
+                true => self.push(Span::styled(format!(" {} ", hint.what), theme::QUIET)),
+                false => self.push(Span::raw(" ")),
+            }
+            let place = Rect {
+                x: from,
+                width: self.next.x - from,
+                ..self.next
+            };
+            self.buttons.push((place, command));
+        }
+    }
+
+    fn push(&mut self, span: Span<'static>) {
+        let columns = u16::try_from(width(&span.content)).unwrap_or(u16::MAX);
+        self.next.x = self.next.x.saturating_add(columns);
+        self.spans.push(span);
+    }
+
+    /// Says a word about keys that are always the same.
+    fn add_word(&mut self, keys: &'static str, what: &str) {
+        let needed = width(keys) + width(what) + 3;
+        if needed <= self.left {
+            self.left -= needed;
+            self.push(Span::raw(" "));
+            self.push(Span::styled(keys, theme::KEY));
+            self.push(Span::styled(format!(" {what} "), theme::QUIET));
+        }
     }
 }
 
-fn hints(
-    screen: &Screen,
-    state: Option<&State>,
-    sheet: Option<&Sheet>,
-    columns: usize,
-) -> Line<'static> {
-    let mut line = Hints::new(columns);
-    if sheet.is_some() && screen.writing == IsWriting::No {
-        line.add("↑↓", "choose");
-    }
-    if screen.is_read_only() && sheet.is_none() {
-        line.add("Esc", "close");
-    }
+/// How many columns a hint takes.
+fn needed(hint: &Hint) -> usize {
+    width(&hint.names()) + width(hint.what) + 3
+}
+
+fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Option<&Sheet>) {
     let keymap = screen.keymap();
     // What explains all others is the last to go.
-    let help = keymap.rows().find(|(binding, _)| binding.hint == "help");
-    let help = help.and_then(|row| Some((keymap.shown(row, screen.writing)?, row.0.hint)));
-    if let Some((key, hint)) = help {
-        line.keep(&key.name(), hint);
+    if let Some(hint) = hint_of(screen, "help", "help") {
+        line.keep(&hint);
+    }
+    if screen.pager.is_some() && screen.writing == IsWriting::No {
+        let all = keymap.hints_of(Context::Text);
+        all.into_iter().for_each(|hint| line.add(hint));
+    } else {
+        if sheet.is_some() && screen.writing == IsWriting::No {
+            line.add_word("↑↓", "choose");
+        }
+        if screen.is_read_only() && sheet.is_none() {
+            let close = keymap.hints_of(Context::Text).into_iter().next();
+            close.into_iter().for_each(|hint| line.add(hint));
+        }
     }
     for row in keymap
         .rows()
         .filter(|(binding, _)| !binding.hint.is_empty())
     {
         let (binding, _) = row;
-        if binding.hint == "edit" && sheet.is_none() && screen.writing == IsWriting::No {
-            for (key, what) in screen.tab.hints(screen.is_read_only()) {
-                line.add(key, what);
-            }
+        let is_tab = sheet.is_none() && screen.pager.is_none() && screen.writing == IsWriting::No;
+        if binding.hint == "edit" && is_tab {
+            let hints = of_tab(screen, state);
+            hints.into_iter().for_each(|hint| line.add(hint));
         }
-        let is_useful = binding
-            .command
-            .is_some_and(|command| is_useful(&command(), state, sheet))
-            && !(screen.is_read_only() && acts_here(binding));
-        if let (true, Some(key)) = (is_useful, keymap.shown(row, screen.writing)) {
-            line.add(&key.name(), binding.hint);
+        let hint = hint_of(screen, binding.name, binding.hint);
+        if let Some(hint) = hint.filter(|hint| is_at_hand(hint, screen, state, sheet)) {
+            line.add(hint);
         }
     }
-    Line::from(line.spans)
 }
 
-fn acts_here(binding: &Binding) -> bool {
-    binding.command.is_some_and(|command| acts(&command()))
+/// What is useful in the tab alone.
+fn of_tab(screen: &Screen, state: Option<&State>) -> Vec<Hint> {
+    let hints = screen.tab.hints().iter().map(|(actions, what)| Hint {
+        keys: actions
+            .iter()
+            .filter_map(|action| screen.keymap().key_of(action, screen.writing))
+            .collect(),
+        what,
+    });
+    let is_there = |hint: &Hint| match (screen.tab, hint.what) {
+        (Tab::Plan, "compare") => !screen.documents.earlier.is_empty(),
+        (Tab::Plan, "its diff") => state.is_some_and(|state| state.execution.is_some()),
+        _ => !hint.keys.is_empty(),
+    };
+    let is_useful = |hint: &Hint| is_there(hint) && is_at_hand(hint, screen, state, None);
+    hints.filter(is_useful).collect()
+}
+
+fn hint_of(screen: &Screen, action: &str, what: &'static str) -> Option<Hint> {
+    let key = screen.keymap().key_of(action, screen.writing)?;
+    Some(Hint {
+        keys: vec![key],
+        what,
+    })
+}
+
+/// Tells whether what its keys do has something to do here.
+fn is_at_hand(hint: &Hint, screen: &Screen, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
+    hint.keys.iter().all(|(_, command)| {
+        is_useful(command, state, sheet) && !(screen.is_read_only() && acts(command))
+    })
 }
 
 /// Tells whether a command has something to do now.
@@ -187,6 +269,7 @@ pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<
         Command::Refiner(_) => matches!(phase, None | Some(Phase::RefineGoal)),
         Command::Cancel | Command::Mode(_) => gate.is_some(),
         Command::Resume => state.is_none(),
+        Command::Note(_) => state.is_some_and(|state| stands_against_notes(state).is_none()),
         _ => true,
     }
 }

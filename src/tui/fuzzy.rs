@@ -86,8 +86,9 @@ pub struct Row {
     pub is_idle: bool,
 }
 
-/// Draws as many rows as there is room for, the chosen one among them.
-pub fn draw_rows(frame: &mut Frame, area: Rect, rows: &[Row], chosen: usize) {
+/// Draws as many rows as there is room for, the chosen one among them; gives where each stands, for the mouse.
+pub fn draw_rows(frame: &mut Frame, area: Rect, rows: &[Row], chosen: usize) -> Vec<(Rect, usize)> {
+    let mut places = Vec::new();
     let n_shown = usize::from(area.height);
     let from = (chosen + 1).saturating_sub(n_shown);
     let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
@@ -100,7 +101,9 @@ pub fn draw_rows(frame: &mut Frame, area: Rect, rows: &[Row], chosen: usize) {
             ..area
         };
         frame.render_widget(row_line(row, at == chosen, (columns, names)), place);
+        places.push((place, at));
     }
+    places
 }
 
 fn row_line(row: &Row, is_chosen: bool, (columns, names): (usize, usize)) -> Line<'static> {

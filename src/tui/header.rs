@@ -363,7 +363,10 @@ fn who_works(
             (Some(silent), Counts::Yes) if named == Named::Briefly => {
                 format!("{who} silent {}", words::elapsed(silent.since, now))
             }
-            (Some(silent), Counts::Yes) => format!("{who} {}", words::silent(silent, now)),
+            (Some(silent), Counts::Yes) => format!(
+                "{who} {}",
+                screen.clock_of_day().local(&words::silent(silent, now))
+            ),
             (None, Counts::Yes) => format!(
                 "{who} {} {}",
                 running.order.purpose.in_words(),

@@ -1,7 +1,6 @@
 //! The help: every key and slash command, out of the one keymap.
 
-use super::diff::keys::KEYS;
-use super::keymap::{Binding, IsWriting, Key, Keymap};
+use super::keymap::{Binding, Context, IsWriting, Key, Keymap};
 use super::pager::{Form, Pager};
 
 /// Where the text of a line begins.
@@ -42,11 +41,18 @@ pub fn text(keymap: &Keymap) -> String {
             + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel",
     );
     lines.push(String::new());
-    let keys = KEYS.iter().filter(|key| !key.name.is_empty());
-    let keys: Vec<String> = keys
-        .map(|key| format!("{} {}", key.name, key.hint))
-        .collect();
-    lines.push(format!("In a diff: {}.", keys.join(" · ")));
+    lines.extend(Context::VIEWS.map(|view| {
+        let hints = keymap.hints_of(view);
+        let keys: Vec<String> = hints
+            .iter()
+            .map(|hint| format!("{} {}", hint.names(), hint.what))
+            .collect();
+        let mut told = format!("{}{}.", view.lead(), keys.join(" · "));
+        if let Some(first) = told.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        told
+    }));
     lines.join("\n")
 }
 

@@ -1,12 +1,13 @@
 //! The one table of keys: it drives what a key does, the footer's hints, the slash commands' list and the help.
 //!
-//! The user may give its actions other keys (`map`, `own`). Keys of an open dialog are the dialog's own choices;
-//! each of them is also `/answer CHOICE`.
+//! The user may give its actions other keys (`map`, `own`); what works in one view only stands in `views`. Keys of
+//! an open dialog are the dialog's own choices; each of them is also `/answer CHOICE`.
 
 mod binding;
 mod key;
 mod map;
 mod own;
+mod views;
 
 use ratatui::crossterm::event::KeyCode;
 
@@ -20,7 +21,7 @@ pub use binding::{Binding, Context};
 use binding::{bind, slash};
 pub use key::{Key, nearest};
 use key::{ctrl, letter, plain};
-pub use map::{IsWriting, Keymap};
+pub use map::{Hint, IsWriting, Keymap};
 pub use own::{Flaw, Wished};
 
 use Context::{Anywhere, Composer, Outside};
@@ -67,7 +68,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Interrupt,
         [
             "/interrupt",
-            "interrupt the running turn and stay (Ctrl+X also while you write)",
+            "interrupt the running turn and stay",
             "interrupt",
         ],
     ),
@@ -411,14 +412,14 @@ pub const BINDINGS: &[Binding] = &[
     ),
     bind(
         "line-up",
-        &[letter('k'), plain(KeyCode::Up)],
+        &[plain(KeyCode::Up), letter('k')],
         Outside,
         || Command::Scroll(Move::Up),
         ["/up", "a line up", ""],
     ),
     bind(
         "line-down",
-        &[letter('j'), plain(KeyCode::Down)],
+        &[plain(KeyCode::Down), letter('j')],
         Outside,
         || Command::Scroll(Move::Down),
         ["/down", "a line down", ""],
@@ -498,7 +499,7 @@ pub const BINDINGS: &[Binding] = &[
         &[letter('?'), plain(KeyCode::F(1))],
         Anywhere,
         || Command::Help,
-        ["/help", "these keys (F1 also while you write)", "help"],
+        ["/help", "these keys", "help"],
     ),
     bind(
         "palette",

@@ -3,12 +3,11 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::Action;
-use super::command::{Command, Move};
+use super::command::Command;
 use super::composer::Written;
-use super::keymap::IsWriting;
+use super::keymap::{Context, IsWriting};
 use super::sheet::{Draft, FromComposer, Sheet, Then};
-use super::{Screen, Submitted};
-use super::{dialogs, diff};
+use super::{Screen, Submitted, dialogs};
 use crate::domain::run::State;
 
 impl Screen {
@@ -28,8 +27,10 @@ impl Screen {
         if self.key_of_find(key) {
             return Vec::new();
         }
-        if self.pager.is_some() && self.key_of_pager(key) {
-            return Vec::new();
+        if self.pager.is_some()
+            && let Some(command) = self.key_of_pager(key)
+        {
+            return self.perform(command, state);
         }
         if self.pager.is_none() && self.diff.is_some() {
             return self.key_of_diff(key, state);
@@ -41,37 +42,41 @@ impl Screen {
     }
 
     /// The long text takes what moves it and what closes it; everything else goes on.
-    fn key_of_pager(&mut self, key: KeyEvent) -> bool {
-        let to = match key.code {
-            KeyCode::Up => Move::Up,
-            KeyCode::Down => Move::Down,
-            KeyCode::PageUp => Move::PageUp,
-            KeyCode::PageDown | KeyCode::Char(' ') => Move::PageDown,
-            KeyCode::Home => Move::Top,
-            KeyCode::End => Move::End,
-            KeyCode::Esc | KeyCode::Char('q') if self.writing == IsWriting::No => {
-                self.pager = None;
-                return true;
-            }
-            _ => return false,
-        };
-        let is_taken = self.writing == IsWriting::No
-            || matches!(key.code, KeyCode::PageUp | KeyCode::PageDown);
-        if is_taken && key.modifiers.is_empty() {
-            self.scroll(to);
+    fn key_of_pager(&self, key: KeyEvent) -> Option<Command> {
+        if self.writing == IsWriting::Yes {
+            return None;
         }
-        is_taken
+        let keymap = self.keymap();
+        let moves = || {
+            // A letter is the dialog's first.
+            let is_letter = matches!(key.code, KeyCode::Char(_));
+            let command = keymap.find(&key, IsWriting::No).filter(|_| !is_letter);
+            command.filter(|command| matches!(command, Command::Scroll(_)))
+        };
+        keymap.find_in(&key, Context::Text).or_else(moves)
+    }
+
+    /// Closes the long text, else what else its key closes; `None` where there is nothing like that.
+    pub(super) fn close(&mut self) -> Option<Vec<Action>> {
+        if self.pager.take().is_some() || self.pick_nothing() {
+            return Some(Vec::new());
+        }
+        self.is_read_only().then(|| vec![Action::CloseView])
     }
 
     /// The diff hides the dialog and the composer, so no key of theirs means anything here; what
     /// helps or stops works everywhere.
     fn key_of_diff(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
-        if let Some(does) = diff::keys::find(&key) {
-            return self.in_diff(does);
+        if let Some(command) = self.keymap().find_in(&key, Context::Diff) {
+            return self.perform(command, state);
         }
         match self.keymap().find(&key, IsWriting::No) {
             Some(
-                command @ (Command::Help | Command::Interrupt | Command::Pause | Command::Palette),
+                command @ (Command::Help
+                | Command::Interrupt
+                | Command::Pause
+                | Command::Palette
+                | Command::Scroll(_)),
             ) => self.perform(command, state),
             Some(_) | None => Vec::new(),
         }
@@ -145,11 +150,10 @@ impl Screen {
                 _ => {}
             }
         }
-        if key.code == KeyCode::Esc && self.pick_nothing() {
-            return Vec::new();
-        }
-        if self.is_read_only() && matches!(key.code, KeyCode::Esc | KeyCode::Char('q')) {
-            return vec![Action::CloseView];
+        if self.keymap().find_in(&key, Context::Text) == Some(Command::Close)
+            && let Some(actions) = self.close()
+        {
+            return actions;
         }
         if key.code == KeyCode::Char('/') {
             if let Some(why) = self.read_only_word() {
@@ -162,9 +166,18 @@ impl Screen {
             return self.offer();
         }
         match self.keymap().find(&key, IsWriting::No) {
-            Some(command) => self.perform(command, state),
+            Some(command) => self.press(command, state),
             None => Vec::new(),
         }
+    }
+
+    /// Does what a key of the table does; a dialog that no frame has shown is not answered by it.
+    pub(super) fn press(&mut self, command: Command, state: Option<&State>) -> Vec<Action> {
+        let waiting = self.waiting(state).filter(|_| command == Command::Go);
+        if waiting.is_some_and(|sheet| !self.is_seen(&sheet)) {
+            return Vec::new();
+        }
+        self.perform(command, state)
     }
 
     /// Carries the chosen choice out, but never of a dialog that no frame has shown yet.

@@ -32,8 +32,18 @@ pub struct Places {
     pub composer: Rect,
     /// Each tab's title.
     pub tabs: Vec<(Rect, Tab)>,
+    /// The dialog.
+    pub sheet: Rect,
     /// Each choice of the dialog.
     pub choices: Vec<(Rect, usize)>,
+    /// The palette and its rows, where it is open.
+    pub palette: Option<(Rect, Vec<(Rect, usize)>)>,
+    /// What is offered while the user writes.
+    pub offer: Vec<(Rect, usize)>,
+    /// Each diff of the strip.
+    pub strip: Vec<(Rect, Scope)>,
+    /// The keys of the footer.
+    pub buttons: footer::Buttons,
 }
 
 /// Takes rows from the bottom of an area, as many as there are.
@@ -90,6 +100,7 @@ impl Screen {
         self.places = Places {
             body: rest,
             composer,
+            sheet: sheet_area,
             ..Places::default()
         };
         self.places.tabs = header::draw(self, frame, head, state, now);
@@ -116,17 +127,20 @@ impl Screen {
             true => self.draw_find(frame, composer),
             false => self.draw_composer(frame, composer, state),
         }
-        footer::draw(self, frame, foot, state, sheet.as_ref());
+        self.places.buttons = footer::draw(self, frame, foot, state, sheet.as_ref());
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
     /// What Enter does now, seen from the dialog; in short where it is narrow.
     fn enter_in_words(&self, sheet: &Sheet, chosen: usize, columns: usize) -> String {
         let label = sheet.choices.get(chosen).map_or("", |c| c.label.as_str());
+        let leave = self.keymap().named("leave", IsWriting::Yes);
+        let long = format!("you write; {leave}, then Enter: ");
+        let short = format!("{leave}, Enter: ");
         let (before, short_before) = match (self.writing, sheet.from_composer) {
             (IsWriting::No, _) => ("Enter: ", "Enter: "),
             (IsWriting::Yes, _) if self.draft.is_some() => {
-                return "you write below · Esc comes back here".to_owned();
+                return format!("you write below · {leave} comes back here");
             }
             (IsWriting::Yes, FromComposer::Yes) if self.composer.is_empty() => {
                 ("Enter: ", "Enter: ")
@@ -134,7 +148,7 @@ impl Screen {
             (IsWriting::Yes, _) if self.composer.is_empty() => {
                 ("Enter comes here, Enter again: ", "Enter twice: ")
             }
-            (IsWriting::Yes, _) => ("you write; Esc, then Enter: ", "Esc, Enter: "),
+            (IsWriting::Yes, _) => (long.as_str(), short.as_str()),
         };
         let room = columns.saturating_sub(6);
         let long = format!("{before}{label}");
@@ -202,7 +216,8 @@ impl Screen {
         if let (Some(view), false) = (&mut self.diff, area.is_empty()) {
             let title = state.and_then(|state| title_of(view.scope(), state));
             let waits = waiting.map(|sheet| sheet.title.as_str());
-            view.draw(frame, area, title.as_deref(), waits);
+            let back = self.settings.look.keymap.named("close-diff", IsWriting::No);
+            self.places.strip = view.draw(frame, area, title.as_deref(), (waits, &back));
         }
     }
 
@@ -211,7 +226,7 @@ impl Screen {
             return;
         }
         if let Some(pager) = &mut self.pager {
-            pager.draw(frame, inset(area));
+            pager.draw(frame, inset(area), &self.settings.look.keymap);
             return;
         }
         self.draw_tab(self.tab, frame, area, (state, now));
@@ -267,7 +282,10 @@ impl Screen {
             Tab::Plan if self.plan.is_beside() => area,
             Tab::Plan | Tab::Comments | Tab::Log | Tab::Status => readable(area),
         };
+        let keymap = &self.settings.look.keymap;
+        let interrupt = keymap.named("interrupt", IsWriting::Yes);
         let page = self.pages.of(tab);
+        page.name_keys(keymap);
         match tab {
             Tab::Chat => {
                 let (area, empty) = match (self.is_read_only(), state) {
@@ -282,7 +300,7 @@ impl Screen {
                 tabs::chat::draw(&mut self.transcript, frame, area, texts, self.voices);
             }
             Tab::Plan => {
-                let read = (&self.documents, &self.plan);
+                let read = (&self.documents, &self.plan, keymap);
                 tabs::plan::draw(page, read, frame, area, (state, now));
             }
             Tab::Comments => {
@@ -295,6 +313,7 @@ impl Screen {
                     find: &find,
                     state,
                     clock,
+                    keymap,
                     repository: &self.settings.repository,
                 };
                 tabs::log::draw(page, &self.record, frame, area, about);
@@ -305,6 +324,7 @@ impl Screen {
                     silent: self.silent.as_ref(),
                     held: &self.held,
                     clock,
+                    interrupt: &interrupt,
                 };
                 tabs::status::draw(page, frame, area, about, now);
             }

@@ -178,6 +178,15 @@ impl Screen {
         Some((u32::try_from(at).ok()?.checked_add(1)?, text.to_owned()))
     }
 
+    /// Says that something has to be pointed at, and which keys do that.
+    fn point_first(&mut self, at: &str) -> Vec<Action> {
+        let key = |action| self.keymap().named(action, IsWriting::No);
+        let (before, next) = (key("previous-block"), key("next-block"));
+        self.refuse(&format!(
+            "point at {at} first: {before} and {next} go from one to the next"
+        ))
+    }
+
     /// Makes a note on the line that is pointed at; without a text, the composer takes it.
     pub(super) fn note(&mut self, text: String, state: Option<&State>) -> Vec<Action> {
         let Some(state) = state else {
@@ -188,7 +197,7 @@ impl Screen {
         }
         let Some((line, quote)) = self.pointed_line() else {
             self.show(Tab::Plan);
-            return self.refuse("point at a line of the plan first: , and . go from line to line");
+            return self.point_first("a line of the plan");
         };
         if !text.is_empty() {
             return vec![Action::Event(Event::NoteMade { line, quote, text })];
@@ -227,20 +236,18 @@ impl Screen {
         if self.tab == Tab::Log {
             return match self.record.picked_whole() {
                 Some((kind, text)) => self.open(Pager::new(&kind, &text, Form::Plain)),
-                None => self.refuse("point at an event first: , and . go from one to the next"),
+                None => self.point_first("an event"),
             };
         }
         if self.tab == Tab::Comments {
             return match self.findings.open_picked() {
                 true => Vec::new(),
-                false => self.refuse("point at a finding first: , and . go from one to the next"),
+                false => self.point_first("a finding"),
             };
         }
         match self.transcript.open_picked() {
             true => Vec::new(),
-            false => {
-                self.refuse("point at a call or at thinking first: , and . go from block to block")
-            }
+            false => self.point_first("a call or at thinking"),
         }
     }
 
@@ -253,9 +260,7 @@ impl Screen {
                 self.pages.of(Tab::Plan).bring(Mark::Finding(n));
                 Vec::new()
             }
-            (Tab::Comments, None, _) => {
-                self.refuse("point at a finding first: , and . go from one to the next")
-            }
+            (Tab::Comments, None, _) => self.point_first("a finding"),
             (Tab::Plan, _, Some(line)) => {
                 let text = self.documents.plan.text.as_deref().unwrap_or_default();
                 let open = state.map(|state| anchors::of_open(state, text));
@@ -268,7 +273,7 @@ impl Screen {
                 self.pages.of(Tab::Comments).bring(Mark::Finding(n));
                 Vec::new()
             }
-            _ => self.refuse("point at a finding, or at a line of the plan, with , and ."),
+            _ => self.point_first("a finding, or at a line of the plan,"),
         }
     }
 

@@ -9,6 +9,8 @@ use super::Screen;
 use super::action::Action;
 use super::command::Move;
 use super::keymap::IsWriting;
+use super::page::Mark;
+use super::sheet::Sheet;
 use super::tabs::Tab;
 use crate::domain::run::State;
 
@@ -22,9 +24,10 @@ impl Screen {
             MouseEventKind::ScrollUp => self.wheel(Move::Up, at, state),
             MouseEventKind::ScrollDown => self.wheel(Move::Down, at, state),
             // What the palette covers is not clicked at.
-            MouseEventKind::Down(MouseButton::Left) if self.palette.is_none() => {
-                return self.click(at, state);
+            MouseEventKind::Down(MouseButton::Left) if self.palette.is_some() => {
+                return self.click_palette(at, state);
             }
+            MouseEventKind::Down(MouseButton::Left) => return self.click(at, state),
             MouseEventKind::Drag(MouseButton::Left) => self.tell_of_drags(),
             _ => {}
         }
@@ -46,6 +49,19 @@ impl Screen {
             self.point_in_palette(to, state);
             return;
         }
+        if self
+            .places
+            .offer
+            .iter()
+            .any(|(place, _)| place.contains(at))
+        {
+            self.point_in_offer(to);
+            return;
+        }
+        if self.places.sheet.contains(at) {
+            self.turn_choices(to, state);
+            return;
+        }
         let side = self.places.side.filter(|(place, _)| place.contains(at));
         for _ in 0..WHEEL {
             match side {
@@ -55,36 +71,59 @@ impl Screen {
         }
     }
 
-    /// Points at the block of the chat that was clicked, and opens or folds it.
-    fn click_block(&mut self, at: Position) {
-        let row = usize::from(at.y - self.places.body.y);
-        self.transcript.pick_row(row);
-        let _nothing_to_open = self.transcript.open_picked();
+    /// Points at the choice before or behind in a dialog that has more of them than rows.
+    fn turn_choices(&mut self, to: Move, state: Option<&State>) {
+        let Some(sheet) = self.waiting(state).filter(|sheet| self.is_shown(sheet)) else {
+            return;
+        };
+        if self.places.choices.len() < sheet.choices.len() {
+            let chosen = self.chosen_of(&sheet);
+            let last = sheet.choices.len().saturating_sub(1);
+            let next = match to {
+                Move::Up => chosen.saturating_sub(1),
+                _ => (chosen + 1).min(last),
+            };
+            self.writing = IsWriting::No;
+            self.point_at(&sheet, next);
+        }
+    }
+
+    /// Tells whether the last frame showed this dialog.
+    fn is_shown(&self, sheet: &Sheet) -> bool {
+        Some(&sheet.id) == self.seen.as_ref()
     }
 
     fn click(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
         let hit = |place: &Rect| place.contains(at);
-        if let Some((_, tab)) = self.places.tabs.iter().find(|(place, _)| hit(place)) {
-            let tab = *tab;
-            if self.tab != tab {
-                self.show(tab);
-            }
-            if !self.is_read_only() {
-                self.writing = IsWriting::Yes;
-            }
+        if let Some((_, row)) = self.places.offer.iter().find(|(place, _)| hit(place)) {
+            self.click_offer(*row);
             return Vec::new();
         }
-        if hit(&self.places.composer) {
+        if let Some((_, tab)) = self.places.tabs.iter().find(|(place, _)| hit(place)) {
+            self.click_tab(*tab);
+            return Vec::new();
+        }
+        if let Some((_, command)) = self.places.buttons.iter().find(|(place, _)| hit(place)) {
+            let command = command.clone();
+            self.toast = None;
+            return self.press(command, state);
+        }
+        if let Some((_, scope)) = self.places.strip.iter().find(|(place, _)| hit(place)) {
+            let wanted = self.diff.as_mut().and_then(|view| view.choose(*scope));
+            return wanted.map(Action::ShowDiff).into_iter().collect();
+        }
+        if hit(&self.places.composer) && self.find.is_none() {
             self.writing = IsWriting::Yes;
             return Vec::new();
         }
-        if hit(&self.places.body)
-            && self.tab == Tab::Chat
-            && self.pager.is_none()
-            && self.diff.is_none()
-        {
-            self.click_block(at);
+        let side = self.places.side.filter(|(place, _)| hit(place));
+        if let Some((_, tab)) = side {
+            self.point_in_page(tab, at);
             return Vec::new();
+        }
+        let is_free = self.pager.is_none() && self.diff.is_none();
+        if hit(&self.places.body) && is_free {
+            return self.click_body(at, state);
         }
         let choice = self.places.choices.iter().find(|(place, _)| hit(place));
         match choice.map(|(_, choice)| *choice) {
@@ -93,13 +132,57 @@ impl Screen {
         }
     }
 
+    fn click_tab(&mut self, tab: Tab) {
+        if self.tab != tab || self.pager.is_some() || self.diff.is_some() {
+            (self.pager, self.diff) = (None, None);
+            if self.tab != tab {
+                self.show(tab);
+            }
+        }
+        if !self.is_read_only() {
+            self.writing = IsWriting::Yes;
+        }
+    }
+
+    /// Points at what was clicked, and opens it: in the chat at once, elsewhere with the second click.
+    fn click_body(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
+        if self.tab == Tab::Chat {
+            let row = usize::from(at.y - self.places.body.y);
+            self.transcript.pick_row(row);
+            let _nothing_to_open = self.transcript.open_picked();
+            return Vec::new();
+        }
+        match self.point_in_page(self.tab, at) {
+            true => self.open_picked(state),
+            false => Vec::new(),
+        }
+    }
+
+    /// Points at what stands there in a page; tells whether that was pointed at already and opens.
+    fn point_in_page(&mut self, tab: Tab, at: Position) -> bool {
+        match (tab, self.pages.of(tab).mark_at(at)) {
+            (Tab::Plan, Some(Mark::Line(line))) if self.plan.against().is_none() => {
+                let was = self.plan.picked() == Some(line);
+                self.plan.point_at(line);
+                was
+            }
+            (Tab::Comments, Some(Mark::Finding(n))) => {
+                let was = self.findings.picked() == Some(n);
+                self.findings.pick(n);
+                was
+            }
+            (Tab::Log, Some(Mark::Row(n))) => {
+                let was = self.record.picked() == Some(n);
+                self.record.point_at(n);
+                was
+            }
+            _ => false,
+        }
+    }
+
     /// Points at a choice of the dialog, or carries out the one that is pointed at already.
     fn click_choice(&mut self, choice: usize, state: Option<&State>) -> Vec<Action> {
-        let seen = self.seen.clone();
-        let Some(sheet) = self
-            .waiting(state)
-            .filter(|sheet| Some(&sheet.id) == seen.as_ref())
-        else {
+        let Some(sheet) = self.waiting(state).filter(|sheet| self.is_shown(sheet)) else {
             return Vec::new();
         };
         let was_writing = std::mem::replace(&mut self.writing, IsWriting::No);

@@ -129,17 +129,17 @@ impl Screen {
     fn what_now(&self, state: &State, columns: usize) -> Vec<Line<'static>> {
         let mut lines = vec![Line::default()];
         let is_writing = self.writing == IsWriting::Yes;
-        let key = |key: &'static str, slash: &'static str| if is_writing { slash } else { key };
+        let key = |action: &str| self.keymap().named(action, self.writing);
         let mut keys = Vec::new();
         if state.execution.is_some() {
-            keys.push((key("D", "/diff"), "what changed"));
-            keys.push((key("U", "/undo"), "take a step back"));
+            keys.push((key("diff"), "what changed"));
+            keys.push((key("undo"), "take a step back"));
         }
         let goal = match is_writing {
-            true => ("Enter", "the next goal"),
-            false => ("I", "write the next goal"),
+            true => ("Enter".to_owned(), "the next goal"),
+            false => (key("write"), "write the next goal"),
         };
-        keys.extend([goal, ("Ctrl+C", "leave")]);
+        keys.extend([goal, (key("quit"), "leave")]);
         lines.extend(in_rows(&keys, columns));
         if let Some(merge) = self.merge(state).filter(|_| columns >= ROOMY) {
             let lead = "merge  ";
@@ -220,7 +220,7 @@ fn tests(done: &[StepRecord]) -> Vec<(String, Style)> {
 }
 
 /// Keys with what they do, as many a row as fit.
-fn in_rows(keys: &[(&'static str, &'static str)], columns: usize) -> Vec<Line<'static>> {
+fn in_rows(keys: &[(String, &'static str)], columns: usize) -> Vec<Line<'static>> {
     let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let mut used = 0;
     for (key, what) in keys {
@@ -231,7 +231,7 @@ fn in_rows(keys: &[(&'static str, &'static str)], columns: usize) -> Vec<Line<'s
         }
         used += needed;
         if let Some(row) = rows.last_mut() {
-            row.push(Span::styled(*key, theme::KEY));
+            row.push(Span::styled(key.clone(), theme::KEY));
             row.push(Span::styled(format!(" {what}   "), theme::PLAIN));
         }
     }

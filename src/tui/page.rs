@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::command::Move;
+use super::keymap::{IsWriting, Keymap};
 use super::tabs::Tab;
 use super::theme;
 use super::wrap::cut;
@@ -37,6 +38,10 @@ pub struct Page {
     marks: BTreeMap<Mark, usize>,
     /// Where to go with the next frame.
     wanted: Option<Mark>,
+    /// Where it was drawn last.
+    place: Rect,
+    /// The keys that turn its pages.
+    keys: String,
 }
 
 /// Something on a page that can be gone to.
@@ -146,6 +151,27 @@ impl Page {
     }
 
     /// Moves the window.
+    /// Names the keys that turn its pages.
+    pub fn name_keys(&mut self, keymap: &Keymap) {
+        let key = |action| keymap.named(action, IsWriting::Yes);
+        self.keys = format!("{} {}", key("page-up"), key("page-down"));
+    }
+
+    /// What stands at a place of the screen, where something begins there or above it.
+    pub fn mark_at(&self, at: Position) -> Option<Mark> {
+        if !self.place.contains(at) {
+            return None;
+        }
+        let line = self.from + usize::from(at.y - self.place.y);
+        if line >= self.lines.len() {
+            return None;
+        }
+        let before = self.marks.iter().filter(|(_, begins)| **begins <= line);
+        before
+            .max_by_key(|(_, begins)| **begins)
+            .map(|(mark, _)| *mark)
+    }
+
     pub fn scroll(&mut self, to: Move) {
         let page = self.rows.saturating_sub(1).max(1);
         let last = self.last();
@@ -169,6 +195,10 @@ impl Page {
     pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
         let has_more = self.lines.len() > usize::from(area.height) && area.height > 2;
         self.rows = usize::from(area.height) - usize::from(has_more);
+        self.place = Rect {
+            height: area.height - u16::from(has_more),
+            ..area
+        };
         let last = self.last();
         if self.anchor == Anchor::End && !self.away {
             self.from = last;
@@ -191,7 +221,7 @@ impl Page {
         frame.render_widget(Paragraph::new(visible), area);
         if has_more {
             let percent = self.from * 100 / last.max(1);
-            let label = format!("── {percent}% · PgUp PgDn ");
+            let label = format!("── {percent}% · {} ", self.keys);
             let below = Rect {
                 y: area.bottom().saturating_sub(1),
                 height: 1,

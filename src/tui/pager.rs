@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::command::Move;
+use super::keymap::{IsWriting, Keymap};
 use super::markdown;
 use super::page::Page;
 use super::theme;
@@ -92,13 +93,24 @@ impl Pager {
             return false;
         };
         both.form = both.form.other();
-        let other = match both.form {
-            versions::Form::Diff => "side by side",
-            versions::Form::Sides => "as a diff",
-        };
-        self.title = format!("{}, V: {other}", both.title);
         self.laid_at = None;
         true
+    }
+
+    /// The title, with the keys that matter here.
+    fn heading(&self, keymap: &Keymap) -> String {
+        let key = |action| keymap.named(action, IsWriting::No);
+        let title = match &self.both {
+            None => self.title.clone(),
+            Some(both) => {
+                let other = match both.form {
+                    versions::Form::Diff => "side by side",
+                    versions::Form::Sides => "as a diff",
+                };
+                format!("{}, {}: {other}", both.title, key("view"))
+            }
+        };
+        format!("▤ {title}  ({} closes)", key("close"))
     }
 
     /// Moves the view.
@@ -107,7 +119,7 @@ impl Pager {
     }
 
     /// Draws the title and the visible lines.
-    pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect, keymap: &Keymap) {
         let columns = usize::from(area.width);
         if self.laid_at != Some(columns) {
             self.laid_at = Some(columns);
@@ -120,13 +132,14 @@ impl Pager {
                 None => lay_out(&self.text, self.form, columns),
             });
         }
-        let title = format!("▤ {}  (Esc closes)", self.title);
-        frame.render_widget(Line::styled(cut(&title, columns), theme::STRONG), area);
+        let heading = self.heading(keymap);
+        frame.render_widget(Line::styled(cut(&heading, columns), theme::STRONG), area);
         let below = Rect {
             y: area.y.saturating_add(1),
             height: area.height.saturating_sub(1),
             ..area
         };
+        self.page.name_keys(keymap);
         self.page.draw(frame, below);
     }
 }

@@ -4,7 +4,7 @@
 
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::action::Action;
@@ -127,7 +127,7 @@ impl Palette {
         useful
     }
 
-    fn draw(&self, frame: &mut Frame, now: &Now<'_>) {
+    fn draw(&self, frame: &mut Frame, now: &Now<'_>) -> (Rect, Vec<(Rect, usize)>) {
         let whole = frame.area();
         let found = self.found(now);
         let found = found.iter().map(|entry| entry.row(&self.letters, now));
@@ -147,7 +147,7 @@ impl Palette {
         let below = "↑↓ choose · Enter does it · Esc closes";
         let inner = popup::draw(frame, area, "what shall be done?", below);
         if inner.is_empty() {
-            return;
+            return (area, Vec::new());
         }
         let columns = usize::from(inner.width).saturating_sub(3);
         let letters = tail(&self.letters, columns);
@@ -163,7 +163,7 @@ impl Palette {
             let text = cut("  nothing is called like this", usize::from(list.width));
             frame.render_widget(Line::styled(text, theme::QUIET), list);
         }
-        fuzzy::draw_rows(frame, list, &found, self.chosen);
+        (area, fuzzy::draw_rows(frame, list, &found, self.chosen))
     }
 }
 
@@ -198,7 +198,8 @@ impl Screen {
                 state,
                 sheet,
             };
-            palette.draw(frame, &now);
+            let places = palette.draw(frame, &now);
+            self.places.palette = Some(places);
             // What it covers was not read.
             (self.seen, self.call_seen) = (None, None);
         }
@@ -268,6 +269,26 @@ impl Screen {
             _ => {}
         }
         Some(Vec::new())
+    }
+
+    /// A click in the palette points at an entry or carries out the one that is pointed at; one beside it
+    /// closes it.
+    pub(super) fn click_palette(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
+        let (Some(palette), Some((area, rows))) = (&mut self.palette, &self.places.palette) else {
+            return Vec::new();
+        };
+        if !area.contains(at) {
+            self.palette = None;
+            return Vec::new();
+        }
+        match rows.iter().find(|(place, _)| place.contains(at)) {
+            Some((_, row)) if palette.chosen == *row => self.take_entry(state),
+            Some((_, row)) => {
+                palette.chosen = *row;
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
     }
 
     fn take_entry(&mut self, state: Option<&State>) -> Vec<Action> {

@@ -56,7 +56,7 @@ impl Screen {
     pub fn forget(&mut self) {
         self.dirty = true;
         self.transcript = Transcript::default();
-        self.transcript.name_from(&self.settings.repository);
+        self.settle();
         self.record = Record::default();
         self.proposed_goal = None;
         self.ended_at = None;

@@ -87,6 +87,9 @@ impl Screen {
                 self.open(pager)
             }
             Command::Palette => self.open_palette(),
+            Command::InDiff(does) => self.in_diff(does),
+            Command::InFind(step) => self.quietly(|screen| screen.find_step(step)),
+            Command::Close => self.close().unwrap_or_default(),
         }
     }
 
@@ -280,7 +283,10 @@ impl Screen {
                 vec![Action::Event(Event::RefinerChosen { role, goal })]
             }
             Phase::RefineGoal => {
-                self.refuse("a turn about the goal is under way; interrupt it first (Ctrl+X)")
+                let key = self.keymap().named("interrupt", self.writing);
+                self.refuse(&format!(
+                    "a turn about the goal is under way; interrupt it first ({key})"
+                ))
             }
             _ => self.refuse("nobody talks about the goal now; /stop goes back to it"),
         }

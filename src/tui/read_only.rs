@@ -97,7 +97,10 @@ pub fn acts(command: &Command) -> bool {
         | Command::Suspend
         | Command::Quit
         | Command::Help
-        | Command::Palette => false,
+        | Command::Palette
+        | Command::InDiff(_)
+        | Command::InFind(_)
+        | Command::Close => false,
     }
 }
 

@@ -70,19 +70,24 @@ impl Tab {
         }
     }
 
-    /// The keys that mean something in it alone, with what they do; fewer where nothing can be changed.
-    pub fn hints(self, is_read_only: bool) -> &'static [(&'static str, &'static str)] {
-        match (self, is_read_only) {
-            (Self::Chat | Self::Status, _) => &[],
-            (Self::Plan, false) => &[(", .", "point"), (";", "note"), ("=", "compare")],
-            (Self::Plan, true) => &[(", .", "point"), ("=", "compare")],
-            (Self::Comments, _) => &[
-                (", .", "point"),
-                ("Space", "open"),
-                (">", "its line"),
-                ("=", "filter"),
+    /// The actions that mean something in it alone, with a word or two for each.
+    pub fn hints(self) -> &'static [(&'static [&'static str], &'static str)] {
+        const POINT: (&[&str], &str) = (&["previous-block", "next-block"], "point");
+        match self {
+            Self::Chat | Self::Status => &[],
+            Self::Plan => &[
+                POINT,
+                (&["open"], "its diff"),
+                (&["note"], "note"),
+                (&["filter"], "compare"),
             ],
-            (Self::Log, _) => &[(", .", "point"), ("Space", "open"), ("=", "filter")],
+            Self::Comments => &[
+                POINT,
+                (&["open"], "open"),
+                (&["jump"], "its line"),
+                (&["filter"], "filter"),
+            ],
+            Self::Log => &[POINT, (&["open"], "open"), (&["filter"], "filter")],
         }
     }
 

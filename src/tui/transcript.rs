@@ -12,6 +12,7 @@ mod lines;
 mod picking;
 mod retell;
 mod scroll;
+mod time;
 mod turns;
 mod wide;
 
@@ -30,6 +31,7 @@ pub use wide::Wide;
 use ratatui::text::Line;
 
 use super::Delta;
+use super::words::Clock;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::At;
 use crate::domain::turn::Role;
@@ -76,6 +78,8 @@ pub struct Transcript {
     turns: Turns,
     /// The folder that files are named from, with a slash at its end; empty where it is not known.
     root: String,
+    /// The user's time of day, once it is known.
+    clock: Option<Clock>,
     /// The block that the user points at.
     picked: Option<usize>,
     /// The block of each row of the last frame.
@@ -110,6 +114,7 @@ impl Default for Transcript {
             scroll: Scroll::default(),
             turns: Turns::default(),
             root: String::new(),
+            clock: None,
             picked: None,
             shown: Vec::new(),
         }
@@ -336,6 +341,7 @@ impl Transcript {
         for mut block in blocks {
             block.seq = self.earlier.last();
             block.name_from(&self.root);
+            block.tell_time(self.clock);
             block.is_named = self.turns.names(&block);
             self.n_bytes += block.n_bytes();
             self.blocks.push_back(block);

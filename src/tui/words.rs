@@ -54,9 +54,74 @@ impl Clock {
         format!("{:02}:{:02}", minutes / 60, minutes % 60)
     }
 
+    /// The time of day of an instant, with the day of the week where it is another day than now: `Fri 14:05`.
+    pub fn day(self, at: At, now: At) -> String {
+        /// The first day of 1970 was a Thursday.
+        const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+        let minute = self.minute(at);
+        let (day, today) = (self.days(at), self.days(now));
+        let name = usize::try_from(day.rem_euclid(7)).ok();
+        match name.and_then(|day| DAYS.get(day)).filter(|_| day != today) {
+            Some(name) => format!("{name} {minute}"),
+            None => minute,
+        }
+    }
+
+    /// A text with each time of UTC in it, such as `14:05Z`, as the user's.
+    pub fn local(self, text: &str) -> String {
+        let mut local = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('Z') {
+            let (before, after) = rest.split_at(at);
+            let begins = at.checked_sub("00:00".len());
+            let time =
+                begins.and_then(|begins| Some((before.get(..begins)?, before.get(begins..)?)));
+            match time.and_then(|(before, time)| Some((before, utc(time)?))) {
+                Some((before, minutes)) if !before.ends_with(|c: char| c.is_alphanumeric()) => {
+                    local.push_str(before);
+                    local.push_str(&self.minute(At(minutes * 60_000)));
+                }
+                _ => {
+                    local.push_str(before);
+                    local.push('Z');
+                }
+            }
+            rest = after.get(1..).unwrap_or_default();
+        }
+        local.push_str(rest);
+        local
+    }
+
+    /// How many days of the user's an instant is after the first of 1970.
+    fn days(self, at: At) -> i64 {
+        let seconds = at.0.div_euclid(1_000).saturating_add(i64::from(self.0));
+        seconds.div_euclid(86_400)
+    }
+
     fn seconds(self, at: At) -> i64 {
         let seconds = at.0.div_euclid(1_000).saturating_add(i64::from(self.0));
         seconds.rem_euclid(86_400)
+    }
+}
+
+/// The minutes of a time of day such as `14:05`.
+fn utc(time: &str) -> Option<i64> {
+    let (hours, minutes) = time.split_once(':')?;
+    let number = |text: &str| {
+        let is_two = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<i64>().ok().filter(|_| is_two)
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)
+}
+
+/// A length of time in minutes: `45 min`, `5 h`, `7 days`.
+pub fn length(minutes: u32) -> String {
+    match (minutes / 1_440, minutes % 1_440, minutes % 60) {
+        (1, 0, _) => "a day".to_owned(),
+        (days @ 1.., 0, _) => format!("{days} days"),
+        (_, _, 0) => format!("{} h", minutes / 60),
+        _ => format!("{minutes} min"),
     }
 }
 
@@ -141,4 +206,34 @@ pub fn tokens(n: u64) -> String {
 /// A cost in dollars, from millionths of one.
 pub fn dollars(micro: u64) -> String {
     format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_utc_is_told_as_the_users() {
+        let check = |text: &str, wanted: &str| assert_eq!(Clock(3_600).local(text), wanted);
+        check("until 23:05Z: Zeit", "until 00:05: Zeit");
+        check("10:00Z und 11:30Z", "11:00 und 12:30");
+        check(
+            "2026-11-22T10:00Z, 25:00Z, 1:00Z, é0:00Z, Z",
+            "2026-11-22T10:00Z, 25:00Z, 1:00Z, é0:00Z, Z",
+        );
+        check("", "");
+    }
+
+    #[test]
+    fn another_day_is_named() {
+        // The first of these is a Tuesday, 22:13 in UTC.
+        let now = At(1_700_000_000_000);
+        assert_eq!(Clock(0).day(At(now.0 + 3_600_000), now), "23:13");
+        assert_eq!(Clock(0).day(At(now.0 + 7_200_000), now), "Wed 00:13");
+        assert_eq!(Clock(7_200).day(At(now.0 + 7_200_000), now), "02:13");
+        assert_eq!(
+            (length(300), length(10_080), length(90)),
+            ("5 h".to_owned(), "7 days".to_owned(), "90 min".to_owned())
+        );
+    }
 }

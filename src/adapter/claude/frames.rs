@@ -12,7 +12,7 @@ use super::translate::Told;
 use super::turn::{self, Stage, Stop};
 use super::wire::{self, Frame};
 use super::{Claude, HANDSHAKE, Process, events, notice};
-use crate::adapter::{AdapterEvent, Output};
+use crate::adapter::{AdapterEvent, Output, Usage};
 use crate::domain::ids::RequestId;
 
 /// Why a claude that took no hook gets no prompt.
@@ -63,6 +63,10 @@ impl Claude {
 
     fn on_assistant(&mut self, assistant: Assistant, line: &str) -> Vec<Output> {
         if assistant.message.model.as_deref() != Some("<synthetic>") {
+            let filled = assistant.message.filled();
+            if assistant.parent_tool_use_id.is_none() && assistant.agent_id.is_none() {
+                self.filled = filled.or(self.filled);
+            }
             return tell(self.transcript.on_assistant(assistant), line);
         }
         let said = turn::said_by_cli(&assistant);
@@ -103,10 +107,14 @@ impl Claude {
     }
 
     fn on_limit(&mut self, limit: wire::Limit) -> Vec<Output> {
+        let windows = limit.windows();
         if let Some(turn) = &mut self.turn {
             turn.limit = Some(limit);
         }
-        Vec::new()
+        match windows.is_empty() {
+            true => Vec::new(),
+            false => vec![Output::Event(AdapterEvent::PlanUse { windows })],
+        }
     }
 
     fn on_denied(&mut self, denied: wire::Denied) -> Option<Output> {
@@ -247,6 +255,10 @@ impl Claude {
         let ours =
             self.is_ours(answers) || self.turn.as_ref().is_some_and(|turn| turn.owns(&result));
         let mut out: Vec<Output> = turn::usage(&result, self.model.as_deref())
+            .map(|usage| Usage {
+                context_tokens: self.filled,
+                ..usage
+            })
             .map(|usage| Output::Event(AdapterEvent::Usage(usage)))
             .into_iter()
             .collect();

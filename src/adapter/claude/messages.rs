@@ -133,6 +133,24 @@ pub struct Message {
     pub model: Option<String>,
     /// Its blocks.
     pub content: Vec<Value>,
+    /// The tokens of the request that it answers, by their kind, where told.
+    usage: Option<Value>,
+}
+
+impl Message {
+    /// All tokens of the request that it answers: what the conversation fills of the model's context; `None`
+    /// where nothing is counted.
+    pub fn filled(&self) -> Option<u64> {
+        let parts = [
+            "input_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+            "output_tokens",
+        ];
+        let count = |part: &&str| self.usage.as_ref()?.get(*part)?.as_u64();
+        let filled = parts.iter().filter_map(count).fold(0, u64::saturating_add);
+        (filled > 0).then_some(filled)
+    }
 }
 
 /// `user`.

@@ -11,6 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::messages::{Assistant, Delta, Sse, Stream, User};
+use crate::domain::session::PlanWindow;
 
 /// One line.
 #[derive(Debug)]
@@ -272,16 +273,33 @@ pub struct LimitTold {
 }
 
 /// The plan's limit.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Limit {
     /// `allowed`, `allowed_warning`, `rejected`.
     pub status: String,
     /// When it begins anew, in seconds since 1970.
     #[serde(rename = "resetsAt")]
     pub resets_at: Option<i64>,
+    /// Every window of the plan, by its name: how much of it is used, 1 being all, and when it begins anew.
+    #[serde(rename = "unifiedWindows")]
+    windows: Option<Value>,
 }
 
+/// The names of the windows, with their minutes.
+const WINDOWS: &[(&str, u32)] = &[("five_hour", 300), ("seven_day", 10_080)];
+
 impl Limit {
+    /// How much of the plan is used, as far as it is told, the shortest window first.
+    pub fn windows(&self) -> Vec<PlanWindow> {
+        let known = WINDOWS.iter().filter_map(|(name, minutes)| {
+            let told = self.windows.as_ref()?.get(*name)?;
+            let percent = told.get("utilization")?.as_f64()? * 100.0;
+            let resets_at = told.get("resetsAt").and_then(Value::as_i64);
+            Some(PlanWindow::told(Some(*minutes), percent, resets_at))
+        });
+        known.collect()
+    }
+
     /// Tells whether the service takes nothing any more.
     pub fn is_used_up(&self) -> bool {
         self.status == "rejected"

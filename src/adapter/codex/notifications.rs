@@ -13,6 +13,7 @@ use super::wire::{
 };
 use super::{Codex, Interrupt, Stage, failure, malformed, notice, settings, unknown};
 use crate::adapter::{AdapterEvent, Failure, FailureKind, Output, TurnEnd, Usage};
+use crate::domain::session::PlanWindow;
 
 /// Notifications that change nothing here. All others that are not handled below are kept as unknown.
 const HARMLESS: [&str; 19] = [
@@ -96,7 +97,7 @@ impl Codex {
             "thread/settings/updated" => self.on_settings(&parse_params(params)?, out),
             "hook/completed" => self.on_hook_completed(&parse_params(params)?, out),
             "serverRequest/resolved" => self.on_resolved(&parse_params(params)?, out),
-            "account/rateLimits/updated" => self.on_rate_limits(parse_params(params)?),
+            "account/rateLimits/updated" => self.on_rate_limits(parse_params(params)?, out),
             "error" => self.on_error(&parse_params(params)?, out),
             "warning" | "guardianWarning" => on_warning(&parse_params(params)?, out),
             "configWarning" | "deprecationNotice" => on_summary(&parse_params(params)?, out),
@@ -296,10 +297,22 @@ impl Codex {
     }
 
     /// Remembers what is used up; an answer that tells nothing of it does not make that forgotten.
-    fn on_rate_limits(&mut self, updated: RateLimitsUpdated) {
+    fn on_rate_limits(&mut self, updated: RateLimitsUpdated, out: &mut Vec<Output>) {
         let told = updated.rate_limits;
         if told.primary.is_some() || told.secondary.is_some() {
             self.resets_at = failure::resets_at(&told);
+            let windows = [told.primary, told.secondary].into_iter().flatten();
+            let windows = windows.map(|window| {
+                PlanWindow::told(
+                    window
+                        .window_duration_mins
+                        .and_then(|minutes| u32::try_from(minutes).ok()),
+                    window.used_percent,
+                    window.resets_at,
+                )
+            });
+            let windows = windows.collect();
+            out.push(Output::Event(AdapterEvent::PlanUse { windows }));
         }
     }
 

@@ -345,6 +345,8 @@ pub(super) struct RateLimits {
 #[serde(rename_all = "camelCase")]
 pub(super) struct LimitWindow {
     pub used_percent: f64,
+    /// How long it is.
+    pub window_duration_mins: Option<i64>,
     /// Seconds since 1970.
     pub resets_at: Option<i64>,
 }

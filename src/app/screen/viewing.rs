@@ -466,7 +466,7 @@ pub(super) fn row(run: &Finished) -> PastRun {
 fn past() -> ReadOnly {
     ReadOnly {
         badge: "a run of the history".to_owned(),
-        why: "this run lies in the history; Esc goes back".to_owned(),
+        why: "this run lies in the history".to_owned(),
         elsewhere: Elsewhere::Rests,
     }
 }

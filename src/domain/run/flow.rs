@@ -9,7 +9,7 @@ use crate::domain::event::Process;
 use crate::domain::ids::{At, SessionId, TurnId};
 use crate::domain::phase::{Cause, Gate, next_phase};
 use crate::domain::question::{Question, QuestionKind};
-use crate::domain::session::{Message, Usage};
+use crate::domain::session::{Message, PlanWindow, Usage};
 use crate::domain::todo::Todos;
 use crate::domain::turn::{Again, Purpose, Role, TurnOrder, TurnResult};
 
@@ -337,6 +337,13 @@ pub(super) fn on_session_lost(state: &mut State, role: Role) -> Vec<Effect> {
 pub(super) fn on_usage(state: &mut State, role: Role, usage: Usage) -> Vec<Effect> {
     if let Some(session) = state.session_mut(role) {
         session.usage = usage;
+    }
+    Vec::new()
+}
+
+pub(super) fn on_plan_use(state: &mut State, role: Role, windows: &[PlanWindow]) -> Vec<Effect> {
+    if let Some(session) = state.session_mut(role) {
+        session.plan = windows.to_vec();
     }
     Vec::new()
 }

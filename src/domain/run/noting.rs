@@ -10,7 +10,9 @@ use crate::domain::phase::Phase;
 pub fn stands_against_notes(state: &State) -> Option<&'static str> {
     match state.phase {
         _ if state.plan.is_none() => Some("there is no plan yet"),
-        Phase::Execute => Some("the plan is being executed: stop first (S), then it can change"),
+        Phase::Execute => {
+            Some("the plan is being executed: stop the run first, then it can change")
+        }
         Phase::Done | Phase::Cancelled => Some("the run is over"),
         Phase::Init
         | Phase::RefineGoal

@@ -6,14 +6,27 @@ use crate::domain::changes::Scope;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width};
 
-/// The strip with the chosen one marked; of more than fit, those around it.
-pub fn line(scopes: &[Scope], chosen: Scope, waits: Option<&str>, columns: usize) -> Line<'static> {
+/// The strip, laid out.
+pub struct Strip {
+    /// What it shows.
+    pub line: Line<'static>,
+    /// Where each diff of it begins, how many columns it has, and which it is.
+    pub places: Vec<(usize, usize, Scope)>,
+}
+
+/// The strip with the chosen one marked; of more than fit, those around it. `back` is the key to what waits.
+pub fn lay_out(
+    scopes: &[Scope],
+    chosen: Scope,
+    (waits, back): (Option<&str>, &str),
+    columns: usize,
+) -> Strip {
     let mark = waits.map_or(String::new(), |waits| {
-        let back = " (Q back) ";
+        let back = format!(" ({back} back) ");
         cut(
             &format!(" ? {waits}"),
-            (columns / 2).saturating_sub(width(back)),
-        ) + back
+            (columns / 2).saturating_sub(width(&back)),
+        ) + &back
     });
     let lead = "▤ diff ";
     let room = columns.saturating_sub(width(lead) + width(&mark) + 4);
@@ -25,11 +38,14 @@ pub fn line(scopes: &[Scope], chosen: Scope, waits: Option<&str>, columns: usize
     let (from, to) = around(&words, at, room);
     let mut spans = vec![Span::styled(lead, theme::STRONG)];
     spans.extend((from > 0).then(|| Span::styled("‹ ", theme::QUIET)));
-    for (n, text) in words.iter().enumerate().take(to).skip(from) {
+    let mut places = Vec::new();
+    for (n, (text, scope)) in words.iter().zip(scopes).enumerate().take(to).skip(from) {
         if n > from {
             spans.push(Span::styled("·", theme::QUIET));
         }
         let style = if n == at { theme::PICKED } else { theme::PLAIN };
+        let begins = spans.iter().map(|span| width(&span.content)).sum();
+        places.push((begins, width(text), *scope));
         spans.push(Span::styled(text.clone(), style));
     }
     spans.extend((to < words.len()).then(|| Span::styled(" ›", theme::QUIET)));
@@ -37,7 +53,10 @@ pub fn line(scopes: &[Scope], chosen: Scope, waits: Option<&str>, columns: usize
     let gap = columns.saturating_sub(used + width(&mark));
     spans.push(Span::raw(" ".repeat(gap)));
     spans.push(Span::styled(mark, theme::NEEDS_YOU));
-    Line::from(spans)
+    Strip {
+        line: Line::from(spans),
+        places,
+    }
 }
 
 /// Colour never says anything alone: the chosen one stands in brackets.

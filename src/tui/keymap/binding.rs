@@ -3,6 +3,7 @@
 //! Refuses to know the lines.
 
 use super::Key;
+use super::views::works_in;
 use crate::tui::command::Command;
 
 /// Where a key works.
@@ -14,6 +15,34 @@ pub enum Context {
     Outside,
     /// Only while it is.
     Composer,
+    /// In a diff.
+    Diff,
+    /// While something is looked for.
+    Find,
+    /// In a long text, and where nothing else takes the key.
+    Text,
+}
+
+impl Context {
+    /// The views that have keys of their own.
+    pub const VIEWS: [Self; 3] = [Self::Diff, Self::Find, Self::Text];
+
+    /// Where that is, before what a key does there; empty where it needs no word.
+    pub fn lead(self) -> &'static str {
+        match self {
+            Self::Outside => "",
+            Self::Anywhere => "anywhere: ",
+            Self::Composer => "while you write: ",
+            Self::Diff => "in a diff: ",
+            Self::Find => "while you look for something: ",
+            Self::Text => "in a long text: ",
+        }
+    }
+
+    /// Tells whether what is typed there is a text.
+    pub fn takes_text(self) -> bool {
+        matches!(self, Self::Composer | Self::Find)
+    }
 }
 
 /// One line of the table.
@@ -27,7 +56,7 @@ pub struct Binding {
     pub context: Context,
     /// What they do; `None` for what is a slash command only.
     pub command: Option<fn() -> Command>,
-    /// The slash commands that mean the same, with their arguments, separated by `, `.
+    /// The slash commands that mean the same, with their arguments, separated by `, `; empty where there is none.
     pub slash: &'static str,
     /// What it does, for the help.
     pub help: &'static str,
@@ -68,6 +97,20 @@ pub const fn slash(slash: &'static str, help: &'static str) -> Binding {
 }
 
 impl Binding {
+    /// Tells whether one key can mean this and another line at a time.
+    pub fn meets(&self, other: &Self) -> bool {
+        let is_view = |binding: &Self| Context::VIEWS.contains(&binding.context);
+        match (is_view(self), is_view(other)) {
+            (true, true) => self.context == other.context,
+            (true, false) => works_in(self.context, other.name),
+            (false, true) => works_in(other.context, self.name),
+            (false, false) => !matches!(
+                (self.context, other.context),
+                (Context::Outside, Context::Composer) | (Context::Composer, Context::Outside)
+            ),
+        }
+    }
+
     /// The first slash command, without its argument.
     pub fn typed(&self) -> &'static str {
         let first = self.slash.split(", ").next().unwrap_or(self.slash);

@@ -2,10 +2,13 @@
 //!
 //! Refuses to know files and lines: whoever read the wishes puts them to the flaws.
 
+use std::collections::BTreeSet;
+
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
-use super::key::nearest;
-use super::{BINDINGS, Binding, Context, Key, Keymap};
+use super::key::{nearest, plain};
+use super::map::all;
+use super::{Binding, Context, Key, Keymap};
 
 /// The keys that the user wants for one action.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,9 @@ const NEEDED: &[(&str, Context)] = &[
     ("quit", Context::Composer),
     ("leave", Context::Composer),
     ("write", Context::Outside),
+    ("close", Context::Outside),
+    ("close-diff", Context::Outside),
+    ("close-find", Context::Composer),
 ];
 
 impl Keymap {
@@ -43,10 +49,10 @@ impl Keymap {
         let mut keymap = Self::default();
         let mut flaws = Vec::new();
         for wished in wishes {
-            let at = BINDINGS
-                .iter()
-                .position(|binding| binding.name == wished.action && !wished.action.is_empty());
-            match at.and_then(|at| Some((BINDINGS.get(at)?, keymap.0.get_mut(at)?))) {
+            let mut lines = all().zip(&mut keymap.0);
+            let line = lines
+                .find(|(binding, _)| binding.name == wished.action && !wished.action.is_empty());
+            match line {
                 Some((binding, keys)) => match read(binding, wished) {
                     Ok(read) => *keys = read,
                     Err(found) => flaws.extend(found),
@@ -54,11 +60,12 @@ impl Keymap {
                 None => flaws.push(unknown(&wished.action)),
             }
         }
-        if flaws.is_empty() {
-            let is_wished = |name: &str| wishes.iter().any(|wished| wished.action == name);
-            flaws.extend(keymap.conflicts(is_wished));
-            flaws.extend(keymap.missing());
-        }
+        // An action whose wish is wrong has its own key back, which nobody is to be told about.
+        let wrong: BTreeSet<String> = flaws.iter().map(|flaw| flaw.action.clone()).collect();
+        let is_wished = |name: &str| wishes.iter().any(|wished| wished.action == name);
+        let conflicts = keymap.conflicts(is_wished, |name| wrong.contains(name));
+        flaws.extend(conflicts);
+        flaws.extend(keymap.missing());
         match flaws.is_empty() {
             true => Ok(keymap),
             false => Err(flaws),
@@ -66,11 +73,15 @@ impl Keymap {
     }
 
     /// Keys that two actions have in one place, told at the action that the user gave it.
-    fn conflicts(&self, is_wished: impl Fn(&str) -> bool) -> Vec<Flaw> {
+    fn conflicts(
+        &self,
+        is_wished: impl Fn(&str) -> bool,
+        is_wrong: impl Fn(&str) -> bool,
+    ) -> Vec<Flaw> {
         let mut flaws = Vec::new();
-        for (n, (one, keys)) in self.rows().enumerate() {
-            for (other, others) in self.rows().skip(n + 1) {
-                let meets = meets(one.context, other.context);
+        for (n, (one, keys)) in self.all_rows().enumerate() {
+            for (other, others) in self.all_rows().skip(n + 1) {
+                let meets = one.meets(other) && !is_wrong(one.name) && !is_wrong(other.name);
                 let shared = keys.iter().filter(|key| meets && others.contains(key));
                 for key in shared {
                     let (told, beside) = match is_wished(one.name) {
@@ -93,7 +104,7 @@ impl Keymap {
 
     fn missing(&self) -> Vec<Flaw> {
         let has_one = |name: &str, context: Context| {
-            let row = self.rows().find(|(binding, _)| binding.name == name);
+            let row = self.all_rows().find(|(binding, _)| binding.name == name);
             row.is_some_and(|(_, keys)| {
                 let fits = |key: &Key| context == Context::Outside || !key.is_printable();
                 keys.iter().any(fits)
@@ -102,10 +113,10 @@ impl Keymap {
         let flaw = |(name, context): &(&str, Context)| Flaw {
             action: (*name).to_owned(),
             what: match context {
-                Context::Outside => "needs a key".to_owned(),
-                Context::Composer | Context::Anywhere => {
+                context if context.takes_text() => {
                     "needs a key that works while you write".to_owned()
                 }
+                _ => "needs a key".to_owned(),
             },
             hint: "such as one with Ctrl, or an F key".to_owned(),
         };
@@ -115,11 +126,6 @@ impl Keymap {
             .map(flaw)
             .collect()
     }
-}
-
-fn meets(one: Context, other: Context) -> bool {
-    use Context::{Composer, Outside};
-    !matches!((one, other), (Outside, Composer) | (Composer, Outside))
 }
 
 fn read(binding: &Binding, wished: &Wished) -> Result<Vec<Key>, Vec<Flaw>> {
@@ -164,20 +170,24 @@ fn usable(binding: &Binding, key: Key) -> Result<Key, (String, String)> {
     ) && key.modifiers.is_empty();
     let is_newline = key == super::ctrl('j')
         || (key.code == KeyCode::Enter && key.modifiers == KeyModifiers::ALT);
-    if binding.context != Context::Outside && (writes || is_newline) {
+    let is_beside_text = matches!(binding.context, Context::Anywhere | Context::Composer);
+    if is_beside_text && (writes || is_newline) {
         return wrong(
             "is needed for writing, and this action's keys work there too",
             "take one with Ctrl, or an F key",
         );
     }
-    if binding.context == Context::Composer && key.is_printable() {
+    if binding.context == Context::Find && key == plain(KeyCode::Backspace) {
+        return wrong("is needed for writing", "take one with Ctrl, or an F key");
+    }
+    if binding.context.takes_text() && key.is_printable() {
         return wrong("writes itself", "take one with Ctrl, or an F key");
     }
     Ok(key)
 }
 
 fn unknown(action: &str) -> Flaw {
-    let near = nearest(action, BINDINGS.iter().map(|binding| binding.name));
+    let near = nearest(action, all().map(|binding| binding.name));
     let near = near.map(|near| format!("{near} ")).unwrap_or_default();
     Flaw {
         action: action.to_owned(),
@@ -270,7 +280,7 @@ mod tests {
         );
         check(
             "quit",
-            &["q"],
+            &["f"],
             "quit needs a key that works while you write; such as one with Ctrl, or an F key",
         );
         check(
@@ -283,8 +293,7 @@ mod tests {
     #[test]
     fn the_table_has_no_two_actions_on_one_key_and_every_name_once() {
         assert_eq!(Keymap::with(&[]), Ok(Keymap::default()));
-        let names: Vec<&str> = BINDINGS
-            .iter()
+        let names: Vec<&str> = all()
             .map(|binding| binding.name)
             .filter(|name| !name.is_empty())
             .collect();
@@ -294,7 +303,7 @@ mod tests {
 
     #[test]
     fn every_key_of_the_table_is_read_as_it_is_spelled() {
-        for (binding, keys) in Keymap::default().rows() {
+        for (binding, keys) in Keymap::default().all_rows() {
             for key in keys {
                 assert_eq!(Key::read(&key.spelling()), Ok(*key), "{}", binding.name);
             }

@@ -96,6 +96,11 @@ impl Chosen {
         self.picked
     }
 
+    /// Points at a finding of those that are listed.
+    pub fn pick(&mut self, n: u32) {
+        self.picked = Some(n);
+    }
+
     /// Points at a finding, which is listed from here on.
     pub fn point_at(&mut self, n: u32) {
         self.filter = Filter::All;

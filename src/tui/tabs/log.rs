@@ -17,11 +17,12 @@ use crate::domain::ids::{At, RequestId};
 use crate::domain::run::State;
 use crate::text::truncate;
 use crate::tui::documents::Text;
+use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
 use crate::tui::words::Clock;
-use crate::tui::wrap::{cut, shown, wrap, wrap_own};
+use crate::tui::wrap::{cut, shown, wrap, wrap_own, wrap_text};
 use told::{Kind, Told, told};
 
 /// How many events are kept.
@@ -135,6 +136,16 @@ impl Record {
         self.picked.map(Mark::Row)
     }
 
+    /// Points at an event.
+    pub fn point_at(&mut self, n: i64) {
+        self.picked = Some(n);
+    }
+
+    /// The event that is pointed at.
+    pub fn picked(&self) -> Option<i64> {
+        self.picked
+    }
+
     /// Points at nothing; tells whether something was pointed at.
     pub fn pick_nothing(&mut self) -> bool {
         self.picked.take().is_some()
@@ -183,6 +194,8 @@ pub struct About<'a> {
     pub state: Option<&'a State>,
     /// The user's time of day.
     pub clock: Clock,
+    /// The keys in force.
+    pub keymap: &'a Keymap,
     /// The repository's path, which is left out of others.
     pub repository: &'a str,
 }
@@ -198,7 +211,7 @@ pub fn draw(page: &mut Page, record: &Record, frame: &mut Frame, area: Rect, abo
             ..area
         };
         area.height -= height;
-        draw_fields(row, frame, below);
+        draw_fields(row, frame, below, about.keymap);
     }
     let columns = usize::from(area.width);
     let n_turns = about.state.map_or(0, |state| state.course.turns().len());
@@ -228,10 +241,11 @@ fn kept(event: &Event) -> Event {
 }
 
 /// All that an event holds, as far as it fits.
-fn draw_fields(row: &Row, frame: &mut Frame, area: Rect) {
+fn draw_fields(row: &Row, frame: &mut Frame, area: Rect, keymap: &Keymap) {
     let columns = usize::from(area.width).saturating_sub(1);
     let rows = usize::from(area.height);
-    let head = format!("── {} · Space shows all ", fields::kind(&row.event));
+    let key = keymap.named("open", IsWriting::No);
+    let head = format!("── {} · {key} shows all ", fields::kind(&row.event));
     let mut lines = vec![Line::styled(cut(&head, columns), theme::QUIET)];
     for field in fields::fields(&row.event).iter().take(rows) {
         lines.extend(wrap(&field_spans(&shown(field)), columns, 4));
@@ -283,12 +297,14 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
             "" => text,
             root => text.replace(&format!("{}/", root.trim_end_matches('/')), ""),
         };
+        let text = about.clock.local(&text);
         let lines = row_lines((row, who, &text), about.clock, columns);
         laid.lines
             .extend(gutter(lines, record.picked == Some(row.n)));
     }
     if laid.lines.len() == n_before {
-        let none = wrap_own("None; = lists others.", columns, theme::QUIET);
+        let key = about.keymap.named("filter", IsWriting::No);
+        let none = wrap_text(&format!("None; {key} lists others."), columns, theme::QUIET);
         laid.lines.extend(gutter(none, false));
     }
     laid

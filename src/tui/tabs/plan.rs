@@ -19,6 +19,7 @@ use crate::text::front_matter;
 use crate::tui::anchors::{self, is_box_of};
 use crate::tui::compare::{self, Side};
 use crate::tui::documents::{Earlier, Texts};
+use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::markdown::Markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
@@ -28,7 +29,7 @@ use reading::{Reading, first_line};
 /// Draws the plan.
 pub fn draw(
     page: &mut Page,
-    (texts, reading): (&Texts, &Reading),
+    (texts, reading, keymap): (&Texts, &Reading, &Keymap),
     frame: &mut Frame,
     area: Rect,
     (state, now): (Option<&State>, At),
@@ -53,7 +54,12 @@ pub fn draw(
     };
     if let Some(earlier) = earlier {
         page.lay_out(hasher.finish(), || {
-            compared(text, (earlier, texts.earlier.len()), reading, columns)
+            compared(
+                text,
+                (earlier, texts.earlier.len()),
+                (reading, keymap),
+                columns,
+            )
         });
         return page.draw(frame, area);
     }
@@ -70,24 +76,31 @@ pub fn draw(
 fn compared(
     text: &str,
     (earlier, n_earlier): (&Earlier, usize),
-    reading: &Reading,
+    (reading, keymap): (&Reading, &Keymap),
     columns: usize,
 ) -> Vec<Line<'static>> {
     let columns = columns.saturating_sub(1);
     let now = front_matter::split(text).body.trim_start_matches('\n');
     let (n_more, n_less) = compare::counts(&earlier.text, now);
     let at = reading.against().map_or(0, |at| at + 1);
+    let key = |action| keymap.named(action, IsWriting::No);
     let other = match n_earlier {
         1 => String::new(),
-        n => format!(" · [ ] another ({at} of {n})"),
+        n => format!(
+            " · {} {} another ({at} of {n})",
+            key("previous-turn"),
+            key("next-turn")
+        ),
     };
     let head = format!(
-        "since {}: +{n_more} −{n_less}{other} · \\ {} · = back",
+        "since {}: +{n_more} −{n_less}{other} · {} {} · {} back",
         earlier.label,
+        key("side"),
         match reading.form {
             compare::Form::Diff => "side by side",
             compare::Form::Sides => "one below the other",
-        }
+        },
+        key("filter"),
     );
     let mut lines = wrap(&[Span::styled(head, theme::QUIET)], columns, 0);
     lines.push(Line::default());

@@ -11,13 +11,13 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::ids::At;
 use crate::domain::run::State;
-use crate::domain::session::{Session, Usage};
+use crate::domain::session::{PlanWindow, Session, Usage};
 use crate::domain::todo::Status;
 use crate::domain::turn::Role;
 use crate::tui::Silent;
 use crate::tui::page::Page;
 use crate::tui::theme;
-use crate::tui::words::{self, Clock, dollars, elapsed, gate, silent as in_words, tokens};
+use crate::tui::words::{self, Clock, dollars, elapsed, gate, silent as in_words, tokens, until};
 use crate::tui::wrap::{one_line, wrap, wrap_own};
 
 /// What of the run stands outside of its state.
@@ -31,6 +31,8 @@ pub struct About<'a> {
     pub held: &'a [Held],
     /// The user's time of day.
     pub clock: Clock,
+    /// The key that interrupts a turn.
+    pub interrupt: &'a str,
 }
 
 /// What holds the CLI of an adapter.
@@ -89,7 +91,7 @@ fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line
     section("checks", rows(checks(state)));
     for role in [Role::Planner, Role::Reviewer] {
         let body = match state.session(role) {
-            Some(session) => of_session(state, (role, session), about.held),
+            Some(session) => of_session(state, (role, session), about, now),
             None => vec![row("adapter", "none: the plan is not reviewed")],
         };
         section(role.name(), rows(body));
@@ -142,7 +144,7 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
         );
         rows.push(row("turn", &text));
         let silent = about.silent.into_iter();
-        rows.extend(silent.flat_map(|silent| of_silence(silent, now)));
+        rows.extend(silent.flat_map(|silent| of_silence(silent, (clock, now), about.interrupt)));
     }
     if let Some(text) = words::limit(state, now, clock) {
         rows.push(Row::new("waits", &text, theme::NEEDS_YOU));
@@ -154,18 +156,23 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
     rows
 }
 
-fn of_silence(silent: &Silent, now: At) -> [Row; 2] {
-    let text = in_words(silent, now);
+fn of_silence(silent: &Silent, (clock, now): (Clock, At), key: &str) -> [Row; 2] {
+    let text = clock.local(&in_words(silent, now));
     [
         Row::new("silence", &text, theme::NEEDS_YOU),
         row(
             "you may",
-            "interrupt it with Ctrl+X; nothing is ended before limits.turn_timeout",
+            &format!("interrupt it with {key}; nothing is ended before limits.turn_timeout"),
         ),
     ]
 }
 
-fn of_session(state: &State, (role, session): (Role, &Session), held: &[Held]) -> Vec<Row> {
+fn of_session(
+    state: &State,
+    (role, session): (Role, &Session),
+    about: About<'_>,
+    now: At,
+) -> Vec<Row> {
     let cli = match session.version.as_deref() {
         Some(version) if version.starts_with(&session.adapter) => version.to_owned(),
         Some(version) => format!("{} {version}", session.adapter),
@@ -180,7 +187,9 @@ fn of_session(state: &State, (role, session): (Role, &Session), held: &[Held]) -
     };
     rows.extend(used_row(used));
     rows.extend(context_row(&session.usage));
-    for held in held.iter().filter(|held| held.adapter == session.adapter) {
+    rows.extend(plan_rows(&session.plan, about.clock, now));
+    let held = about.held.iter();
+    for held in held.filter(|held| held.adapter == session.adapter) {
         rows.push(row("held", &format!("by the kernel: {}", held.by_kernel)));
         rows.push(row("", &format!("by protocol only: {}", held.by_protocol)));
     }
@@ -231,8 +240,6 @@ fn used_row(usage: &Usage) -> Option<Row> {
 
 /// How full the model's context is, where the CLI tells.
 fn context_row(usage: &Usage) -> Option<Row> {
-    /// Columns of the bar.
-    const BAR: u64 = 20;
     let window = usage.context_window.filter(|window| *window > 0)?;
     let Some(used) = usage.context_tokens else {
         let text = format!(
@@ -241,21 +248,51 @@ fn context_row(usage: &Usage) -> Option<Row> {
         );
         return Some(row("context", &text));
     };
-    let share = used.min(window);
-    let filled = usize::try_from(share * BAR / window).unwrap_or(0);
-    let bar = format!(
-        "{}{}",
-        "█".repeat(filled),
-        "░".repeat(usize::try_from(BAR).unwrap_or(0).saturating_sub(filled))
+    let percent = used.min(window) * 100 / window;
+    let text = format!(
+        "{} {} of {}, {percent}%",
+        bar(percent),
+        tokens(used),
+        tokens(window)
     );
-    let percent = share * 100 / window;
-    let text = format!("{bar} {} of {}, {percent}%", tokens(used), tokens(window));
-    let style = if percent >= 90 {
-        theme::BAD
-    } else {
-        theme::PLAIN
+    Some(Row::new("context", &text, by_fill(percent)))
+}
+
+/// How much of its account's plan is used, and when that begins anew, where the CLI tells.
+fn plan_rows(windows: &[PlanWindow], clock: Clock, now: At) -> Vec<Row> {
+    let row = |(n, window): (usize, &PlanWindow)| {
+        let percent = u64::from(window.used_percent);
+        let span = window.minutes.map_or(String::new(), |minutes| {
+            format!(" of {}", words::length(minutes))
+        });
+        let anew = match window.resets_at {
+            Some(at) if at > now => {
+                format!(", anew {} ({})", clock.day(at, now), until(at, now))
+            }
+            Some(_) => ", anew since then".to_owned(),
+            None => String::new(),
+        };
+        let text = format!("{} {percent}%{span}{anew}", bar(percent));
+        let name = if n == 0 { "limits" } else { "" };
+        Row::new(name, &text, by_fill(percent))
     };
-    Some(Row::new("context", &text, style))
+    windows.iter().enumerate().map(row).collect()
+}
+
+/// A share of a hundred as a bar.
+fn bar(percent: u64) -> String {
+    /// Columns of the bar.
+    const BAR: usize = 20;
+    let filled = usize::try_from(percent.min(100)).unwrap_or(0) * BAR / 100;
+    format!("{}{}", "█".repeat(filled), "░".repeat(BAR - filled))
+}
+
+/// What is nearly full stands out.
+fn by_fill(percent: u64) -> Style {
+    match percent {
+        90.. => theme::BAD,
+        _ => theme::PLAIN,
+    }
 }
 
 fn checks(state: &State) -> Vec<Row> {

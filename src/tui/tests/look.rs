@@ -5,10 +5,13 @@ use ratatui::crossterm::event::{
 };
 
 use super::world::{drawn, press, running, settings, state};
+use crate::domain::changes::Scope;
+use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::turn::Purpose;
 use crate::tui::keymap::{BINDINGS, IsWriting};
-use crate::tui::{Clicks, Depth, Keymap, Look, Screen, Theme, WishedKeys};
+use crate::tui::tabs::Tab;
+use crate::tui::{Action, Clicks, Depth, Diff, Keymap, Look, Screen, Theme, WishedKeys};
 
 fn wished(action: &str, key: &str) -> WishedKeys {
     WishedKeys {
@@ -172,15 +175,21 @@ fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
 }
 
 #[test]
-fn nothing_below_the_palette_is_clicked_and_the_wheel_moves_in_it() {
+fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked() {
     let state = running(Phase::Review, Purpose::Review);
     let mut screen = with(&[]);
     press(&mut screen, Some(&state), &["<c-p>"]);
     drawn(&mut screen, (120, 40), Some(&state));
-    for row in 0..40 {
-        assert_eq!(click(&mut screen, &state, (20, row)), []);
-    }
-    assert!(screen.palette.is_some() && screen.writing == IsWriting::No);
+    // The composer and the tabs lie beside it: a click there closes it and does nothing else.
+    assert_eq!(click(&mut screen, &state, (1, 38)), []);
+    assert!(screen.palette.is_none() && screen.writing == IsWriting::No);
+    press(&mut screen, Some(&state), &["<c-p>", "interrupt"]);
+    let at = find(&mut screen, &state, "/interrupt");
+    assert_eq!(
+        click(&mut screen, &state, at),
+        [Action::Event(Event::Interrupted)]
+    );
+    press(&mut screen, Some(&state), &["<c-p>"]);
     let before = drawn(&mut screen, (120, 40), Some(&state));
     let wheel = MouseEvent {
         kind: MouseEventKind::ScrollDown,
@@ -190,6 +199,80 @@ fn nothing_below_the_palette_is_clicked_and_the_wheel_moves_in_it() {
     };
     screen.on_mouse(wheel, Some(&state));
     assert_ne!(drawn(&mut screen, (120, 40), Some(&state)), before);
+}
+
+#[test]
+fn the_footer_the_strip_and_what_is_offered_are_clicked() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = with(&[]);
+    let at = find(&mut screen, &state, "S stop");
+    assert_eq!(click(&mut screen, &state, at), []);
+    assert!(screen.own.is_some());
+    press(&mut screen, Some(&state), &["<esc>", "d"]);
+    let scopes = vec![Scope::All, Scope::Step(1)];
+    let nothing = Diff::Nothing("nothing".to_owned());
+    screen.on_diff(Scope::All, scopes, nothing);
+    let at = find(&mut screen, &state, "[all]");
+    assert_eq!(
+        click(&mut screen, &state, (at.0 + 7, at.1)),
+        [Action::ShowDiff(Scope::Step(1))]
+    );
+    let at = find(&mut screen, &state, "Q close");
+    click(&mut screen, &state, at);
+    assert!(screen.diff.is_none());
+    press(&mut screen, Some(&state), &["i", "/theme"]);
+    let at = find(&mut screen, &state, "/theme [NAME]");
+    click(&mut screen, &state, at);
+    assert_eq!(screen.composer.text(), "/theme ");
+}
+
+#[test]
+fn a_click_points_at_a_line_a_finding_and_an_event() {
+    let state = super::world::state(Phase::Review);
+    let mut screen = super::world::screen();
+    screen.writing = IsWriting::No;
+    screen.show(Tab::Plan);
+    let at = find(&mut screen, &state, "test sum with an empty list");
+    click(&mut screen, &state, at);
+    assert!(screen.plan.picked().is_some());
+    screen.show(Tab::Comments);
+    let at = find(&mut screen, &state, "名称");
+    click(&mut screen, &state, at);
+    assert_eq!(screen.findings.picked(), Some(2));
+    screen.show(Tab::Log);
+    let at = find(&mut screen, &state, "── events");
+    click(&mut screen, &state, (at.0, at.1 + 1));
+    assert!(screen.record.picked().is_some());
+    assert!(screen.pager.is_none());
+    drawn(&mut screen, (120, 40), Some(&state));
+    click(&mut screen, &state, (at.0, at.1 + 1));
+    assert!(screen.pager.is_some());
+}
+
+#[test]
+fn keys_of_views_are_the_users_own_too() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let wishes = [
+        wished("close", "f4"),
+        wished("close-diff", "z"),
+        wished("close-find", "f4"),
+    ];
+    let mut screen = with(&wishes);
+    press(&mut screen, Some(&state), &["?", "q"]);
+    assert!(screen.pager.is_some());
+    let picture = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(picture.contains("(F4 closes)") && picture.contains(" F4 close "));
+    let key = KeyEvent::new(KeyCode::F(4), KeyModifiers::NONE);
+    screen.on_key(key, Some(&state));
+    assert!(screen.pager.is_none());
+    press(&mut screen, Some(&state), &["d", "q"]);
+    assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" Z close "));
+    press(&mut screen, Some(&state), &["z"]);
+    assert!(screen.diff.is_none());
+    press(&mut screen, Some(&state), &["<c-f>", "a"]);
+    assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" F4 close"));
+    screen.on_key(key, Some(&state));
+    assert!(screen.find.is_none());
 }
 
 #[test]

@@ -231,12 +231,13 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
 /// Every key of the table once, with whether it needs the composer to be focused or not.
 fn keys() -> Vec<(Key, Option<IsWriting>)> {
     let mut all: Vec<(Key, Option<IsWriting>)> = Vec::new();
-    for (binding, keys) in Keymap::default().rows() {
+    for (binding, keys) in Keymap::default().all_rows() {
         for key in keys {
             let mode = match binding.context {
                 Context::Composer => Some(IsWriting::Yes),
                 Context::Outside => Some(IsWriting::No),
                 Context::Anywhere => key.is_printable().then_some(IsWriting::No),
+                Context::Diff | Context::Find | Context::Text => None,
             };
             all.push((*key, mode));
         }

@@ -21,6 +21,7 @@ use crate::domain::review::{Review, Verdict};
 use crate::domain::run::{
     Counts, Goal, PlanFile, Reading, Run, Running, SCHEMA, State, VerdictRecord,
 };
+use crate::domain::session::PlanWindow;
 use crate::domain::turn::{Purpose, Role, TurnOrder};
 use crate::permission::{Action as Hold, Approvable, Keeping, Why};
 use crate::tui::{Action, Screen, ScreenSettings};
@@ -77,6 +78,10 @@ pub fn state(phase: Phase) -> State {
     state.planner.external_id = Some("0199a-77".to_owned());
     state.planner.usage.input_tokens = 41_230;
     state.planner.usage.output_tokens = 2_104;
+    state.planner.plan = vec![
+        PlanWindow::told(Some(300), 42.0, Some(1_700_005_000)),
+        PlanWindow::told(Some(10_080), 93.0, Some(1_700_300_000)),
+    ];
     if matches!(phase, Phase::Init | Phase::RefineGoal | Phase::WritePlan) {
         return state;
     }

@@ -8,6 +8,7 @@ use super::card::{Card, Changed, ToolEnd};
 use super::lines::{self, Laid, Look};
 use crate::domain::turn::Role;
 use crate::text::truncate;
+use crate::tui::words::Clock;
 use crate::tui::wrap::{drawable, shown};
 
 /// How many bytes of one block are shown; the session's file holds the rest.
@@ -257,6 +258,18 @@ impl Block {
             _ => false,
         };
         if differs {
+            self.laid = Laid::default();
+        }
+    }
+
+    /// Names times as the user's clock does, where it is known.
+    pub fn tell_time(&mut self, clock: Option<Clock>) {
+        let (Content::Fact { text, .. }, Some(clock)) = (&mut self.content, clock) else {
+            return;
+        };
+        let local = clock.local(text);
+        if local != *text {
+            *text = local;
             self.laid = Laid::default();
         }
     }

@@ -108,6 +108,7 @@ impl Transcript {
                 block.end_tool(end);
             }
             block.name_from(&self.root);
+            block.tell_time(self.clock);
             self.n_bytes += block.n_bytes();
             self.first -= 1;
             self.blocks.push_front(block);

@@ -197,6 +197,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         | Event::Released
         | Event::SessionOpened { .. }
         | Event::UsageReported { .. }
+        | Event::PlanUseReported { .. }
         | Event::MessageAppended { .. }
         | Event::TurnStarted { .. }
         | Event::AgentAsked { .. }

@@ -100,7 +100,9 @@ pub fn told(event: &Event, asked: &mut BTreeMap<RequestId, String>) -> Option<To
             ..plain(news_in_words(event, news)?)
         },
         Event::PhaseChanged { to, .. } => plain(format!("phase {}", to.name())),
-        Event::UsageReported { .. } | Event::MessageAppended { .. } => return None,
+        Event::UsageReported { .. }
+        | Event::PlanUseReported { .. }
+        | Event::MessageAppended { .. } => return None,
         _ => {
             let facts = facts(event);
             match facts.is_empty() {

@@ -23,6 +23,11 @@ impl Reading {
         self.picked
     }
 
+    /// Points at a line, from 0.
+    pub fn point_at(&mut self, line: usize) {
+        self.picked = Some(line);
+    }
+
     /// Points at nothing; tells whether something was pointed at.
     pub fn pick_nothing(&mut self) -> bool {
         self.picked.take().is_some()

@@ -1,0 +1,148 @@
+//! The lines of the table that work in one view only: a diff, the line that looks for something, a long text.
+//!
+//! Moves by lines, pages and ends are those of the whole table. Refuses to know what else works there.
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::key::{letter, plain};
+use super::{Binding, Context};
+use crate::tui::command::{Command, Move};
+use crate::tui::diff::Does;
+use crate::tui::find::Step;
+
+const fn bind(
+    name: &'static str,
+    keys: &'static [super::Key],
+    context: Context,
+    command: fn() -> Command,
+    texts: [&'static str; 2],
+) -> Binding {
+    super::bind(name, keys, context, command, ["", texts[0], texts[1]])
+}
+
+/// All of them, in the order of the footer. What belongs together has one hint.
+pub const BINDINGS: &[Binding] = &[
+    bind(
+        "close-diff",
+        &[letter('q'), plain(KeyCode::Esc), letter('d')],
+        Context::Diff,
+        || Command::InDiff(Does::Close),
+        ["close it", "close"],
+    ),
+    bind(
+        "diff-before",
+        &[plain(KeyCode::Left), plain(KeyCode::BackTab), letter('h')],
+        Context::Diff,
+        || Command::InDiff(Does::Left),
+        ["the diff before", "step"],
+    ),
+    bind(
+        "diff-after",
+        &[plain(KeyCode::Right), plain(KeyCode::Tab), letter('l')],
+        Context::Diff,
+        || Command::InDiff(Does::Right),
+        ["the next diff", "step"],
+    ),
+    bind(
+        "file-before",
+        &[letter('[')],
+        Context::Diff,
+        || Command::InDiff(Does::FileBefore),
+        ["the file before", "file"],
+    ),
+    bind(
+        "file-after",
+        &[letter(']'), letter('n')],
+        Context::Diff,
+        || Command::InDiff(Does::FileAfter),
+        ["the next file", "file"],
+    ),
+    bind(
+        "diff-page-up",
+        &[letter('b')],
+        Context::Diff,
+        || Command::Scroll(Move::PageUp),
+        ["a page up", ""],
+    ),
+    bind(
+        "diff-page-down",
+        &[letter(' ')],
+        Context::Diff,
+        || Command::Scroll(Move::PageDown),
+        ["a page down", ""],
+    ),
+    bind(
+        "look-again",
+        &[letter('r')],
+        Context::Diff,
+        || Command::InDiff(Does::Again),
+        ["look again at what changed", "look again"],
+    ),
+    bind(
+        "find-back",
+        &[plain(KeyCode::Enter), plain(KeyCode::Up)],
+        Context::Find,
+        || Command::InFind(Step::Back),
+        ["the one before", "back"],
+    ),
+    bind(
+        "find-on",
+        &[plain(KeyCode::Down)],
+        Context::Find,
+        || Command::InFind(Step::On),
+        ["the next one", "on"],
+    ),
+    bind(
+        "close-find",
+        &[plain(KeyCode::Esc)],
+        Context::Find,
+        || Command::InFind(Step::Close),
+        ["look for nothing", "close"],
+    ),
+    bind(
+        "close",
+        &[plain(KeyCode::Esc), letter('q')],
+        Context::Text,
+        || Command::Close,
+        [
+            "close a long text, or a run that is only looked at; point at nothing any more",
+            "close",
+        ],
+    ),
+    bind(
+        "text-page-down",
+        &[letter(' ')],
+        Context::Text,
+        || Command::Scroll(Move::PageDown),
+        ["a page down", ""],
+    ),
+];
+
+/// The actions of the whole table that work in a view too; in each of them the program can be left.
+pub fn works_in(context: Context, action: &str) -> bool {
+    let everywhere = ["quit", "suspend"];
+    let in_diff = [
+        "help",
+        "interrupt",
+        "pause",
+        "palette",
+        "line-up",
+        "line-down",
+        "page-up",
+        "page-down",
+        "top",
+        "end",
+    ];
+    match context {
+        Context::Diff => everywhere.contains(&action) || in_diff.contains(&action),
+        Context::Find | Context::Text => everywhere.contains(&action),
+        Context::Anywhere | Context::Outside | Context::Composer => false,
+    }
+}
+
+/// The moves that a view's hints name, two actions at a time.
+pub const MOVES: &[([&str; 2], &str)] = &[
+    (["line-up", "line-down"], "line"),
+    (["page-up", "page-down"], "page"),
+    (["top", "end"], "ends"),
+];
