@@ -97,6 +97,17 @@ impl Loaded {
 
 /// Reads, merges and checks the whole configuration for a repository; tells all problems of all files at once.
 pub fn load(places: &Places, root: &Path, choices: &Choices) -> Result<Loaded, Problems> {
+    load_and(places, root, choices, |_| Vec::new())
+}
+
+/// Does what [`load`] does; where anything is wrong, tells with it what else somebody finds wrong with the settings
+/// that could be read.
+pub fn load_and(
+    places: &Places,
+    root: &Path,
+    choices: &Choices,
+    also: impl Fn(&Settings) -> Vec<Problem>,
+) -> Result<Loaded, Problems> {
     let project = ProjectFiles::load(root)?;
     let mut notices = Vec::new();
     let trust_store = TrustStore::new(places);
@@ -109,7 +120,7 @@ pub fn load(places: &Places, root: &Path, choices: &Choices) -> Result<Loaded, P
         });
         TrustState::Untrusted
     });
-    load_as(places, project, trust, choices).map(|mut loaded| {
+    lay(places, project, trust, choices, also).map(|mut loaded| {
         notices.append(&mut loaded.notices);
         Loaded { notices, ..loaded }
     })
@@ -122,8 +133,19 @@ pub fn load_as(
     trust: TrustState,
     choices: &Choices,
 ) -> Result<Loaded, Problems> {
+    lay(places, project, trust, choices, |_| Vec::new())
+}
+
+fn lay(
+    places: &Places,
+    project: ProjectFiles,
+    trust: TrustState,
+    choices: &Choices,
+    also: impl Fn(&Settings) -> Vec<Problem>,
+) -> Result<Loaded, Problems> {
     let mut layers = Layers::default();
     layers.lay_text(Layer::Default, &shipped::source());
+    layers.lay_themes(&places.global_themes());
     let global = places.global_config();
     match project::load_file(&global) {
         Ok(Some(text)) => layers.lay_text(Layer::Global, &SourceText { file: global, text }),
@@ -176,6 +198,7 @@ pub fn load_as(
         Ok(_) => {}
         Err(found) => problems.extend(found),
     }
+    problems.extend(also(&settings));
     problems.sort();
     problems.dedup();
     Err(Problems(problems))
@@ -202,8 +225,21 @@ impl Layers {
         self.notices.extend(notices);
     }
 
+    /// The user's own themes that are files; what the configuration says of one counts more.
+    fn lay_themes(&mut self, folder: &Path) {
+        let root = Path::new("/");
+        let sources = project::load_folder(root, (folder, "toml"), &mut self.problems);
+        for source in &sources {
+            let settings = self.take(parse::parse_theme(source));
+            self.settings.lay(Layer::Global, settings);
+        }
+    }
+
     fn parse(&mut self, source: &SourceText) -> Vec<parse::Setting> {
-        let parsed = parse::parse_source(source);
+        self.take(parse::parse_source(source))
+    }
+
+    fn take(&mut self, parsed: parse::Parsed) -> Vec<parse::Setting> {
         self.problems.extend(parsed.problems);
         self.settings.broken.extend(parsed.broken);
         parsed.settings

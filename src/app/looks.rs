@@ -2,9 +2,12 @@
 //!
 //! Refuses to draw: `tui` does, with what is made here.
 
+use std::path::Path;
+
 use crate::config::problem::{Place, Problem};
 use crate::config::types::Motion;
-use crate::config::{Loaded, Problems};
+use crate::config::value::Value;
+use crate::config::{self, Choices, Loaded, Places, Problems, Settings};
 use crate::tui::{Clicks, Depth, Keymap, Look, Theme, WishedKeys};
 
 /// How the screen looks and listens, by the user's own configuration.
@@ -24,55 +27,80 @@ impl Looks {
     /// # Errors
     /// Everything that is wrong with it, each with its file and line.
     pub fn of(loaded: &Loaded, depth: Depth) -> Result<Self, Problems> {
-        let mut problems = Vec::new();
-        let themes = themes(loaded, &mut problems);
-        let keymap = keymap(loaded).unwrap_or_else(|found| {
-            problems.extend(found);
-            Keymap::default()
-        });
+        let found = Found::of(&loaded.settings, depth);
+        if !found.problems.is_empty() {
+            return Err(Problems(found.problems));
+        }
         let screen = &loaded.config.screen;
         let clicks = match screen.mouse {
             true => Clicks::Taken,
             false => Clicks::Left,
         };
-        let look = Look::new(keymap, themes, depth).with_clicks(clicks);
-        let theme = look.theme(&screen.theme);
-        if theme.is_none() && screen.theme != "auto" {
-            problems.push(unknown_theme(loaded, &look));
+        let look = found.look.with_clicks(clicks);
+        Ok(Self {
+            theme: look.theme(&screen.theme),
+            look,
+            motion: screen.motion,
+        })
+    }
+}
+
+/// Loads the configuration; where anything is wrong with it, what is wrong with keys and themes is told, too.
+///
+/// # Errors
+/// Everything that is wrong, each with its file and line.
+pub fn load(places: &Places, root: &Path, choices: &Choices) -> Result<Loaded, Problems> {
+    config::load_and(places, root, choices, |settings| {
+        Found::of(settings, Depth::All).problems
+    })
+}
+
+/// What settings say of the screen, as far as it is right, and everything that is not.
+struct Found {
+    look: Look,
+    problems: Vec<Problem>,
+}
+
+impl Found {
+    fn of(settings: &Settings, depth: Depth) -> Self {
+        let mut problems = Vec::new();
+        let themes = themes(settings, &mut problems);
+        let keymap = keymap(settings).unwrap_or_else(|found| {
+            problems.extend(found);
+            Keymap::default()
+        });
+        let look = Look::new(keymap, themes, depth);
+        let wanted = settings.values.get("screen.theme").map(|held| &held.value);
+        if let Some(Value::Text(wanted)) = wanted
+            && wanted != "auto"
+            && look.theme(wanted).is_none()
+            // Whoever mends its colours has it.
+            && !settings.themes().contains_key(wanted)
+        {
+            problems.push(unknown_theme(settings, wanted, &look));
         }
-        match problems.is_empty() {
-            true => Ok(Self {
-                look,
-                theme,
-                motion: screen.motion,
-            }),
-            false => {
-                problems.sort();
-                Err(Problems(problems))
-            }
-        }
+        problems.sort();
+        Self { look, problems }
     }
 }
 
 /// Where a setting stands.
-fn place(loaded: &Loaded, path: &str) -> Place {
-    let held = loaded.settings.values.get(path);
+fn place(settings: &Settings, path: &str) -> Place {
+    let held = settings.values.get(path);
     held.map_or_else(|| Place::Flag(path.to_owned()), |held| held.place.clone())
 }
 
-fn keymap(loaded: &Loaded) -> Result<Keymap, Vec<Problem>> {
-    let wished = loaded.config.keys.iter();
-    let wishes: Vec<WishedKeys> = wished
-        .map(|(action, keys)| WishedKeys {
-            action: action.clone(),
-            keys: keys.clone(),
-        })
+fn keymap(settings: &Settings) -> Result<Keymap, Vec<Problem>> {
+    let wishes: Vec<WishedKeys> = settings
+        .keys()
+        .into_iter()
+        .map(|(action, keys)| WishedKeys { action, keys })
         .collect();
     Keymap::with(&wishes).map_err(|flaws| {
         let problem = |flaw: crate::tui::KeyFlaw| {
             let path = format!("keys.{}", flaw.action);
             Problem {
-                place: place(loaded, &path),
+                place: place(settings, &path),
                 what: format!("`{path}`: {}", flaw.what),
                 text: String::new(),
                 hint: flaw.hint,
@@ -82,9 +110,9 @@ fn keymap(loaded: &Loaded) -> Result<Keymap, Vec<Problem>> {
     })
 }
 
-fn themes(loaded: &Loaded, problems: &mut Vec<Problem>) -> Vec<Theme> {
+fn themes(settings: &Settings, problems: &mut Vec<Problem>) -> Vec<Theme> {
     let mut themes = Vec::new();
-    for (name, fields) in &loaded.config.themes {
+    for (name, fields) in &settings.themes() {
         let texts = fields
             .iter()
             .map(|(field, text)| (field.as_str(), text.as_str()));
@@ -98,7 +126,7 @@ fn themes(loaded: &Loaded, problems: &mut Vec<Problem>) -> Vec<Theme> {
                 };
                 let at = format!("themes.{name}.{}", flaw.field.as_deref().unwrap_or(first));
                 Problem {
-                    place: place(loaded, &at),
+                    place: place(settings, &at),
                     what: format!("`{path}` {}", flaw.what),
                     text: String::new(),
                     hint: flaw.hint,
@@ -109,13 +137,12 @@ fn themes(loaded: &Loaded, problems: &mut Vec<Problem>) -> Vec<Theme> {
     themes
 }
 
-fn unknown_theme(loaded: &Loaded, look: &Look) -> Problem {
+fn unknown_theme(settings: &Settings, wanted: &str, look: &Look) -> Problem {
     let names: Vec<&str> = look.themes().iter().map(Theme::name).collect();
-    let wanted = &loaded.config.screen.theme;
     let near = crate::config::nearest(wanted, &names);
     let near = near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
     Problem {
-        place: place(loaded, "screen.theme"),
+        place: place(settings, "screen.theme"),
         what: format!("`screen.theme` is no theme: {wanted:?}"),
         text: String::new(),
         hint: format!("{near}known: auto, {}", names.join(", ")),
@@ -127,10 +154,14 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::config::{Choices, Places, load};
 
     /// Loads a user's configuration and a project's, and tells what comes of it.
     fn check(global: &str, project: &str) -> String {
+        check_with(&[], global, project)
+    }
+
+    /// The same with files in the user's folder of themes.
+    fn check_with(files: &[(&str, &str)], global: &str, project: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap();
         let write = |file: PathBuf, text: &str| {
@@ -140,7 +171,18 @@ mod tests {
         let places = Places::below(&path);
         write(places.global_config(), global);
         write(path.join("repository/.agent-collab/config.toml"), project);
-        let loaded = load(&places, &path.join("repository"), &Choices::default()).unwrap();
+        for (name, text) in files {
+            write(places.global_themes().join(name), text);
+        }
+        let in_words = |problems: Problems| {
+            let told = problems.to_string();
+            told.replace(&path.display().to_string(), "<scratch>")
+        };
+        let repository = path.join("repository");
+        let loaded = match load(&places, &repository, &Choices::default()) {
+            Ok(loaded) => loaded,
+            Err(problems) => return in_words(problems),
+        };
         let told = match Looks::of(&loaded, Depth::All) {
             Ok(looks) => format!(
                 "{:?} {}",
@@ -192,5 +234,56 @@ mod tests {
         <scratch>/config/agent-collab/config.toml:6:7: `themes.nord` is a theme already
           hint: call it another name and write base = "nord"
         "##);
+    }
+    #[test]
+    fn a_theme_may_be_a_file_of_its_own() {
+        let mine = [(
+            "mine.toml",
+            "base = \"gruvbox\"\ngood = \"#a3be8c\"\nbad = \"red\"\n",
+        )];
+        insta::assert_snapshot!(check_with(&mine, "screen.theme = \"mine\"\n", ""), @r#"Some("mine") go = "g""#);
+        let wrong = [
+            (
+                "mine.toml",
+                "base = \"grubox\"\ngrund = 1\ngood = \"gren\"\n",
+            ),
+            ("empty.toml", "# nothing yet\n"),
+            ("my theme.toml", "base = \"nord\"\n"),
+            ("nord.toml", "bad = \"red\"\n"),
+            ("cut.toml", "bad = \n"),
+        ];
+        insta::assert_snapshot!(check_with(&wrong, "screen.theme = \"mine\"\n", ""), @r##"
+        <scratch>/config/agent-collab/themes/empty.toml: is a theme without a colour
+          hint: write base = "nord", or colours such as good = "#a3be8c"; or move it away
+        <scratch>/config/agent-collab/themes/my theme.toml: has no name for a theme
+          hint: call the file NAME.toml, of letters, digits, `-` and `_`, and not `none`
+        <scratch>/config/agent-collab/themes/cut.toml:1:7: not valid TOML: string values must be quoted, expected literal string
+          | bad =
+          hint: put the value into double quotes
+        <scratch>/config/agent-collab/themes/mine.toml:1:8: `themes.mine.base` is no theme of the program: "grubox"
+          hint: did you mean "gruvbox"? known: terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
+        <scratch>/config/agent-collab/themes/mine.toml:2:1: unknown key `themes.mine.grund`
+          | grund = 1
+          hint: did you mean `themes.mine.ground`?
+        <scratch>/config/agent-collab/themes/mine.toml:3:8: `themes.mine.good` is no colour: "gren"
+          hint: did you mean "green"? write "#rrggbb", a number from 0 to 255, or one of default, black, red, green, yellow, blue, magenta, cyan, gray, darkgray, lightred, lightgreen, lightyellow, lightblue, lightmagenta, lightcyan, white
+        <scratch>/config/agent-collab/themes/nord.toml:1:7: `themes.nord` is a theme already
+          hint: call it another name and write base = "nord"
+        "##);
+    }
+
+    #[test]
+    fn what_is_wrong_with_keys_is_told_with_what_else_is_wrong() {
+        let global =
+            "[workflow]\nmax_iterations = \"many\"\n[keys]\ngoo = \"g\"\nquit = \"none\"\n";
+        insta::assert_snapshot!(check(global, ""), @r#"
+        <scratch>/config/agent-collab/config.toml:2:18: `workflow.max_iterations` must be a whole number from 1 to 100, but is the text "many"
+          | max_iterations = "many"
+          hint: for example `max_iterations = 5`
+        <scratch>/config/agent-collab/config.toml:4:7: `keys.goo`: is no action
+          hint: did you mean "go"? `agent-collab keys` lists them all
+        <scratch>/config/agent-collab/config.toml:5:8: `keys.quit`: needs a key that works while you write
+          hint: such as one with Ctrl, or an F key
+        "#);
     }
 }

@@ -16,8 +16,9 @@ use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::Trust;
+use crate::app::looks;
 use crate::config::types::Config;
-use crate::config::{self, Choices, Loaded, Places};
+use crate::config::{Choices, Loaded, Places};
 use crate::domain::ids::RunId;
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::turn::Role;
@@ -218,7 +219,7 @@ pub async fn find_root(
 /// There is no home directory, or the configuration has problems.
 pub fn load_config(root: &Path, choices: &Choices) -> Result<(Places, Loaded), Refusal> {
     let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
-    let loaded = config::load(&places, root, choices).map_err(|problems| {
+    let loaded = looks::load(&places, root, choices).map_err(|problems| {
         Refusal::error(problems, "`agent-collab config check` lists them again")
     })?;
     Ok((places, loaded))

@@ -5,11 +5,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::app::looks::Looks;
+use crate::app::looks::{Looks, load};
 use crate::app::terminal;
 use crate::config::problem::{list_notices, visible};
 use crate::config::project::PROJECT_DIR;
-use crate::config::{Choices, Loaded, Places, load, show};
+use crate::config::{Choices, Loaded, Places, show};
 use crate::prompts::{PromptSource, Prompts};
 
 /// What is asked of the configuration.
@@ -131,6 +131,7 @@ fn run_path(here: &Here, out: &mut dyn Write) -> io::Result<u8> {
     let mut files = vec![
         ("global", here.places.global_config()),
         ("global prompts", here.places.global_prompts()),
+        ("global themes", here.places.global_themes()),
         ("project", project.join("config.toml")),
         ("project prompts", project.join("prompts")),
     ];
@@ -227,6 +228,7 @@ mod tests {
         exit 0
         global           missing  <scratch>/config/agent-collab/config.toml
         global prompts   missing  <scratch>/config/agent-collab/prompts
+        global themes    missing  <scratch>/config/agent-collab/themes
         project          exists   <scratch>/repository/.agent-collab/config.toml
         project prompts  missing  <scratch>/repository/.agent-collab/prompts
         trust            missing  <scratch>/state/agent-collab/trust.json

@@ -5,10 +5,9 @@
 use std::io::Write;
 
 use super::config::Here;
-use crate::app::looks::Looks;
+use crate::app::looks::{Looks, load};
 use crate::app::start::Refusal;
 use crate::app::terminal;
-use crate::config::load;
 use crate::config::problem::visible;
 
 /// Prints them; returns the exit code.

@@ -95,6 +95,30 @@ impl Settings {
         }
     }
 
+    /// The keys that the user gives actions.
+    pub fn keys(&self) -> BTreeMap<String, Vec<String>> {
+        let keys = |(path, held): (&String, &Held)| match &held.value {
+            Value::Texts(keys) => Some((path.strip_prefix("keys.")?.to_owned(), keys.clone())),
+            _ => None,
+        };
+        self.values.iter().filter_map(keys).collect()
+    }
+
+    /// The user's own themes: their names, with the fields of each.
+    pub fn themes(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+        let mut themes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for (path, held) in &self.values {
+            let field = path
+                .strip_prefix("themes.")
+                .and_then(|rest| rest.split_once('.'));
+            if let (Some((name, field)), Value::Text(text)) = (field, &held.value) {
+                let theme = themes.entry(name.to_owned()).or_default();
+                theme.insert(field.to_owned(), text.clone());
+            }
+        }
+        themes
+    }
+
     /// Lays a project's settings over what is in force as far as its trust allows; tells what was left out.
     pub fn lay_project(&mut self, trust: TrustState, settings: Vec<Setting>) -> Vec<Notice> {
         let (own, settings): (Vec<Setting>, Vec<Setting>) = settings

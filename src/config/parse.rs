@@ -69,6 +69,39 @@ pub struct Parsed {
 
 /// Reads a file's text.
 pub fn parse_source(source: &SourceText) -> Parsed {
+    parse_below(source, Vec::new())
+}
+
+/// Reads a theme's own file, whose name is the theme's and whose keys are those of `[themes.NAME]`.
+pub fn parse_theme(source: &SourceText) -> Parsed {
+    let problem = |what: &str, hint: &str| Parsed {
+        problems: vec![Problem {
+            place: Place::File(source.file.clone()),
+            what: what.to_owned(),
+            text: String::new(),
+            hint: hint.to_owned(),
+        }],
+        ..Parsed::default()
+    };
+    let name = source.file.file_stem().and_then(|name| name.to_str());
+    let Some(name) = name.filter(|name| is_plain_name(name)) else {
+        return problem(
+            "has no name for a theme",
+            "call the file NAME.toml, of letters, digits, `-` and `_`, and not `none`",
+        );
+    };
+    let parsed = parse_below(source, vec!["themes".to_owned(), name.to_owned()]);
+    match parsed.settings.is_empty() && parsed.problems.is_empty() {
+        true => problem(
+            "is a theme without a colour",
+            "write base = \"nord\", or colours such as good = \"#a3be8c\"; or move it away",
+        ),
+        false => parsed,
+    }
+}
+
+/// Reads a text whose keys stand below a path.
+fn parse_below(source: &SourceText, mut path: Vec<String>) -> Parsed {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let mut walk = Walk {
         file: &source.file,
@@ -81,7 +114,7 @@ pub fn parse_source(source: &SourceText) -> Parsed {
     // What recovery made of a broken line is not worth judging.
     let syntax = std::mem::take(&mut walk.parsed.problems);
     let broken_lines: Vec<usize> = syntax.iter().map(line_of).collect();
-    walk.table(&mut Vec::new(), table.get_ref());
+    walk.table(&mut path, table.get_ref());
     let mut parsed = walk.parsed;
     parsed
         .problems

@@ -55,6 +55,11 @@ impl Places {
         self.config_dir.join("prompts")
     }
 
+    /// The user's own themes, a file each.
+    pub fn global_themes(&self) -> PathBuf {
+        self.config_dir.join("themes")
+    }
+
     /// What the user approved, a file a repository.
     pub fn approvals_dir(&self) -> PathBuf {
         self.state_dir.join("approvals")

@@ -87,7 +87,16 @@ impl ProjectFiles {
 
 /// Reads a folder's Markdown files in the order of their names; `folder` is relative to `root`, and shown.
 pub fn load_markdown(root: &Path, folder: &Path, problems: &mut Vec<Problem>) -> Vec<SourceText> {
-    let names = list_markdown(&root.join(folder)).unwrap_or_else(|error| {
+    load_folder(root, (folder, "md"), problems)
+}
+
+/// Reads a folder's files that end so, in the order of their names; `folder` is relative to `root`, and shown.
+pub fn load_folder(
+    root: &Path,
+    (folder, ending): (&Path, &str),
+    problems: &mut Vec<Problem>,
+) -> Vec<SourceText> {
+    let names = list(&root.join(folder), ending).unwrap_or_else(|error| {
         problems.push(unreadable(folder, &error));
         Vec::new()
     });
@@ -95,8 +104,8 @@ pub fn load_markdown(root: &Path, folder: &Path, problems: &mut Vec<Problem>) ->
     names.iter().filter_map(load).collect()
 }
 
-/// Lists a folder's Markdown files by name; a folder that is not there has none.
-fn list_markdown(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Lists a folder's files that end so, by name; a folder that is not there has none.
+fn list(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -105,7 +114,10 @@ fn list_markdown(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for entry in entries {
         let name = PathBuf::from(entry?.file_name());
-        if name.extension().is_some_and(|extension| extension == "md") {
+        if name
+            .extension()
+            .is_some_and(|extension| extension == ending)
+        {
             names.push(name);
         }
     }

@@ -39,8 +39,8 @@ pub fn resolve(settings: &Settings, home: &Path) -> Result<Config, Vec<Problem>>
         agents: reader.agents(),
         discuss: reader.discuss(),
         screen: reader.screen(),
-        keys: reader.keys(),
-        themes: reader.themes(),
+        keys: settings.keys(),
+        themes: settings.themes(),
         log: reader.log(),
     };
     let adapters = reader.names("adapters.");
@@ -152,28 +152,6 @@ impl<'a> Reader<'a> {
                 _ => NotifyBy::Bell,
             },
         }
-    }
-
-    fn keys(&self) -> BTreeMap<String, Vec<String>> {
-        let keys = |(path, held): (&String, &Held)| match &held.value {
-            Value::Texts(keys) => Some((path.strip_prefix("keys.")?.to_owned(), keys.clone())),
-            _ => None,
-        };
-        self.settings.values.iter().filter_map(keys).collect()
-    }
-
-    fn themes(&self) -> BTreeMap<String, BTreeMap<String, String>> {
-        let mut themes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-        for (path, held) in &self.settings.values {
-            let field = path
-                .strip_prefix("themes.")
-                .and_then(|rest| rest.split_once('.'));
-            if let (Some((name, field)), Value::Text(text)) = (field, &held.value) {
-                let theme = themes.entry(name.to_owned()).or_default();
-                theme.insert(field.to_owned(), text.clone());
-            }
-        }
-        themes
     }
 
     fn log(&mut self) -> Log {
