@@ -73,7 +73,12 @@ impl Answers {
                 (None, _) => None,
             }
         })?;
-        let used = self.used.entry(kind.name().to_owned()).or_default();
+        // What children ask uses up nothing of what the roles may be answered.
+        let counted = match kind {
+            QuestionKind::Child { .. } => "question of a child",
+            _ => kind.name(),
+        };
+        let used = self.used.entry(counted.to_owned()).or_default();
         *used += 1;
         // What starts a turn again, or asks the same again, must come to an end by itself.
         let repeats = matches!(
@@ -99,6 +104,12 @@ impl Answers {
             (false, false) => ANSWERS,
         };
         (*used <= bound).then_some(answer)
+    }
+
+    /// As [`Answers::answer`]; where no flag answers the agent of a child it decides itself, as nobody is there.
+    pub fn answer_or_default(&mut self, kind: &QuestionKind) -> Option<Answer> {
+        let default = matches!(kind, QuestionKind::Child { .. }).then_some(Answer::Dismiss);
+        self.answer(kind).or(default)
     }
 
     /// Tells whether a question that no flag answers is waited out: a usage limit ends by itself.

@@ -197,8 +197,8 @@ async fn drive(
         if let Some(outcome) = engine.outcome() {
             return Ok(End::Over(outcome.clone()));
         }
-        if let Some(question) = engine.state().awaiting.clone() {
-            match answers.answer(&question.kind) {
+        if let Some(question) = engine.state().question().cloned() {
+            match answers.answer_or_default(&question.kind) {
                 Some(answer) => engine.feed(Event::Answered {
                     id: question.id,
                     answer,

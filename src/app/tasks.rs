@@ -12,6 +12,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::domain::event::{Event, News};
 use crate::domain::ids::SessionId;
+use crate::domain::question::Answer;
 use crate::domain::task::{TaskResult, Waits};
 use crate::engine::{Caller, Engine, EngineError, TaskAsk};
 use crate::process::{become_subreaper, end_everything};
@@ -136,6 +137,11 @@ async fn drive(
             }
         }
         engine.take_deltas();
+        // Nobody is there: the agent decides itself.
+        while let Some(id) = engine.state().asked.first().map(|question| question.id) {
+            let answer = Answer::Dismiss;
+            engine.feed(Event::Answered { id, answer })?;
+        }
         if let Ok(result) = result.try_recv() {
             return Ok(result);
         }

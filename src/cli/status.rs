@@ -132,7 +132,7 @@ pub(super) fn in_words(state: &State, work: Work) -> String {
             clean(&remark.text)
         ));
     }
-    if let Some(question) = &state.awaiting {
+    for question in state.awaiting.iter().chain(&state.asked) {
         lines.push(format!("waits      {}", clean(&question.kind.in_words())));
     }
     if let Some(plan) = &state.plan {

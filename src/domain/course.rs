@@ -274,7 +274,7 @@ impl Course {
     }
 
     fn note_wait(&mut self, state: &State, at: At) {
-        let what = match (&state.awaiting, state.approvals.first()) {
+        let what = match (state.question(), state.approvals.first()) {
             (_, Some(approval)) => Some(approval.permission.as_str()),
             (Some(question), None) => Some(question.kind.name()),
             (None, None) => None,

@@ -331,6 +331,9 @@ pub enum Event {
         request: RequestId,
         /// The questions with their offered answers.
         questions: Vec<(String, Vec<String>)>,
+        /// Whose child asks, in names, where it is one: `planner ▸ explore#2`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        child: Option<String>,
     },
     /// The CLI no longer waits for that answer.
     #[serde(rename = "agent.asked.withdrawn")]

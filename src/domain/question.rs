@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::execution::Stage;
-use super::ids::{At, RequestId, Sha256};
+use super::ids::{At, RequestId, Sha256, TurnId};
 use super::phase::Gate;
 use super::turn::{Purpose, TurnOrder};
 use crate::permission::Action;
@@ -69,6 +69,17 @@ pub enum QuestionKind {
         questions: Vec<(String, Vec<String>)>,
         /// What its turn is or was for.
         purpose: Purpose,
+    },
+    /// The agent of a child session asks something; nothing else waits for the answer.
+    Child {
+        /// The request at its CLI.
+        request: RequestId,
+        /// The turn in which its task is done; with its end the question goes.
+        turn: TurnId,
+        /// Whose child it is, in names: `planner ▸ explore#2`.
+        path: String,
+        /// The questions with their offered answers.
+        questions: Vec<(String, Vec<String>)>,
     },
     /// A turn failed and trying again by ourselves did not help.
     AdapterFailed {
@@ -420,7 +431,7 @@ impl QuestionKind {
             Self::StalePlan { .. } => "stale_plan",
             Self::Execute { .. } => "execute",
             Self::NoDocument { .. } => "no_document",
-            Self::Agent { .. } => "question",
+            Self::Agent { .. } | Self::Child { .. } => "question",
             Self::AdapterFailed { .. } => "adapter_failed",
             Self::UsageLimit { .. } => "usage_limit",
             Self::Conflict { .. } => "conflict",
@@ -435,6 +446,23 @@ impl QuestionKind {
         }
     }
 
+    /// The request of a CLI that waits for the answer, where one does.
+    pub fn request(&self) -> Option<&RequestId> {
+        match self {
+            Self::Agent { request, .. } => request.as_ref(),
+            Self::Child { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+
+    /// What an agent asks, with the answers that it offers; nothing where no agent does.
+    pub fn asked(&self) -> &[(String, Vec<String>)] {
+        match self {
+            Self::Agent { questions, .. } | Self::Child { questions, .. } => questions,
+            _ => &[],
+        }
+    }
+
     /// The words that choose an answer, in the order in which they are offered.
     pub fn choices(&self) -> &'static [&'static str] {
         let name = self.name();
@@ -446,8 +474,9 @@ impl QuestionKind {
 
     /// Tells whether an answer fits this question.
     pub fn accepts(&self, answer: &Answer) -> bool {
+        let is_childs = matches!(self, Self::Child { .. });
         if matches!(answer, Answer::CancelRun) {
-            return true;
+            return !is_childs;
         }
         match self {
             Self::Gate { .. } => false,
@@ -472,7 +501,9 @@ impl QuestionKind {
             Self::NoDocument { .. } | Self::CannotExecute { .. } => {
                 matches!(answer, Answer::Retry | Answer::Stop)
             }
-            Self::Agent { .. } => matches!(answer, Answer::Texts { .. } | Answer::Dismiss),
+            Self::Agent { .. } | Self::Child { .. } => {
+                matches!(answer, Answer::Texts { .. } | Answer::Dismiss)
+            }
             Self::AdapterFailed { other, .. } => match answer {
                 Answer::Retry | Answer::NewSession | Answer::Stop => true,
                 Answer::SwitchAdapter => other.is_some(),
@@ -512,13 +543,15 @@ impl QuestionKind {
     pub fn read_answer(&self, word: &str) -> Option<Answer> {
         let answer = match (self, word) {
             (_, "cancel") => Answer::CancelRun,
-            (Self::Agent { .. }, "dismiss") => Answer::Dismiss,
-            (Self::Agent { questions, .. }, text) => Answer::Texts {
-                answers: questions
-                    .iter()
-                    .map(|(q, _)| (q.clone(), text.to_owned()))
-                    .collect(),
-            },
+            (Self::Agent { .. } | Self::Child { .. }, "dismiss") => Answer::Dismiss,
+            (Self::Agent { questions, .. } | Self::Child { questions, .. }, text) => {
+                Answer::Texts {
+                    answers: questions
+                        .iter()
+                        .map(|(q, _)| (q.clone(), text.to_owned()))
+                        .collect(),
+                }
+            }
             (_, "pass") => Answer::ForcePass,
             (_, "edit") => Answer::EditByHand,
             (_, "review") => Answer::ReviewAgain,
@@ -588,6 +621,12 @@ impl QuestionKind {
             Self::Agent { questions, .. } => {
                 let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
                 format!("the agent asks: {}", texts.join(" / "))
+            }
+            Self::Child {
+                path, questions, ..
+            } => {
+                let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+                format!("{path} asks: {}", texts.join(" / "))
             }
             Self::AdapterFailed { kind, message, .. } => {
                 format!("the turn failed ({kind}): {message}")

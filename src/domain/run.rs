@@ -4,6 +4,7 @@
 //! so a run is a fold of its log.
 
 mod approving;
+mod asking;
 mod children;
 mod control;
 mod executing;
@@ -110,6 +111,9 @@ pub struct State {
     pub busy: Option<Busy>,
     /// The question that waits for the user.
     pub awaiting: Option<Question>,
+    /// What agents wait for at their CLIs beside it: a second question of the turn at work, and those of children.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<Question>,
     /// Calls of agents that wait for a decision.
     pub approvals: Vec<Approval>,
     /// The child sessions, in the order in which they were made.
@@ -325,6 +329,7 @@ impl Run {
                 running: None,
                 busy: None,
                 awaiting: None,
+                asked: Vec::new(),
                 approvals: Vec::new(),
                 children: Vec::new(),
                 unanswered: Vec::new(),
@@ -437,10 +442,9 @@ impl Run {
                 turn,
                 request,
                 questions,
-            } => control::on_agent_asked(state, turn, request, questions),
-            Event::AgentQuestionWithdrawn { request } => {
-                control::on_question_withdrawn(state, request)
-            }
+                child,
+            } => asking::on_asked(state, turn, (request, questions), child.as_deref()),
+            Event::AgentQuestionWithdrawn { request } => asking::on_withdrawn(state, request),
             Event::ApprovalAsked(approval) => control::on_approval_asked(state, approval),
             Event::ApprovalAnswered {
                 request,
@@ -535,6 +539,13 @@ impl State {
             Role::Planner => Some(&mut self.planner),
             Role::Reviewer => self.reviewer.as_mut(),
         }
+    }
+
+    /// The question that comes first: an agent that waits at its CLI before the workflow, who asked first before who
+    /// asked later.
+    pub fn question(&self) -> Option<&Question> {
+        let all = self.awaiting.iter().chain(&self.asked);
+        all.min_by_key(|question| (question.kind.request().is_none(), question.id))
     }
 
     /// Tells whether nothing will happen in this run any more by itself.

@@ -11,6 +11,7 @@ mod prompt;
 mod removing;
 mod reports;
 mod start;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,6 +28,7 @@ use crate::store::{StoreError, Tampered};
 
 use super::live::{Ask, Told};
 use super::setup::Setup;
+use super::tools::passed;
 use super::{Engine, EngineError, INBOX, Mailbox, failed, news};
 use controller::Controller;
 
@@ -37,6 +39,7 @@ pub use start::{Caller, TaskAsk, TaskRefused};
 pub(super) struct Children {
     controller: Controller,
     at_work: BTreeMap<SessionId, AtTask>,
+    waits: waiting::Waits,
     said: Mailbox<(SessionId, Said)>,
 }
 
@@ -62,6 +65,8 @@ pub enum Said {
     Began,
     /// Its conversation told something.
     Told(Told),
+    /// What it asked the user was not answered in time.
+    Unanswered(RequestId),
     /// It is over, nothing of it is left, and the program's own files were compared.
     Ended {
         /// How.
@@ -84,16 +89,19 @@ impl Children {
                 setup.config.adapters.keys(),
             ),
             at_work: BTreeMap::new(),
+            waits: waiting::Waits::default(),
             said: mpsc::channel(INBOX),
         }
     }
 
     /// Waits for what a child's work tells next. Cancel safe.
     pub(super) async fn next(&mut self) -> (SessionId, Said) {
-        match self.said.1.recv().await {
-            Some(said) => said,
-            None => std::future::pending().await,
-        }
+        let request = tokio::select! {
+            biased;
+            Some(said) = self.said.1.recv() => return said,
+            request = passed(self.waits.due()) => request,
+        };
+        self.on_due(request)
     }
 
     /// The child that a request is of, and the request as its CLI named it.
@@ -120,6 +128,7 @@ impl Engine {
         match said {
             Said::Began => self.feed(Event::TaskBegan { session }),
             Said::Told(told) => self.on_child_told(session, told),
+            Said::Unanswered(request) => self.on_child_unanswered(request),
             Said::Ended {
                 end,
                 took,
@@ -167,10 +176,8 @@ impl Engine {
             asked @ (AdapterEvent::Asked { .. } | AdapterEvent::Weighed { .. }) => {
                 self.on_child_asked(&session, asked)
             }
-            AdapterEvent::Questioned { request, .. } => {
-                // A child has nobody to talk to: its prompt says so.
-                self.order_child(&session, Order::AnswerQuestions(request, None));
-                Ok(())
+            AdapterEvent::Questioned { request, questions } => {
+                self.on_child_questioned(&session, &request, &questions)
             }
             AdapterEvent::RequestWithdrawn { request } => {
                 self.on_withdrawn(request_of(&session, &request))

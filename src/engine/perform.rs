@@ -309,7 +309,7 @@ impl Engine {
             ),
             _ => None,
         };
-        self.order(Order::AnswerQuestions(request.clone(), answers));
+        self.answer_questions(request, answers);
     }
 
     /// Passes an order to the conversation that is at work.

@@ -199,6 +199,21 @@ impl Engine {
         else {
             return Ok(());
         };
+        let questions = self.note_questions(&request, questions);
+        self.feed(Event::AgentAsked {
+            turn,
+            request,
+            questions,
+            child: None,
+        })
+    }
+
+    /// Cleans questions for the user and remembers under their request how the agent worded them.
+    pub(super) fn note_questions(
+        &mut self,
+        request: &RequestId,
+        questions: &[AgentQuestion],
+    ) -> Vec<(String, Vec<String>)> {
         let shown: Vec<(String, Vec<String>)> = questions
             .iter()
             .map(|q| {
@@ -214,11 +229,7 @@ impl Engine {
             .map(|((shown, _), q)| (shown.clone(), q.text.clone()))
             .collect();
         self.questions.insert(request.clone(), raw);
-        self.feed(Event::AgentAsked {
-            turn,
-            request,
-            questions: shown,
-        })
+        shown
     }
 
     /// Compares the program's own files off the loop; the turn's end follows with what was found.

@@ -33,7 +33,7 @@ use super::live::{Ask, TurnAsk};
 use super::{Caller, Engine, EngineError, Inward, news};
 use door::{Calling, Knock};
 use waiting::Open;
-pub(super) use waiting::Tools;
+pub(super) use waiting::{Tools, passed};
 
 /// How long a CLI must wait for the answer to a call; what takes longer is answered before.
 const CLI_WAITS: Duration = Duration::from_secs(60 * 60);

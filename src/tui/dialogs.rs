@@ -75,7 +75,7 @@ pub fn waiting(state: &State, known: &Known<'_>) -> Option<Sheet> {
     if let Some(approval) = state.approvals.first() {
         return Some(approval::sheet(approval, state, known.exact));
     }
-    if let Some(question) = &state.awaiting {
+    if let Some(question) = state.question() {
         return Some(for_question(question, state, known));
     }
     let is_idle = state.running.is_none() && state.busy.is_none();
@@ -93,7 +93,15 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         QuestionKind::NoDocument { purpose, reason } => no_document::sheet(id, purpose, reason),
         QuestionKind::Agent {
             questions, purpose, ..
-        } => question::sheet(id, questions, purpose, known),
+        } => question::sheet(
+            id,
+            questions,
+            &format!("the {}", purpose.role().name()),
+            known,
+        ),
+        QuestionKind::Child {
+            path, questions, ..
+        } => question::sheet(id, questions, path, known),
         QuestionKind::AdapterFailed {
             purpose,
             kind,

@@ -275,6 +275,6 @@ pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<
 }
 
 fn asked(state: Option<&State>) -> Option<&QuestionKind> {
-    let question = state?.awaiting.as_ref()?;
+    let question = state?.question()?;
     Some(&question.kind)
 }

@@ -349,7 +349,7 @@ fn who_works(
     if let Some(word) = seen_from_outside(screen, state) {
         return (word.to_owned(), theme::QUIET);
     }
-    if !state.approvals.is_empty() || state.awaiting.is_some() {
+    if !state.approvals.is_empty() || state.question().is_some() {
         return ("waits for you".to_owned(), theme::NEEDS_YOU);
     }
     if let Some(running) = &state.running {
@@ -391,7 +391,7 @@ fn who_works(
 /// What a screen that only looks says of a run at which no agent works.
 fn seen_from_outside(screen: &Screen, state: &State) -> Option<&'static str> {
     let read_only = screen.settings.read_only.as_ref()?;
-    let waits = !state.approvals.is_empty() || state.awaiting.is_some();
+    let waits = !state.approvals.is_empty() || state.question().is_some();
     match read_only.elsewhere {
         Elsewhere::Works if waits => Some("waits for its user"),
         Elsewhere::Works if state.phase == Phase::RefineGoal && state.running.is_none() => {

@@ -243,7 +243,7 @@ impl Screen {
     }
 
     fn answer(&mut self, state: Option<&State>, word: &str) -> Vec<Action> {
-        let Some(question) = state.and_then(|state| state.awaiting.as_ref()) else {
+        let Some(question) = state.and_then(State::question) else {
             return self.refuse("no question is open");
         };
         if matches!(question.kind, QuestionKind::Gate { .. }) && word == "go" {
@@ -316,7 +316,7 @@ impl Screen {
     /// The plan that was reviewed and the one that lies there, where that is asked about.
     fn stale(&self, state: Option<&State>) -> Option<Pair> {
         let state = state.filter(|state| state.approvals.is_empty() && self.own.is_none())?;
-        match &state.awaiting.as_ref()?.kind {
+        match &state.question()?.kind {
             QuestionKind::StalePlan { reviewed, .. } => {
                 dialogs::stale_plan::pair(reviewed, &self.documents)
             }
@@ -427,13 +427,10 @@ impl Screen {
 
     /// Answers the question at hand of several; the last answer sends them all.
     fn pick(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
-        let Some(question) = state.and_then(|state| state.awaiting.as_ref()) else {
+        let Some(question) = state.and_then(State::question) else {
             return Vec::new();
         };
-        let QuestionKind::Agent { questions, .. } = &question.kind else {
-            return Vec::new();
-        };
-        let open = dialogs::open_questions(questions, &self.known());
+        let open = dialogs::open_questions(question.kind.asked(), &self.known());
         let (Some((asked, _)), n_open) = (open.first(), open.len()) else {
             return Vec::new();
         };
@@ -490,7 +487,7 @@ impl Screen {
 
 /// Tells whether the dialog that waits is about two texts.
 fn is_about_versions(state: &State) -> bool {
-    let kind = state.awaiting.as_ref().map(|question| &question.kind);
+    let kind = state.question().map(|question| &question.kind);
     state.approvals.is_empty()
         && matches!(
             kind,

@@ -58,10 +58,10 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
     if let Some(target) = about_call(state, draft) {
         return target;
     }
-    if let Some(question) = &state.awaiting {
+    if let Some(question) = state.question() {
         let id = question.id;
         match &question.kind {
-            QuestionKind::Agent { questions, .. } => {
+            QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
                 if let Some((text, _)) = open_questions(questions, known).first() {
                     return Target::Reply(id, text.clone());
                 }

@@ -297,7 +297,7 @@ impl User {
                 }
                 _ => plain(Answer::Execute),
             },
-            QuestionKind::Agent { questions, .. } => {
+            QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
                 let text = self.scenario.reply.to_owned();
                 let answers = questions
                     .iter()

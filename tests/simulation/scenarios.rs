@@ -135,7 +135,8 @@ impl Scenario {
             | QuestionKind::ManualEdit
             | QuestionKind::UsageLimit { .. }
             | QuestionKind::Execute { .. }
-            | QuestionKind::Agent { .. } => return None,
+            | QuestionKind::Agent { .. }
+            | QuestionKind::Child { .. } => return None,
         })
     }
 }

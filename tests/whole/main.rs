@@ -19,6 +19,7 @@ mod agents;
 mod answers;
 mod branches;
 mod changes;
+mod child_questions;
 mod commands;
 mod commits;
 mod demo;

@@ -2,7 +2,7 @@
 //!
 //! Refuses to know roles' turns: a child changes nothing in the workflow, and the workflow waits for none.
 
-use super::State;
+use super::{State, asking};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::News;
 use crate::domain::ids::{At, SessionId, TurnId};
@@ -81,6 +81,7 @@ pub(super) fn on_ended(state: &mut State, result: &TaskResult) -> Vec<Effect> {
         false => Report::Due,
     };
     let turn = child.order.turn.clone();
+    asking::drop_of_child(state, &turn);
     let approvals: Vec<_> = state
         .approvals
         .extract_if(.., |approval| approval.turn == turn)

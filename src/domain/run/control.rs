@@ -1,12 +1,12 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
 use super::{
-    Busy, Counts, State, approving, children, executing, flow, holding, limits, recovering,
+    Busy, Counts, State, approving, asking, children, executing, flow, holding, limits, recovering,
     reviewing, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
-use crate::domain::ids::{At, RequestId, TurnId};
+use crate::domain::ids::{At, RequestId};
 use crate::domain::phase::{Cause, Gate, Mode, Phase};
 use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::turn::{Again, Purpose, TurnOrder};
@@ -78,6 +78,7 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
     }
     state.awaiting = None;
+    asking::take_of_turn(state);
     state.busy = None;
     state.remarks = None;
     if let Some(execution) = &mut state.execution {
@@ -117,49 +118,6 @@ pub(super) fn on_left(state: &mut State) -> Vec<Effect> {
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
     }
     effects
-}
-
-pub(super) fn on_agent_asked(
-    state: &mut State,
-    turn: &TurnId,
-    request: &RequestId,
-    questions: &[(String, Vec<String>)],
-) -> Vec<Effect> {
-    let Some(running) = state
-        .running
-        .as_ref()
-        .filter(|running| running.order.turn == *turn)
-    else {
-        return Vec::new();
-    };
-    let sums_up = running.order.purpose == Purpose::Summary;
-    if running.result == Counts::No || sums_up || state.awaiting.is_some() {
-        return vec![Effect::AnswerAgent {
-            request: request.clone(),
-            answer: Answer::Dismiss,
-        }];
-    }
-    let purpose = running.order.purpose.clone();
-    let (request, questions) = (Some(request.clone()), questions.to_vec());
-    flow::ask(
-        state,
-        QuestionKind::Agent {
-            request,
-            questions,
-            purpose,
-        },
-    )
-}
-
-pub(super) fn on_question_withdrawn(state: &mut State, withdrawn: &RequestId) -> Vec<Effect> {
-    state.awaiting.take_if(|question| match &question.kind {
-        QuestionKind::Agent { request, .. } => request.as_ref() == Some(withdrawn),
-        _ => false,
-    });
-    state
-        .approvals
-        .retain(|approval| approval.request != *withdrawn);
-    Vec::new()
 }
 
 pub(super) fn on_approval_asked(state: &mut State, approval: &Approval) -> Vec<Effect> {
@@ -212,8 +170,7 @@ pub(super) fn on_tampered(state: &mut State, files: &[(String, String)]) -> Vec<
 }
 
 pub(super) fn on_answered(state: &mut State, at: At, id: u32, answer: &Answer) -> Vec<Effect> {
-    let fits = |question: &mut Question| question.id == id && question.kind.accepts(answer);
-    let Some(question) = state.awaiting.take_if(fits) else {
+    let Some(question) = asking::take(state, id, answer) else {
         return Vec::new();
     };
     match answer {
@@ -238,7 +195,8 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
         QuestionKind::Agent {
             request: Some(request),
             ..
-        } => {
+        }
+        | QuestionKind::Child { request, .. } => {
             vec![Effect::AnswerAgent {
                 request,
                 answer: answer.clone(),

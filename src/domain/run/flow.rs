@@ -1,8 +1,8 @@
 //! How turns start and end, whatever they are for.
 
 use super::{
-    Busy, Counts, ResultForAgent, Running, State, Unanswered, approving, children, executing,
-    limits, replanning,
+    Busy, Counts, ResultForAgent, Running, State, Unanswered, approving, asking, children,
+    executing, limits, replanning,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
@@ -91,13 +91,22 @@ pub(super) fn run_turn(state: &mut State, at: At, order: TurnOrder) -> Vec<Effec
 
 /// Puts a question to the user; nothing starts until it is answered.
 pub(super) fn ask(state: &mut State, kind: QuestionKind) -> Vec<Effect> {
-    let question = Question {
-        id: state.next_question,
-        kind,
-    };
-    state.next_question += 1;
+    let question = number(state, kind);
     state.awaiting = Some(question.clone());
     vec![Effect::Ask(question)]
+}
+
+/// Puts a question to the user that holds nothing up but the agent that asks it.
+pub(super) fn ask_beside(state: &mut State, kind: QuestionKind) -> Vec<Effect> {
+    let question = number(state, kind);
+    state.asked.push(question.clone());
+    vec![Effect::Ask(question)]
+}
+
+fn number(state: &mut State, kind: QuestionKind) -> Question {
+    let id = state.next_question;
+    state.next_question += 1;
+    Question { id, kind }
 }
 
 /// Tells whether nothing runs, nothing waits and the program itself is at rest.
@@ -136,6 +145,7 @@ pub(super) fn on_turn_ended(
         return Vec::new();
     };
     let role = running.order.purpose.role();
+    let asked = asking::take_of_turn(state);
     let mut effects = expire(state, role, Expiry::TurnEnded);
     if let Some(session) = state.session(role) {
         effects.extend(children::stop_awaited(state, &session.id));
@@ -144,7 +154,6 @@ pub(super) fn on_turn_ended(
         effects.extend(replanning::go_on(state, at));
         return effects;
     }
-    let asked = take_asked_by_cli(state);
     effects.extend(match (result, asked) {
         // Its agent was told to end the turn without the answer.
         (
@@ -217,24 +226,6 @@ fn go_on_after(state: &mut State, at: At, running: Running, result: &TurnResult)
         ),
         TurnResult::Failed { .. } => on_failed(state, at, running.order, result),
     }
-}
-
-/// Takes the question that came from the turn's CLI and goes with the turn, in words.
-fn take_asked_by_cli(state: &mut State) -> Option<String> {
-    let asked = state.awaiting.take_if(|question| {
-        matches!(
-            &question.kind,
-            QuestionKind::Agent {
-                request: Some(_),
-                ..
-            }
-        )
-    })?;
-    let QuestionKind::Agent { questions, .. } = asked.kind else {
-        return None;
-    };
-    let texts: Vec<String> = questions.into_iter().map(|(text, _)| text).collect();
-    Some(texts.join("\n"))
 }
 
 pub(super) fn on_result_came(state: &mut State, role: Role, text: &str) -> Vec<Effect> {

@@ -44,11 +44,13 @@ fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     let draft = state.draft.take();
     let (running, busy) = (state.running.take(), state.busy.take());
     let awaiting = state.awaiting.take();
+    // Those of children go with their tasks.
+    let asked = std::mem::take(&mut state.asked);
     effects.extend(match (running, awaiting, busy) {
         // A stopped run's turn no longer counts.
         (Some(running), ..) if running.result == Counts::No => replanning::go_on(state, at),
         (Some(running), question, _) => {
-            note_unanswered(state, role, question);
+            note_unanswered(state, role, question.into_iter().chain(asked));
             on_turn_cut_off(state, at, running.order, draft)
         }
         // The turn was through: its document is taken in as if the program had not ended.
@@ -74,12 +76,14 @@ fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     effects
 }
 
-/// A question of the running turn's CLI went with it; the agent is told so.
-fn note_unanswered(state: &mut State, role: Role, question: Option<Question>) {
-    if let Some(QuestionKind::Agent { questions, .. }) = question.map(|question| question.kind) {
-        let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
-        let what = format!("question: {}", texts.join(" / "));
-        state.unanswered.push(Unanswered { role, what });
+/// Questions of the running turn's CLI went with it; the agent is told so.
+fn note_unanswered(state: &mut State, role: Role, open: impl Iterator<Item = Question>) {
+    for question in open {
+        if let QuestionKind::Agent { questions, .. } = question.kind {
+            let texts: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
+            let what = format!("question: {}", texts.join(" / "));
+            state.unanswered.push(Unanswered { role, what });
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::permission::{Action, Keeping};
 
 const AT: At = At(1_000);
 
-fn created(gate: Gate, reviewer: bool, settings: Settings) -> Created {
+pub(super) fn created(gate: Gate, reviewer: bool, settings: Settings) -> Created {
     Created {
         schema: SCHEMA,
         run: RunId::new("run_1"),
@@ -36,7 +36,7 @@ fn created(gate: Gate, reviewer: bool, settings: Settings) -> Created {
     }
 }
 
-fn settings(max_iterations: u32) -> Settings {
+pub(super) fn settings(max_iterations: u32) -> Settings {
     Settings {
         max_iterations,
         stall_limit: 2,

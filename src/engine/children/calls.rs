@@ -2,6 +2,7 @@
 //!
 //! What waits for a person waits in the one queue, with the child's path. Refuses to decide by itself.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{AtTask, request_of};
@@ -70,6 +71,7 @@ impl Engine {
                 let Asking { call, changes, .. } = asking;
                 let seat = Seat::Child(session.clone());
                 let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
+                self.wait_for_user(&request);
                 self.hold(request, waiting);
                 Ok(())
             }
@@ -112,6 +114,21 @@ impl Engine {
                 self.order_child(&session, Order::Answer(own, answer));
             }
             None => self.order(Order::Answer(request, answer)),
+        }
+    }
+
+    /// Answers questions: a child's where they are one's, else those of the turn at work.
+    pub(in crate::engine) fn answer_questions(
+        &mut self,
+        request: &RequestId,
+        answers: Option<BTreeMap<String, String>>,
+    ) {
+        match self.children.whose(request) {
+            Some((at_task, own)) => {
+                let session = at_task.order.session.clone();
+                self.order_child(&session, Order::AnswerQuestions(own, answers));
+            }
+            None => self.order(Order::AnswerQuestions(request.clone(), answers)),
         }
     }
 

@@ -11,8 +11,8 @@ You are the agent `{agent}`. {description}
 
 You work alone on one task in the repository that is your working directory. You know nothing of the conversation of \
 whoever gave it to you, and whoever gave it sees nothing of yours but your last message: say in it all that matters, \
-with paths and line numbers, and what you could not find out. Nobody answers questions; where something is open, decide \
-what is most likely and say so. You may not change any file. Do not start other agents.";
+with paths and line numbers, and what you could not find out. Whoever gave it answers no questions; where something is \
+open, decide what is most likely and say so. You may not change any file. Do not start other agents.";
 
 /// The first line of a child's prompt, by which it can be told.
 pub(super) fn header(order: &TaskOrder) -> String {

@@ -112,7 +112,8 @@ impl Tools {
     }
 }
 
-async fn passed(due: Option<(Instant, RequestId)>) -> RequestId {
+/// Waits until the instant, and tells whose it was. Cancel safe.
+pub(in crate::engine) async fn passed(due: Option<(Instant, RequestId)>) -> RequestId {
     match due {
         Some((at, request)) => {
             sleep_until(at).await;

@@ -4,7 +4,6 @@
 
 use super::{Known, answer, identity};
 use crate::domain::question::Answer;
-use crate::domain::turn::Purpose;
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
 use crate::tui::wrap::{one_line, width};
@@ -18,18 +17,14 @@ const NUMBERS: &str = "123456789";
 pub(super) fn sheet(
     id: u32,
     questions: &[(String, Vec<String>)],
-    purpose: &Purpose,
+    who: &str,
     known: &Known<'_>,
 ) -> Sheet {
     let open = open(questions, known);
     let n_answered = questions.len() - open.len();
     let title = match questions.len() {
-        0 | 1 => format!("the {} asks", purpose.role().name()),
-        n => format!(
-            "the {} asks ({} of {n})",
-            purpose.role().name(),
-            (n_answered + 1).min(n)
-        ),
+        0 | 1 => format!("{who} asks"),
+        n => format!("{who} asks ({} of {n})", (n_answered + 1).min(n)),
     };
     let sheet = Sheet::new(format!("{} {n_answered}", identity(id)), &title);
     let Some((text, offered)) = open.first() else {

@@ -121,7 +121,7 @@ fn about(state: &State) -> Option<Tab> {
     if !state.approvals.is_empty() {
         return Some(Tab::Chat);
     }
-    let Some(question) = &state.awaiting else {
+    let Some(question) = state.question() else {
         let is_idle = state.running.is_none() && state.busy.is_none();
         return (state.phase == Phase::RefineGoal && is_idle).then_some(Tab::Chat);
     };

@@ -1,9 +1,11 @@
 //! Children of a run on the screen: the tree on Status, and the dialog that opens and stops them.
 
 use super::pictures::{check, not_writing};
-use super::world::{press, running};
-use crate::domain::ids::{At, SessionId, TurnId};
+use super::world::{asking, order, press, running};
+use crate::domain::event::Event;
+use crate::domain::ids::{At, RequestId, SessionId, TurnId};
 use crate::domain::phase::Phase;
+use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::task::{Child, Report, TaskOrder, TaskStatus, Waits};
 use crate::domain::turn::Purpose;
@@ -82,5 +84,43 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
         screen
             .perform(crate::tui::command::Command::Sessions, None)
             .is_empty()
+    );
+}
+
+#[test]
+fn what_a_child_asks_comes_with_its_path_before_the_gate_and_is_answered() {
+    let mut state = asking(
+        Phase::Review,
+        QuestionKind::Gate {
+            order: order(Purpose::Review),
+        },
+    );
+    state.children = with_children().children;
+    let question = (
+        "Which of the two parsers is meant?".to_owned(),
+        vec!["the old one".to_owned(), "the new one".to_owned()],
+    );
+    state.asked = vec![Question {
+        id: 8,
+        kind: QuestionKind::Child {
+            request: RequestId::new("ses_child1/q"),
+            turn: TurnId::new("ses_child1.1"),
+            path: "planner ▸ explore#1".to_owned(),
+            questions: vec![question],
+        },
+    }];
+    let mut screen = not_writing();
+    check("dialog_child_asks", &mut screen, Some(&state));
+    let answered = press(&mut screen, Some(&state), &["2", "<enter>"]);
+    let answers = [("Which of the two parsers is meant?", "the new one")];
+    let answers = answers.map(|(asked, said)| (asked.to_owned(), said.to_owned()));
+    assert_eq!(
+        answered,
+        [Action::Event(Event::Answered {
+            id: 8,
+            answer: Answer::Texts {
+                answers: answers.into(),
+            },
+        })]
     );
 }

@@ -220,7 +220,7 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
         }
         (None, Some(_), ..) => "unfinished".to_owned(),
         (None, None, Some(state), Some(_)) if !state.approvals.is_empty() => "call".to_owned(),
-        (None, None, Some(state), Some(_)) => match &state.awaiting {
+        (None, None, Some(state), Some(_)) => match state.question() {
             Some(question) => format!("question {}", question.kind.name()),
             None => "goal".to_owned(),
         },

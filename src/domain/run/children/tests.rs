@@ -7,6 +7,7 @@ use super::*;
 use crate::domain::event::{Approval, Created, Event, Settings};
 use crate::domain::ids::{RequestId, RunId};
 use crate::domain::phase::{Gate, Mode};
+use crate::domain::question::QuestionKind;
 use crate::domain::task::{TaskEnd, depth};
 use crate::permission::Keeping;
 
@@ -71,8 +72,17 @@ fn asked(child: u8) -> Event {
     })
 }
 
+fn questioned(child: u8) -> Event {
+    Event::AgentAsked {
+        turn: TurnId::new(format!("ses_{child}.1")),
+        request: RequestId::new(format!("ses_{child}/2")),
+        questions: vec![("Which?".to_owned(), Vec::new())],
+        child: Some(format!("planner ▸ explore#{child}")),
+    }
+}
+
 fn event() -> impl Strategy<Value = Event> {
-    (0..9_u8, 0..6_u8).prop_map(|(what, child)| {
+    (0..10_u8, 0..6_u8).prop_map(|(what, child)| {
         let session = SessionId::new(format!("ses_{child}"));
         match what {
             0 => Event::TaskStarted(order(child, Waits::Foreground)),
@@ -83,6 +93,7 @@ fn event() -> impl Strategy<Value = Event> {
             5 => Event::TaskSentOn { session },
             6 => Event::TaskReported { session },
             7 => Event::ChildDeleted { session },
+            8 => questioned(child),
             _ => Event::TaskOpened {
                 session,
                 external_id: "x".to_owned(),
@@ -98,8 +109,8 @@ proptest! {
         let mut before = run.state().clone();
         for event in &events {
             for effect in run.step(AT, event) {
-                let expires = matches!(effect, Effect::ExpireApprovals { .. });
-                prop_assert!(expires, "{effect:?}");
+                let concerns_it = matches!(effect, Effect::ExpireApprovals { .. } | Effect::Ask(_));
+                prop_assert!(concerns_it, "{effect:?}");
             }
         }
         let state = run.state();
@@ -110,7 +121,14 @@ proptest! {
         for approval in &state.approvals {
             prop_assert!(is_at(state, &approval.turn));
         }
+        for question in &state.asked {
+            let QuestionKind::Child { turn, .. } = &question.kind else {
+                return Err(TestCaseError::fail(format!("{question:?}")));
+            };
+            prop_assert!(is_at(state, turn));
+        }
         (before.children, before.approvals) = (state.children.clone(), state.approvals.clone());
+        (before.asked, before.next_question) = (state.asked.clone(), state.next_question);
         before.course = state.course.clone();
         prop_assert_eq!(&before, state);
         let text = serde_json::to_string(&run).unwrap();

@@ -131,9 +131,12 @@ fn words_of(event: &Event) -> Option<String> {
         }
         Event::Surveyed { .. } => "the repository was looked at".to_owned(),
         Event::DraftFound { .. } => "a turn that was cut off left a draft".to_owned(),
-        Event::AgentAsked { questions, .. } => {
+        Event::AgentAsked {
+            questions, child, ..
+        } => {
             let asked: Vec<&str> = questions.iter().map(|(text, _)| text.as_str()).collect();
-            format!("the agent asks: {}", asked.join(" / "))
+            let who = child.as_deref().unwrap_or("the agent");
+            format!("{who} asks: {}", asked.join(" / "))
         }
         Event::Undone { way, steps, .. } => {
             format!("{} {}", crate::domain::undo::named(steps), way.done())

@@ -1,0 +1,105 @@
+//! What agents ask by their CLIs in the middle of their work, in the order in which they asked.
+//!
+//! Refuses to hold the workflow up for a child, and to turn a question away because another one is open.
+
+use super::{Counts, State, children, flow};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{RequestId, TurnId};
+use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::turn::Purpose;
+
+/// An agent's questions with their offered answers.
+type Asked = [(String, Vec<String>)];
+
+pub(super) fn on_asked(
+    state: &mut State,
+    turn: &TurnId,
+    (request, questions): (&RequestId, &Asked),
+    child: Option<&str>,
+) -> Vec<Effect> {
+    let (request, questions) = (request.clone(), questions.to_vec());
+    if let Some(path) = child {
+        return match children::is_at(state, turn) {
+            true => flow::ask_beside(
+                state,
+                QuestionKind::Child {
+                    request,
+                    turn: turn.clone(),
+                    path: path.to_owned(),
+                    questions,
+                },
+            ),
+            false => Vec::new(),
+        };
+    }
+    let running = state.running.as_ref();
+    let Some(running) = running.filter(|running| running.order.turn == *turn) else {
+        return Vec::new();
+    };
+    let purpose = running.order.purpose.clone();
+    if running.result == Counts::No || purpose == Purpose::Summary {
+        return vec![Effect::AnswerAgent {
+            request,
+            answer: Answer::Dismiss,
+        }];
+    }
+    let kind = QuestionKind::Agent {
+        request: Some(request),
+        questions,
+        purpose,
+    };
+    match state.awaiting {
+        None => flow::ask(state, kind),
+        Some(_) => flow::ask_beside(state, kind),
+    }
+}
+
+pub(super) fn on_withdrawn(state: &mut State, withdrawn: &RequestId) -> Vec<Effect> {
+    let is_it = |question: &Question| question.kind.request() == Some(withdrawn);
+    state.awaiting.take_if(|question| is_it(question));
+    state.asked.retain(|question| !is_it(question));
+    state
+        .approvals
+        .retain(|approval| approval.request != *withdrawn);
+    Vec::new()
+}
+
+/// Takes a question out that this answer fits.
+pub(super) fn take(state: &mut State, id: u32, answer: &Answer) -> Option<Question> {
+    let fits = |question: &Question| question.id == id && question.kind.accepts(answer);
+    let first = state.awaiting.take_if(|question| fits(question));
+    first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
+}
+
+/// Takes the questions out that the CLI of the turn at work waits for, in words; they go with the turn.
+pub(super) fn take_of_turn(state: &mut State) -> Option<String> {
+    let is_its = |question: &Question| {
+        matches!(
+            question.kind,
+            QuestionKind::Agent {
+                request: Some(_),
+                ..
+            }
+        )
+    };
+    let first = state.awaiting.take_if(|question| is_its(question));
+    let others = state.asked.extract_if(.., |question| is_its(question));
+    let all: Vec<Question> = first.into_iter().chain(others).collect();
+    let texts: Vec<&str> = all
+        .iter()
+        .flat_map(|question| question.kind.asked())
+        .map(|(text, _)| text.as_str())
+        .collect();
+    (!all.is_empty()).then(|| texts.join("\n"))
+}
+
+/// Drops what the agent of a child's task asked; nobody waits for the answer any more.
+pub(super) fn drop_of_child(state: &mut State, of: &TurnId) {
+    state.asked.retain(|question| match &question.kind {
+        QuestionKind::Child { turn, .. } => turn != of,
+        _ => true,
+    });
+}
+
+#[cfg(test)]
+mod tests;

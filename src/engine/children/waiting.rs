@@ -1,0 +1,117 @@
+//! What a child waits for the user with: a question of its agent's, or a call that the user is to decide.
+//!
+//! Both wait in the one queue, with the child's path, and for a part of the task's time only: a child that nobody
+//! answers decides for itself and has time left for it. Refuses to know who answers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Children, Said, request_of};
+use crate::adapter::{AgentQuestion, Order};
+use crate::domain::event::Event;
+use crate::domain::ids::{RequestId, SessionId};
+use crate::engine::answering::{Said as Answered, deny};
+use crate::engine::{Engine, EngineError};
+
+/// Which part of a task's time one wait may take.
+const PART: u32 = 3;
+
+/// Until when children wait for the user.
+#[derive(Debug, Default)]
+pub(super) struct Waits(BTreeMap<RequestId, Instant>);
+
+impl Waits {
+    /// The wait that is over first.
+    pub(super) fn due(&self) -> Option<(Instant, RequestId)> {
+        let all = self.0.iter().map(|(request, at)| (*at, request.clone()));
+        all.min_by_key(|(at, _)| *at)
+    }
+
+    pub(super) fn end(&mut self, request: &RequestId) {
+        self.0.remove(request);
+    }
+}
+
+impl Children {
+    /// Takes the end of a wait as something that the child told.
+    pub(super) fn on_due(&mut self, request: RequestId) -> (SessionId, Said) {
+        self.waits.end(&request);
+        let session = request.as_str().split_once('/');
+        let session = SessionId::new(session.map_or("", |(session, _)| session));
+        (session, Said::Unanswered(request))
+    }
+}
+
+impl Engine {
+    /// How long a child waits for the user.
+    fn patience(&self) -> Duration {
+        self.setup.config.limits.task_timeout / PART
+    }
+
+    /// Lets a child wait for the user from now on.
+    pub(super) fn wait_for_user(&mut self, request: &RequestId) {
+        let until = Instant::now() + self.patience();
+        self.children.waits.0.insert(request.clone(), until);
+    }
+
+    /// Puts a question of a child's agent into the queue. One whose task is over, or whose agent may not ask, is told to
+    /// decide itself.
+    pub(super) fn on_child_questioned(
+        &mut self,
+        session: &SessionId,
+        own: &RequestId,
+        questions: &[AgentQuestion],
+    ) -> Result<(), EngineError> {
+        let at_task = self.children.at_work.get(session);
+        let order = at_task
+            .filter(|at_task| at_task.stopped.is_none())
+            .map(|at_task| &at_task.order);
+        let order = order.filter(|order| {
+            let rules = self.setup.permissions.rules(&order.agent);
+            rules.hides("question").is_none()
+        });
+        let Some(turn) = order.map(|order| order.turn.clone()) else {
+            self.order_child(session, Order::AnswerQuestions(own.clone(), None));
+            return Ok(());
+        };
+        let request = request_of(session, own);
+        self.wait_for_user(&request);
+        let questions = self.note_questions(&request, questions);
+        self.feed(Event::AgentAsked {
+            turn,
+            request,
+            questions,
+            child: Some(self.path_of(session)),
+        })
+    }
+
+    /// Nobody answered in time: the agent decides itself, the call does not go ahead.
+    pub(super) fn on_child_unanswered(&mut self, request: RequestId) -> Result<(), EngineError> {
+        let state = self.state();
+        let is_asked = |open: &RequestId| *open == request;
+        let mut asked = state.asked.iter().filter_map(|asked| asked.kind.request());
+        if asked.any(is_asked) {
+            if let Some((at_task, own)) = self.children.whose(&request) {
+                let session = at_task.order.session.clone();
+                self.order_child(&session, Order::AnswerQuestions(own, None));
+            }
+            return self.on_withdrawn(request);
+        }
+        let mut calls = state.approvals.iter().map(|approval| &approval.request);
+        if !calls.any(is_asked) {
+            return Ok(());
+        }
+        let reason = format!("nobody answered for {} s", self.patience().as_secs());
+        let answered = Answered {
+            answer: deny(&reason),
+            by: "policy",
+            reason,
+        };
+        self.answer(request, answered, Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests;

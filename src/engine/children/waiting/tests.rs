@@ -1,0 +1,180 @@
+//! What children wait for: it is answered by the user in its turn, or by nobody in time.
+
+use std::collections::BTreeMap;
+
+use tokio::sync::mpsc::{self, Receiver};
+use tokio::time::{advance, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::adapter::{AdapterEvent, Decision};
+use crate::domain::ids::TurnId;
+use crate::domain::question::Answer;
+use crate::domain::task::{TaskOrder, Waits as Waited};
+use crate::engine::children::AtTask;
+use crate::engine::granting::World;
+use crate::engine::live::{Ask, Told};
+use crate::permission::Call;
+use crate::permission::repetition::Calls;
+
+/// A child of this agent that the test plays.
+struct Played {
+    world: World,
+    orders: Receiver<Ask>,
+}
+
+const CHILD: &str = "ses_c";
+
+impl Played {
+    fn new(agent: &str) -> Self {
+        let mut world = World::new();
+        let session = SessionId::new(CHILD);
+        let order = TaskOrder {
+            session: session.clone(),
+            parent: None,
+            n: 1,
+            agent: agent.to_owned(),
+            description: "looks around".to_owned(),
+            adapter: "codex".to_owned(),
+            model: None,
+            waits: Waited::Background,
+            turn: TurnId::new("ses_c.1"),
+        };
+        let started = Event::TaskStarted(order.clone());
+        world.engine.feed(started).unwrap();
+        let (asks, orders) = mpsc::channel(8);
+        let at_task = AtTask {
+            order,
+            asks,
+            cancel: CancellationToken::new(),
+            calls: Calls::default(),
+            removed: &[],
+            stopped: None,
+            waiters: Vec::new(),
+        };
+        world.engine.children.at_work.insert(session, at_task);
+        Self { world, orders }
+    }
+
+    fn tells(&mut self, event: AdapterEvent) {
+        let said = Said::Told(Told::Event(event));
+        self.world
+            .engine
+            .on_said(SessionId::new(CHILD), said)
+            .unwrap();
+    }
+
+    fn asks(&mut self, request: &str) {
+        self.tells(AdapterEvent::Questioned {
+            request: RequestId::new(request),
+            questions: vec![AgentQuestion {
+                text: format!("{request}?"),
+                options: vec!["left".to_owned()],
+            }],
+        });
+    }
+
+    fn wants_to_read(&mut self, request: &str, path: &str) {
+        self.tells(AdapterEvent::Asked {
+            request: RequestId::new(request),
+            item: None,
+            call: Call::Read {
+                paths: vec![path.into()],
+            },
+            reason: None,
+            origin: None,
+            changes: Vec::new(),
+            mark: None,
+        });
+    }
+
+    /// Lets everything happen that happens at once.
+    async fn settle(&mut self) {
+        while let Ok(inward) = timeout(Duration::from_millis(1), self.world.engine.next()).await {
+            self.world.engine.take(inward).unwrap();
+        }
+    }
+
+    /// What the child's CLI was told since the last call.
+    fn told(&mut self) -> Vec<String> {
+        let mut told = Vec::new();
+        while let Ok(ask) = self.orders.try_recv() {
+            told.push(match ask {
+                Ask::Order(Order::AnswerQuestions(request, None)) => format!("{request}: decide"),
+                Ask::Order(Order::AnswerQuestions(request, Some(answers))) => {
+                    let answers: Vec<String> = answers.into_values().collect();
+                    format!("{request}: {}", answers.join(", "))
+                }
+                Ask::Order(Order::Answer(request, Decision::Deny { reason })) => {
+                    format!("{request}: no, {reason}")
+                }
+                _ => "something else".to_owned(),
+            });
+        }
+        told
+    }
+
+    fn waits(&self) -> (usize, usize) {
+        let state = self.world.engine.state();
+        (state.asked.len(), state.approvals.len())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_users_answer_reaches_the_child_in_its_own_words() {
+    let mut played = Played::new("general");
+    played.asks("1");
+    played.asks("2");
+    assert_eq!((played.told(), played.waits()), (Vec::new(), (2, 0)));
+    let second = played.world.engine.state().asked[1].clone();
+    assert_eq!(second.kind.in_words(), "you ▸ general#1 asks: 2?");
+    let answers = BTreeMap::from([("2?".to_owned(), "left".to_owned())]);
+    let answered = Event::Answered {
+        id: second.id,
+        answer: Answer::Texts { answers },
+    };
+    played.world.engine.feed(answered).unwrap();
+    assert_eq!(
+        (played.told(), played.waits()),
+        (vec!["2: left".to_owned()], (1, 0))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_there_means_that_the_child_decides_and_its_calls_do_not_go_ahead() {
+    let mut played = Played::new("general");
+    played.asks("1");
+    played.wants_to_read("2", ".env");
+    assert_eq!((played.told(), played.waits()), (Vec::new(), (1, 1)));
+    advance(Duration::from_secs(9 * 60)).await;
+    played.settle().await;
+    assert_eq!((played.told(), played.waits()), (Vec::new(), (1, 1)));
+    advance(Duration::from_secs(2 * 60)).await;
+    played.settle().await;
+    let told = played.told();
+    assert_eq!((told[0].as_str(), played.waits()), ("1: decide", (0, 0)));
+    assert!(
+        told[1].starts_with("2: no, ") && told[1].contains("nobody answered for 600 s"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_may_not_ask_is_told_to_decide() {
+    let mut played = Played::new("explore");
+    played.asks("1");
+    assert_eq!(
+        (played.told(), played.waits()),
+        (vec!["1: decide".to_owned()], (0, 0))
+    );
+    let mut stopped = Played::new("general");
+    stopped
+        .world
+        .engine
+        .stop_child(&SessionId::new(CHILD), "test");
+    stopped.asks("1");
+    assert_eq!(
+        (stopped.told(), stopped.waits()),
+        (vec!["1: decide".to_owned()], (0, 0))
+    );
+}

@@ -1,0 +1,70 @@
+//! Questions that the agents of tasks ask by their CLIs: in the one queue with their path, and nobody waits for ever.
+
+use serde_json::{Value, json};
+
+use crate::script::{Agent, say, write};
+use crate::world::World;
+
+const CHOOSER: &str = "[agents.chooser]\nmode = \"subagent\"\nadapter = \"claude\"\nrules = [[\"*\", \"*\", \"allow\"]]\n";
+
+/// A child that asks which way and says which it took.
+fn chooser() -> Agent {
+    let question = json!({
+        "do": "question", "question": "Which way?", "options": ["left", "right"],
+        "if_answered": [say("I take ${answer}.")], "if_dismissed": [say("I decide.")],
+    });
+    Agent::approving().always("[agent-collab task chooser#", vec![question])
+}
+
+/// A planner that gives two tasks at once and writes down what came back.
+fn planner() -> Agent {
+    let one = |what: &str| json!({ "agent": "chooser", "description": what, "prompt": what });
+    let both = json!({ "tasks": [one("this way"), one("that way")] });
+    Agent::planning(&["Choose"]).step(
+        1,
+        vec![
+            json!({ "do": "tool", "tool": "task", "input": both }),
+            write("a.txt", "${answer}\n"),
+            say("Wrote."),
+        ],
+    )
+}
+
+fn world() -> World {
+    let mut world = World::new();
+    world.config = CHOOSER.to_owned();
+    world.cast(&planner(), &chooser());
+    world
+}
+
+#[test]
+fn two_children_ask_at_once_and_each_gets_its_answer() {
+    let world = world();
+    world.run(&["--answer", "question=left"]).ends(0);
+    let told = world.read("a.txt");
+    assert_eq!(told.matches("I take left.").count(), 2, "{told}");
+    let asked = world.events_of("agent.asked");
+    let mut paths: Vec<&str> = asked
+        .iter()
+        .flat_map(|asked| asked["child"].as_str())
+        .collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["planner ▸ chooser#1", "planner ▸ chooser#2"]);
+    let answered = world.events_of("question.answered");
+    let texts = answered
+        .iter()
+        .filter(|answered| answered["answer"]["answer"] == "texts");
+    assert_eq!(texts.count(), 2, "{answered:?}");
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn where_nobody_is_there_the_agent_decides() {
+    let world = world();
+    world.run(&[]).ends(0);
+    let told = world.read("a.txt");
+    assert_eq!(told.matches("I decide.").count(), 2, "{told}");
+    let alone = world.program(&["task", "--agent", "chooser", "--json", "which?"]);
+    let result: Value = serde_json::from_str(&alone.ends(0).out).expect("JSON");
+    assert_eq!(result["summary"], "I decide.");
+}
