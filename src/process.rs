@@ -37,7 +37,7 @@ pub use registry::become_subreaper;
 pub use run_to_end::{Ended, Finished, Limits, Stdin, run_to_end};
 pub use running::{Exit, Line, Pipes, Running, StopHandle, Stream, spawn};
 pub use spec::{EnvBase, MARK_VARIABLE, Marker, Spec};
-pub use standing::{Standing, is_below, standing_of};
+pub use standing::{Standing, is_below, is_there, parent_of, standing_of};
 pub use stop::{Ladder, Rung};
 pub use table::ProcessIdentity;
 

@@ -74,6 +74,7 @@ pub const KEYS: &[Key] = &[
     key("limits.task_timeout", Time(1, DAY), Is("\"30m\""), Lower, "How long one task of a child session may take"),
     key("limits.turn_timeout", Time(1, DAY), Is("\"1h\""), Lower, "How long one turn may take"),
     key("limits.silence", Time(1, 600), Is("\"30s\""), Ignored, "After how long without a word of an agent its processes are looked at"),
+    key("limits.tool_patience", Time(1, 55 * 60), Is("\"45m\""), Lower, "How long a tool's call waits for you or for a task before its agent is told to end its turn; what it waited for comes with its next one"),
     key("limits.drain", Time(1, 600), Is("\"30s\""), Lower, "How long running children are waited for at the end"),
     key("limits.keep_sessions_days", Number(0, 3650), Is("14"), Ignored, "How many days finished child sessions are kept"),
 

@@ -132,6 +132,7 @@ impl<'a> Reader<'a> {
             task_timeout: self.time("limits.task_timeout"),
             turn_timeout: self.time("limits.turn_timeout"),
             silence: self.time("limits.silence"),
+            tool_patience: self.time("limits.tool_patience"),
             drain: self.time("limits.drain"),
             keep_sessions_days: self.count("limits.keep_sessions_days"),
         }

@@ -155,6 +155,8 @@ pub struct Limits {
     pub turn_timeout: Duration,
     /// After how long without an event of a turn its processes are looked at, 1 s to 10 min.
     pub silence: Duration,
+    /// How long a tool's call waits before its agent is told to go on without the answer; shorter than CLIs wait.
+    pub tool_patience: Duration,
     /// Waiting for running children at the end.
     pub drain: Duration,
     /// Days that finished child sessions are kept.

@@ -77,7 +77,12 @@ const NO_CACHES: &[(&str, &str)] = &[
 
 /// What holds a test command of the program's: it writes the repository but for git's folder and the program's,
 /// temporary files, and the caches of common tools; `None` where nothing holds it.
-pub fn hold_tests(kernel: &Kernel, root: &Path, workdir: &Path) -> Option<Containment> {
+/// `hidden` is a folder of which it sees nothing.
+pub fn hold_tests(
+    kernel: &Kernel,
+    (root, workdir): (&Path, &Path),
+    hidden: Option<&Path>,
+) -> Option<Containment> {
     let Kernel::Holds(bwrap) = kernel else {
         return None;
     };
@@ -85,6 +90,7 @@ pub fn hold_tests(kernel: &Kernel, root: &Path, workdir: &Path) -> Option<Contai
     places.extend(users_doors());
     places.extend(work(root));
     places.extend(protected(root, workdir));
+    places.extend(hidden.map(|folder| (folder.to_owned(), Hold::EmptyFolder)));
     Some(Containment::new(bwrap, places))
 }
 
@@ -164,7 +170,7 @@ pub struct Holder {
     pub staging: PathBuf,
     /// What the turn may write.
     pub access: Access,
-    /// The folder of the session's tools; what lies beside it is hidden.
+    /// The folder of the session's tools, an empty one where it has none; what lies beside it is hidden.
     pub tools: Option<PathBuf>,
     /// What the user lets the CLI write beside.
     pub writable: Vec<PathBuf>,

@@ -236,7 +236,8 @@ impl Engine {
                 .contain_tests
                 .then(|| {
                     let workdir = self.journal.layout().workdir();
-                    containing::hold_tests(&self.setup.kernel, &self.setup.root, workdir)
+                    let places = (self.setup.root.as_path(), workdir);
+                    containing::hold_tests(&self.setup.kernel, places, self.doors())
                 })
                 .flatten(),
         };

@@ -184,7 +184,7 @@ impl Engine {
             workdir: self.journal.layout().workdir().to_owned(),
             staging: staging.dir.clone(),
             access,
-            tools: None,
+            tools: self.no_tools(),
             writable: adapter.settings.writable.clone(),
             ways_out: codex_rules::ways_out(&adapter.settings),
         }

@@ -11,6 +11,7 @@ mod tasks;
 mod todos;
 mod waiting;
 
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ use door::{Calling, Knock};
 use waiting::Open;
 pub(super) use waiting::{Tools, passed};
 
-/// How long a CLI must wait for the answer to a call; what takes longer is answered before.
+/// How long a CLI must wait for the answer to a call; what takes longer is answered before, by `limits.tool_patience`.
 const CLI_WAITS: Duration = Duration::from_secs(60 * 60);
 
 /// What a tool's call came to, for now.
@@ -148,6 +149,27 @@ impl Engine {
         }
     }
 
+    /// What a session without tools sees in the place of the folder of all tools.
+    pub(super) fn no_tools(&self) -> Option<PathBuf> {
+        let nothing = self.tools.doors.nothing();
+        nothing
+            .inspect_err(|error| tracing::warn!(%error, "the folder of tools cannot be made"))
+            .ok()
+    }
+
+    /// The folder of all tools.
+    pub(super) fn doors(&self) -> Option<&Path> {
+        let folder = self.tools.doors.of_all();
+        folder
+            .inspect_err(|error| tracing::warn!(%error, "the folder of tools cannot be made"))
+            .ok()
+    }
+
+    /// How long a call waits before its agent is told to go on without the answer.
+    fn tool_patience(&self) -> Duration {
+        self.setup.config.limits.tool_patience
+    }
+
     /// Tells whether the agent of a role can have tools: its CLI speaks MCP, and is a process.
     pub(super) fn has_tools(&self, role: Role) -> bool {
         let kind = self.adapter_of(role).map(|adapter| adapter.settings.kind);
@@ -170,11 +192,18 @@ impl Engine {
                 Ok(())
             }
             Knock::Call(calling) => self.on_calling(calling),
-            Knock::Forgotten(request) => match self.tools.open.remove(&request) {
-                Some(_) => self.on_withdrawn(request),
-                None => Ok(()),
-            },
+            Knock::Forgotten(request) => self.on_forgotten(request),
         }
+    }
+
+    /// Nobody waits for a call any more: neither its question nor the tasks that it waits for have a reason to go on.
+    fn on_forgotten(&mut self, request: RequestId) -> Result<(), EngineError> {
+        let Some(open) = self.tools.open.remove(&request) else {
+            return Ok(());
+        };
+        self.tell_live(open.call.role, Ask::Waited(request.clone()));
+        self.stop_children(&open.awaits);
+        self.on_withdrawn(request)
     }
 
     /// The tools that a session has in its turn.
@@ -268,6 +297,7 @@ impl Engine {
             performer,
             give,
             waits: None,
+            awaits: Vec::new(),
         };
         self.tools.open.insert(request.clone(), open);
         // While a call is here its CLI is silent for a reason.

@@ -80,12 +80,12 @@ pub async fn serve(socket: &Path, token: &Path) -> Result<(), ServerError> {
         Tell::Refused { why } => return Err(ServerError::Refused(why)),
         other => return Err(ServerError::Refused(format!("it said {other:?}"))),
     }
-    let (to, mut asks) = mpsc::channel::<Ask>(WAITING);
+    let (to, mut asks) = mpsc::channel::<Vec<u8>>(WAITING);
     let link = Arc::new(Link::new(to));
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
         while let Some(ask) = asks.recv().await {
-            if write(&mut ends, &ask).await.is_err() {
+            if ends.write_all(&ask).await.is_err() {
                 break;
             }
         }
@@ -106,12 +106,8 @@ async fn greet(stream: UnixStream, token: &str) -> io::Result<(Lines, OwnedWrite
         version: VERSION,
         token: token.to_owned(),
     };
-    write(&mut to, &hello).await?;
+    to.write_all(&wire::line(&hello)?).await?;
     Ok((BufReader::new(from), to))
-}
-
-async fn write(to: &mut OwnedWriteHalf, ask: &Ask) -> io::Result<()> {
-    to.write_all(&wire::line(ask)?).await
 }
 
 async fn read(lines: &mut Lines) -> io::Result<Tell> {
@@ -155,7 +151,8 @@ enum Given {
 /// The way to the program.
 #[derive(Debug)]
 struct Link {
-    to: mpsc::Sender<Ask>,
+    /// Whole lines.
+    to: mpsc::Sender<Vec<u8>>,
     n_asked: AtomicU64,
     /// Who waits; `None` once the program is gone.
     open: Mutex<Option<BTreeMap<u64, oneshot::Sender<Given>>>>,
@@ -163,7 +160,7 @@ struct Link {
 }
 
 impl Link {
-    fn new(to: mpsc::Sender<Ask>) -> Self {
+    fn new(to: mpsc::Sender<Vec<u8>>) -> Self {
         Self {
             to,
             n_asked: AtomicU64::new(0),
@@ -181,9 +178,14 @@ impl Link {
         Some((id, given))
     }
 
-    fn give(&self, id: u64, given: Given) {
+    /// Takes out who waits for an answer.
+    fn take(&self, id: u64) -> Option<oneshot::Sender<Given>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(give) = open.as_mut().and_then(|open| open.remove(&id)) {
+        open.as_mut()?.remove(&id)
+    }
+
+    fn give(&self, id: u64, given: Given) {
+        if let Some(give) = self.take(id) {
             // Who asked may be gone.
             let _gone = give.send(given);
         }
@@ -194,15 +196,44 @@ impl Link {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    async fn ask(&self, ask: impl FnOnce(u64) -> Ask) -> Option<(u64, oneshot::Receiver<Given>)> {
-        let (id, given) = self.open()?;
-        self.to.send(ask(id)).await.ok()?;
-        Some((id, given))
+    /// Asks something.
+    ///
+    /// # Errors
+    /// The program is gone, or does not take as much at once; then it is asked nothing.
+    async fn ask(
+        &self,
+        ask: impl FnOnce(u64) -> Ask,
+    ) -> Result<(u64, oneshot::Receiver<Given>), ErrorData> {
+        let (id, given) = self.open().ok_or_else(gone)?;
+        let line = wire::line(&ask(id));
+        let line = line.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        if line.len() > LINE_BYTES {
+            self.take(id);
+            return Err(too_long(line.len()));
+        }
+        self.to.send(line).await.map_err(|_| gone())?;
+        Ok((id, given))
+    }
+
+    /// Takes a question back.
+    async fn forget(&self, id: u64) {
+        self.take(id);
+        if let Ok(line) = wire::line(&Ask::Forget { id }) {
+            // The program may be gone with the call.
+            let _gone = self.to.send(line).await;
+        }
     }
 }
 
 fn gone() -> ErrorData {
     ErrorData::internal_error("agent-collab has ended; end your turn", None)
+}
+
+fn too_long(bytes: usize) -> ErrorData {
+    let told = format!(
+        "nothing was done: the call has {bytes} bytes, and at most {LINE_BYTES} are taken; say less at once"
+    );
+    ErrorData::invalid_params(told, None)
 }
 
 /// What the CLI speaks to.
@@ -230,8 +261,7 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let asked = self.0.ask(|id| Ask::List { id }).await;
-        let (_, given) = asked.ok_or_else(gone)?;
+        let (_, given) = self.0.ask(|id| Ask::List { id }).await?;
         match given.await {
             Ok(Given::Tools(tools)) => {
                 let tools = tools.into_iter().map(shown).collect();
@@ -253,15 +283,14 @@ impl ServerHandler for Server {
             arguments: Value::Object(request.arguments.unwrap_or_default()),
             thread,
         });
-        let (id, given) = asked.await.ok_or_else(gone)?;
+        let (id, given) = asked.await?;
         tokio::select! {
             given = given => match given {
                 Ok(Given::Answer(answer)) => Ok(result(answer).into()),
                 Ok(Given::Tools(_)) | Err(_) => Err(gone()),
             },
             () = context.ct.cancelled() => {
-                // The program may be gone with the call.
-                let _gone = self.0.to.send(Ask::Forget { id }).await;
+                self.0.forget(id).await;
                 Err(ErrorData::internal_error("the call was cancelled", None))
             }
         }

@@ -3,7 +3,7 @@
 //! Refuses to guess: what the process table does not tell is unknown, and off Linux it tells nothing.
 
 use super::spec::MARK_VARIABLE;
-use super::table::{entry_of, environment_of, mark_in};
+use super::table::{ProcessIdentity, entry_of, environment_of, is_alive, mark_in};
 
 /// More generations than any real line of processes has.
 const GENERATIONS: usize = 1024;
@@ -47,6 +47,18 @@ pub fn standing_of(pid: u32) -> Standing {
 /// Tells whether a process is this one or descends from it; never where the process table does not tell.
 pub fn is_below(pid: u32, ancestor: u32) -> bool {
     line_below(pid, ancestor) == Standing::Below
+}
+
+/// Names the process that started this one, or that took its place once that one was gone; `None` where the process
+/// table does not tell.
+pub fn parent_of(pid: u32) -> Option<ProcessIdentity> {
+    let parent = entry_of(pid)?.parent;
+    entry_of(parent).map(|entry| entry.id)
+}
+
+/// Tells whether this very process is there and has not ended.
+pub fn is_there(id: ProcessIdentity) -> bool {
+    is_alive(id)
 }
 
 fn line_of(pid: u32) -> Standing {

@@ -20,6 +20,10 @@ pub struct Script {
     /// The model to report.
     #[serde(default)]
     pub model: Option<String>,
+    /// A program that calls the host's tools in this agent's place: it is started as their server would be, with the
+    /// server's command line after its own, and spoken to in the same way.
+    #[serde(default)]
+    pub tool_client: Vec<String>,
     /// The turns, in order.
     #[serde(default, rename = "turn")]
     pub turns: Vec<Turn>,

@@ -70,6 +70,19 @@ impl ToolServer {
         })
     }
 
+    /// The same server behind another client of it; the server itself where there is none.
+    #[must_use]
+    pub fn behind(self, client: &[String]) -> Self {
+        let Some((program, args)) = client.split_first() else {
+            return self;
+        };
+        let args = args.iter().cloned().chain([self.program]).chain(self.args);
+        Self {
+            program: program.clone(),
+            args: args.collect(),
+        }
+    }
+
     /// Prepares the server's process.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
@@ -141,6 +154,11 @@ mod tests {
         );
         assert_eq!(ToolServer::among(&json!({"notes": {"command": "a"}})), None);
         assert_eq!(ToolServer::among(&Value::Null), None);
+        let server = ToolServer::among(&servers).unwrap();
+        assert_eq!(server.clone().behind(&[]), server);
+        let behind = server.behind(&["node".to_owned(), "client.mjs".to_owned()]);
+        assert_eq!(behind.program, "node");
+        assert_eq!(behind.args, ["client.mjs", "b", "mcp"]);
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod held_back;
 mod held_edits;
 mod history;
 mod permissions;
+mod places;
 mod record;
 mod recovery;
 mod review;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::script::{Agent, plan, say, write};
+use crate::script::{Agent, plan, say, shell, write};
 use crate::world::World;
 
 /// Calls a tool.
@@ -107,4 +107,47 @@ fn a_question_is_answered_by_a_flag_or_by_its_default() {
         let told = std::fs::read_to_string(world.root.join("a.txt")).expect("the step's file");
         assert_eq!(told, expected);
     }
+}
+
+/// Comes to every door that it can see, as an agent's server would.
+const INTRUDER: &str = r#"
+for folder in "$TMPDIR"/agent-collab-*/*; do
+  test -S "$folder/tools" || continue
+  echo "a door"
+  PROGRAM mcp --socket "$folder/tools" --token "$folder/token" </dev/null 2>&1
+done > ANSWERS
+"#;
+
+#[test]
+fn what_a_command_of_an_agent_starts_gets_through_no_door() {
+    let mut world = World::new();
+    let answers = world.folder.join("answers");
+    let script = INTRUDER
+        .replace("PROGRAM", env!("CARGO_BIN_EXE_agent-collab"))
+        .replace("ANSWERS", &answers.display().to_string());
+    std::fs::write(world.folder.join("intruder.sh"), script).expect("script");
+    world.config = "[[permission.rule]]\npermission = \"bash\"\npattern = \"sh ../intruder.sh\"\naction = \"allow\"\n".to_owned();
+    let planner = Agent::planning(&["Write"]).step(
+        1,
+        vec![
+            tool("todoread", json!({})),
+            shell("sh ../intruder.sh"),
+            tool("todoread", json!({})),
+            write("a.txt", "${answer}\n"),
+            say("Wrote."),
+        ],
+    );
+    world.cast(&planner, &Agent::approving());
+    world.run(&["--on-ask", "allow-rules"]).ends(0);
+    let told = std::fs::read_to_string(&answers).expect("the intruder ran");
+    let doors = told.matches("a door\n").count();
+    // The reviewer's CLI has gone or is another one: neither door is the command's.
+    assert_eq!(doors, 2, "{told}");
+    assert_eq!(
+        told.matches("the running program refuses").count(),
+        doors,
+        "{told}"
+    );
+    assert!(told.contains("started by a command"), "{told}");
+    assert_eq!(world.read("a.txt"), "the list is empty\n");
 }

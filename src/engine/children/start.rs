@@ -417,7 +417,7 @@ impl Engine {
                 access,
                 writable: adapter.settings.writable.clone(),
                 ways_out: codex_rules::ways_out(&adapter.settings),
-                tools: None,
+                tools: self.no_tools(),
             },
             // The task's own limit, counted from its place on, comes first.
             limit: limits.task_timeout.saturating_mul(2),

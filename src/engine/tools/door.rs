@@ -1,33 +1,30 @@
 //! The doors by which agents' servers reach this program: for each session a socket and a token of its own.
 //!
 //! Both lie in a folder that only the user can enter, and where the kernel holds a session's processes, they see
-//! none but their own. Who knocks must be the same user's, know the session's token, and have been started by the
-//! session's own CLI. Refuses to know tools.
+//! none but their own. Who knocks must be the same user's, know the session's token, descend from the session's own
+//! CLI, and have been started by the very process that started the CLI's first server: what an agent has its CLI run
+//! comes from further below. Refuses to know tools.
+
+mod visitor;
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use nix::unistd::getuid;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use crate::adapter::ToolServer;
 use crate::domain::ids::{RequestId, SessionId};
-use crate::mcp::wire::{self, Answer, Ask, LINE_BYTES, Offered, Tell, VERSION};
-use crate::process::is_below;
+use crate::mcp::wire::{Answer, Offered};
+use visitor::{Cli, Post, accept};
 
-/// How long whoever knocks may take to say who it is, and its CLI to be known.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How many knocks may wait to be taken.
 const WAITING: usize = 64;
 /// Longer paths do not fit into a socket's address everywhere, in bytes.
@@ -68,7 +65,7 @@ pub struct Calling {
 
 /// All doors of a run.
 pub struct Doors {
-    folder: Option<tempfile::TempDir>,
+    folder: OnceLock<(tempfile::TempDir, PathBuf)>,
     doors: BTreeMap<SessionId, Door>,
     knock: mpsc::Sender<Knock>,
     knocks: mpsc::Receiver<Knock>,
@@ -78,29 +75,18 @@ pub struct Doors {
 /// One session's.
 struct Door {
     folder: PathBuf,
-    /// The process of the session's CLI, once it runs.
-    cli: watch::Sender<Option<u32>>,
+    /// The session's CLI, once it runs.
+    cli: watch::Sender<Option<Cli>>,
     /// Rises when the session's tools are others.
     changes: watch::Sender<u64>,
     _listening: JoinSet<()>,
-}
-
-/// What a connection needs to know of its door.
-#[derive(Clone)]
-struct Post {
-    session: SessionId,
-    token: String,
-    cli: watch::Receiver<Option<u32>>,
-    changes: watch::Receiver<u64>,
-    knock: mpsc::Sender<Knock>,
-    n_calls: Arc<AtomicU64>,
 }
 
 impl Default for Doors {
     fn default() -> Self {
         let (knock, knocks) = mpsc::channel(WAITING);
         Self {
-            folder: None,
+            folder: OnceLock::new(),
             doors: BTreeMap::new(),
             knock,
             knocks,
@@ -140,7 +126,12 @@ impl Doors {
     /// Takes note of the process of a session's CLI: who knocks must come from it.
     pub fn expect(&self, session: &SessionId, pid: u32) {
         if let Some(door) = self.doors.get(session) {
-            door.cli.send_replace(Some(pid));
+            door.cli.send_if_modified(|cli| {
+                let is_new = cli.as_ref().is_none_or(|cli| cli.pid != pid);
+                cli.take_if(|_| is_new);
+                cli.get_or_insert_with(|| Cli::new(pid));
+                is_new
+            });
         }
     }
 
@@ -168,21 +159,39 @@ impl Doors {
         }
     }
 
+    /// The folder in which all of them lie, to be hidden from whoever has none.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn of_all(&self) -> io::Result<&Path> {
+        if self.folder.get().is_none() {
+            let folder = private_folder()?;
+            let path = folder.path().canonicalize()?;
+            // Whoever was faster made as good a one.
+            let _theirs = self.folder.set((folder, path));
+        }
+        let made = self.folder.get().map(|(_, path)| path.as_path());
+        made.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// An empty folder beside them, which a session without tools sees in their place.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn nothing(&self) -> io::Result<PathBuf> {
+        let folder = self.of_all()?.join("none");
+        match fs::DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            Ok(()) | Err(_) => Ok(folder),
+        }
+    }
+
     /// Makes a session's folder, by a short name.
-    fn place(&mut self, session: &SessionId) -> io::Result<PathBuf> {
-        let of_all = match &self.folder {
-            Some(folder) => folder.path().to_owned(),
-            None => {
-                let folder = private_folder()?;
-                let path = folder.path().canonicalize()?;
-                self.folder = Some(folder);
-                path
-            }
-        };
+    fn place(&self, session: &SessionId) -> io::Result<PathBuf> {
+        let of_all = self.of_all()?;
         let at = session.as_str().len().saturating_sub(12);
         let folder = of_all.join(session.as_str().get(at..).unwrap_or("session"));
-        fs::create_dir(&folder)?;
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        fs::DirBuilder::new().mode(0o700).create(&folder)?;
         Ok(folder)
     }
 
@@ -250,218 +259,6 @@ fn program() -> io::Result<PathBuf> {
     match program.exists() || !cfg!(target_os = "linux") {
         true => Ok(program),
         false => Ok(PathBuf::from(format!("/proc/{}/exe", std::process::id()))),
-    }
-}
-
-async fn accept(listener: UnixListener, post: Post) {
-    let mut clients = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(clients.spawn(serve(stream, post.clone()))),
-                Err(error) => {
-                    tracing::warn!(%error, "an agent's server could not be accepted");
-                    // Too many open files, most likely: at once it would fail again.
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-            },
-            Some(_) = clients.join_next() => {}
-        }
-    }
-}
-
-async fn serve(stream: UnixStream, mut post: Post) {
-    let peer = stream.peer_cred();
-    let (from, mut to) = stream.into_split();
-    let mut lines = BufReader::new(from);
-    let admitted = match peer {
-        Ok(peer) => timeout(PATIENCE, admit(&mut lines, &mut post, &peer)).await,
-        Err(error) => Ok(Err(error.to_string())),
-    };
-    let admitted = admitted.unwrap_or_else(|_| {
-        Err("it was not started by the CLI of its session, or did not say who it is".to_owned())
-    });
-    if let Err(why) = admitted {
-        tracing::warn!(session = %post.session, why, "an agent's server is refused");
-        // Whoever is refused need not listen.
-        let _gone = say(&mut to, &Tell::Refused { why }).await;
-        return;
-    }
-    let mut calls = Calls::default();
-    let served = converse(lines, to, &post, &mut calls).await;
-    if let Err(error) = served {
-        tracing::info!(%error, session = %post.session, "an agent's server went");
-    }
-    for request in calls.open.into_values() {
-        // Nobody takes it only when the program is ending.
-        let _ending = post.knock.send(Knock::Forgotten(request)).await;
-    }
-}
-
-/// Looks who it is: the same user, with the session's token, started by the session's CLI.
-async fn admit(
-    lines: &mut Lines,
-    post: &mut Post,
-    peer: &tokio::net::unix::UCred,
-) -> Result<(), String> {
-    if peer.uid() != getuid().as_raw() {
-        return Err("it belongs to another user".to_owned());
-    }
-    match read(lines).await {
-        Ok(Some(Ask::Hello { version, .. })) if version != VERSION => {
-            return Err(
-                "it is another version of agent-collab; end it and resume the run".to_owned(),
-            );
-        }
-        Ok(Some(Ask::Hello { token, .. })) if is_same(&token, &post.token) => {}
-        Ok(_) => return Err("it does not have the session's token".to_owned()),
-        Err(error) => return Err(error.to_string()),
-    }
-    if !cfg!(target_os = "linux") {
-        // Nobody can tell there; the token alone is what binds it.
-        return Ok(());
-    }
-    let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
-    let pid = pid.ok_or("it cannot be seen which process it is")?;
-    let of_session = |cli: &Option<u32>| cli.is_some_and(|cli| is_below(pid, cli));
-    let known = post.cli.wait_for(of_session).await;
-    known
-        .map(drop)
-        .map_err(|_| "its session is over".to_owned())
-}
-
-/// Compares without telling by the time taken how much was right.
-fn is_same(given: &str, token: &str) -> bool {
-    let differing = given
-        .bytes()
-        .zip(token.bytes())
-        .fold(0, |differing, (a, b)| differing | (a ^ b));
-    given.len() == token.len() && differing == 0
-}
-
-type Lines = BufReader<OwnedReadHalf>;
-
-/// The calls of one connection that are not answered yet, by the numbers that it gave them.
-#[derive(Default)]
-struct Calls {
-    open: BTreeMap<u64, RequestId>,
-}
-
-async fn converse(
-    mut lines: Lines,
-    mut to: OwnedWriteHalf,
-    post: &Post,
-    calls: &mut Calls,
-) -> io::Result<()> {
-    say(&mut to, &Tell::Welcome).await?;
-    let mut changes = post.changes.clone();
-    let mut answers: JoinSet<Option<Tell>> = JoinSet::new();
-    let (heard, mut asks) = mpsc::channel(WAITING);
-    // A line is read whole or not at all, whatever else happens meanwhile.
-    let mut hearing = JoinSet::new();
-    hearing.spawn(async move {
-        loop {
-            let ask = read(&mut lines).await;
-            let is_last = !matches!(ask, Ok(Some(_)));
-            if heard.send(ask).await.is_err() || is_last {
-                return;
-            }
-        }
-    });
-    loop {
-        tokio::select! {
-            ask = asks.recv() => match ask {
-                Some(Ok(Some(ask))) => take(ask, post, calls, &mut answers).await?,
-                Some(Err(error)) => return Err(error),
-                Some(Ok(None)) | None => return Ok(()),
-            },
-            Some(answer) = answers.join_next() => {
-                if let Ok(Some(tell)) = answer {
-                    if let Tell::Answer { id, .. } = &tell {
-                        calls.open.remove(id);
-                    }
-                    say(&mut to, &tell).await?;
-                }
-            },
-            Ok(()) = changes.changed() => say(&mut to, &Tell::Changed).await?,
-        }
-    }
-}
-
-/// Passes on what was asked; its answer comes out of `answers`.
-async fn take(
-    ask: Ask,
-    post: &Post,
-    calls: &mut Calls,
-    answers: &mut JoinSet<Option<Tell>>,
-) -> io::Result<()> {
-    let ending = |_| io::Error::from(io::ErrorKind::BrokenPipe);
-    match ask {
-        Ask::Hello { .. } => Err(io::Error::other("it said twice who it is")),
-        Ask::List { id } => {
-            let (give, given) = oneshot::channel();
-            let session = post.session.clone();
-            let knock = Knock::List { session, give };
-            post.knock.send(knock).await.map_err(ending)?;
-            answers.spawn(async move {
-                let tools = given.await.ok()?;
-                Some(Tell::Tools { id, tools })
-            });
-            Ok(())
-        }
-        Ask::Call {
-            id,
-            tool,
-            arguments,
-            thread,
-        } => {
-            let (give, given) = oneshot::channel();
-            let number = post.n_calls.fetch_add(1, Ordering::Relaxed) + 1;
-            let request = RequestId::new(format!("tool-{number}"));
-            calls.open.insert(id, request.clone());
-            let calling = Calling {
-                request,
-                session: post.session.clone(),
-                tool,
-                arguments,
-                thread,
-                give,
-            };
-            post.knock
-                .send(Knock::Call(calling))
-                .await
-                .map_err(ending)?;
-            answers.spawn(async move {
-                let nobody = || Answer::failed("agent-collab did not answer; end your turn");
-                let answer = given.await.unwrap_or_else(|_| nobody());
-                Some(Tell::Answer { id, answer })
-            });
-            Ok(())
-        }
-        Ask::Forget { id } => match calls.open.remove(&id) {
-            Some(request) => post
-                .knock
-                .send(Knock::Forgotten(request))
-                .await
-                .map_err(ending),
-            None => Ok(()),
-        },
-    }
-}
-
-async fn say(to: &mut OwnedWriteHalf, tell: &Tell) -> io::Result<()> {
-    to.write_all(&wire::line(tell)?).await
-}
-
-/// Reads the next line; `None` when there is none.
-async fn read(lines: &mut Lines) -> io::Result<Option<Ask>> {
-    let mut line = Vec::new();
-    let mut limited = lines.take(LINE_BYTES as u64);
-    limited.read_until(b'\n', &mut line).await?;
-    match line.last() {
-        None => Ok(None),
-        Some(b'\n') => serde_json::from_slice(&line).map_err(io::Error::other),
-        Some(_) => Err(io::Error::other("a line is cut off, or too long")),
     }
 }
 

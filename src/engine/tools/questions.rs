@@ -19,8 +19,6 @@ use crate::mcp::arguments;
 use crate::mcp::tools::{ask_user, plan_enter, plan_exit};
 use crate::mcp::wire::Answer;
 
-/// How long a call waits for the user before its agent is told to end its turn; less than CLIs wait for a call.
-const PATIENCE: Duration = Duration::from_secs(50 * 60);
 /// How many answers may be offered.
 const OPTIONS: usize = 8;
 const YES: &str = "yes";
@@ -76,9 +74,9 @@ pub(super) fn ask(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineE
     }
     let now = Instant::now();
     let deadline = given.deadline_seconds.map(Duration::from_secs);
-    let due = match deadline.filter(|deadline| *deadline < PATIENCE) {
+    let due = match deadline.filter(|deadline| *deadline < engine.tool_patience()) {
         Some(deadline) => Due::Deadline(now + deadline),
-        None => Due::Patience(now + PATIENCE),
+        None => Due::Patience(now + engine.tool_patience()),
     };
     let what = What::Answer {
         default: given.default,
@@ -107,7 +105,7 @@ pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, E
         call,
         (question.to_owned(), yes_or_no()),
         What::PlanExit,
-        patience(),
+        patience(engine),
     )
 }
 
@@ -129,7 +127,7 @@ pub(super) fn enter_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, 
         call,
         (question, yes_or_no()),
         What::PlanEnter { reason },
-        patience(),
+        patience(engine),
     )
 }
 
@@ -141,8 +139,8 @@ fn yes_or_no() -> Vec<String> {
     vec![YES.to_owned(), "no".to_owned()]
 }
 
-fn patience() -> Due {
-    Due::Patience(Instant::now() + PATIENCE)
+fn patience(engine: &Engine) -> Due {
+    Due::Patience(Instant::now() + engine.tool_patience())
 }
 
 /// Puts a question into the queue; a second one beside an open one is dismissed there.

@@ -2,8 +2,6 @@
 //!
 //! What a task is and who may give one is said elsewhere (`children`); here a call becomes tasks, and their ends an answer.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
@@ -17,9 +15,6 @@ use crate::mcp::tools::session_manage::{self, Action};
 use crate::mcp::tools::task::{self, Item};
 use crate::mcp::wire::Answer;
 use crate::store::sessions;
-
-/// How long a call waits for its tasks; its CLI would wait longer.
-const PATIENCE: Duration = Duration::from_secs(45 * 60);
 
 /// What became of one task of a call: it was begun, or it was not and this is why.
 type Begun = Result<(SessionId, String, oneshot::Receiver<TaskResult>), (String, String)>;
@@ -41,9 +36,17 @@ pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Engine
     for item in items {
         begun.push(begin(engine, &call.session, item, waits)?);
     }
+    if waits == Waits::Foreground {
+        let sessions = begun.iter().flatten();
+        let sessions = sessions.map(|(session, ..)| session.clone()).collect();
+        engine.tools.wait_for(&call.request, sessions);
+    }
     Ok(match waits {
         Waits::Background => Reply::Now(answer(begun.iter().map(under_way).collect())),
-        Waits::Foreground => Reply::Later(Box::pin(ends(begun))),
+        Waits::Foreground => Reply::Later(Box::pin(ends(
+            begun,
+            Instant::now() + engine.tool_patience(),
+        ))),
     })
 }
 
@@ -69,8 +72,7 @@ fn begin(
 }
 
 /// Waits for the ends of tasks; what takes too long goes on in the background.
-async fn ends(begun: Vec<Begun>) -> Later {
-    let until = Instant::now() + PATIENCE;
+async fn ends(begun: Vec<Begun>, until: Instant) -> Later {
     let (mut told, mut sent_on) = (Vec::new(), Vec::new());
     for one in begun {
         let (session, agent, result) = match one {

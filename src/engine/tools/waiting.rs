@@ -11,7 +11,7 @@ use super::door::Doors;
 use super::questions::Waits;
 use super::{Performer, ToolCall};
 use crate::adapter::{Decision as Answered, Order};
-use crate::domain::ids::RequestId;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::turn::Role;
 use crate::engine::Inward;
 use crate::mcp::wire::Answer;
@@ -23,6 +23,8 @@ pub(super) struct Open {
     pub(super) give: oneshot::Sender<Answer>,
     /// What it waits for, once it does.
     pub(super) waits: Option<Waits>,
+    /// The children that it waits for.
+    pub(super) awaits: Vec<SessionId>,
 }
 
 /// What became of a request.
@@ -68,6 +70,13 @@ impl Tools {
     pub(super) fn wait(&mut self, request: &RequestId, waits: Waits) {
         if let Some(open) = self.open.get_mut(request) {
             open.waits = Some(waits);
+        }
+    }
+
+    /// Notes the children that a call waits for.
+    pub(super) fn wait_for(&mut self, request: &RequestId, children: Vec<SessionId>) {
+        if let Some(open) = self.open.get_mut(request) {
+            open.awaits = children;
         }
     }
 

@@ -336,6 +336,7 @@ impl Claude {
     /// The line that answers a call; empty where nobody does.
     fn answer_of(&mut self, call: ToolCall) -> Result<String, Stop> {
         let started = self.flags.tools.clone();
+        let started = started.map(|server| server.behind(&self.script.tool_client));
         let started = started.and_then(|server| self.stage.call(&server, call).ok());
         let Some(run) = started else {
             return Ok(String::new());

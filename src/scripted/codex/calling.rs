@@ -45,6 +45,7 @@ impl Codex {
     fn answer_of(&mut self, call: ToolCall) -> Result<String, Stop> {
         let thread = self.threads.get(&self.place().thread);
         let server = thread.and_then(|thread| thread.tools.clone());
+        let server = server.map(|server| server.behind(&self.script.tool_client));
         let Some(run) = server.and_then(|server| self.stage.call(&server, call).ok()) else {
             return Ok(String::new());
         };

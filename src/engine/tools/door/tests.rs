@@ -2,7 +2,13 @@
 
 use std::os::unix::fs::MetadataExt;
 
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedWriteHalf;
+
+use super::visitor::Lines;
 use super::*;
+use crate::mcp::wire::{self, Ask, LINE_BYTES, Tell, VERSION};
 
 fn session(name: &str) -> SessionId {
     SessionId::new(format!("ses_{name}"))
@@ -69,6 +75,7 @@ async fn a_door_is_private_and_no_argument_holds_its_token() {
         .open(&session("one"), Duration::from_secs(60))
         .unwrap();
     let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+    assert!(given(&server, "--socket").as_os_str().len() <= ADDRESS_BYTES);
     assert_eq!(mode(&given(&server, "--token")), 0o600);
     assert_eq!(mode(&given(&server, "--socket")), 0o600);
     assert_eq!(mode(&server.folder), 0o700);
@@ -181,4 +188,76 @@ async fn a_closed_door_is_gone() {
             .await
             .is_err()
     );
+}
+
+#[tokio::test]
+async fn who_has_no_door_has_an_empty_folder_beside_them() {
+    let mut doors = Doors::default();
+    let nothing = doors.nothing().unwrap();
+    let server = doors
+        .open(&session("one"), Duration::from_secs(60))
+        .unwrap();
+    assert_eq!(nothing.parent(), server.folder.parent());
+    assert_eq!(doors.nothing().unwrap(), nothing);
+    assert_eq!(nothing.metadata().unwrap().mode() & 0o777, 0o700);
+    assert_eq!(fs::read_dir(nothing).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_is_said_to_be_and_the_next_one_comes() {
+    let mut doors = Doors::default();
+    let server = doors
+        .open(&session("one"), Duration::from_secs(60))
+        .unwrap();
+    doors.expect(&session("one"), std::process::id());
+    let (mut client, _) = Client::knock(&server, &token(&server)).await;
+    for (id, answer, expected) in [
+        (1, "x".repeat(LINE_BYTES), "at most 4194304 can be told"),
+        (2, "short".to_owned(), "short"),
+    ] {
+        client.say(&call(id, "todoread")).await;
+        let Knock::Call(calling) = doors.next().await else {
+            panic!("a call is made");
+        };
+        calling.give.send(Answer::done(answer)).unwrap();
+        let Tell::Answer { id: told, answer } = client.hear().await else {
+            panic!("an answer comes");
+        };
+        assert_eq!(told, id);
+        assert!(answer.text.contains(expected), "{}", answer.text);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn only_the_process_that_started_the_first_server_starts_others_while_it_lives() {
+    let sleeper = || {
+        std::process::Command::new("sh")
+            .args(["-c", "sleep 60 & echo $!; wait"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let below = |shell: &mut std::process::Child| {
+        let mut line = String::new();
+        let out = shell.stdout.as_mut().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).unwrap();
+        line.trim().parse::<u32>().unwrap()
+    };
+    let cli = Cli::new(std::process::id());
+    let (mut first, mut other) = (sleeper(), sleeper());
+    let (of_first, of_other) = (below(&mut first), below(&mut other));
+    assert!(cli.started(of_first));
+    assert!(!cli.started(of_other));
+    assert!(!cli.started(std::process::id()));
+    assert!(cli.started(of_first));
+    let gone = |shell: &mut std::process::Child, pid: u32| {
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        let pid = nix::unistd::Pid::from_raw(pid.cast_signed());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+    };
+    gone(&mut first, of_first);
+    assert!(cli.started(of_other));
+    gone(&mut other, of_other);
 }
