@@ -16,3 +16,4 @@ pub mod socket;
 pub mod start;
 pub mod tasks;
 pub mod terminal;
+mod zone;

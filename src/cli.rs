@@ -37,7 +37,7 @@ use crate::engine::git::GitSettings;
 use crate::text::redact::{self, Known};
 
 /// Makes codex and claude work on one goal together: one plans and executes, the other reviews, you decide.
-#[derive(Debug, Parser)]
+#[derive(Debug, Default, Parser)]
 #[command(
     name = "agent-collab",
     version,
@@ -120,7 +120,7 @@ enum Command {
 }
 
 /// Flags by which the configuration is chosen.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct ChoiceArgs {
     /// Reads this configuration file over the user's and the repository's own
     #[arg(long = "config", value_name = "FILE")]
@@ -189,7 +189,7 @@ impl ChoiceArgs {
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
     redact::know_by(secrets);
-    let cli = match Cli::try_parse() {
+    let cli = match arguments() {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; both go where clap says.
@@ -203,6 +203,15 @@ pub fn main() -> u8 {
         None => Ok(say_usage()),
     };
     code.unwrap_or_else(|refusal| complain(&refusal))
+}
+
+/// Reads the arguments. Where there are none, nothing is made to read them with: it would cost as much as the
+/// first frame.
+fn arguments() -> Result<Cli, clap::Error> {
+    match std::env::args_os().len() {
+        0 | 1 => Ok(Cli::default()),
+        _ => Cli::try_parse(),
+    }
 }
 
 /// Lets the values of the environment's secret variables be replaced wherever they would be shown or kept.

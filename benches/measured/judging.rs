@@ -8,12 +8,14 @@ use std::time::Duration;
 use agent_collab::permission::guard::{Settings, classify};
 use agent_collab::permission::shell;
 
-use crate::{side_by_side, timed};
+use crate::{say, side_by_side, timed};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
 const N_COMMANDS: usize = 2_000;
 const N_BYTES: usize = 64 * 1024;
 const ROUNDS: usize = 9;
+/// How often each hostile text is judged for the slowest of a hundred.
+const N_JUDGED: usize = 200;
 
 /// Lines as agents write them, long and short, the number in each.
 const COMMANDS: &[&str] = &[
@@ -67,11 +69,13 @@ pub fn run() -> anyhow::Result<()> {
         &mut ours,
         &mut beside,
     )?;
+    ordinary()?;
     hostile()
 }
 
 fn hostile() -> anyhow::Result<()> {
     let settings = Settings::default();
+    let mut all = Vec::new();
     for (name, unit) in HOSTILE {
         let mut text = String::with_capacity(N_BYTES + 100);
         for n in 0.. {
@@ -82,8 +86,35 @@ fn hostile() -> anyhow::Result<()> {
         }
         let mut ours = || anyhow::Ok::<Duration>(timed(|| classify(&text, &settings)).0);
         let mut beside = || anyhow::Ok::<Duration>(timed(|| shell::rough(&text)).0);
-        let name = format!("guard, 64 KiB of {name}");
-        side_by_side(&name, "< 50 ms", ROUNDS, &mut ours, &mut beside)?;
+        let title = format!("guard, 64 KiB of {name}");
+        side_by_side(&title, "< 50 ms", ROUNDS, &mut ours, &mut beside)?;
+        for _ in 0..N_JUDGED {
+            all.push(ours()?);
+        }
     }
-    Ok(())
+    say_tail("guard, all of these texts", "p99 < 50 ms", all)
+}
+
+/// The guard on commands as agents write them.
+fn ordinary() -> anyhow::Result<()> {
+    let settings = Settings::default();
+    let command = |n: usize| COMMANDS[n % COMMANDS.len()].replace("{n}", &n.to_string());
+    let judge = |n: usize| {
+        let command = command(n);
+        timed(|| classify(&command, &settings)).0
+    };
+    let all = (0..N_COMMANDS).map(judge).collect();
+    say_tail("guard, 2,000 commands", "p99 < 1 ms", all)
+}
+
+/// Says how long the slowest took.
+fn say_tail(name: &str, goal: &str, mut all: Vec<Duration>) -> anyhow::Result<()> {
+    all.sort();
+    let of = |per_cent: usize| all.get((all.len() * per_cent / 100).min(all.len() - 1));
+    let named = [("p50", 50), ("p95", 95), ("p99", 99), ("longest", 100)];
+    let told = named.map(|(name, per_cent)| {
+        let took = of(per_cent).copied().unwrap_or_default();
+        format!("{name} {took:.1?}")
+    });
+    say(format_args!("{name:<46} {}  {goal}", told.join(", ")))
 }

@@ -50,6 +50,7 @@ use super::history::Finished;
 use super::socket::{Asked, Socket, next_asked};
 use super::start::{Occupied, Refusal, Wishes};
 use super::terminal::{self, Terminal};
+use super::zone;
 use beginning::{Begin, Opened};
 use ending::End;
 use frames::{Frames, Wanted};
@@ -211,7 +212,7 @@ impl Shell {
             demo: matches!(first, First::Demo { .. }),
             repository: wishes.cwd.to_string_lossy().into_owned(),
             theme: terminal::theme(),
-            utc_offset: jiff::Zoned::now().offset().seconds(),
+            utc_offset: zone::local().to_offset(jiff::Timestamp::now()).seconds(),
             ..ScreenSettings::default()
         };
         Self {

@@ -12,7 +12,7 @@ use crate::process::Children;
 use super::ChoiceArgs;
 
 /// Arguments of the screen.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct ScreenArgs {
     /// Archives an unfinished run to history/ and begins anew
     #[arg(long)]

@@ -158,31 +158,38 @@ pub fn find(path: &[String]) -> Found {
     }
     let mut found = Found::Unknown;
     for key in KEYS {
-        let pattern: Vec<&str> = key.path.split('.').collect();
-        let fits = pattern
-            .iter()
-            .zip(path)
-            .all(|(want, have)| *want == "*" || want == have);
-        if fits && pattern.len() == path.len() {
-            return Found::Key(key);
-        }
-        if fits && pattern.len() > path.len() {
-            found = Found::Table;
+        match begins(key, path) {
+            Some(None) => return Found::Key(key),
+            Some(Some(_)) => found = Found::Table,
+            None => {}
         }
     }
     found
 }
 
+/// Tells whether a key's path begins with these segments, and what follows them then.
+fn begins(key: &'static Key, path: &[String]) -> Option<Option<&'static str>> {
+    let mut rest = Some(key.path);
+    for have in path {
+        let (want, then) = match rest?.split_once('.') {
+            Some((want, then)) => (want, Some(then)),
+            None => (rest?, None),
+        };
+        if want != "*" && want != have {
+            return None;
+        }
+        rest = then;
+    }
+    Some(rest)
+}
+
 /// Tells whether the last segment of a path is a name that the user chooses, such as `x` in `adapters.x`.
 pub fn is_chosen_name(path: &[String]) -> bool {
+    let Some((_, before)) = path.split_last() else {
+        return false;
+    };
+    let is_chosen = |rest: &str| rest == "*" || rest.starts_with("*.");
     KEYS.iter().any(|key| {
-        let pattern: Vec<&str> = key.path.split('.').take(path.len()).collect();
-        pattern.len() == path.len()
-            && key.path != builtin::PATH
-            && pattern.last() == Some(&"*")
-            && pattern
-                .iter()
-                .zip(path)
-                .all(|(want, have)| *want == "*" || want == have)
+        key.path != builtin::PATH && begins(key, before).flatten().is_some_and(is_chosen)
     })
 }

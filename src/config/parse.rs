@@ -272,7 +272,7 @@ impl Walk<'_> {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Place::Line {
             file: self.file.to_owned(),
-            line: before.matches('\n').count() + 1,
+            line: memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1,
             column: before[line_start..].chars().count() + 1,
         }
     }

@@ -11,8 +11,8 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-use super::registry::{Registered, registered, unless_registered};
-use super::table::{Entry, Life, ProcessIdentity, entry_of, mark_of, scan};
+use super::registry::{Registered, is_subreaper, registered, unless_registered};
+use super::table::{Entry, Life, ProcessIdentity, entry_of, mark_of, may_have_orphans, scan};
 
 /// A child and its descendants. Dropped before its end was seen to, it kills them all.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Family {
     mark: String,
     known: BTreeSet<ProcessIdentity>,
     stage: Stage,
+    /// Whether this program was the heir of its descendants when the child began.
+    inherits: bool,
     _registered: Registered,
 }
 
@@ -41,6 +43,7 @@ impl Family {
             mark,
             known: BTreeSet::new(),
             stage: Stage::Running,
+            inherits: is_subreaper(),
             _registered: root,
         }
     }
@@ -57,6 +60,11 @@ impl Family {
 
     /// Everybody of the family but the child itself who still lives; ended orphans are buried on the way.
     pub(super) fn descendants(&mut self) -> Vec<ProcessIdentity> {
+        // Nearly every command ends alone: then there is no need to go through all processes of the machine.
+        if self.is_childless() {
+            self.known.clear();
+            return Vec::new();
+        }
         let table = scan();
         let own = std::process::id();
         let own_session = table
@@ -72,6 +80,14 @@ impl Family {
         let living: BTreeMap<_, _> = table.iter().map(|entry| (entry.id, entry.life)).collect();
         self.known.retain(|id| living.get(id) == Some(&Life::Alive));
         self.known.iter().copied().collect()
+    }
+
+    /// Tells whether surely nobody is left of the child that ended: whoever is left was inherited.
+    fn is_childless(&self) -> bool {
+        self.stage == Stage::Orphaned
+            && self.inherits
+            && entry_of(self.root.pid).is_none_or(|entry| entry.id != self.root)
+            && !may_have_orphans()
     }
 
     fn extend_by_root(

@@ -24,6 +24,14 @@ pub fn become_subreaper() -> io::Result<()> {
     Ok(())
 }
 
+/// Tells whether this program is the parent of its descendants' orphans.
+pub(super) fn is_subreaper() -> bool {
+    #[cfg(target_os = "linux")]
+    return nix::sys::prctl::get_child_subreaper().unwrap_or(false);
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
 /// A direct child's entry; leaves with it.
 #[derive(Debug)]
 pub(super) struct Registered(ProcessIdentity);

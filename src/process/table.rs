@@ -51,6 +51,17 @@ pub(super) fn scan() -> Vec<Entry> {
         .collect()
 }
 
+/// Tells whether this program may have inherited processes from its descendants; it must be their heir. Where
+/// the system cannot say, it may.
+///
+/// Linux hands orphans to the first thread of their heir, and children are started by another one. The list
+/// can lack somebody when children end meanwhile, but then it is not empty: only an empty one is relied on.
+pub(super) fn may_have_orphans() -> bool {
+    let own = std::process::id();
+    let children = fs::read(format!("/proc/{own}/task/{own}/children"));
+    children.map_or(true, |pids| !pids.is_empty())
+}
+
 /// Reads one process's line.
 pub(super) fn entry_of(pid: u32) -> Option<Entry> {
     // The table is read whenever a child ends: one read a process, since the file tells no size to go by.

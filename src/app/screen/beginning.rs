@@ -123,14 +123,22 @@ impl Shell {
         }
     }
 
-    /// Hears of changed documents, and of commands from outside.
-    fn listen(&mut self, occupied: &Occupied) {
+    /// Hears of changed documents. Only with a run: before it there are none, and the system takes up to 25 ms
+    /// to let go of a watch, for which the program's end waits.
+    fn watch(&mut self) {
+        let Some(occupied) = self.occupied.as_ref().filter(|_| self.watch.is_none()) else {
+            return;
+        };
         match Watch::begin(&occupied.layout) {
             Ok(watch) => self.watch = Some(watch),
             Err(error) => self.screen.on_notice(&format!(
                 "changes of plan.md and comments.md are seen only when a turn ends: {error}"
             )),
         }
+    }
+
+    /// Hears of commands from outside.
+    fn listen(&mut self, occupied: &Occupied) {
         // One that goes takes its file with it.
         self.socket = None;
         match Socket::listen(&occupied.layout) {
@@ -223,6 +231,7 @@ impl Shell {
         }
         self.show_holding(&begun.engine);
         self.engine = Some(begun.engine);
+        self.watch();
         self.previewed = None;
         self.documents.on_changed(Instant::now());
         let ended = match what {

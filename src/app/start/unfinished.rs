@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{LEFTOVER_GRACE, Refusal, Unfinished};
+use crate::app::zone;
 use crate::domain::run::{Run, State};
 use crate::domain::turn::Role;
 use crate::engine::setup::NamedAdapter;
@@ -52,12 +53,14 @@ fn last_at_work(layout: &Layout) -> Option<String> {
     let written = layout.events().metadata().ok()?.modified().ok()?;
     let written = jiff::Timestamp::try_from(written).ok()?;
     let ago = jiff::Timestamp::now().as_second() - written.as_second();
-    let local = written.to_zoned(jiff::tz::TimeZone::system());
     Some(match ago {
         ..60 => "just now".to_owned(),
         60..5_400 => format!("{} min ago", ago / 60),
         5_400..129_600 => format!("{} hours ago", (ago + 1_800) / 3_600),
-        _ => local.strftime("on %Y-%m-%d at %H:%M").to_string(),
+        _ => written
+            .to_zoned(zone::local())
+            .strftime("on %Y-%m-%d at %H:%M")
+            .to_string(),
     })
 }
 

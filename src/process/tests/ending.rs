@@ -75,6 +75,21 @@ async fn a_grandchild_goes_with_a_child_that_ends_by_itself() {
 }
 
 #[tokio::test]
+async fn an_orphan_goes_with_the_child_that_left_it_and_a_child_that_left_none_just_ends() {
+    become_subreaper().unwrap();
+    let (_folder, mut running, orphan) = with_descendant(
+        "(setsid sh -c 'trap \"\" TERM; echo $$ > FILE; while :; do sleep 1000; done' &); read go",
+    )
+    .await;
+    let mut lonely = spawn(&sh("exit 3")).await.unwrap();
+    assert_eq!(told(&mut lonely).await, "exit 3");
+    assert!(is_alive(orphan));
+    running.input().close();
+    assert_eq!(told(&mut running).await, "exit 1");
+    assert!(!is_alive(orphan));
+}
+
+#[tokio::test]
 async fn a_grandchild_goes_with_a_child_that_is_dropped() {
     let (_folder, running, grandchild) = with_descendant(
         "setsid sh -c 'trap \"\" TERM; echo $$ > FILE; while :; do sleep 1000; done' & wait",

@@ -73,6 +73,30 @@ struct Four {
     offset: u16,
 }
 
+impl Four {
+    /// By buckets, and the same fours beside each other.
+    fn order(&self) -> (u32, u16, u16) {
+        (sum(self.four), self.word, self.offset)
+    }
+}
+
+/// Where each bucket begins, and where the last one ends.
+fn buckets(fours: &[Four]) -> Vec<u32> {
+    let mut begins = vec![0; 1 << BUCKET_BITS];
+    let mut n_before = 0;
+    for (at, begin) in (0u32..).zip(&mut begins) {
+        *begin = n_before;
+        let n_here = fours
+            .iter()
+            .skip(n_before as usize)
+            .take_while(|four| bucket(four.four) == at)
+            .count();
+        n_before += u32::try_from(n_here).unwrap_or(u32::MAX);
+    }
+    begins.push(n_before);
+    begins
+}
+
 const TABLE_BITS: u32 = 18;
 const N_BITS: usize = 1 << TABLE_BITS;
 const BUCKET_BITS: u32 = 12;
@@ -108,20 +132,17 @@ impl Words {
             enter(name.as_bytes(), words.len(), &ends_name, &mut fours);
             words.push((name, Anchor::Name));
         }
-        fours.sort_unstable_by_key(|four| (bucket(four.four), four.four, four.word, four.offset));
+        fours.sort_unstable_by_key(Four::order);
         fours.dedup();
         let mut bits = Box::new([0; N_BITS / 64]);
         for four in &fours {
             let place = place(four.four);
             bits[place / 64] |= 1 << (place % 64);
         }
-        let begins = |bucket: u32| fours.partition_point(|four| self::bucket(four.four) < bucket);
-        let buckets = (0..=1 << BUCKET_BITS).map(|bucket| u32::try_from(begins(bucket)));
-        let buckets = buckets.map(|begin| begin.unwrap_or(u32::MAX)).collect();
         Self {
             words,
             bits,
-            buckets,
+            buckets: buckets(&fours),
             fours,
         }
     }
@@ -216,8 +237,15 @@ fn bucket(four: u32) -> u32 {
 /// Notes the four bytes of a word that ordinary text has least; a shorter word with all that may follow.
 fn enter(word: &[u8], number: usize, may_follow: &dyn Fn(u8) -> bool, fours: &mut Vec<Four>) {
     if word.len() < 4 {
-        for next in (0..=u8::MAX).filter(|byte| may_follow(*byte)) {
-            enter(&[word, &[next]].concat(), number, may_follow, fours);
+        let mut longer = [word, &[0]].concat();
+        // Of two that are the same when folded, one is enough.
+        let is_entered = |byte: u8| byte & 0x20 != 0 && may_follow(byte & !0x20);
+        let next = (0..=u8::MAX).filter(|byte| may_follow(*byte) && !is_entered(*byte));
+        for next in next {
+            if let Some(last) = longer.last_mut() {
+                *last = next;
+            }
+            enter(&longer, number, may_follow, fours);
         }
         return;
     }
