@@ -12,6 +12,7 @@ pub mod plan;
 pub mod receipt;
 pub mod review;
 
+pub mod discussion;
 pub mod execution;
 pub mod question;
 pub mod session;

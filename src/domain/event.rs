@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::discussion::DiscussionEvent;
 use super::findings::Response;
-use super::ids::{At, RequestId, RunId, SessionId, Sha256, TurnId};
+use super::ids::{At, DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId};
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
 use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms};
@@ -603,6 +604,14 @@ pub enum Event {
     ChildDeleted {
         /// The child.
         session: SessionId,
+    },
+    /// Something happened in a group discussion.
+    #[serde(rename = "discussion")]
+    Discussion {
+        /// Which.
+        id: DiscussionId,
+        /// What.
+        news: DiscussionEvent,
     },
     /// Something an agent said or did.
     #[serde(rename = "agent")]

@@ -46,6 +46,10 @@ text_id!(
     TurnId
 );
 text_id!(
+    /// One group discussion (`dsc_…`).
+    DiscussionId
+);
+text_id!(
     /// A request of an agent that waits for an answer, unique within its session's process.
     RequestId
 );

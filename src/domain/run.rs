@@ -7,6 +7,7 @@ mod approving;
 mod asking;
 mod children;
 mod control;
+mod discussing;
 mod executing;
 mod flow;
 mod holding;
@@ -24,6 +25,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::course::{self, Course};
+use super::discussion::Discussion;
 use super::effect::Effect;
 use super::event::{Approval, Created, Event, Process, Settings};
 use super::execution::Execution;
@@ -119,6 +121,9 @@ pub struct State {
     /// The child sessions, in the order in which they were made.
     #[serde(default)]
     pub children: Vec<Child>,
+    /// The group discussions, in the order in which they were begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discussions: Vec<Discussion>,
     /// What agents asked for and nobody answered before the program ended; each is told with its next turn.
     #[serde(default)]
     pub unanswered: Vec<Unanswered>,
@@ -332,6 +337,7 @@ impl Run {
                 asked: Vec::new(),
                 approvals: Vec::new(),
                 children: Vec::new(),
+                discussions: Vec::new(),
                 unanswered: Vec::new(),
                 results: Vec::new(),
                 draft: None,
@@ -502,6 +508,7 @@ impl Run {
             Event::TaskEnded(result) => children::on_ended(state, result),
             Event::TaskReported { session } => children::on_reported(state, session),
             Event::ChildDeleted { session } => children::on_deleted(state, session),
+            Event::Discussion { id, news } => discussing::on_news(state, at, id, news),
             Event::Tampered { files } => control::on_tampered(state, files),
             Event::TodosWritten { session, todos } => flow::on_todos_written(state, session, todos),
             Event::ToolBlocked { .. } => Vec::new(),

@@ -69,6 +69,20 @@ pub fn parts(text: &str) -> Vec<Part> {
     read_parts(text, Reading::Flat)
 }
 
+/// Puts a text between fences longer than any run of backticks in it, on lines of their own wherever
+/// it is put: a fence that shares its line with other text is none.
+pub fn fenced(text: &str) -> String {
+    let mut longest = 2;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest + 1);
+    let text = text.trim_end_matches(['\n', '\r']);
+    format!("\n{fence}data\n{text}\n{fence}\n")
+}
+
 fn find_closed(blocks: Vec<Block>, file_name: &str) -> Option<String> {
     blocks
         .into_iter()

@@ -1,8 +1,8 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
 use super::{
-    Busy, Counts, State, approving, asking, children, executing, flow, holding, limits, recovering,
-    reviewing, undoing,
+    Busy, Counts, State, approving, asking, children, discussing, executing, flow, holding, limits,
+    recovering, reviewing, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
@@ -73,6 +73,7 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
     let role = flow::running_role(state);
     let mut effects = flow::expire(state, role, Expiry::Stopped);
     effects.extend(children::stop_all(state));
+    discussing::stop_all(state);
     if let Some(running) = &mut state.running {
         running.result = Counts::No;
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));

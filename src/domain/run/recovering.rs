@@ -3,7 +3,8 @@
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
 use super::{
-    Busy, Counts, State, Unanswered, approving, executing, flow, limits, replanning, undoing,
+    Busy, Counts, State, Unanswered, approving, discussing, executing, flow, limits, replanning,
+    undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::execution::Stage;
@@ -13,6 +14,7 @@ use crate::domain::question::{Answer, DraftFile, Question, QuestionKind};
 use crate::domain::turn::{Again, Profile, Purpose, Role, TurnOrder};
 
 pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
+    discussing::on_program_ended(state);
     if state.is_over() {
         return Vec::new();
     }

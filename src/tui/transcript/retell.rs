@@ -193,6 +193,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         | Event::TaskSentOn { .. }
         | Event::TaskReported { .. }
         | Event::ChildDeleted { .. }
+        | Event::Discussion { .. }
         | Event::AgentsRegistered { .. }
         | Event::Released
         | Event::SessionOpened { .. }

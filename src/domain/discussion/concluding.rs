@@ -1,0 +1,256 @@
+//! From a discussion that has stopped to what came of it.
+//!
+//! Refuses to find anything out that is not in stances, errors and the moderator's last word.
+
+use std::collections::BTreeSet;
+
+use super::vote::{self, Count, Standing, Standings};
+use super::{
+    Basis, Discussion, Entry, Minority, NoVote, Outcome, Part, Point, Proposal, Speech, StopReason,
+    Tally, TieBreak,
+};
+use crate::domain::ids::At;
+use crate::text::n_of;
+use crate::text::truncate::to_chars;
+
+/// The longest reason of a minority, in characters.
+const MAX_REASON: usize = 400;
+
+impl Discussion {
+    /// What comes of it when it stops now for this reason.
+    pub fn outcome_of(&self, stop: StopReason, now: At) -> Outcome {
+        let standings = self.standings(u32::MAX);
+        let votes = standings.tallies();
+        let count = vote::count(&votes);
+        let (basis, decision) = self.decided(stop, &count);
+        let is_by_vote = basis == Basis::Vote;
+        Outcome {
+            conclusion: self.conclusion(&decision, (basis, stop), &votes, &count),
+            tie: match basis {
+                Basis::None | Basis::Vote => count.tie,
+                Basis::Consensus | Basis::Moderator => Vec::new(),
+            },
+            tie_break: match is_by_vote {
+                true => count.tie_break,
+                false => TieBreak::None,
+            },
+            basis,
+            stop,
+            independent: self.standings(1).tallies(),
+            abstained: abstained(&standings),
+            no_vote: self.no_vote(&standings),
+            minority: decision
+                .as_ref()
+                .map(|decision| minority(&standings, decision))
+                .unwrap_or_default(),
+            unresolved: self.unresolved(&standings),
+            shifts: standings.shifts,
+            errors: self.errors(),
+            rounds: self.n_finished(),
+            duration_ms: u64::try_from(now.0 - self.begun_at.0).unwrap_or(0),
+            children: match self.order.terms.keep_sessions {
+                true => self.sessions.values().cloned().collect(),
+                false => Vec::new(),
+            },
+            votes,
+            decision,
+        }
+    }
+
+    fn decided(&self, stop: StopReason, count: &Count) -> (Basis, Option<Proposal>) {
+        if matches!(
+            stop,
+            StopReason::User | StopReason::ProgramEnded | StopReason::LostQuorum
+        ) {
+            return (Basis::None, None);
+        }
+        if let Some(agreed) = self.consensus() {
+            return (Basis::Consensus, Some(agreed));
+        }
+        if let Some(ruled) = self.ruling().and_then(|stance| stance.votes_for()) {
+            return (Basis::Moderator, Some(ruled));
+        }
+        match &count.decision {
+            Some(decision) => (Basis::Vote, Some(decision.clone())),
+            None => (Basis::None, None),
+        }
+    }
+
+    /// The stance of a moderator's last word, or of the word by which it ended the rounds.
+    fn ruling(&self) -> Option<&super::Stance> {
+        let closing = self
+            .closing
+            .as_ref()
+            .and_then(|speech| speech.stance.as_ref());
+        closing.or_else(|| {
+            let ends = super::mode::rules(self.order.terms.mode).stop(self);
+            let mut heard = self.round()?.heard();
+            let by_moderator = |speech: &&Speech| {
+                let side = self.participant(&speech.participant).map(|of| of.side);
+                side == Some(super::Side::Moderator)
+            };
+            ends.and(heard.find(by_moderator)?.stance.as_ref())
+        })
+    }
+
+    /// The moderator's last word; without one, what was decided and how, and the words of who was surest of it.
+    fn conclusion(
+        &self,
+        decision: &Option<Proposal>,
+        (basis, stop): (Basis, StopReason),
+        votes: &[Tally],
+        count: &Count,
+    ) -> String {
+        let closing = self.closing.as_ref().filter(|speech| speech.is_heard());
+        if let Some(closing) = closing.filter(|closing| !closing.text.is_empty()) {
+            return closing.text.clone();
+        }
+        let told = in_a_sentence(decision.as_ref(), (basis, stop), votes, count);
+        let surest = decision
+            .as_ref()
+            .and_then(|decision| self.surest_words(decision, votes));
+        match surest {
+            Some((name, words)) => format!("{told}\n\n{name}: {words}"),
+            None => told,
+        }
+    }
+
+    fn surest_words(&self, decision: &Proposal, votes: &[Tally]) -> Option<(String, String)> {
+        let tally = votes.iter().find(|tally| tally.proposal == *decision)?;
+        let surest = tally
+            .votes_for
+            .iter()
+            .max_by_key(|vote| (vote.confidence, std::cmp::Reverse(&vote.participant)))?;
+        let speech = self.speech(surest.round, &surest.participant)?;
+        (!speech.text.is_empty()).then(|| (surest.participant.clone(), speech.text.clone()))
+    }
+
+    /// Who speaks in rounds and has no stance that counts.
+    fn no_vote(&self, standings: &Standings<'_>) -> Vec<NoVote> {
+        let mode = super::mode::rules(self.order.terms.mode);
+        let all = self.order.participants.iter();
+        all.filter(|each| mode.speaks(each) && !standings.of.contains_key(each.name.as_str()))
+            .map(|each| {
+                let mut rounds = self.rounds.iter().rev();
+                let last = rounds.find_map(|round| round.speech(&each.name));
+                let why = match last {
+                    Some(Speech {
+                        error: Some(error), ..
+                    }) => format!("{}: {}", error.code.code(), error.message),
+                    Some(speech) => speech.no_stance.clone().unwrap_or_default(),
+                    None => "it did not speak".to_owned(),
+                };
+                NoVote {
+                    participant: each.name.clone(),
+                    why,
+                }
+            })
+            .collect()
+    }
+
+    fn unresolved(&self, standings: &Standings<'_>) -> Vec<Point> {
+        let closing = self
+            .closing
+            .iter()
+            .filter_map(|speech| Some((speech.participant.as_str(), speech.stance.as_ref()?)));
+        let all = standings.of.values();
+        let stances = all
+            .map(|each| (each.participant, each.stance))
+            .chain(closing);
+        let points = stances.flat_map(|(name, stance)| {
+            stance.blocking.iter().map(move |text| Point {
+                participant: name.to_owned(),
+                text: text.clone(),
+            })
+        });
+        points.collect()
+    }
+
+    fn errors(&self) -> Vec<Entry> {
+        let speeches = self.rounds.iter().flat_map(|round| &round.speeches);
+        let mut entries: Vec<Entry> = speeches
+            .chain(&self.closing)
+            .filter_map(|speech| {
+                Some(Entry {
+                    participant: speech.participant.clone(),
+                    round: speech.round,
+                    part: speech.part,
+                    error: speech.error.clone()?,
+                })
+            })
+            .collect();
+        entries.sort_by(|a, b| {
+            let key = |entry: &Entry| (entry.round, entry.part == Part::Closing);
+            (key(a), &a.participant).cmp(&(key(b), &b.participant))
+        });
+        entries
+    }
+}
+
+fn abstained(standings: &Standings<'_>) -> Vec<String> {
+    let all = standings.of.values();
+    all.filter(|each| each.stance.stance == super::Attitude::Abstain)
+        .map(|each| each.participant.to_owned())
+        .collect()
+}
+
+/// Those who are for something else, or against the decision.
+fn minority(standings: &Standings<'_>, decision: &Proposal) -> Vec<Minority> {
+    let stands_elsewhere = |each: &&Standing<'_>| {
+        let votes_for = each.stance.votes_for();
+        let is_against = each.stance.is_against();
+        votes_for.as_ref().is_some_and(|of| of != decision)
+            || (votes_for.is_none() && is_against.is_some())
+    };
+    let all = standings.of.values().filter(stands_elsewhere);
+    all.map(|each| Minority {
+        participant: each.participant.to_owned(),
+        proposal: each.stance.votes_for().or_else(|| each.stance.is_against()),
+        attitude: each.stance.stance,
+        confidence: each.stance.confidence,
+        reason: to_chars(&each.speech.text, MAX_REASON),
+    })
+    .collect()
+}
+
+fn in_a_sentence(
+    decision: Option<&Proposal>,
+    (basis, stop): (Basis, StopReason),
+    votes: &[Tally],
+    count: &Count,
+) -> String {
+    let tally = |proposal: &Proposal| votes.iter().find(|tally| tally.proposal == *proposal);
+    let n_votes: usize = votes
+        .iter()
+        .flat_map(|tally| tally.votes_for.iter().chain(&tally.against))
+        .map(|vote| vote.participant.as_str())
+        .collect::<BTreeSet<_>>()
+        .len();
+    let Some(decision) = decision else {
+        let ties: Vec<&str> = count.tie.iter().map(Proposal::as_str).collect();
+        let why = stop.in_words();
+        return match ties.is_empty() {
+            true => format!("No decision: {why}."),
+            false => format!(
+                "No decision: {why}, and there is a tie between {}.",
+                ties.join(" and ")
+            ),
+        };
+    };
+    let wording = tally(decision).map_or(decision.as_str(), |tally| tally.wording.as_str());
+    let n_for = tally(decision).map_or(0, |tally| tally.votes_for.len());
+    match basis {
+        Basis::Consensus => format!("Agreed: {wording}."),
+        Basis::Moderator => format!("The moderator decided: {wording}."),
+        Basis::Vote | Basis::None => {
+            let by = match count.tie_break {
+                TieBreak::Confidence => ", by confidence where votes were equal",
+                TieBreak::None => "",
+            };
+            format!(
+                "Decided by {n_for} of {}{by}: {wording}.",
+                n_of(n_votes, "vote")
+            )
+        }
+    }
+}

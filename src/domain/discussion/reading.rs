@@ -1,0 +1,257 @@
+//! From what an agent said to a speech: its words, and the stance at their end.
+//!
+//! A stance is a closed fenced block whose info string has the word `stance`, holding one JSON object, with nothing
+//! after it. Refuses to look for agreement anywhere else: words, quoted markers and blocks in quotations are text. Two
+//! different blocks, or a block that cannot be read, are no stance.
+
+use serde_json::Value;
+
+use super::{
+    Attitude, CheckOrder, Part, Proposal, Speech, SpeechError, SpeechErrorCode, Stance, speech,
+};
+use crate::domain::ids::SessionId;
+use crate::text::clean::one_line;
+use crate::text::fence::{self, End};
+use crate::text::truncate::to_chars;
+
+/// The info string of a stance's block.
+pub const STANCE: &str = "stance";
+/// The longest speech that is kept, in characters.
+pub const MAX_SPEECH: usize = 8_000;
+/// The longest line in a stance, in characters.
+const MAX_LINE: usize = 300;
+/// How many blocking points and how many pieces of evidence count.
+const MAX_ITEMS: usize = 10;
+/// How many checks a speech may ask for.
+const MAX_CHECKS: usize = 3;
+/// The longest command of a check, in characters.
+const MAX_COMMAND: usize = 500;
+
+/// Whose speech it is, and in which round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seat {
+    /// The round, from 1.
+    pub round: u32,
+    /// Whether it belongs to the round or closes the discussion.
+    pub part: Part,
+    /// Who.
+    pub participant: String,
+}
+
+impl Speech {
+    /// What somebody said, cleaned before; `handed_in` is a stance that came as data. No word and no stance is a failure.
+    pub fn said(
+        seat: Seat,
+        session: SessionId,
+        text: &str,
+        handed_in: Option<&Value>,
+        took_ms: u64,
+    ) -> Self {
+        let (words, block) = divide(text);
+        let stance = match (block, handed_in.map(Stance::from_data)) {
+            (Err(why), _) | (_, Some(Err(why))) => Err(why),
+            (Ok(None), Some(stance)) => stance,
+            (Ok(Some(block)), None) => Ok(block),
+            (Ok(Some(block)), Some(Ok(data))) if block == data => Ok(data),
+            (Ok(Some(_)), Some(Ok(_))) => Err("it stated two different stances".to_owned()),
+            (Ok(None), None) => Err("it did not end with a `stance` block".to_owned()),
+        };
+        if words.is_empty() && stance.is_err() {
+            let message = "it ended without a word".to_owned();
+            return Self::failed(
+                seat,
+                Some(session),
+                SpeechErrorCode::Empty,
+                message,
+                took_ms,
+            );
+        }
+        let (stance, no_stance) = match stance {
+            Ok(stance) => (Some(stance), None),
+            Err(why) => (None, Some(why)),
+        };
+        Self {
+            round: seat.round,
+            part: seat.part,
+            participant: seat.participant,
+            session: Some(session),
+            text: to_chars(&words, MAX_SPEECH),
+            stance,
+            no_stance,
+            error: None,
+            took_ms,
+        }
+    }
+
+    /// Why somebody said nothing. Never anybody else's words in its place.
+    pub fn failed(
+        seat: Seat,
+        session: Option<SessionId>,
+        code: SpeechErrorCode,
+        message: String,
+        took_ms: u64,
+    ) -> Self {
+        Self {
+            round: seat.round,
+            part: seat.part,
+            participant: seat.participant,
+            session,
+            text: String::new(),
+            stance: None,
+            no_stance: None,
+            error: Some(SpeechError { code, message }),
+            took_ms,
+        }
+    }
+
+    /// Whose it is, and in which round.
+    pub fn seat(&self) -> Seat {
+        Seat {
+            round: self.round,
+            part: self.part,
+            participant: self.participant.clone(),
+        }
+    }
+}
+
+impl speech::Speaking {
+    /// Whose speech it will be, and in which round.
+    pub fn seat(&self) -> Seat {
+        Seat {
+            round: self.round,
+            part: self.part,
+            participant: self.participant.clone(),
+        }
+    }
+}
+
+/// Divides what was said into its words and the stance at their end, where there is one.
+fn divide(text: &str) -> (String, Result<Option<Stance>, String>) {
+    let text = text.trim();
+    let parts = fence::parts(text);
+    let stated: Vec<&fence::Block> = parts
+        .iter()
+        .filter_map(|part| match part {
+            fence::Part::Block(block) if is_stance(&block.info) => Some(block),
+            fence::Part::Block(_) | fence::Part::Prose(_) => None,
+        })
+        .collect();
+    let Some(last) = stated.last() else {
+        return (text.to_owned(), Ok(None));
+    };
+    let mut from_the_end = parts.iter().rev();
+    let end = from_the_end
+        .find(|part| !matches!(part, fence::Part::Prose(prose) if prose.trim().is_empty()));
+    let is_at_the_end = last.end == End::Closed
+        && matches!(end, Some(fence::Part::Block(block)) if std::ptr::eq(block, *last));
+    let words = match is_at_the_end {
+        true => words_before(text, &parts),
+        false => text.to_owned(),
+    };
+    (words, read(&stated, is_at_the_end))
+}
+
+fn is_stance(info: &str) -> bool {
+    info.split_whitespace().any(|word| word == STANCE)
+}
+
+/// All that stands before the last block, as it was written.
+fn words_before(text: &str, parts: &[fence::Part]) -> String {
+    let tail: usize = parts.last().map_or(0, |part| match part {
+        fence::Part::Prose(prose) => prose.len(),
+        fence::Part::Block(_) => 0,
+    });
+    let n_lines_of_block = parts.iter().rev().find_map(|part| match part {
+        fence::Part::Block(block) => Some(block.content.lines().count() + 2),
+        fence::Part::Prose(_) => None,
+    });
+    let before_tail = text.get(..text.len() - tail).unwrap_or(text);
+    let lines: Vec<&str> = before_tail.lines().collect();
+    let n = lines.len().saturating_sub(n_lines_of_block.unwrap_or(0));
+    lines
+        .get(..n)
+        .unwrap_or_default()
+        .join("\n")
+        .trim()
+        .to_owned()
+}
+
+fn read(stated: &[&fence::Block], is_at_the_end: bool) -> Result<Option<Stance>, String> {
+    let mut read = Vec::new();
+    for block in stated {
+        let data = serde_json::from_str::<Value>(&block.content)
+            .map_err(|error| format!("its `stance` block is no JSON: {error}"))?;
+        read.push(Stance::from_data(&data)?);
+    }
+    if read.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err("it stated two different stances".to_owned());
+    }
+    match is_at_the_end {
+        true => Ok(read.pop()),
+        false => Err("its `stance` block does not end the speech".to_owned()),
+    }
+}
+
+impl Stance {
+    /// Reads a stance that came as data.
+    ///
+    /// # Errors
+    /// It is none; the text says why, after "it".
+    pub fn from_data(data: &Value) -> Result<Self, String> {
+        let stance: Self = serde_json::from_value(data.clone())
+            .map_err(|error| format!("its stance cannot be read: {error}"))?;
+        stance.checked()
+    }
+
+    /// Cleans and cuts what it says; refuses what says nothing, or contradicts itself.
+    fn checked(mut self) -> Result<Self, String> {
+        let line = |text: &str| to_chars(&one_line(text), MAX_LINE);
+        let some =
+            |text: Option<String>| text.map(|text| line(&text)).filter(|text| !text.is_empty());
+        self.proposal = line(&self.proposal);
+        self.instead = some(self.instead);
+        self.why_changed = some(self.why_changed);
+        for list in [&mut self.blocking, &mut self.evidence] {
+            *list = list.iter().map(|text| line(text)).collect();
+            list.retain(|text| !text.is_empty());
+            list.truncate(MAX_ITEMS);
+        }
+        self.checks = std::mem::take(&mut self.checks)
+            .into_iter()
+            .filter_map(CheckOrder::checked)
+            .take(MAX_CHECKS)
+            .collect();
+        let named = Proposal::named(&self.proposal);
+        if named.is_none() && self.stance != Attitude::Abstain {
+            return Err(format!(
+                "its stance is `{}` and names no proposal",
+                self.stance.name()
+            ));
+        }
+        match (self.stance, &self.instead) {
+            (Attitude::Disagree, Some(instead)) if Proposal::named(instead) == named => {
+                Err("its stance is against a proposal and for the same one".to_owned())
+            }
+            (Attitude::Agree | Attitude::AgreeWithChanges, Some(instead))
+                if Proposal::named(instead) != named =>
+            {
+                Err("its stance is for a proposal and for another one instead".to_owned())
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+impl CheckOrder {
+    /// A command is one line, and short enough to be judged.
+    fn checked(self) -> Option<Self> {
+        let command = self.command.trim().to_owned();
+        let is_sound = !command.is_empty()
+            && !command.contains('\n')
+            && command.chars().count() <= MAX_COMMAND;
+        is_sound.then(|| Self {
+            command,
+            why: to_chars(&one_line(&self.why), MAX_LINE),
+        })
+    }
+}

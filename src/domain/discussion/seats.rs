@@ -1,0 +1,80 @@
+//! Whose turn it is to be heard: who belongs to a round, who is out of it, and who has to attack.
+//!
+//! Refuses to know stances.
+
+use std::collections::BTreeMap;
+
+use super::mode::{Hearing, rules};
+use super::{Discussion, Participant, Round, Side, SpeechErrorCode};
+
+/// After how many failures in a row a participant is not asked again.
+const FAILURES: usize = 2;
+
+impl Discussion {
+    /// Who speaks in a round, in the order in which they were named: who belongs to it and is not out.
+    pub fn speakers(&self, round: u32) -> Vec<&Participant> {
+        let all = self.order.participants.iter();
+        all.filter(|each| rules(self.order.terms.mode).speaks(each) && !self.is_out(each, round))
+            .collect()
+    }
+
+    /// Who has the last word; `None` where nobody has, or who has is out.
+    pub fn closer(&self) -> Option<&Participant> {
+        let mut all = self.order.participants.iter();
+        let closer = all.find(|each| rules(self.order.terms.mode).closes(each))?;
+        (!self.is_out(closer, u32::MAX)).then_some(closer)
+    }
+
+    /// Tells whether everybody who belongs to a round spoke in it or failed.
+    pub fn is_finished(&self, round: &Round) -> bool {
+        let speakers = self.speakers(round.n);
+        speakers
+            .iter()
+            .all(|each| round.speech(&each.name).is_some())
+    }
+
+    /// How many rounds were spoken to their end.
+    pub fn n_finished(&self) -> u32 {
+        let finished = self.rounds.iter().filter(|round| self.is_finished(round));
+        u32::try_from(finished.count()).unwrap_or(u32::MAX)
+    }
+
+    /// The speakers of a round as they take turns: the first of each side, then the second of each.
+    pub(super) fn in_turn(&self, round: u32) -> Vec<&Participant> {
+        let mut n_before: BTreeMap<Side, usize> = BTreeMap::new();
+        let mut turns: Vec<(usize, Side, &Participant)> = Vec::new();
+        for each in self.speakers(round) {
+            let n = n_before.entry(each.side).or_default();
+            turns.push((*n, each.side, each));
+            *n += 1;
+        }
+        turns.sort_by_key(|(n, side, _)| (*n, *side));
+        turns.into_iter().map(|(.., each)| each).collect()
+    }
+
+    /// Who has to attack the leading proposal in a round: each in turn, by name. Nobody in the first round, and nobody
+    /// where nobody hears the others.
+    pub fn attacker(&self, round: u32) -> Option<String> {
+        let mut names: Vec<&str> = self
+            .speakers(round)
+            .iter()
+            .map(|each| each.name.as_str())
+            .collect();
+        names.sort_unstable();
+        let hears = rules(self.order.terms.mode).hearing() == Hearing::Speeches;
+        let before = usize::try_from(round.checked_sub(2)?).ok()?;
+        let turn = before.checked_rem(names.len()).filter(|_| hears)?;
+        names.get(turn).map(|name| (*name).to_owned())
+    }
+
+    /// A participant without a session is out for good, and so is one that failed twice in a row before this round.
+    fn is_out(&self, participant: &Participant, round: u32) -> bool {
+        let before = self.rounds.iter().filter(|each| each.n < round);
+        let codes: Vec<Option<SpeechErrorCode>> = before
+            .filter_map(|each| each.speech(&participant.name))
+            .map(|speech| speech.error.as_ref().map(|error| error.code))
+            .collect();
+        let n_failed = codes.iter().rev().take_while(|code| code.is_some()).count();
+        n_failed >= FAILURES || codes.contains(&Some(SpeechErrorCode::Session))
+    }
+}

@@ -1,0 +1,176 @@
+//! What a participant stands for at the end of a speech, as data.
+//!
+//! Refuses to guess: a stance that cannot be read is none, and none is no vote.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a participant stands for.
+///
+/// It votes for `proposal` when it agrees, with changes or without. When it disagrees it is against `proposal`, and
+/// votes for `instead` where that is given. An abstention is neither.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stance {
+    /// What it thinks of the proposal.
+    pub stance: Attitude,
+    /// Which proposal it is about, as the participant named it; see [`Proposal`].
+    #[serde(default)]
+    pub proposal: String,
+    /// What it would do instead, where it disagrees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
+    /// How sure it is; `None` when it did not say.
+    #[serde(default)]
+    pub confidence: Option<Confidence>,
+    /// What must be settled before it could agree.
+    #[serde(default)]
+    pub blocking: Vec<String>,
+    /// Why it no longer stands where it stood a round before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_changed: Option<String>,
+    /// What is new since then: words that others said in the round before, or `check N` of a check that ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// Commands that would settle a question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<super::CheckOrder>,
+    /// Whether the discussion is to end with this round; only a moderator's word counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conclude: bool,
+}
+
+/// What a participant thinks of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attitude {
+    /// It is for it.
+    Agree,
+    /// It is for it, with changes.
+    AgreeWithChanges,
+    /// It is against it.
+    Disagree,
+    /// It has no opinion.
+    Abstain,
+}
+
+/// How sure a participant is, from 0 to 1 in thousandths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Confidence(u16);
+
+/// The name by which proposals are the same: letters and digits in lower case, all between them one hyphen, up to the
+/// first colon, semicolon or line end, 64 characters at the most. `SQLite`, `sqlite: one file` and ` SQLITE.` are the same one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Proposal(String);
+
+impl Attitude {
+    /// Names it as results do.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agree => "agree",
+            Self::AgreeWithChanges => "agree_with_changes",
+            Self::Disagree => "disagree",
+            Self::Abstain => "abstain",
+        }
+    }
+}
+
+impl Confidence {
+    /// So many thousandths; more than 1000 is 1000.
+    pub fn thousandths(n: u16) -> Self {
+        Self(n.min(1_000))
+    }
+
+    /// In thousandths, 0 to 1000.
+    pub fn in_thousandths(self) -> u16 {
+        self.0
+    }
+
+    /// In percent, 0 to 100.
+    pub fn percent(self) -> u16 {
+        (self.0 + 5) / 10
+    }
+}
+
+impl TryFrom<f64> for Confidence {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Self, String> {
+        match (0.0..=1.0).contains(&value) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and 1000"
+            )]
+            true => Ok(Self((value * 1_000.0).round() as u16)),
+            false => Err(format!("a confidence of {value} is not between 0 and 1")),
+        }
+    }
+}
+
+impl From<Confidence> for f64 {
+    fn from(confidence: Confidence) -> Self {
+        Self::from(confidence.0) / 1_000.0
+    }
+}
+
+impl fmt::Display for Confidence {
+    /// With two places: `0.70`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2}", f64::from(*self))
+    }
+}
+
+/// The longest name of a proposal, in characters.
+const LONGEST_NAME: usize = 64;
+
+impl Proposal {
+    /// The name of a proposal as somebody worded it; `None` where nothing of it is a letter or a digit.
+    pub fn named(text: &str) -> Option<Self> {
+        let head = text
+            .trim()
+            .split([':', ';', '\n'])
+            .next()
+            .unwrap_or_default();
+        let words: Vec<String> = head
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        let name: String = words.join("-").chars().take(LONGEST_NAME).collect();
+        let name = name.trim_end_matches('-').to_owned();
+        (!name.is_empty()).then_some(Self(name))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Proposal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Stance {
+    /// The proposal it votes for; `None` where it votes for none.
+    pub fn votes_for(&self) -> Option<Proposal> {
+        match self.stance {
+            Attitude::Agree | Attitude::AgreeWithChanges => Proposal::named(&self.proposal),
+            Attitude::Disagree => self.instead.as_deref().and_then(Proposal::named),
+            Attitude::Abstain => None,
+        }
+    }
+
+    /// The proposal it is against; `None` where it is against none.
+    pub fn is_against(&self) -> Option<Proposal> {
+        match self.stance {
+            Attitude::Disagree => Proposal::named(&self.proposal),
+            Attitude::Agree | Attitude::AgreeWithChanges | Attitude::Abstain => None,
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! Where everybody stands, and what that makes: consensus, a vote, a tie.
+//!
+//! Whoever moves from where it stood must say why. Whoever moves towards what most of the others are for must name what
+//! is new besides: words that another participant said, or a check that ran; both are looked up here. A move without
+//! that does not count, and the stance from before does, so that agreeing with the many is never enough. The order in
+//! which participants speak or are named changes nothing.
+//! Refuses to read anything but stances; speeches are looked at for what is quoted from them, nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::mode::{Hearing, rules};
+use super::{
+    Attitude, CheckEnd, Discussion, Proposal, Round, Shift, Speech, Stance, Tally, TieBreak, Vote,
+};
+
+/// The shortest reason and the shortest quotation, in characters.
+const SHORTEST: usize = 12;
+
+/// Where a participant stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing<'a> {
+    /// Who.
+    pub participant: &'a str,
+    /// The speech with the stance that counts.
+    pub speech: &'a Speech,
+    /// The stance that counts.
+    pub stance: &'a Stance,
+    /// Whether the round at hand brought it, or confirmed it.
+    pub is_fresh: bool,
+}
+
+/// Where everybody stands after a round, and the moves that led there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Standings<'a> {
+    /// By name; who never had a stance is left out.
+    pub of: BTreeMap<&'a str, Standing<'a>>,
+    /// All moves, counted and refused.
+    pub shifts: Vec<Shift>,
+}
+
+/// What a vote makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// The proposal that won.
+    pub decision: Option<Proposal>,
+    /// Those between which nothing decided.
+    pub tie: Vec<Proposal>,
+    /// What decided between as many votes.
+    pub tie_break: TieBreak,
+}
+
+impl Discussion {
+    /// Where everybody stands after this round, from 1, and the moves until then. Only who speaks in rounds stands anywhere.
+    pub fn standings(&self, round: u32) -> Standings<'_> {
+        let mut standings = Standings::default();
+        for each in self.rounds.iter().filter(|each| each.n <= round) {
+            self.hear(&mut standings, each);
+        }
+        standings
+    }
+
+    fn hear<'a>(&'a self, standings: &mut Standings<'a>, round: &'a Round) {
+        let before = standings.of.clone();
+        for standing in standings.of.values_mut() {
+            standing.is_fresh = false;
+        }
+        let mut speeches: Vec<&Speech> = round.heard().collect();
+        speeches.sort_by(|a, b| a.participant.cmp(&b.participant));
+        for speech in speeches {
+            let Some(stance) = &speech.stance else {
+                continue;
+            };
+            let name = speech.participant.as_str();
+            let held = before.get(name);
+            let moved = held.filter(|held| has_moved(held.stance, stance));
+            let refused = moved.and_then(|held| {
+                let leading = leading_without(&before, name);
+                self.refusal((held.stance, stance), speech, leading.as_ref())
+            });
+            if let Some(held) = moved {
+                standings.note(shift(held.stance, speech, stance, refused.clone()));
+            }
+            if refused.is_none() {
+                let standing = Standing {
+                    participant: name,
+                    speech,
+                    stance,
+                    is_fresh: true,
+                };
+                standings.of.insert(name, standing);
+            }
+        }
+    }
+
+    /// Why a move does not count; `None` when it does.
+    fn refusal(
+        &self,
+        (from, to): (&Stance, &Stance),
+        speech: &Speech,
+        leading: Option<&Proposal>,
+    ) -> Option<String> {
+        let reason = to.why_changed.as_deref().unwrap_or_default();
+        if reason.chars().count() < SHORTEST {
+            return Some("it gave no reason for the change".to_owned());
+        }
+        // Jurors do not know what the others are for: there is nobody to please.
+        let hears = rules(self.order.terms.mode).hearing() == Hearing::Speeches;
+        let joins = leading.is_some_and(|leading| approaches(from, to, leading));
+        let has_news = to.evidence.iter().any(|each| self.is_news(each, speech));
+        (hears && joins && !has_news).then(|| {
+            "it joined what most of the others are for and named nothing new: no words that another said, no check that ran"
+                .to_owned()
+        })
+    }
+
+    /// Words of another participant that this one could have heard, or a check that ran before.
+    fn is_news(&self, evidence: &str, speech: &Speech) -> bool {
+        let is_check = |n: &u32, round: &u32, end: &CheckEnd| {
+            *round < speech.round
+                && matches!(end, CheckEnd::Ran { .. })
+                && plain(evidence).split(' ').collect::<Vec<_>>()
+                    == ["check", n.to_string().as_str()]
+        };
+        if self
+            .checks
+            .iter()
+            .any(|run| is_check(&run.n, &run.round, &run.end))
+        {
+            return true;
+        }
+        let words = plain(evidence);
+        let rounds = self.rounds.iter().filter(|round| round.n <= speech.round);
+        let mut others = rounds
+            .flat_map(|round| round.heard())
+            .filter(|other| other.participant != speech.participant);
+        words.chars().count() >= SHORTEST && others.any(|other| plain(&other.text).contains(&words))
+    }
+
+    /// The proposal on which all who had a stance in the round that was spoken last agree; `None` without consensus.
+    ///
+    /// At least two stances, and those of half of the round's speakers; none with a blocking point; and nobody who said
+    /// nothing in it stood elsewhere before.
+    pub fn consensus(&self) -> Option<Proposal> {
+        let round = self.round()?;
+        let standings = self.standings(round.n);
+        let given: BTreeSet<&str> = round
+            .heard()
+            .filter(|speech| speech.stance.is_some())
+            .map(|speech| speech.participant.as_str())
+            .collect();
+        let n_speakers = self.speakers(round.n).len();
+        if given.len() < 2 || given.len() * 2 < n_speakers {
+            return None;
+        }
+        let decision = standings
+            .of
+            .values()
+            .find_map(|each| each.stance.votes_for())?;
+        let agrees = |each: &Standing<'_>| {
+            let is_missing = given.contains(each.participant) && !each.is_fresh;
+            !is_missing
+                && each.stance.is_for()
+                && each.stance.blocking.is_empty()
+                && each.stance.votes_for().as_ref() == Some(&decision)
+        };
+        standings.of.values().all(agrees).then_some(decision)
+    }
+
+    /// Tells whether nobody has moved for as many rounds as the terms say, while something still stands between them.
+    /// A check that ran in between may move somebody yet.
+    pub fn is_stale(&self) -> bool {
+        let n = usize::try_from(self.order.terms.stalemate_rounds.max(2)).unwrap_or(usize::MAX);
+        let Some(first) = self.rounds.len().checked_sub(n) else {
+            return false;
+        };
+        let lasts = self.rounds.get(first..).unwrap_or_default();
+        let (Some(begin), Some(end)) = (lasts.first(), lasts.last()) else {
+            return false;
+        };
+        let mut checks = self.checks.iter();
+        if checks.any(|check| check.round >= begin.n && check.round < end.n) {
+            return false;
+        }
+        let positions = self.positions(begin.n);
+        let stays = lasts
+            .iter()
+            .all(|round| self.positions(round.n) == positions);
+        let is_contested = {
+            let mut all = positions.values();
+            let blocks = positions
+                .values()
+                .any(|(_, against, n)| *n > 0 || against.is_some());
+            let first = all.next().map(|(votes_for, ..)| votes_for);
+            blocks || all.any(|(votes_for, ..)| Some(votes_for) != first)
+        };
+        stays && is_contested
+    }
+
+    /// What everybody said last until a round, whether it counts or not: for, against, how many blocking points.
+    fn positions(&self, round: u32) -> BTreeMap<&str, Position> {
+        let rounds = self.rounds.iter().filter(|each| each.n <= round);
+        let speeches = rounds.flat_map(|each| each.heard());
+        speeches
+            .filter_map(|speech| Some((speech.participant.as_str(), speech.stance.as_ref()?)))
+            .map(|(name, stance)| (name, position(stance)))
+            .collect()
+    }
+}
+
+/// For, against, how many blocking points.
+type Position = (Option<Proposal>, Option<Proposal>, usize);
+
+fn position(stance: &Stance) -> Position {
+    (
+        stance.votes_for(),
+        stance.is_against(),
+        stance.blocking.len(),
+    )
+}
+
+impl Stance {
+    /// Tells whether it is for the proposal that it names.
+    pub fn is_for(&self) -> bool {
+        matches!(self.stance, Attitude::Agree | Attitude::AgreeWithChanges)
+    }
+
+    /// Where it stands, in words: `for sqlite, 2 blocking`.
+    pub fn in_words(&self) -> String {
+        let stands = match (self.votes_for(), self.is_against()) {
+            (Some(instead), Some(against)) => format!("against {against}, for {instead}"),
+            (Some(proposal), None) => format!("for {proposal}"),
+            (None, Some(against)) => format!("against {against}"),
+            (None, None) => "abstains".to_owned(),
+        };
+        match self.blocking.len() {
+            0 => stands,
+            n => format!("{stands}, {n} blocking"),
+        }
+    }
+}
+
+impl Standings<'_> {
+    /// The same refused move is told once, however often it is tried.
+    fn note(&mut self, shift: Shift) {
+        let mut of_it = self.shifts.iter().rev();
+        let last = of_it.find(|each| each.participant == shift.participant);
+        let is_known = last.is_some_and(|last| {
+            last.refused.is_some() && shift.refused.is_some() && last.to == shift.to
+        });
+        if !is_known {
+            self.shifts.push(shift);
+        }
+    }
+
+    /// Who is for what and against what, the most votes first, then the most confident, then by name.
+    pub fn tallies(&self) -> Vec<Tally> {
+        let mut tallies: BTreeMap<Proposal, Tally> = BTreeMap::new();
+        for standing in self.of.values() {
+            let stance = standing.stance;
+            let sides = [
+                (
+                    stance.votes_for(),
+                    stance.instead.as_ref().filter(|_| !stance.is_for()),
+                    true,
+                ),
+                (stance.is_against(), None, false),
+            ];
+            for (proposal, instead, is_for) in sides {
+                let Some(proposal) = proposal else { continue };
+                let tally = tallies.entry(proposal.clone()).or_insert_with(|| Tally {
+                    proposal,
+                    wording: String::new(),
+                    votes_for: Vec::new(),
+                    against: Vec::new(),
+                });
+                let wording = instead.unwrap_or(&stance.proposal);
+                // The shortest wording, then the first by letters: whoever spoke first does not matter.
+                let key = |text: &str| (text.chars().count(), text.to_owned());
+                if tally.wording.is_empty() || key(wording) < key(&tally.wording) {
+                    tally.wording.clone_from(wording);
+                }
+                match is_for {
+                    true => tally.votes_for.push(vote(standing)),
+                    false => tally.against.push(vote(standing)),
+                }
+            }
+        }
+        let mut tallies: Vec<Tally> = tallies.into_values().collect();
+        tallies.sort_by_key(|tally| {
+            let weight = (tally.votes_for.len(), tally.confidence());
+            (std::cmp::Reverse(weight), tally.proposal.clone())
+        });
+        tallies
+    }
+}
+
+impl Tally {
+    /// How sure all who are for it are together, in thousandths; who did not say counts as not sure at all.
+    pub fn confidence(&self) -> u32 {
+        let votes = self.votes_for.iter();
+        votes
+            .map(|vote| {
+                vote.confidence
+                    .map_or(0, |of| u32::from(of.in_thousandths()))
+            })
+            .sum()
+    }
+}
+
+/// The most votes decide; between as many, confidence does. What at least as many are against as for wins nothing.
+pub fn count(tallies: &[Tally]) -> Count {
+    let carried: Vec<&Tally> = tallies
+        .iter()
+        .filter(|tally| tally.votes_for.len() > tally.against.len())
+        .collect();
+    let n_most = carried.iter().map(|tally| tally.votes_for.len()).max();
+    let most: Vec<&Tally> = carried
+        .into_iter()
+        .filter(|tally| Some(tally.votes_for.len()) == n_most)
+        .collect();
+    let surest = most.iter().map(|tally| tally.confidence()).max();
+    let first: Vec<&Tally> = most
+        .iter()
+        .copied()
+        .filter(|tally| Some(tally.confidence()) == surest)
+        .collect();
+    match first.as_slice() {
+        [] => Count {
+            decision: None,
+            tie: Vec::new(),
+            tie_break: TieBreak::None,
+        },
+        [one] => Count {
+            decision: Some(one.proposal.clone()),
+            tie: Vec::new(),
+            tie_break: match most.len() {
+                1 => TieBreak::None,
+                _ => TieBreak::Confidence,
+            },
+        },
+        several => Count {
+            decision: None,
+            tie: several.iter().map(|tally| tally.proposal.clone()).collect(),
+            tie_break: TieBreak::None,
+        },
+    }
+}
+
+fn vote(standing: &Standing<'_>) -> Vote {
+    Vote {
+        participant: standing.participant.to_owned(),
+        attitude: standing.stance.stance,
+        confidence: standing.stance.confidence,
+        round: standing.speech.round,
+    }
+}
+
+/// A new confidence, new words and another blocking point are no move; fewer blocking points are one.
+fn has_moved(from: &Stance, to: &Stance) -> bool {
+    from.votes_for() != to.votes_for()
+        || from.is_against() != to.is_against()
+        || to.blocking.len() < from.blocking.len()
+}
+
+/// Tells whether a move leads to a proposal: it is for it now, or no longer against it, or asks less of it.
+fn approaches(from: &Stance, to: &Stance, proposal: &Proposal) -> bool {
+    let is_for = to.votes_for().as_ref() == Some(proposal);
+    let was_against = from.is_against().as_ref() == Some(proposal);
+    let is_against = to.is_against().as_ref() == Some(proposal);
+    is_for || (was_against && !is_against)
+}
+
+/// What more of the others are for than for anything else; `None` where that is not one proposal.
+fn leading_without(of: &BTreeMap<&str, Standing<'_>>, name: &str) -> Option<Proposal> {
+    let mut n_for: BTreeMap<Proposal, usize> = BTreeMap::new();
+    let others = of.values().filter(|each| each.participant != name);
+    for proposal in others.filter_map(|each| each.stance.votes_for()) {
+        *n_for.entry(proposal).or_default() += 1;
+    }
+    let most = n_for.values().copied().max()?;
+    let mut first = n_for.into_iter().filter(|(_, n)| *n == most);
+    let (proposal, _) = first.next()?;
+    first.next().is_none().then_some(proposal)
+}
+
+fn shift(from: &Stance, speech: &Speech, to: &Stance, refused: Option<String>) -> Shift {
+    Shift {
+        participant: speech.participant.clone(),
+        round: speech.round,
+        from: from.in_words(),
+        to: to.in_words(),
+        why: to.why_changed.clone(),
+        refused,
+    }
+}
+
+/// A text as it is compared: letters and digits in lower case, one blank between.
+fn plain(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    words.join(" ")
+}

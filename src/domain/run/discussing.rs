@@ -1,0 +1,44 @@
+//! The group discussions of a run.
+//!
+//! Refuses to know what a discussion does: it changes nothing in the workflow, and the workflow waits for none.
+
+use super::State;
+use crate::domain::discussion::{Discussion, DiscussionEvent, StopReason};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{At, DiscussionId};
+
+/// An id counts once: what is begun under one that is there already changes nothing.
+pub(super) fn on_news(
+    state: &mut State,
+    at: At,
+    id: &DiscussionId,
+    news: &DiscussionEvent,
+) -> Vec<Effect> {
+    let mut known = state.discussions.iter_mut();
+    match (known.find(|each| each.id() == id), news) {
+        (Some(discussion), _) => discussion.take(at, news),
+        (None, DiscussionEvent::Begun { order }) if order.id == *id => {
+            state.discussions.push(Discussion::begin(at, order));
+        }
+        (None, _) => {}
+    }
+    Vec::new()
+}
+
+/// The user stopped the run: what is discussed stops too, with what there is.
+pub(super) fn stop_all(state: &mut State) {
+    for discussion in state
+        .discussions
+        .iter_mut()
+        .filter(|each| each.is_running())
+    {
+        discussion.stopping.get_or_insert(StopReason::User);
+    }
+}
+
+/// The program had ended: rounds that were cut off are given up, finished ones stay.
+pub(super) fn on_program_ended(state: &mut State) {
+    for discussion in &mut state.discussions {
+        discussion.on_program_ended();
+    }
+}
