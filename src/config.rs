@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 mod adapters;
 mod agents;
 pub mod builtin;
+mod discuss;
 pub mod key;
 pub mod keys;
 pub mod layers;

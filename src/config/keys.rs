@@ -35,7 +35,9 @@ const fn key(
 /// The words of `agents.*.mode`.
 pub const AGENT_MODES: &[&str] = &["primary", "subagent", "all"];
 /// The words of `discuss.mode`.
-pub const DISCUSS_MODES: &[&str] = &["debate", "collaborative"];
+pub const DISCUSS_MODES: &[&str] = &["debate", "collaborative", "jury"];
+/// The words of `discuss.order`.
+pub const DISCUSS_ORDERS: &[&str] = &["simultaneous", "sequential"];
 /// The words of `adapters.*.kind`.
 pub const ADAPTER_KINDS: &[&str] = &["codex", "claude", "pipe"];
 
@@ -99,23 +101,32 @@ pub const KEYS: &[Key] = &[
     key("adapters.*.writable", Texts, Unset("[\"~/.cache/mytool\"]"), Ignored, "Folders beside the CLI's own that it may write inside its sandbox; ~/ is your home"),
     key("adapters.*.model", Text, Unset("\"a-model\""), Ignored, "The model to ask for; the program's own default when left out"),
 
-    key("discuss.mode", Choice(DISCUSS_MODES), Is("\"debate\""), Ignored, "How a discussion goes"),
+    key("discuss.mode", Choice(DISCUSS_MODES), Is("\"debate\""), Ignored, "How a discussion goes: advocate against critic and a moderator, everybody together, or answers and a vote"),
+    key("discuss.order", Choice(DISCUSS_ORDERS), Is("\"simultaneous\""), Ignored, "Whether those of a round after the first speak at once or one after another, each hearing the last"),
     key("discuss.rounds", Number(1, 10), Is("3"), Ignored, "How many rounds a discussion has at the most"),
-    key("discuss.concurrency", Number(1, 64), Is("2"), Ignored, "How many participants speak at a time"),
-    key("discuss.timeout", Time(1, DAY), Is("\"10m\""), Ignored, "How long one participant may take"),
-    key("discuss.max_retries", Number(0, 20), Is("3"), Ignored, "How often a participant that failed to start is tried again"),
+    key("discuss.stalemate_rounds", Number(1, 10), Is("2"), Ignored, "After how many rounds with the same stances a discussion ends"),
+    key("discuss.concurrency", Number(1, 64), Is("2"), Ignored, "How many participants speak at a time, within limits.max_children"),
+    key("discuss.timeout", Time(1, DAY), Is("\"10m\""), Ignored, "How long one speech may take, from its start"),
+    key("discuss.deadline", Time(1, DAY), Is("\"30m\""), Ignored, "How long a whole discussion may take; then those who spoke vote"),
+    key("discuss.max_retries", Number(0, 20), Is("3"), Ignored, "How often a speech is tried again that failed for what can pass"),
     key("discuss.keep_sessions", Flag, Is("false"), Ignored, "Whether the participants' sessions are kept"),
     key("discuss.budget.profile", Choice(&["small", "balanced", "large"]), Is("\"balanced\""), Ignored, "How long the messages of a discussion may be"),
     key("discuss.budget.input_tokens", Number(256, 10_000_000), Is("6000"), Ignored, "Tokens of a participant's prompt"),
     key("discuss.budget.min_output_tokens", Number(1, 1_000_000), Is("512"), Ignored, "Tokens kept free for an answer"),
     key("discuss.budget.reasoning_headroom_tokens", Number(0, 1_000_000), Is("0"), Ignored, "Tokens kept free for thinking"),
     key("discuss.budget.chars_per_token", Number(1, 16), Is("4"), Ignored, "Characters that count as one token"),
+    key("discuss.budget.adapter.*.input_tokens", Number(256, 10_000_000), Unset("24000"), Ignored, "The same for participants that this adapter plays"),
+    key("discuss.budget.adapter.*.chars_per_token", Number(1, 16), Unset("3"), Ignored, "The same for participants that this adapter plays"),
     key("discuss.preset.*.agents", Texts, Unset("[\"advocate\", \"critic\", \"moderator\"]"), Ignored, "Who takes part"),
     key("discuss.preset.*.mode", Choice(DISCUSS_MODES), Unset("\"debate\""), Ignored, "How the discussion goes"),
+    key("discuss.preset.*.order", Choice(DISCUSS_ORDERS), Unset("\"sequential\""), Ignored, "Whether they speak at once or one after another"),
+    key("discuss.preset.*.context", Text, Unset("\"We release each week.\""), Ignored, "What everybody is told beside the topic"),
     key("discuss.preset.*.rounds", Number(1, 10), Unset("3"), Ignored, "How many rounds it has at the most"),
+    key("discuss.preset.*.stalemate_rounds", Number(1, 10), Unset("2"), Ignored, "After how many rounds with the same stances it ends"),
     key("discuss.preset.*.concurrency", Number(1, 64), Unset("2"), Ignored, "How many participants speak at a time"),
-    key("discuss.preset.*.timeout", Time(1, DAY), Unset("\"10m\""), Ignored, "How long one participant may take"),
-    key("discuss.preset.*.max_retries", Number(0, 20), Unset("3"), Ignored, "How often a participant that failed to start is tried again"),
+    key("discuss.preset.*.timeout", Time(1, DAY), Unset("\"10m\""), Ignored, "How long one speech may take"),
+    key("discuss.preset.*.deadline", Time(1, DAY), Unset("\"30m\""), Ignored, "How long the whole discussion may take"),
+    key("discuss.preset.*.max_retries", Number(0, 20), Unset("3"), Ignored, "How often a speech is tried again"),
     key("discuss.preset.*.keep_sessions", Flag, Unset("false"), Ignored, "Whether the participants' sessions are kept"),
 
     key("screen.theme", Text, Is("\"auto\""), Ignored, "What colours are shown as: one of the themes that /theme lists, or \"auto\" for what fits the terminal"),

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use super::agents;
 use super::builtin;
+use super::discuss;
 use super::layers::{Held, Settings};
 use super::problem::{Place, Problem};
 use super::suggest::nearest;
 use super::types::{
-    AgentProfile, Budget, Config, Discuss, DiscussPreset, Limits, Log, Motion, NotifyBy, Paths,
-    Permission, ReviewerSession, Roles, Safety, ScreenSettings, Test, TestCommand, Workflow,
+    AgentProfile, Config, Limits, Log, Motion, NotifyBy, Paths, Permission, ReviewerSession, Roles,
+    Safety, ScreenSettings, Test, TestCommand, Workflow,
 };
 use super::value::Value;
 
@@ -48,6 +49,7 @@ pub fn resolve(settings: &Settings, home: &Path) -> Result<Config, Vec<Problem>>
     problems.extend(check_roles(settings, &adapters));
     problems.extend(check_names(settings, &config.paths));
     problems.extend(agents::check_presets(settings, &config));
+    problems.extend(discuss::check_adapters(settings, &adapters));
     problems.sort();
     problems.dedup();
     if problems.is_empty() {
@@ -181,55 +183,6 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    fn discuss(&mut self) -> Discuss {
-        let presets = self.names("discuss.preset.");
-        Discuss {
-            defaults: self.discuss_preset("discuss"),
-            budget: Budget {
-                profile: self.text("discuss.budget.profile"),
-                input_tokens: self.number("discuss.budget.input_tokens"),
-                min_output_tokens: self.number("discuss.budget.min_output_tokens"),
-                reasoning_headroom_tokens: self.number("discuss.budget.reasoning_headroom_tokens"),
-                chars_per_token: self.number("discuss.budget.chars_per_token"),
-            },
-            presets: presets
-                .iter()
-                .map(|name| {
-                    (
-                        name.clone(),
-                        self.discuss_preset(&format!("discuss.preset.{name}")),
-                    )
-                })
-                .collect(),
-        }
-    }
-
-    fn discuss_preset(&self, table: &str) -> DiscussPreset {
-        let at = |key: &str| self.value(&format!("{table}.{key}"));
-        let count = |key: &str| match at(key) {
-            Some(Value::Number(number)) => u32::try_from(*number).ok(),
-            _ => None,
-        };
-        DiscussPreset {
-            agents: match at("agents") {
-                Some(Value::Texts(agents)) => Some(agents.clone()),
-                _ => None,
-            },
-            mode: self.text_at(&format!("{table}.mode")),
-            rounds: count("rounds"),
-            concurrency: count("concurrency"),
-            timeout: match at("timeout") {
-                Some(Value::Time(time)) => Some(*time),
-                _ => None,
-            },
-            max_retries: count("max_retries"),
-            keep_sessions: match at("keep_sessions") {
-                Some(Value::Flag(keep)) => Some(*keep),
-                _ => None,
-            },
-        }
-    }
-
     /// Lists the chosen names below a table, such as all `x` of `adapters.x.kind`.
     pub(super) fn names(&self, table: &str) -> BTreeSet<String> {
         let paths = self.settings.values.keys().chain(&self.settings.broken);
@@ -243,7 +196,7 @@ impl<'a> Reader<'a> {
         self.settings.values.get(path)
     }
 
-    fn value(&self, path: &str) -> Option<&'a Value> {
+    pub(super) fn value(&self, path: &str) -> Option<&'a Value> {
         self.held(path).map(|held| &held.value)
     }
 
@@ -254,7 +207,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn text(&mut self, path: &str) -> String {
+    pub(super) fn text(&mut self, path: &str) -> String {
         self.text_at(path).unwrap_or_else(|| self.missing(path))
     }
 
@@ -272,7 +225,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn number(&mut self, path: &str) -> u64 {
+    pub(super) fn number(&mut self, path: &str) -> u64 {
         match self.value(path) {
             Some(Value::Number(number)) => *number,
             _ => self.missing(path),

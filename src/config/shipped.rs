@@ -87,9 +87,11 @@ fn names(table: &str, keys: &[&Key]) -> Vec<String> {
     names.dedup();
     names.sort();
     names.dedup();
-    let example = match table.split('.').next() {
-        Some("adapters") => "mytool",
-        Some("themes") => "mine",
+    let example = match table {
+        "adapters.*" => "mytool",
+        "themes.*" => "mine",
+        "discuss.budget.adapter.*" => "claude",
+        "discuss.preset.*" => "tech-review",
         _ => "docs",
     };
     names.push(example.to_owned());

@@ -786,6 +786,18 @@ fn whoever_is_called_into_a_discussion_must_be_known() {
 }
 
 #[test]
+fn an_adapter_with_a_budget_of_its_own_must_be_there() {
+    let own = |name: &str| format!("[discuss.budget.adapter.{name}]\ninput_tokens = 9000\n");
+    assert_eq!(
+        check_own(&own("claud")),
+        [
+            "2:16: `discuss.budget.adapter.claud.input_tokens` names the adapter \"claud\", which is not configured"
+        ]
+    );
+    assert_eq!(check_own(&own("claude")), Vec::<String>::new());
+}
+
+#[test]
 fn a_project_that_is_not_trusted_brings_no_agents() {
     let scratch = Scratch::new(&[(
         PROJECT,

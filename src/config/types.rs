@@ -249,7 +249,7 @@ impl AdapterKind {
 /// How discussions go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discuss {
-    /// What holds when a preset says nothing; every field but `agents` is set.
+    /// What holds when a preset says nothing; every field but `agents` and `context` is set.
     pub defaults: DiscussPreset,
     /// How much a participant reads and writes.
     pub budget: Budget,
@@ -262,15 +262,23 @@ pub struct Discuss {
 pub struct DiscussPreset {
     /// Who takes part.
     pub agents: Option<Vec<String>>,
-    /// `debate` or `collaborative`.
+    /// `debate`, `collaborative` or `jury`.
     pub mode: Option<String>,
+    /// `simultaneous` or `sequential`.
+    pub order: Option<String>,
+    /// What everybody is told beside the topic; never among the defaults.
+    pub context: Option<String>,
     /// Rounds at the most, 1 to 10.
     pub rounds: Option<u32>,
+    /// Rounds with the same stances after which it ends, 1 to 10.
+    pub stalemate_rounds: Option<u32>,
     /// Participants that speak at a time.
     pub concurrency: Option<u32>,
-    /// How long one participant may take.
+    /// How long one speech may take, from its start.
     pub timeout: Option<Duration>,
-    /// New tries of a participant that failed to start.
+    /// How long the whole discussion may take.
+    pub deadline: Option<Duration>,
+    /// New tries of a speech that failed for what can pass.
     pub max_retries: Option<u32>,
     /// Whether the participants' sessions are kept.
     pub keep_sessions: Option<bool>,
@@ -289,6 +297,17 @@ pub struct Budget {
     pub reasoning_headroom_tokens: u64,
     /// Characters that count as one token.
     pub chars_per_token: u64,
+    /// `[discuss.budget.adapter.<name>]`: what is other for those that an adapter plays.
+    pub adapters: BTreeMap<String, AdapterBudget>,
+}
+
+/// What of a budget is other for participants that one adapter plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AdapterBudget {
+    /// Tokens of a prompt.
+    pub input_tokens: Option<u64>,
+    /// Characters that count as one token.
+    pub chars_per_token: Option<u64>,
 }
 
 /// How the full-screen program looks and calls.
