@@ -504,16 +504,12 @@ impl QuestionKind {
             Self::Agent { .. } | Self::Child { .. } => {
                 matches!(answer, Answer::Texts { .. } | Answer::Dismiss)
             }
-            Self::AdapterFailed { other, .. } => match answer {
-                Answer::Retry | Answer::NewSession | Answer::Stop => true,
-                Answer::SwitchAdapter => other.is_some(),
-                _ => false,
-            },
-            Self::UsageLimit { other, .. } => match answer {
-                Answer::Wait | Answer::Retry | Answer::Stop => true,
-                Answer::SwitchAdapter => other.is_some(),
-                _ => false,
-            },
+            Self::AdapterFailed { other, .. } => {
+                matches!(answer, Answer::NewSession) || tries_on(answer, other.is_some())
+            }
+            Self::UsageLimit { other, .. } => {
+                matches!(answer, Answer::Wait) || tries_on(answer, other.is_some())
+            }
             Self::Conflict { .. } => {
                 matches!(answer, Answer::Overwrite | Answer::Merge | Answer::Discard)
             }
@@ -766,4 +762,13 @@ fn read_long_answer(word: &str) -> Option<Answer> {
     (!text.is_empty()).then(|| Answer::RequestChanges {
         text: text.to_owned(),
     })
+}
+
+/// Tells whether an answer is one of those to an adapter that cannot go on; `movable` where there is another one.
+fn tries_on(answer: &Answer, movable: bool) -> bool {
+    match answer {
+        Answer::Retry | Answer::Stop => true,
+        Answer::SwitchAdapter => movable,
+        _ => false,
+    }
 }
