@@ -38,6 +38,7 @@ mod popup;
 mod preview;
 mod queue;
 mod read_only;
+mod rewrite;
 mod seen;
 mod sent;
 mod sheet;

@@ -79,6 +79,7 @@ fn of_state(state: &State) -> Told {
     let done = state.execution.iter().flat_map(|execution| &execution.done);
     let is_commit = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Committed { .. });
     let sessions = [Some(&state.planner), state.reviewer.as_ref()];
+    let steps = state.step_count();
     Told {
         created: state.created,
         title: state
@@ -86,8 +87,8 @@ fn of_state(state: &State) -> Told {
             .as_ref()
             .map_or_else(String::new, |goal| one_line(&goal.title)),
         phase: state.phase,
-        n_done: done.clone().count(),
-        n_steps: state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len()),
+        n_done: steps.done,
+        n_steps: steps.all,
         n_commits: done.filter(|step| is_commit(&step.outcome)).count(),
         agents: sessions
             .into_iter()

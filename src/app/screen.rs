@@ -21,6 +21,7 @@ mod outside;
 mod past;
 mod previews;
 mod reading;
+mod rewriting;
 mod signals;
 mod telling;
 mod viewing;

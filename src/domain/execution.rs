@@ -2,12 +2,14 @@
 //!
 //! Refuses to know git and test runners; their results come in as data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::plan::Step;
 use super::question::{CommitTerms, EntryPoint, HeldEdit, TestCommand};
 use super::receipt::Receipt;
+use super::run::State;
 use super::undo::Undone;
 
 /// An execution under way or done.
@@ -33,6 +35,29 @@ pub struct Execution {
     /// What was undone and can come back, the last one at the end; empty once another turn has worked.
     #[serde(default)]
     pub undone: Vec<Undone>,
+}
+
+/// How far a plan is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StepCount {
+    /// Steps that are through, those whose box was ticked before the run among them.
+    pub done: usize,
+    /// All steps.
+    pub all: usize,
+}
+
+impl State {
+    /// How many steps of the plan are through; none of none while there is no plan.
+    pub fn step_count(&self) -> StepCount {
+        let steps = self.plan.as_ref().map(|file| &file.plan.steps);
+        let records = self.execution.iter().flat_map(|execution| &execution.done);
+        let through: BTreeSet<u32> = records.map(|record| record.n).collect();
+        let is_done = |step: &&Step| step.done || through.contains(&step.n);
+        StepCount {
+            done: steps.map_or(0, |steps| steps.iter().filter(is_done).count()),
+            all: steps.map_or(0, Vec::len),
+        }
+    }
 }
 
 /// What happens to a file with uncommitted changes of the user that a step edits.

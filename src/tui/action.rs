@@ -24,6 +24,15 @@ pub enum Action {
     Suspend,
     /// A document is edited in the user's editor.
     Edit(DocumentKind),
+    /// A line of `plan.md` is written anew, where it still says what it said.
+    Rewrite {
+        /// Its number, from 1.
+        line: u32,
+        /// What it said on the screen.
+        was: String,
+        /// What it is to say; may be several lines.
+        text: String,
+    },
     /// The user is done editing `plan.md` by hand: read it and answer question `id` with what follows.
     EditingDone {
         /// The question that waits for it.

@@ -74,6 +74,8 @@ pub enum Command {
     Thinking,
     /// Copy the block that is pointed at, else the last answer of an agent.
     Copy,
+    /// Copy the code of it alone.
+    CopyCode,
     /// Point at another block of the chat.
     Pick(Along),
     /// Open or fold the block that is pointed at.
@@ -92,6 +94,8 @@ pub enum Command {
     Note(String),
     /// Take a note back: that of this number, else that of the line that is pointed at.
     Unnote(Option<u32>),
+    /// Write the line of the plan that is pointed at anew.
+    Rewrite,
     /// From a finding to its line of the plan, and back.
     Jump,
     /// Show or hide the second pane of a wide window.
@@ -202,6 +206,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "mouse" => Command::Mouse,
         "thinking" => Command::Thinking,
         "copy" => Command::Copy,
+        "copy-code" => Command::CopyCode,
         "next-block" => Command::Pick(Along::Next),
         "previous-block" => Command::Pick(Along::Previous),
         "next-turn" => Command::Pick(Along::NextTurn),
@@ -215,6 +220,7 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "filter" => Command::Filter,
         "note" => Command::Note(argument.to_owned()),
         "unnote" => return Some(unnote(argument)),
+        "rewrite" => Command::Rewrite,
         "jump" => Command::Jump,
         "side" => Command::Side,
         "tab" => return Some(tab(argument)),

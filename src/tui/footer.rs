@@ -269,7 +269,9 @@ pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<
         Command::Refiner(_) => matches!(phase, None | Some(Phase::RefineGoal)),
         Command::Cancel | Command::Mode(_) => gate.is_some(),
         Command::Resume => state.is_none(),
-        Command::Note(_) => state.is_some_and(|state| stands_against_notes(state).is_none()),
+        Command::Note(_) | Command::Rewrite => {
+            state.is_some_and(|state| stands_against_notes(state).is_none())
+        }
         _ => true,
     }
 }

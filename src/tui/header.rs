@@ -15,6 +15,7 @@ use super::tabs::Tab;
 use super::theme;
 use super::words;
 use super::wrap::{cut, one_line, width};
+use crate::domain::execution::StepCount;
 use crate::domain::ids::At;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTerms;
@@ -298,12 +299,10 @@ fn how_far(state: &State) -> Option<(String, String)> {
             Some((format!("iteration {n} of {cap}"), format!("{n}/{cap}")))
         }
         Phase::Execute => {
-            let execution = state.execution.as_ref()?;
-            let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
-            let n_done = execution.done.len();
+            let StepCount { done, all } = state.step_count();
             Some((
-                format!("{n_done} of {n_steps} steps done"),
-                format!("{n_done}/{n_steps}"),
+                format!("{done} of {all} steps done"),
+                format!("{done}/{all}"),
             ))
         }
         Phase::RefineGoal => {

@@ -20,7 +20,7 @@ use crate::domain::undo::Wish;
 pub use binding::{Binding, Context};
 use binding::{bind, slash};
 pub use key::{Key, nearest};
-use key::{ctrl, letter, plain};
+use key::{alt, ctrl, letter, plain};
 pub use map::{Hint, IsWriting, Keymap};
 pub use own::{Flaw, Wished};
 
@@ -189,6 +189,17 @@ pub const BINDINGS: &[Binding] = &[
         ],
     ),
     bind(
+        "copy-code",
+        &[alt('y')],
+        Outside,
+        || Command::CopyCode,
+        [
+            "/copy-code",
+            "copy the code of the block that is pointed at, else of the last answer",
+            "",
+        ],
+    ),
+    bind(
         "next-block",
         &[letter('.')],
         Outside,
@@ -272,6 +283,17 @@ pub const BINDINGS: &[Binding] = &[
         [
             "/unnote [N]",
             "take back the note of the line that is pointed at, or note N",
+            "",
+        ],
+    ),
+    bind(
+        "rewrite",
+        &[letter('+')],
+        Outside,
+        || Command::Rewrite,
+        [
+            "/rewrite",
+            "write the line of the plan that is pointed at anew, here; /edit opens all of it in your editor",
             "",
         ],
     ),

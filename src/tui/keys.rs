@@ -107,9 +107,10 @@ impl Screen {
         let Some(sheet) = self.waiting(state) else {
             return Vec::new();
         };
-        if self.draft == Some(Draft::Note) {
-            // What was asked for is a note; Enter releases no turn here.
-            return self.refuse("write the note first; Esc leaves");
+        if let Some(Draft::Note | Draft::Line) = self.draft {
+            // What was asked for is a text; Enter releases no turn here.
+            let key = self.keymap().named("leave", IsWriting::Yes);
+            return self.refuse(&format!("write it first; {key} leaves"));
         }
         if sheet.from_composer == FromComposer::Yes {
             return self.enter(sheet, state);

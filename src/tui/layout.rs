@@ -92,7 +92,7 @@ impl Screen {
         let composer = take_below(&mut rest, n_rows);
         let sheet_area = match &sheet {
             Some(sheet) => {
-                let n_rows = sheet_rows(sheet, rest);
+                let n_rows = sheet_rows(sheet, rest, self.reads_on(state));
                 take_below(&mut rest, n_rows)
             }
             None => Rect::default(),
@@ -129,6 +129,15 @@ impl Screen {
         }
         self.places.buttons = footer::draw(self, frame, foot, state, sheet.as_ref());
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// Tells whether the user reads a tab beside the dialog; a call is read before anything else.
+    fn reads_on(&self, state: Option<&State>) -> ReadsOn {
+        let is_call = state.is_some_and(|state| !state.approvals.is_empty());
+        match self.tab != Tab::Chat && self.own.is_none() && !is_call {
+            true => ReadsOn::Yes,
+            false => ReadsOn::No,
+        }
     }
 
     /// What Enter does now, seen from the dialog; in short where it is narrow.
@@ -176,6 +185,11 @@ impl Screen {
         }
     }
 
+    /// Tells whether what is written is for a line of the plan.
+    fn is_about_plan(&self) -> bool {
+        matches!(self.draft, Some(Draft::Note | Draft::Line))
+    }
+
     fn draw_composer(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>) {
         if area.is_empty() {
             return;
@@ -186,7 +200,7 @@ impl Screen {
                 let label = writing::label(&target, self.refiner, self.keymap());
                 // Enter in an empty composer is the dialog's.
                 let label = match self.waiting(state) {
-                    Some(_) if self.composer.is_empty() && self.draft != Some(Draft::Note) => {
+                    Some(_) if self.composer.is_empty() && !self.is_about_plan() => {
                         label.replacen("Enter:", "write, then Enter:", 1)
                     }
                     _ => label,
@@ -380,14 +394,23 @@ fn head_rows(height: u16) -> u16 {
     }
 }
 
-/// A dialog gets what it wants but for a few rows of the tab, and at least its choices.
-fn sheet_rows(sheet: &Sheet, rest: Rect) -> usize {
+/// Whether the user reads a tab beside the dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReadsOn {
+    Yes,
+    No,
+}
+
+/// A dialog gets what it wants but for a few rows of the tab, for half of them where that is read, and at least
+/// its choices.
+fn sheet_rows(sheet: &Sheet, rest: Rect, reads_on: ReadsOn) -> usize {
     let height = usize::from(rest.height);
     let wanted = sheet.n_rows(usize::from(rest.width));
-    let for_body = match height {
-        0..12 => 0,
-        12..20 => 2,
-        20.. => height / 4,
+    let for_body = match (height, reads_on) {
+        (0..12, _) => 0,
+        (_, ReadsOn::Yes) => height / 2,
+        (12..20, ReadsOn::No) => 2,
+        (20.., ReadsOn::No) => height / 4,
     };
     let least = (sheet.choices.len() + 3).min(height);
     wanted.min(height.saturating_sub(for_body)).max(least)

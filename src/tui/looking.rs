@@ -20,6 +20,7 @@ use crate::domain::execution::Execution;
 use crate::domain::note::Note;
 use crate::domain::phase::Phase;
 use crate::domain::run::{State, stands_against_notes};
+use crate::text::{fence, n_of};
 
 /// How many lines a page of the chat is where its height is not known.
 const PAGE: isize = 10;
@@ -91,6 +92,21 @@ impl Screen {
             }
             None => self.refuse("no agent has said anything yet"),
         }
+    }
+
+    /// Copies the code of what is pointed at, else of what an agent said last.
+    pub(super) fn copy_code(&mut self) -> Vec<Action> {
+        let picked = self.transcript.picked_text();
+        let text = picked.or_else(|| self.transcript.last_said().map(str::to_owned));
+        let blocks = text.map(|text| fence::blocks(&text)).unwrap_or_default();
+        let code: Vec<String> = blocks.into_iter().map(|block| block.content).collect();
+        if code.is_empty() {
+            return self.refuse("there is no code in it: point at a block that has some");
+        }
+        let code = code.join("\n");
+        let lines = n_of(code.lines().count(), "line");
+        self.toast = Some(format!("copied {lines} of code"));
+        vec![Action::Copy(code)]
     }
 
     /// Opens what is pointed at, else what an agent said last, in another program.
@@ -172,14 +188,14 @@ impl Screen {
     }
 
     /// The line of the plan that is pointed at, from 1, with what stands there.
-    fn pointed_line(&self) -> Option<(u32, String)> {
+    pub(super) fn pointed_line(&self) -> Option<(u32, String)> {
         let at = self.plan.picked().filter(|_| self.tab == Tab::Plan)?;
         let text = self.documents.plan.text.as_ref()?.lines().nth(at)?;
         Some((u32::try_from(at).ok()?.checked_add(1)?, text.to_owned()))
     }
 
     /// Says that something has to be pointed at, and which keys do that.
-    fn point_first(&mut self, at: &str) -> Vec<Action> {
+    pub(super) fn point_first(&mut self, at: &str) -> Vec<Action> {
         let key = |action| self.keymap().named(action, IsWriting::No);
         let (before, next) = (key("previous-block"), key("next-block"));
         self.refuse(&format!(

@@ -133,14 +133,9 @@ impl Screen {
     }
 
     fn click_tab(&mut self, tab: Tab) {
-        if self.tab != tab || self.pager.is_some() || self.diff.is_some() {
-            (self.pager, self.diff) = (None, None);
-            if self.tab != tab {
-                self.show(tab);
-            }
-        }
-        if !self.is_read_only() {
-            self.writing = IsWriting::Yes;
+        (self.pager, self.diff) = (None, None);
+        if self.tab != tab {
+            self.show(tab);
         }
     }
 

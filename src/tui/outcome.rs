@@ -15,7 +15,7 @@ use super::keymap::IsWriting;
 use super::theme;
 use super::words::elapsed;
 use super::wrap::{cut_middle, one_line, width, wrap};
-use crate::domain::execution::{Execution, StepOutcome, StepRecord};
+use crate::domain::execution::{Execution, StepCount, StepOutcome, StepRecord};
 use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
 use crate::domain::receipt::TestOutcome;
@@ -105,14 +105,13 @@ impl Screen {
         let Some(execution) = &state.execution else {
             return vec![("nothing was executed".to_owned(), theme::PLAIN)];
         };
-        let n_steps = state.plan.as_ref().map_or(0, |file| file.plan.steps.len());
+        let StepCount { done, all } = state.step_count();
         let steps = format!(
-            "{} of {} done, {}",
-            execution.done.len(),
-            n_of(n_steps, "step"),
+            "{done} of {} done, {}",
+            n_of(all, "step"),
             commits(execution)
         );
-        let sign = match execution.done.len() == n_steps {
+        let sign = match done == all {
             true => ("✓ ", theme::GOOD),
             false => ("■ ", theme::PLAIN),
         };
@@ -141,13 +140,13 @@ impl Screen {
         };
         keys.extend([goal, (key("quit"), "leave")]);
         lines.extend(in_rows(&keys, columns));
-        if let Some(merge) = self.merge(state).filter(|_| columns >= ROOMY) {
-            let lead = "merge  ";
-            let room = columns.saturating_sub(width(lead));
-            lines.push(Line::from(vec![
-                Span::styled(lead, theme::QUIET),
-                Span::styled(cut_middle(&merge, room), theme::CODE),
-            ]));
+        if columns >= ROOMY {
+            let share = "agent-collab export -o run.html".to_owned();
+            let typed = [("merge", self.merge(state)), ("share", Some(share))];
+            let typed = typed.into_iter();
+            lines.extend(
+                typed.filter_map(|(what, command)| Some(typed_line(what, &command?, columns))),
+            );
         }
         lines
     }
@@ -217,6 +216,16 @@ fn tests(done: &[StepRecord]) -> Vec<(String, Style)> {
         (text, theme::BAD)
     }));
     said
+}
+
+/// A command for the user's shell.
+fn typed_line(what: &str, command: &str, columns: usize) -> Line<'static> {
+    let lead = format!("{what}  ");
+    let room = columns.saturating_sub(width(&lead));
+    Line::from(vec![
+        Span::styled(lead, theme::QUIET),
+        Span::styled(cut_middle(command, room), theme::CODE),
+    ])
 }
 
 /// Keys with what they do, as many a row as fit.

@@ -63,6 +63,7 @@ impl Screen {
             Command::Mouse => self.turn_clicks(),
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
             Command::Copy => self.copy(),
+            Command::CopyCode => self.copy_code(),
             Command::Pick(along) => self.quietly(|screen| screen.go_along(along, state)),
             Command::Open => self.open_picked(state),
             Command::Outside(viewer) => self.open_outside(viewer),
@@ -73,6 +74,7 @@ impl Screen {
             Command::Jump => self.jump(state),
             Command::Note(text) => self.note(text, state),
             Command::Unnote(n) => self.unnote(n, state),
+            Command::Rewrite => self.rewrite(state),
             Command::Side => self.quietly(Screen::turn_sides),
             Command::Show(tab) => self.quietly(|screen| screen.show(tab)),
             Command::NextTab => self.quietly(|screen| screen.step_tab(1)),
@@ -90,13 +92,6 @@ impl Screen {
             Command::InDiff(does) => self.in_diff(does),
             Command::InFind(step) => self.quietly(|screen| screen.find_step(step)),
             Command::Close => self.close().unwrap_or_default(),
-        }
-    }
-
-    fn show_todos(&mut self, state: Option<&State>) -> Vec<Action> {
-        match state {
-            Some(state) => self.open(super::todos::pager(state)),
-            None => self.refuse("there is no run yet"),
         }
     }
 
@@ -387,12 +382,6 @@ impl Screen {
         Vec::new()
     }
 
-    fn leave_composer(&mut self) {
-        self.end_offer();
-        self.writing = IsWriting::No;
-        (self.draft, self.noting) = (None, None);
-    }
-
     /// Carries a dialog's choice out.
     pub(super) fn choose(&mut self, choice: Choice, state: Option<&State>) -> Vec<Action> {
         match choice.then {
@@ -465,7 +454,11 @@ impl Screen {
                 self.draft = None;
                 self.noting = None;
                 self.transcript.go_to_end();
-                if let Target::Refusal(_) | Target::Pattern(..) | Target::Note(..) = target {
+                if let Target::Refusal(_)
+                | Target::Pattern(..)
+                | Target::Note(..)
+                | Target::Line(..) = target
+                {
                     // The text belonged to a dialog; the next one gets the keys.
                     self.writing = IsWriting::No;
                 }

@@ -70,6 +70,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::Refiner(_)
         | Command::Note(_)
         | Command::Unnote(_)
+        | Command::Rewrite
         | Command::Focus => true,
         Command::Goal(text) => !text.is_empty(),
         Command::History
@@ -80,6 +81,7 @@ pub fn acts(command: &Command) -> bool {
         | Command::Mouse
         | Command::Thinking
         | Command::Copy
+        | Command::CopyCode
         | Command::Pick(_)
         | Command::Open
         | Command::Outside(_)

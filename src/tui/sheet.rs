@@ -96,6 +96,8 @@ pub enum Draft {
     },
     /// A note on a line of the plan.
     Note,
+    /// A line of the plan, anew.
+    Line,
     /// Why an agent's call is refused.
     Refusal {
         /// The call, by its mark.

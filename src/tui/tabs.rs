@@ -79,6 +79,7 @@ impl Tab {
                 POINT,
                 (&["open"], "its diff"),
                 (&["note"], "note"),
+                (&["rewrite"], "rewrite"),
                 (&["filter"], "compare"),
             ],
             Self::Comments => &[

@@ -2,11 +2,23 @@
 //!
 //! Nothing here changes a list: they are the agents' own.
 
+use super::Screen;
+use super::action::Action;
 use super::pager::{Form, Pager};
 use super::wrap::one_line;
 use crate::domain::run::State;
 use crate::domain::session::Session;
 use crate::domain::todo::{Priority, Status, Todo, Todos};
+
+impl Screen {
+    /// Shows all lists.
+    pub(super) fn show_todos(&mut self, state: Option<&State>) -> Vec<Action> {
+        match state {
+            Some(state) => self.open(pager(state)),
+            None => self.refuse("there is no run yet"),
+        }
+    }
+}
 
 /// A list, a line each, below how far it is.
 pub fn told(todos: &Todos) -> String {
@@ -17,7 +29,7 @@ pub fn told(todos: &Todos) -> String {
 }
 
 /// All lists of a run, to be read.
-pub fn pager(state: &State) -> Pager {
+fn pager(state: &State) -> Pager {
     let sessions = [
         ("planner", Some(&state.planner)),
         ("reviewer", state.reviewer.as_ref()),

@@ -45,6 +45,16 @@ pub enum Weight {
     Lessens,
 }
 
+impl Weight {
+    /// Its sign and how it is written.
+    fn shown(self) -> (&'static str, Style) {
+        match self {
+            Self::Stops => ("✗ ", theme::BAD),
+            Self::Lessens => ("○ ", theme::STRONG),
+        }
+    }
+}
+
 /// How wide its lines get.
 const WIDEST: usize = 100;
 /// How many runs are listed.
@@ -53,6 +63,8 @@ const N_RUNS: usize = 5;
 const ABOUT: &str = "Two agents, one goal: a planner writes the plan, a reviewer of the other vendor finds what is wrong with it, \
 you approve, and the planner executes it step by step.";
 const SAFE: &str = "Nothing is sent, changed or committed before you say so.";
+const DEMO: &str =
+    "  `agent-collab demo` plays a whole run without them: no model, no key, no network";
 const STEPS: [&str; 3] = [
     "Write the goal below, in a sentence or a page; the planner asks what is open.",
     "Confirm it. Each turn waits for you, with exactly what will be sent: release it, or let all of them go (auto).",
@@ -64,6 +76,25 @@ impl Screen {
     pub fn on_welcome(&mut self, welcome: Welcome) {
         self.dirty = true;
         self.welcome = welcome;
+    }
+
+    /// Says why no run began; of what the page names already, with what to do about it, a word is enough.
+    pub fn on_refused(&mut self, why: &str) {
+        let missing = self.welcome.missing.iter();
+        let stops = missing.filter(|one| one.weight == Weight::Stops);
+        let named: Vec<&str> = stops
+            .filter(|one| why.contains(one.what.as_str()))
+            .map(|one| one.what.as_str())
+            .collect();
+        match named.as_slice() {
+            [] => self.on_notice(why),
+            named => {
+                let named = named.join(" and ");
+                self.on_word(&format!(
+                    "not yet: {named}; do what stands above, then press Enter again"
+                ));
+            }
+        }
     }
 
     /// Draws the page where there is no run yet; gives what is left below it.
@@ -103,7 +134,13 @@ impl Screen {
         } = &self.welcome;
         let is_low = rows < 16;
         let mut parts = vec![head(columns, is_low)];
-        parts.push(found(ready, missing, columns));
+        let used: usize = parts.iter().map(Vec::len).sum();
+        let whole = found(ready, missing, columns);
+        // Where there is no room for what to do about it, what is missing is still named.
+        parts.push(match used + whole.len() > rows {
+            true => named(missing, columns),
+            false => whole,
+        });
         // Whoever has a run here knows how to begin one, and is asked about it first.
         if (!is_low || missing.is_empty()) && self.unfinished.is_none() {
             parts.push(steps(columns));
@@ -153,19 +190,34 @@ fn steps(columns: usize) -> Vec<Line<'static>> {
 fn found(ready: &[String], missing: &[Missing], columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for one in missing {
-        let (sign, style) = match one.weight {
-            Weight::Stops => ("✗ ", theme::BAD),
-            Weight::Lessens => ("○ ", theme::STRONG),
-        };
+        let (sign, style) = one.weight.shown();
         let what = format!("{sign}{}", one_line(&one.what));
         lines.extend(wrap(&[Span::styled(what, style)], columns, 2));
         let remedy = format!("  {}", one_line(&one.remedy));
         lines.extend(wrap(&[Span::styled(remedy, theme::PLAIN)], columns, 2));
     }
+    if missing.iter().any(|one| one.weight == Weight::Stops) {
+        lines.extend(wrap(&[Span::styled(DEMO, theme::QUIET)], columns, 2));
+    }
     if !ready.is_empty() {
         let told: Vec<String> = ready.iter().map(|one| one_line(one)).collect();
         let told = format!("✓ {}", told.join(" · "));
         lines.extend(wrap(&[Span::styled(told, theme::GOOD)], columns, 2));
+    }
+    lines
+}
+
+/// What is missing, a line each.
+fn named(missing: &[Missing], columns: usize) -> Vec<Line<'static>> {
+    let line = |one: &Missing| {
+        let (sign, style) = one.weight.shown();
+        let what = format!("{sign}{}", one_line(&one.what));
+        Line::styled(cut(&what, columns), style)
+    };
+    let mut lines: Vec<Line<'static>> = missing.iter().map(line).collect();
+    if !lines.is_empty() {
+        let how = cut("  agent-collab doctor says what to do", columns);
+        lines.push(Line::styled(how, theme::QUIET));
     }
     lines
 }

@@ -34,6 +34,8 @@ pub enum Target {
     Refusal(RequestId),
     /// Reviewer and planner with their next turns: a note on this line of the plan, with what stands there.
     Note(u32, String),
+    /// The plan: this line of it, with what stands there, is written anew.
+    Line(u32, String),
     /// Nobody but the program: calls like this one are let through for so long.
     Pattern(RequestId, Scope),
     /// The agent whose turn runs, in the middle of it.
@@ -49,10 +51,12 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
     let Some(state) = state else {
         return Target::NewRun;
     };
-    if let (Some(Draft::Note), Some((line, quote))) = (draft, known.noting) {
-        return match stands_against_notes(state) {
-            Some(why) => Target::Nobody(why),
-            None => Target::Note(*line, quote.clone()),
+    if let (Some(draft @ (Draft::Note | Draft::Line)), Some((line, quote))) = (draft, known.noting)
+    {
+        return match (stands_against_notes(state), draft) {
+            (Some(why), _) => Target::Nobody(why),
+            (None, Draft::Line) => Target::Line(*line, quote.clone()),
+            (None, _) => Target::Note(*line, quote.clone()),
         };
     }
     if let Some(target) = about_call(state, draft) {
@@ -87,7 +91,11 @@ fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
         Draft::Refusal { .. } | Draft::Pattern { .. } => {
             Some(Target::Nobody("the call that it was about no longer waits"))
         }
-        Draft::Note | Draft::Changes { .. } | Draft::More { .. } | Draft::Reply { .. } => None,
+        Draft::Note
+        | Draft::Line
+        | Draft::Changes { .. }
+        | Draft::More { .. }
+        | Draft::Reply { .. } => None,
     }
 }
 
@@ -148,6 +156,10 @@ pub fn label(target: &Target, refiner: Role, keymap: &Keymap) -> String {
         Target::Note(line, _) => {
             format!("Note on line {line}. Enter: reviewer and planner get it with their next turns")
         }
+        Target::Line(line, _) => format!(
+            "Line {line} of the plan. Enter: it stands there like this · {} leaves it",
+            key("leave")
+        ),
         Target::Pattern(_, scope) => format!(
             "A pattern, `*` stands for anything. Enter: allow it for {}",
             scope.name()
@@ -172,6 +184,7 @@ pub enum Sent {
 /// # Errors
 /// Nobody takes it, or it does not fit; says why.
 pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> {
+    let line_text = text.trim_end();
     let text = text.trim().to_owned();
     let event = match target {
         Target::NewRun => {
@@ -210,6 +223,14 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
                     scope: *scope,
                 },
             ));
+        }
+        Target::Line(line, was) => {
+            return Ok(Sent::Act(vec![Action::Rewrite {
+                line: *line,
+                was: was.clone(),
+                // How far it is indented says what it belongs to.
+                text: line_text.to_owned(),
+            }]));
         }
         Target::Nobody(why) => return Err(format!("nobody takes this text now: {why}")),
     };

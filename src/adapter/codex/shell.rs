@@ -37,6 +37,12 @@ fn take_word(text: &str) -> Option<(String, &str)> {
                 rest = after;
             }
             '"' => rest = take_double_quoted(rest.get(1..)?, &mut word)?,
+            // What follows a backslash is itself, but for a line end, which goes with it.
+            '\\' => {
+                let escaped = rest.chars().nth(1).filter(|next| *next != '\n')?;
+                word.push(escaped);
+                rest = rest.get(1 + escaped.len_utf8()..)?;
+            }
             plain if plain.is_alphanumeric() || "/_-.+:@%,=".contains(plain) => {
                 word.push(plain);
                 rest = rest.get(plain.len_utf8()..)?;
@@ -78,6 +84,7 @@ mod tests {
         check("bash -c 'printf \"%s\" $HOME'", "printf \"%s\" $HOME");
         check("/usr/bin/zsh -lc ls", "ls");
         check(r#"/bin/sh -c 'it'"'"'s'"#, "it's");
+        check(r"bash -c 'echo '\''it'\'", "echo 'it'");
         check(r#"bash -lc "it's \$HOME \\ \"x\"""#, r#"it's $HOME \ "x""#);
         check("bash -lc 'two\nlines'", "two\nlines");
         check("bash -lc ''", "");

@@ -78,13 +78,12 @@ fn header(page: &Page) -> String {
     let execution = state.execution.iter();
     let done = execution.clone().flat_map(|execution| &execution.done);
     let n_commits = done
-        .clone()
         .filter(|record| matches!(record.outcome, StepOutcome::Committed { .. }))
         .count();
-    let n_steps = state.plan.as_ref().map_or(0, |file| file.plan.steps.len());
+    let steps = state.step_count();
     let facts = [
         state.phase.name().to_owned(),
-        format!("{} of {}", done.count(), n_of(n_steps, "step")),
+        format!("{} of {}", steps.done, n_of(steps.all, "step")),
         n_of(n_commits, "commit"),
         n_of(
             usize::try_from(state.findings.reviews()).unwrap_or(0),

@@ -195,7 +195,7 @@ impl Shell {
             return Ok(None);
         };
         self.screen
-            .on_notice("looking whether the agents are there …");
+            .on_word("looking whether the agents are there …");
         self.engine = None;
         let (wishes, what) = (self.wishes.clone(), begin.what.clone());
         let was_read = match what {
@@ -252,10 +252,18 @@ impl Shell {
     /// Says why there is no run; what was typed is not lost.
     fn on_refused(&mut self, refusal: &Refusal, what: &What) -> Result<Option<End>, End> {
         let text = format!("{}\n{}", refusal.problem, refusal.hint);
-        self.screen.on_notice(text.trim_end());
+        let text = text.trim_end();
         match what {
-            What::Goal(goal, _) => self.screen.on_paste(goal),
-            What::Unfinished => self.screen.on_unfinished(text.trim_end()),
+            What::Goal(goal, _) => {
+                self.screen.on_paste(goal);
+                self.screen.on_refused(text);
+                // What is missing may be another thing by now.
+                self.look_around();
+            }
+            What::Unfinished => {
+                self.screen.on_notice(text);
+                self.screen.on_unfinished(text);
+            }
         }
         Ok(None)
     }

@@ -26,6 +26,7 @@ impl Shell {
             Action::Quit(step) => self.on_quit(step),
             Action::Suspend => self.suspend(),
             Action::Edit(document) => self.edit(document),
+            Action::Rewrite { line, was, text } => self.rewrite((line, &was), &text),
             Action::EditingDone { id, then } => self.on_editing_done(id, then),
             Action::NewRun { goal, refiner } => self.begin(What::Goal(goal, refiner)),
             Action::Resume => self.begin(What::Unfinished),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{LEFTOVER_GRACE, Refusal, Unfinished};
 use crate::app::zone;
+use crate::domain::execution::StepCount;
 use crate::domain::run::{Run, State};
 use crate::domain::turn::Role;
 use crate::engine::setup::NamedAdapter;
@@ -32,13 +33,11 @@ pub fn unfinished(layout: &Layout) -> Result<Option<String>, Refusal> {
 fn to_choose(state: &State, when: Option<&str>) -> Option<String> {
     let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
     let mut parts = vec![format!("in phase {}", state.phase)];
-    let n_steps = state.plan.as_ref().map_or(0, |file| file.plan.steps.len());
     match &state.execution {
-        Some(execution) => parts.push(format!(
-            "{} of {} done",
-            execution.done.len(),
-            n_of(n_steps, "step")
-        )),
+        Some(_) => {
+            let StepCount { done, all } = state.step_count();
+            parts.push(format!("{done} of {} done", n_of(all, "step")));
+        }
         None if state.iteration > 0 => {
             parts.push(format!("iteration {} of {}", state.iteration, state.cap()))
         }

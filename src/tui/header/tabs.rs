@@ -5,6 +5,7 @@
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
+use crate::domain::execution::StepCount;
 use crate::domain::phase::Phase;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
@@ -97,11 +98,12 @@ fn count(tab: Tab, state: Option<&State>) -> String {
         return String::new();
     };
     let n_open = state.findings.open().count();
-    match (tab, &state.execution, &state.plan) {
-        (Tab::Plan, Some(execution), Some(file)) => {
-            format!(" {}/{}", execution.done.len(), file.plan.steps.len())
+    match (tab, &state.execution) {
+        (Tab::Plan, Some(_)) => {
+            let StepCount { done, all } = state.step_count();
+            format!(" {done}/{all}")
         }
-        (Tab::Comments, _, _) if n_open > 0 => format!(" {n_open}"),
+        (Tab::Comments, _) if n_open > 0 => format!(" {n_open}"),
         _ => String::new(),
     }
 }

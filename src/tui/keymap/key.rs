@@ -35,6 +35,14 @@ pub const fn ctrl(c: char) -> Key {
     }
 }
 
+/// A letter with Alt.
+pub const fn alt(c: char) -> Key {
+    Key {
+        code: KeyCode::Char(c),
+        modifiers: KeyModifiers::ALT,
+    }
+}
+
 /// The keys that have a word: how it is spelled, how it is shown.
 const WORDS: &[(KeyCode, &str, &str)] = &[
     (KeyCode::Char(' '), "space", "Space"),

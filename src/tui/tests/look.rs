@@ -11,7 +11,9 @@ use crate::domain::phase::Phase;
 use crate::domain::turn::Purpose;
 use crate::tui::keymap::{BINDINGS, IsWriting};
 use crate::tui::tabs::Tab;
-use crate::tui::{Action, Clicks, Depth, Diff, Keymap, Look, Screen, Theme, WishedKeys};
+use crate::tui::{
+    Action, Clicks, Depth, Diff, Keymap, Look, Missing, Screen, Theme, Weight, Welcome, WishedKeys,
+};
 
 fn wished(action: &str, key: &str) -> WishedKeys {
     WishedKeys {
@@ -302,4 +304,23 @@ fn whoever_drags_is_told_once_how_text_is_selected() {
     press(&mut screen, None, &["<esc>"]);
     screen.on_mouse(drag, None);
     assert!(!drawn(&mut screen, (120, 40), None).contains("hold Shift"));
+}
+
+#[test]
+fn what_the_first_page_names_already_is_not_said_twice() {
+    let mut screen = with(&[]);
+    screen.on_welcome(Welcome {
+        missing: vec![Missing {
+            what: "codex is not on PATH".to_owned(),
+            remedy: "install it".to_owned(),
+            weight: Weight::Stops,
+        }],
+        ..Welcome::default()
+    });
+    screen.on_refused("codex is not on PATH\nhint: install it");
+    let seen = drawn(&mut screen, (120, 40), None);
+    assert_eq!(seen.matches("install it").count(), 1, "{seen}");
+    assert!(seen.contains("not yet: codex is not on PATH; do what stands above"));
+    screen.on_refused("no space left on the disk\nhint: make room");
+    assert!(drawn(&mut screen, (120, 40), None).contains("hint: make room"));
 }

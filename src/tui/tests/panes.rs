@@ -147,6 +147,30 @@ fn enter_on_an_empty_note_releases_no_turn() {
 }
 
 #[test]
+fn a_line_of_the_plan_is_written_anew_in_its_place_or_left() {
+    let state = reviewing();
+    let mut screen = not_writing();
+    let keys = ["2", ".", ".", ".", ".", "+"];
+    assert_eq!(press(&mut screen, Some(&state), &keys), []);
+    check("plan_rewriting", &mut screen, Some(&state));
+    let was = screen.composer.text();
+    assert!(was.starts_with("1. [ ] write `sum(numbers)`"), "{was}");
+    // Whoever leaves it has changed nothing, and sends it to nobody.
+    let left = press(&mut screen, Some(&state), &["<esc>", "i", "<enter>"]);
+    assert_eq!((left, screen.composer.text()), (Vec::new(), String::new()));
+    let written = press(&mut screen, Some(&state), &["<esc>", "+", " 🎉", "<enter>"]);
+    let text = format!("{was} 🎉");
+    assert_eq!(
+        written,
+        [Action::Rewrite {
+            line: 10,
+            was,
+            text
+        }]
+    );
+}
+
+#[test]
 fn no_note_is_made_while_steps_run_or_on_a_screen_that_only_looks() {
     let state = long();
     let mut screen = not_writing();
