@@ -14,6 +14,7 @@ pub mod review;
 
 pub mod discussion;
 pub mod execution;
+pub mod late;
 pub mod question;
 pub mod session;
 pub mod submission;

@@ -245,6 +245,9 @@ pub fn in_words(event: &Event) -> Option<String> {
             format!("restored: {}", names.join(", "))
         }
         Event::TodosWritten { todos, .. } => todos_in_words(todos),
+        Event::AnswerPending { .. } => {
+            "the agent ends its turn without your answer; it is told with its next one".to_owned()
+        }
         Event::PlanEntered { reason } => format!("back to planning: {reason}"),
         Event::ResultCame { role, text } => format!("for the {}: {text}", role.name()),
         Event::ToolBlocked { tool, reason, .. } => format!("the tool {tool} was blocked: {reason}"),

@@ -144,6 +144,11 @@ pub enum Effect {
         /// Texts or Dismiss.
         answer: Answer,
     },
+    /// Go back to planning: the user's yes came late.
+    EnterPlan {
+        /// Why, as the executor said it.
+        reason: String,
+    },
     /// Decline calls that waited; nobody answers them any more.
     ExpireApprovals {
         /// The calls.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::discussion::DiscussionEvent;
 use super::findings::Response;
 use super::ids::{At, DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId};
+use super::late::LateAbout;
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
 use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms};
@@ -342,6 +343,21 @@ pub enum Event {
         /// The request.
         request: RequestId,
     },
+    /// The agent that asked was told to end its turn: the answer comes with its next one.
+    #[serde(rename = "agent.asked.pending")]
+    AnswerPending {
+        /// The request.
+        request: RequestId,
+        /// What the answer decides.
+        #[serde(flatten)]
+        about: LateAbout,
+    },
+    /// Nobody answered such a question in time.
+    #[serde(rename = "agent.asked.missed")]
+    AnswerMissed {
+        /// The request.
+        request: RequestId,
+    },
     /// An agent's call was put to the decision.
     #[serde(rename = "approval.asked")]
     ApprovalAsked(Approval),
@@ -537,7 +553,7 @@ pub enum Event {
         /// Why.
         reason: String,
     },
-    /// What an agent waited for came after its turn had to go on without it.
+    /// What an agent waited for came after its turn had to go on without it; only in logs of earlier versions.
     #[serde(rename = "tool.result")]
     ResultCame {
         /// Who waited.

@@ -11,6 +11,7 @@ mod discussing;
 mod executing;
 mod flow;
 mod holding;
+mod late;
 mod limits;
 mod noting;
 mod planning;
@@ -31,6 +32,7 @@ use super::event::{Approval, Created, Event, Process, Settings};
 use super::execution::Execution;
 use super::findings::Findings;
 use super::ids::{At, RunId, Sha256, TurnId};
+use super::late::Late;
 use super::note::Notes;
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
@@ -127,6 +129,12 @@ pub struct State {
     /// What agents asked for and nobody answered before the program ended; each is told with its next turn.
     #[serde(default)]
     pub unanswered: Vec<Unanswered>,
+    /// Questions whose agents were told to end their turns without the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<Late>,
+    /// A turn that is over and waits for answers to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_end: Option<late::HeldEnd>,
     /// What came for agents after their turns; each is told with its next turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ResultForAgent>,
@@ -339,6 +347,8 @@ impl Run {
                 children: Vec::new(),
                 discussions: Vec::new(),
                 unanswered: Vec::new(),
+                late: Vec::new(),
+                held_end: None,
                 results: Vec::new(),
                 draft: None,
                 failures: 0,
@@ -451,6 +461,8 @@ impl Run {
                 child,
             } => asking::on_asked(state, turn, (request, questions), child.as_deref()),
             Event::AgentQuestionWithdrawn { request } => asking::on_withdrawn(state, request),
+            Event::AnswerPending { request, about } => late::on_pending(state, request, about),
+            Event::AnswerMissed { request } => late::on_missed(state, at, request),
             Event::ApprovalAsked(approval) => control::on_approval_asked(state, approval),
             Event::ApprovalAnswered {
                 request,
@@ -470,7 +482,7 @@ impl Run {
             Event::SnapshotTaken { step, tree } => {
                 executing::on_snapshot_taken(state, at, *step, tree.as_deref())
             }
-            Event::StepAudited(audit) => executing::on_step_audited(state, audit),
+            Event::StepAudited(audit) => executing::on_step_audited(state, at, audit),
             Event::EditsPutBack { step, .. } => holding::on_put_back(state, *step),
             Event::TestsRan { .. } => executing::on_tests_ran(state, at, event),
             Event::CommitMade {

@@ -66,6 +66,7 @@ impl Engine {
                 commit,
             } => return Ok(self.record_reversal(&reversal, kept, commit)),
             Effect::Ask(question) => return Ok(vec![Event::QuestionAsked { question }]),
+            Effect::EnterPlan { reason } => return Ok(vec![Event::PlanEntered { reason }]),
             Effect::AnswerAgent { request, answer } => self.answer_agent(&request, &answer),
             Effect::ExpireApprovals { approvals, why } => {
                 return Ok(self.expire_approvals(approvals, why));

@@ -415,7 +415,6 @@ impl Engine {
         for request in requests {
             self.settle_tool(&request, Answer::failed("the turn is over"));
         }
-        self.tools.late.retain(|_, (who, _)| *who != role);
     }
 
     fn tell_live(&self, role: Role, ask: Ask) {

@@ -55,6 +55,10 @@ pub(super) fn on_asked(
 }
 
 pub(super) fn on_withdrawn(state: &mut State, withdrawn: &RequestId) -> Vec<Effect> {
+    // Its CLI waits no longer anyway.
+    if state.late.iter().any(|late| late.request == *withdrawn) {
+        return Vec::new();
+    }
     let is_it = |question: &Question| question.kind.request() == Some(withdrawn);
     state.awaiting.take_if(|question| is_it(question));
     state.asked.retain(|question| !is_it(question));
@@ -71,26 +75,46 @@ pub(super) fn take(state: &mut State, id: u32, answer: &Answer) -> Option<Questi
     first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
 }
 
-/// Takes the questions out that the CLI of the turn at work waits for, in words; they go with the turn.
-pub(super) fn take_of_turn(state: &mut State) -> Option<String> {
-    let is_its = |question: &Question| {
-        matches!(
-            question.kind,
-            QuestionKind::Agent {
-                request: Some(_),
-                ..
-            }
-        )
-    };
-    let first = state.awaiting.take_if(|question| is_its(question));
-    let others = state.asked.extract_if(.., |question| is_its(question));
-    let all: Vec<Question> = first.into_iter().chain(others).collect();
-    let texts: Vec<&str> = all
-        .iter()
-        .flat_map(|question| question.kind.asked())
-        .map(|(text, _)| text.as_str())
-        .collect();
-    (!all.is_empty()).then(|| texts.join("\n"))
+/// Takes a question out that an agent asked by this request.
+pub(super) fn take_asked(state: &mut State, request: &RequestId) -> Option<Question> {
+    let is_it = |question: &Question| question.kind.request() == Some(request);
+    let first = state.awaiting.take_if(|question| is_it(question));
+    first.or_else(|| {
+        state
+            .asked
+            .extract_if(.., |question| is_it(question))
+            .next()
+    })
+}
+
+/// Takes the questions out that the CLI of the turn at work waits for; they go with the turn.
+pub(super) fn take_of_turn(state: &mut State) -> Vec<Question> {
+    let first = state.awaiting.take_if(|question| is_of_turn(question));
+    let others = state.asked.extract_if(.., |question| is_of_turn(question));
+    first.into_iter().chain(others).collect()
+}
+
+/// Takes out the first of those that wait beside another one.
+pub(super) fn take_first_of_turn(state: &mut State) -> Option<Question> {
+    let at = state.asked.iter().position(is_of_turn)?;
+    Some(state.asked.remove(at))
+}
+
+fn is_of_turn(question: &Question) -> bool {
+    matches!(
+        question.kind,
+        QuestionKind::Agent {
+            request: Some(_),
+            ..
+        }
+    )
+}
+
+/// What questions ask; `None` where there are none.
+pub(super) fn in_words(questions: &[Question]) -> Option<String> {
+    let asked = questions.iter().flat_map(|question| question.kind.asked());
+    let texts: Vec<&str> = asked.map(|(text, _)| text.as_str()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// Drops what the agent of a child's task asked; nobody waits for the answer any more.

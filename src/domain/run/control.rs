@@ -1,8 +1,8 @@
 //! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
 
 use super::{
-    Busy, Counts, State, approving, asking, children, discussing, executing, flow, holding, limits,
-    recovering, reviewing, undoing,
+    Busy, Counts, State, approving, asking, children, discussing, executing, flow, holding, late,
+    limits, recovering, reviewing, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
@@ -80,6 +80,7 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
     }
     state.awaiting = None;
     asking::take_of_turn(state);
+    late::forget(state);
     state.busy = None;
     state.remarks = None;
     if let Some(execution) = &mut state.execution {
@@ -182,6 +183,10 @@ pub(super) fn on_answered(state: &mut State, at: At, id: u32, answer: &Answer) -
 }
 
 fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec<Effect> {
+    let request = question.kind.request();
+    if let Some(late) = request.and_then(|request| late::take(&mut state.late, request)) {
+        return late::on_answered(state, at, late, (&question.kind, answer));
+    }
     match question.kind {
         QuestionKind::Gate { .. } => Vec::new(),
         QuestionKind::Arbitration { .. } => reviewing::on_arbitrated(state, at, answer),

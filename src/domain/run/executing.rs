@@ -1,6 +1,6 @@
 //! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
 
-use super::{Busy, State, approving, flow, holding, undoing};
+use super::{Busy, State, approving, flow, holding, late, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
@@ -155,7 +155,7 @@ fn take_stepping(state: &mut State) -> Option<Option<String>> {
     }
 }
 
-pub(super) fn on_step_audited(state: &mut State, audit: &Audit) -> Vec<Effect> {
+pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<Effect> {
     if at_stage(state, audit.step, &[Stage::Audit]).is_none() {
         return Vec::new();
     }
@@ -180,7 +180,7 @@ pub(super) fn on_step_audited(state: &mut State, audit: &Audit) -> Vec<Effect> {
     current.changed = without(&audit.changed, &litter);
     current.tree_after = audit.tree.clone();
     if current.changed.is_empty() {
-        return on_nothing_changed(state, step, question);
+        return on_nothing_changed(state, at, step, question);
     }
     let decided = |path: &&String| !execution.dirty_policy.contains_key(*path);
     let paths: Vec<String> = audit.dirty.iter().filter(decided).cloned().collect();
@@ -202,11 +202,19 @@ fn ask_about_entry_points(
     (!changes.is_empty()).then(|| flow::ask(state, QuestionKind::EntryPoints { step, changes }))
 }
 
-fn on_nothing_changed(state: &mut State, step: u32, question: Option<String>) -> Vec<Effect> {
+fn on_nothing_changed(
+    state: &mut State,
+    at: At,
+    step: u32,
+    question: Option<String>,
+) -> Vec<Effect> {
     let Some(text) = question else {
         return record(state, StepOutcome::NoChange);
     };
     let purpose = Purpose::Step { n: step };
+    if let Some(answered) = late::take_told(state, &purpose) {
+        return on_step_question_answered(state, at, step, Some(answered));
+    }
     let questions = vec![(text, Vec::new())];
     flow::ask(
         state,

@@ -1,8 +1,9 @@
 //! How turns start and end, whatever they are for.
 
+use super::late::Ended;
 use super::{
     Busy, Counts, ResultForAgent, Running, State, Unanswered, approving, asking, children,
-    executing, limits, replanning,
+    executing, late, limits, replanning,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
@@ -111,7 +112,8 @@ fn number(state: &mut State, kind: QuestionKind) -> Question {
 
 /// Tells whether nothing runs, nothing waits and the program itself is at rest.
 pub(super) fn is_idle(state: &State) -> bool {
-    state.running.is_none() && state.awaiting.is_none() && state.busy.is_none()
+    let waits = state.awaiting.is_some() || state.held_end.is_some();
+    state.running.is_none() && state.busy.is_none() && !waits
 }
 
 pub(super) fn on_turn_started(
@@ -151,9 +153,18 @@ pub(super) fn on_turn_ended(
         effects.extend(children::stop_awaited(state, &session.id));
     }
     if running.result == Counts::No {
+        late::forget(state);
         effects.extend(replanning::go_on(state, at));
         return effects;
     }
+    let (running, asked) = match late::end(state, running, result, asked) {
+        Ended::GoesOn(running, asked) => (running, asking::in_words(&asked)),
+        Ended::Waits => return effects,
+        Ended::Again(purpose, again) => {
+            effects.extend(propose(state, at, purpose, Some(again)));
+            return effects;
+        }
+    };
     effects.extend(match (result, asked) {
         // Its agent was told to end the turn without the answer.
         (
@@ -200,7 +211,13 @@ pub(super) fn expire(state: &mut State, role: Role, why: Expiry) -> Vec<Effect> 
     }
 }
 
-fn go_on_after(state: &mut State, at: At, running: Running, result: &TurnResult) -> Vec<Effect> {
+/// Goes on with a turn that is over.
+pub(super) fn go_on_after(
+    state: &mut State,
+    at: At,
+    running: Running,
+    result: &TurnResult,
+) -> Vec<Effect> {
     match result {
         TurnResult::Completed { question, summary } => {
             (state.failures, state.blind_waits) = (0, 0);

@@ -1,6 +1,6 @@
 //! From a goal to a written plan, and what happens when a turn brings no document.
 
-use super::{Author, Busy, Goal, PlanFile, State, approving, flow, reviewing};
+use super::{Author, Busy, Goal, PlanFile, State, approving, flow, late, reviewing};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::{Cause, Phase};
@@ -120,6 +120,11 @@ pub(super) fn on_no_document(
         return Vec::new();
     };
     let reason = reason.to_owned();
+    if question.is_some()
+        && let Some(answered) = late::take_told(state, &order.purpose)
+    {
+        return flow::propose(state, at, order.purpose, Some(answered));
+    }
     match (question, &order.again) {
         (Some(text), _) => {
             let questions = vec![(text, Vec::new())];

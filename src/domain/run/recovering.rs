@@ -3,8 +3,8 @@
 //! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
 
 use super::{
-    Busy, Counts, State, Unanswered, approving, discussing, executing, flow, limits, replanning,
-    undoing,
+    Busy, Counts, State, Unanswered, approving, discussing, executing, flow, late, limits,
+    replanning, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::execution::Stage;
@@ -52,6 +52,7 @@ fn go_on(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
         // A stopped run's turn no longer counts.
         (Some(running), ..) if running.result == Counts::No => replanning::go_on(state, at),
         (Some(running), question, _) => {
+            late::forget(state);
             note_unanswered(state, role, question.into_iter().chain(asked));
             on_turn_cut_off(state, at, running.order, draft)
         }

@@ -2,7 +2,7 @@
 //!
 //! What is committed stays. Refuses to interrupt the turn that asked: it is told to end, and nothing it does counts.
 
-use super::{Counts, State, flow, undoing};
+use super::{Counts, State, flow, late, undoing};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::ids::At;
 use crate::domain::phase::{Cause, Phase};
@@ -18,6 +18,7 @@ pub(super) fn on_plan_entered(state: &mut State, at: At, reason: &str) -> Vec<Ef
         running.result = Counts::No;
     }
     (state.awaiting, state.busy, state.execution) = (None, None, None);
+    late::forget(state);
     (state.approved_sha256, state.verdict) = (None, None);
     state.cycle += 1;
     (state.iteration, state.extra, state.stall) = (0, 0, 0);

@@ -246,6 +246,9 @@ impl World {
                     answer,
                 }
             }
+            Effect::EnterPlan { reason } => Event::PlanEntered {
+                reason: reason.clone(),
+            },
             Effect::AnswerAgent { .. }
             | Effect::ForgetConversation(_)
             | Effect::AppendRemarks(_)

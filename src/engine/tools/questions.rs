@@ -12,6 +12,7 @@ use super::{Reply, ToolCall};
 use crate::adapter::AgentQuestion;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
+use crate::domain::late::LateAbout;
 use crate::domain::phase::Gate;
 use crate::engine::setup::OnAsk;
 use crate::engine::{Engine, EngineError, news, staging};
@@ -26,32 +27,17 @@ const YES: &str = "yes";
 /// What a call waits for.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Waits {
-    what: What,
-    question: String,
-    due: Due,
-}
-
-#[derive(Debug, Clone)]
-enum What {
-    Answer { default: Option<String> },
-    PlanExit,
-    PlanEnter { reason: String },
-}
-
-/// When it waits no longer.
-#[derive(Debug, Clone, Copy)]
-enum Due {
-    /// Nobody has answered then.
-    Deadline(Instant),
-    /// Its agent is to end its turn then; the question stays.
-    Patience(Instant),
+    about: LateAbout,
+    /// When nobody has answered, where its agent says so.
+    deadline: Option<Instant>,
+    /// When its agent is to end its turn; the question stays.
+    patience: Instant,
 }
 
 impl Waits {
     pub(super) fn due(&self) -> Instant {
-        match self.due {
-            Due::Deadline(at) | Due::Patience(at) => at,
-        }
+        self.deadline
+            .map_or(self.patience, |deadline| deadline.min(self.patience))
     }
 }
 
@@ -72,16 +58,16 @@ pub(super) fn ask(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineE
         let text = format!("Nobody is there to ask; your default counts: {default}");
         return Ok(Reply::Now(Answer::done(text)));
     }
-    let now = Instant::now();
-    let deadline = given.deadline_seconds.map(Duration::from_secs);
-    let due = match deadline.filter(|deadline| *deadline < engine.tool_patience()) {
-        Some(deadline) => Due::Deadline(now + deadline),
-        None => Due::Patience(now + engine.tool_patience()),
+    let waits = Waits {
+        about: LateAbout::Answer {
+            default: given.default,
+        },
+        deadline: given
+            .deadline_seconds
+            .and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds))),
+        patience: Instant::now() + engine.tool_patience(),
     };
-    let what = What::Answer {
-        default: given.default,
-    };
-    put(engine, call, (given.question, given.options), what, due)
+    put(engine, call, (given.question, given.options), waits)
 }
 
 pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
@@ -104,8 +90,7 @@ pub(super) fn exit_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, E
         engine,
         call,
         (question.to_owned(), yes_or_no()),
-        What::PlanExit,
-        patience(engine),
+        switch(engine, LateAbout::PlanExit),
     )
 }
 
@@ -126,8 +111,7 @@ pub(super) fn enter_plan(engine: &mut Engine, call: &ToolCall) -> Result<Reply, 
         engine,
         call,
         (question, yes_or_no()),
-        What::PlanEnter { reason },
-        patience(engine),
+        switch(engine, LateAbout::PlanEnter { reason }),
     )
 }
 
@@ -139,8 +123,13 @@ fn yes_or_no() -> Vec<String> {
     vec![YES.to_owned(), "no".to_owned()]
 }
 
-fn patience(engine: &Engine) -> Due {
-    Due::Patience(Instant::now() + engine.tool_patience())
+/// What a change between planning and executing waits for.
+fn switch(engine: &Engine, about: LateAbout) -> Waits {
+    Waits {
+        about,
+        deadline: None,
+        patience: Instant::now() + engine.tool_patience(),
+    }
 }
 
 /// Puts a question into the queue; a second one beside an open one is dismissed there.
@@ -148,14 +137,8 @@ fn put(
     engine: &mut Engine,
     call: &ToolCall,
     (question, options): (String, Vec<String>),
-    what: What,
-    due: Due,
+    waits: Waits,
 ) -> Result<Reply, EngineError> {
-    let waits = Waits {
-        what,
-        question: news::line(&question),
-        due,
-    };
     engine.tools.wait(&call.request, waits);
     let asked = AgentQuestion {
         text: question,
@@ -185,23 +168,22 @@ impl Engine {
         answers: Option<BTreeMap<String, String>>,
     ) -> Result<(), EngineError> {
         let word = answers.map(|answers| answers.into_values().collect::<Vec<_>>().join("\n"));
-        if let Some((role, question)) = self.tools.late.remove(request) {
-            let word = word.unwrap_or_else(|| "no answer".to_owned());
-            let text = format!("The user's answer to \"{question}\": {word}");
-            return self.feed(Event::ResultCame { role, text });
-        }
         let Some(waits) = self.tools.waits(request).cloned() else {
             return Ok(());
         };
         let is_yes = word
             .as_deref()
             .is_some_and(|word| word.trim().eq_ignore_ascii_case(YES));
-        let answer = match (waits.what, word) {
-            (What::Answer { .. }, Some(word)) => Answer::done(format!("The user answered: {word}")),
-            (What::Answer { default }, None) => unanswered(default),
-            (What::PlanExit, _) if is_yes => exited(),
-            (What::PlanExit, word) => stays("planner", &word.unwrap_or_default()),
-            (What::PlanEnter { reason }, _) if is_yes => {
+        let answer = match (waits.about, word) {
+            (LateAbout::Answer { .. }, Some(word)) => {
+                Answer::done(format!("The user answered: {word}"))
+            }
+            (LateAbout::Answer { default }, None) => unanswered(default),
+            (LateAbout::PlanExit, _) if is_yes => exited(),
+            (LateAbout::PlanExit | LateAbout::Stay { .. }, word) => {
+                stays("planner", &word.unwrap_or_default())
+            }
+            (LateAbout::PlanEnter { reason }, _) if is_yes => {
                 let plan = self.journal.layout().plan();
                 let text = format!(
                     "The user agrees: you are the planner again, the plan lies at {}. End your turn now; change nothing more.",
@@ -210,7 +192,7 @@ impl Engine {
                 self.settle_tool(request, Answer::done(text));
                 return self.feed(Event::PlanEntered { reason });
             }
-            (What::PlanEnter { .. }, word) => stays("executor", &word.unwrap_or_default()),
+            (LateAbout::PlanEnter { .. }, word) => stays("executor", &word.unwrap_or_default()),
         };
         self.settle_tool(request, answer);
         Ok(())
@@ -221,16 +203,28 @@ impl Engine {
         &mut self,
         request: &RequestId,
     ) -> Result<(), EngineError> {
+        if self.tools.take_late(request) {
+            let request = request.clone();
+            return self.feed(Event::AnswerMissed { request });
+        }
         let Some(waits) = self.tools.waits(request).cloned() else {
             return Ok(());
         };
-        match (waits.due, waits.what) {
-            (Due::Deadline(_), What::Answer { default }) => {
+        match (waits.deadline, waits.about) {
+            (Some(deadline), LateAbout::Answer { default }) if deadline <= waits.patience => {
                 self.settle_tool(request, unanswered(default));
                 self.on_withdrawn(request.clone())
             }
-            (Due::Deadline(_) | Due::Patience(_), _) => {
-                self.tools.make_late(request, waits.question);
+            (deadline, about) => {
+                if let Some(deadline) = deadline {
+                    self.tools.make_late(request, deadline);
+                }
+                // Whatever it was called by its agent, the run knows it by what was shown.
+                self.questions.remove(request);
+                self.feed(Event::AnswerPending {
+                    request: request.clone(),
+                    about,
+                })?;
                 let text = "pending: the user has not answered yet. End your turn now; the answer comes with your next one.";
                 let data = serde_json::json!({ "status": "pending", "message": text });
                 self.settle_tool(request, Answer::done(text).with(data));

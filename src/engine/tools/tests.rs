@@ -174,6 +174,45 @@ async fn a_word_that_comes_late_is_told_with_the_next_turn() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_deadline_beyond_a_calls_patience_brings_the_default_with_the_next_turn() {
+    let mut world = world("claude");
+    let question = json!({"question": "Which way?", "default": "left", "deadline_seconds": 4000});
+    let mut given = call(&mut world, "ask_user", question, None);
+    settle(&mut world).await;
+    advance(Duration::from_secs(46 * 60)).await;
+    settle(&mut world).await;
+    assert!(told(&mut given).starts_with("pending:"));
+    assert_eq!(world.engine.state().results, []);
+    advance(Duration::from_secs(21 * 60)).await;
+    settle(&mut world).await;
+    let results = &world.engine.state().results;
+    assert_eq!(
+        results[0].text,
+        "Nobody answered \"Which way?\" in time; your default counts: left"
+    );
+    assert_eq!(world.engine.state().awaiting, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_yes_goes_back_to_planning() {
+    let mut world = world("claude");
+    let mut given = call(
+        &mut world,
+        "plan_enter",
+        json!({"reason": "it is wrong"}),
+        None,
+    );
+    settle(&mut world).await;
+    advance(Duration::from_secs(46 * 60)).await;
+    settle(&mut world).await;
+    assert!(told(&mut given).starts_with("pending:"));
+    says(&mut world, "yes").await;
+    let state = world.engine.state();
+    assert_eq!((state.phase, state.cycle), (Phase::WritePlan, 2));
+    assert_eq!(state.planner.current_agent(), Profile::Plan);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_no_leaves_the_session_as_it_was_and_a_yes_makes_it_plan() {
     let mut world = world("claude");
     let messages = |world: &World| {

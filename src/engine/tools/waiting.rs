@@ -12,7 +12,6 @@ use super::questions::Waits;
 use super::{Performer, ToolCall};
 use crate::adapter::{Decision as Answered, Order};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::turn::Role;
 use crate::engine::Inward;
 use crate::mcp::wire::Answer;
 
@@ -42,8 +41,8 @@ pub(in crate::engine) struct Tools {
     pub(super) open: BTreeMap<RequestId, Open>,
     /// What was said about calls and is not acted on yet.
     words: VecDeque<(RequestId, Word)>,
-    /// Questions whose calls were answered by `pending`: who asked, and what.
-    pub(super) late: BTreeMap<RequestId, (Role, String)>,
+    /// Questions whose calls were answered by `pending` and that nobody answers from these instants on.
+    late: BTreeMap<RequestId, Instant>,
 }
 
 impl Tools {
@@ -63,7 +62,7 @@ impl Tools {
     }
 
     fn knows(&self, request: &RequestId) -> bool {
-        self.open.contains_key(request) || self.late.contains_key(request)
+        self.open.contains_key(request)
     }
 
     /// Notes what a call waits for.
@@ -84,21 +83,27 @@ impl Tools {
         self.open.get(request)?.waits.as_ref()
     }
 
-    /// Notes that a call's answer comes with its session's next turn.
-    pub(super) fn make_late(&mut self, request: &RequestId, question: String) {
-        if let Some(open) = self.open.get(request) {
-            self.late
-                .insert(request.clone(), (open.call.role, question));
-        }
+    /// Notes until when a question is open whose call waits no longer.
+    pub(super) fn make_late(&mut self, request: &RequestId, until: Instant) {
+        self.late.insert(request.clone(), until);
     }
 
-    /// The call whose time is up next.
+    /// Takes out a question that was open for longer than its call waited.
+    pub(super) fn take_late(&mut self, request: &RequestId) -> bool {
+        self.late.remove(request).is_some()
+    }
+
+    /// The call or the question whose time is up next.
     fn due(&self) -> Option<(Instant, RequestId)> {
+        let late = self
+            .late
+            .iter()
+            .map(|(request, due)| (*due, request.clone()));
         let waiting = self
             .open
             .iter()
             .filter_map(|(request, open)| Some((open.waits.as_ref()?.due(), request.clone())));
-        waiting.min_by_key(|(due, _)| *due)
+        waiting.chain(late).min_by_key(|(due, _)| *due)
     }
 
     /// Waits for what comes next: a decision that is to be acted on, or a knock. Cancel safe.

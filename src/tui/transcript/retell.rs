@@ -14,6 +14,9 @@ use crate::text::n_of;
 use crate::tui::todos;
 use crate::tui::wrap::{one_line, shown};
 
+/// What is said of a question whose agent cannot wait any longer.
+const PENDING: &str = "the agent ends its turn without your answer; it is told with its next one";
+
 /// The blocks of an event; none for what other places of the screen show.
 #[expect(
     clippy::too_many_lines,
@@ -171,6 +174,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::UndoFailed { reason } => fact(Tone::Bad, &format!("nothing was changed: {reason}")),
         Event::Tampered { files } => fact(Tone::Bad, &tampered(files)),
         Event::TodosWritten { todos, .. } => notice(&todos::told(todos)),
+        Event::AnswerPending { .. } => notice(PENDING),
         Event::PlanEntered { reason } => notice(&format!("back to planning: {reason}")),
         Event::ResultCame { role, text } => notice(&format!("for the {}: {text}", role.name())),
         Event::ToolBlocked { tool, reason, .. } => {
@@ -204,6 +208,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         | Event::AgentAsked { .. }
         | Event::DraftFound { .. }
         | Event::AgentQuestionWithdrawn { .. }
+        | Event::AnswerMissed { .. }
         | Event::ApprovalAsked(_)
         | Event::Surveyed { .. }
         | Event::SnapshotTaken { .. }

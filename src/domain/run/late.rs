@@ -1,0 +1,216 @@
+//! Questions whose agents were told to end their turns without the answer: it comes with their next turn.
+//!
+//! What such a turn brought waits until its questions are answered, so that nothing goes on without the user's word.
+//! Refuses to know how long an agent can wait.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ResultForAgent, Running, State, asking, flow};
+use crate::domain::effect::Effect;
+use crate::domain::ids::{At, RequestId};
+use crate::domain::late::{Late, LateAbout};
+use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::turn::{Again, Purpose, Role, TurnResult};
+
+/// A turn that is over and goes on once its questions are answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HeldEnd {
+    running: Running,
+    result: TurnResult,
+}
+
+/// The agent was told to end its turn; the question stays.
+pub(super) fn on_pending(state: &mut State, request: &RequestId, about: &LateAbout) -> Vec<Effect> {
+    let mut open = state.awaiting.iter().chain(&state.asked);
+    let is_open = open.any(|question| question.kind.request() == Some(request));
+    let is_known = state.late.iter().any(|late| late.request == *request);
+    if is_open && !is_known && state.running.is_some() {
+        state.late.push(Late {
+            request: request.clone(),
+            about: about.clone(),
+        });
+    }
+    Vec::new()
+}
+
+/// Takes what is late of a question whose answer came.
+pub(super) fn take(all: &mut Vec<Late>, request: &RequestId) -> Option<Late> {
+    let at = all.iter().position(|late| late.request == *request)?;
+    Some(all.remove(at))
+}
+
+/// Nothing is late any more: nobody is told, and nothing goes on.
+pub(super) fn forget(state: &mut State) {
+    state.late.clear();
+    state.held_end = None;
+}
+
+/// What becomes of a turn that is over.
+pub(super) enum Ended {
+    /// It goes on, without these questions.
+    GoesOn(Running, Vec<Question>),
+    /// It waits for the user's word.
+    Waits,
+    /// It is done again, by the user's word.
+    Again(Purpose, Again),
+}
+
+/// Keeps a completed turn's end until those of its open questions are answered that it ended without.
+pub(super) fn end(
+    state: &mut State,
+    running: Running,
+    result: &TurnResult,
+    open: Vec<Question>,
+) -> Ended {
+    let late = std::mem::take(&mut state.late);
+    let TurnResult::Completed { summary, .. } = result else {
+        return Ended::GoesOn(running, open);
+    };
+    let stays = late.iter().find_map(|late| match &late.about {
+        LateAbout::Stay { told } => Some(told.clone()),
+        LateAbout::Answer { .. } | LateAbout::PlanExit | LateAbout::PlanEnter { .. } => None,
+    });
+    if let Some(answer) = stays {
+        return Ended::Again(running.order.purpose, Again::Answered { answer });
+    }
+    let is_late = |question: &Question| {
+        let request = question.kind.request();
+        late.iter().any(|late| Some(&late.request) == request)
+    };
+    let (mut waits, others): (Vec<_>, Vec<_>) = open.into_iter().partition(is_late);
+    if waits.is_empty() {
+        return Ended::GoesOn(running, others);
+    }
+    let result = TurnResult::Completed {
+        question: asking::in_words(&waits),
+        summary: summary.clone(),
+    };
+    state.awaiting = Some(waits.remove(0));
+    state.asked.extend(waits);
+    state.late = late;
+    state.held_end = Some(HeldEnd { running, result });
+    Ended::Waits
+}
+
+/// The user's word came, in the turn or after it.
+pub(super) fn on_answered(
+    state: &mut State,
+    at: At,
+    late: Late,
+    (kind, answer): (&QuestionKind, &Answer),
+) -> Vec<Effect> {
+    let word = match answer {
+        Answer::Texts { answers } => {
+            let texts: Vec<&str> = answers.values().map(String::as_str).collect();
+            Some(texts.join("\n"))
+        }
+        _ => None,
+    };
+    let said = word.as_deref().unwrap_or_default().trim();
+    let is_yes = said.eq_ignore_ascii_case("yes");
+    let told = format!(
+        "The user's answer to \"{}\": {}",
+        words(kind),
+        word.as_deref().unwrap_or("no answer")
+    );
+    match late.about {
+        LateAbout::PlanEnter { reason } if is_yes => {
+            forget(state);
+            return vec![Effect::EnterPlan { reason }];
+        }
+        LateAbout::PlanExit if !is_yes => return plan_again(state, at, late.request, told),
+        LateAbout::Answer { .. }
+        | LateAbout::PlanExit
+        | LateAbout::PlanEnter { .. }
+        | LateAbout::Stay { .. } => {}
+    }
+    tell(state, role_of(kind), told);
+    go_on(state, at)
+}
+
+/// Nobody answered in time.
+pub(super) fn on_missed(state: &mut State, at: At, request: &RequestId) -> Vec<Effect> {
+    let (Some(late), Some(question)) = (
+        take(&mut state.late, request),
+        asking::take_asked(state, request),
+    ) else {
+        return Vec::new();
+    };
+    let what = match late.about {
+        LateAbout::Answer {
+            default: Some(default),
+        } => format!("your default counts: {default}"),
+        LateAbout::Answer { default: None }
+        | LateAbout::PlanExit
+        | LateAbout::PlanEnter { .. }
+        | LateAbout::Stay { .. } => "go on with what you know".to_owned(),
+    };
+    let asked = words(&question.kind);
+    let told = format!("Nobody answered \"{asked}\" in time; {what}");
+    tell(state, role_of(&question.kind), told);
+    go_on(state, at)
+}
+
+/// The planner stays the planner: its turn is done again with the user's word, and what it brought is left.
+fn plan_again(state: &mut State, at: At, request: RequestId, told: String) -> Vec<Effect> {
+    match state.held_end.take() {
+        Some(held) => {
+            asking::take_of_turn(state);
+            state.late.clear();
+            let again = Some(Again::Answered { answer: told });
+            flow::propose(state, at, held.running.order.purpose, again)
+        }
+        // It still works; with the end of its turn this counts.
+        None => {
+            let about = LateAbout::Stay { told };
+            state.late.push(Late { request, about });
+            Vec::new()
+        }
+    }
+}
+
+/// Goes on with a turn that is over once no question of it is open.
+fn go_on(state: &mut State, at: At) -> Vec<Effect> {
+    if state.held_end.is_none() || state.awaiting.is_some() {
+        return Vec::new();
+    }
+    state.awaiting = asking::take_first_of_turn(state);
+    if state.awaiting.is_some() {
+        return Vec::new();
+    }
+    state.late.clear();
+    match state.held_end.take() {
+        Some(held) => flow::go_on_after(state, at, held.running, &held.result),
+        None => Vec::new(),
+    }
+}
+
+/// What was asked.
+fn words(kind: &QuestionKind) -> String {
+    let texts: Vec<&str> = kind.asked().iter().map(|(text, _)| text.as_str()).collect();
+    texts.join("\n")
+}
+
+/// Takes what came late for an agent, where it is told at once and not with a later turn.
+pub(super) fn take_told(state: &mut State, purpose: &Purpose) -> Option<Again> {
+    let role = purpose.role();
+    let own = state.results.extract_if(.., |result| result.role == role);
+    let texts: Vec<String> = own.map(|result| result.text).collect();
+    (!texts.is_empty()).then(|| Again::Answered {
+        answer: texts.join("\n"),
+    })
+}
+
+fn tell(state: &mut State, role: Role, text: String) {
+    state.results.push(ResultForAgent { role, text });
+}
+
+fn role_of(kind: &QuestionKind) -> Role {
+    match kind {
+        QuestionKind::Agent { purpose, .. } => purpose.role(),
+        _ => Role::Planner,
+    }
+}
+
+#[cfg(test)]
+mod tests;
