@@ -4,6 +4,7 @@
 
 pub mod answers;
 pub mod changes;
+pub mod discussions;
 pub mod export;
 pub mod headless;
 pub mod history;

@@ -4,6 +4,7 @@ pub mod agents;
 pub mod config;
 pub mod demo;
 pub mod diff;
+pub mod discuss;
 pub mod doctor;
 pub mod export;
 pub mod history;
@@ -78,6 +79,8 @@ enum Command {
     Sessions(sessions::SessionsArgs),
     /// Gives one task to an agent in a session of its own and prints what it says
     Task(task::TaskArgs),
+    /// Has several agents discuss one question in rounds and prints what they decide
+    Discuss(discuss::DiscussArgs),
     /// Tells the instance that runs here to pause, go on, stop, cancel and more
     Send(send::SendArgs),
     /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
@@ -245,6 +248,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Undo(args) => block_on(undo::run(args)),
         Command::Sessions(args) => block_on(sessions::run(args)),
         Command::Task(args) => block_on(task::run(args)),
+        Command::Discuss(args) => block_on(discuss::run(args)),
         Command::Send(args) => block_on(send::run(args)),
         Command::Doctor(args) => block_on(doctor::run(args)),
         Command::Config { choices, command } => run_config(&choices, command),

@@ -11,6 +11,8 @@ pub mod codex_rules;
 mod collect;
 mod conflict;
 pub mod containing;
+pub mod diagnosis;
+pub mod discussion;
 pub mod documents;
 mod draft;
 mod execution;
@@ -42,9 +44,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::TurnEnd;
+use crate::domain::discussion::CheckRun;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::ids::{RequestId, SessionId, Sha256, TurnId};
+use crate::domain::ids::{DiscussionId, RequestId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::run::State;
 use crate::domain::turn::{Role, TurnOrder};
@@ -61,6 +64,7 @@ use staging::Staging;
 pub use children::{Caller, NotDeleted, TaskAsk, TaskRefused};
 use children::{Children, Said};
 pub use conflict::Versions;
+pub use discussion::{DiscussionAsk, DiscussionRefused};
 use granting::Waiting;
 pub use granting::{Granted, Shown};
 
@@ -114,6 +118,10 @@ pub enum Inward {
     ToolDue(RequestId),
     /// The usage limit is over for which this question waits.
     LimitPassed(u32),
+    /// A discussion is to be looked at again.
+    DiscussionDue(DiscussionId),
+    /// A command that was to settle something in a discussion is through.
+    Checked(DiscussionId, CheckRun),
     /// A turn ended and the program's own files were compared.
     TurnChecked {
         /// The turn.
@@ -145,6 +153,8 @@ pub struct Engine {
     lives: BTreeMap<Role, mpsc::Sender<Ask>>,
     /// The child sessions whose tasks are being done.
     children: Children,
+    /// The discussions that go on.
+    discussions: discussion::Discussions,
     /// The turn that a live conversation is at.
     at_work: Option<AtWork>,
     /// Whether its CLI has told the turn's end; what it asks from then on is declined.
@@ -180,6 +190,13 @@ pub enum Delta {
         role: Role,
         /// The block.
         item: String,
+        /// The piece.
+        text: String,
+    },
+    /// More text of what a child says, not cleaned.
+    Child {
+        /// Its session.
+        session: SessionId,
         /// The piece.
         text: String,
     },
@@ -226,6 +243,7 @@ impl Engine {
     ) -> Self {
         Self {
             children: Children::new(&setup),
+            discussions: discussion::Discussions::default(),
             setup: Arc::new(setup),
             journal,
             repository,
@@ -311,6 +329,8 @@ impl Engine {
     /// Waits for what comes back next. Cancel safe.
     pub async fn next(&mut self) -> Inward {
         let limit = self.limit();
+        let discussion = self.discussions.due();
+        tokio::pin!(discussion);
         loop {
             tokio::select! {
                 biased;
@@ -319,6 +339,7 @@ impl Engine {
                 Some((role, told)) = self.told.1.recv() => return Inward::Told(role, told),
                 (session, said) = self.children.next() => return Inward::Said(session, said),
                 inward = self.tools.next() => return inward,
+                id = &mut discussion => return Inward::DiscussionDue(id),
                 Some(ended) = self.tasks.join_next() => {
                     if let Err(panicked) = ended
                         && !panicked.is_cancelled()
@@ -352,6 +373,8 @@ impl Engine {
             Inward::ToolAnswered(request, answers) => self.on_tool_answered(&request, answers),
             Inward::ToolDue(request) => self.on_tool_due(&request),
             Inward::LimitPassed(id) => self.feed(Event::LimitPassed { id }),
+            Inward::DiscussionDue(id) => self.go_on_discussing(&id),
+            Inward::Checked(id, run) => self.on_checked(&id, run),
             Inward::TurnChecked {
                 turn,
                 end,
@@ -440,6 +463,7 @@ impl Engine {
 
     /// Ends all conversations and waits until their processes are gone.
     pub async fn shut_down(&mut self) {
+        self.end_discussions();
         self.cancel.cancel();
         self.end_children().await;
         for asks in self.lives.values() {

@@ -27,6 +27,8 @@ pub const TOOLS: &[Tool] = &[
     tools::review_submit::TOOL,
     tools::ask_user::TOOL,
     tools::task::TOOL,
+    tools::group_discuss::TOOL,
+    tools::group_discuss_context::TOOL,
     tools::session_manage::TOOL,
 ];
 

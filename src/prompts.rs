@@ -1,4 +1,4 @@
-//! The prompts, one template for each phase: shipped ones and the user's own in their place, checked
+//! The prompts, one template for each phase and one for discussions: shipped ones and the user's own in their place, checked
 //! as a whole before anything runs.
 //!
 //! Refuses to read files and to know trust: it is handed the templates that count. A template that
@@ -10,11 +10,13 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 mod check;
+pub mod discuss;
 mod fence;
 pub mod template;
 pub mod variables;
 
 pub use check::Problem;
+use discuss::DiscussVars;
 pub use template::Template;
 use variables::{ExecuteVars, RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars};
 
@@ -119,6 +121,11 @@ impl Prompts {
     /// Writes the prompt that gives a new session the context of one that was lost.
     pub fn render_recover(&self, vars: &RecoverVars) -> Result<String, RenderError> {
         self.render(Template::Recover, vars)
+    }
+
+    /// Writes the prompt of a speech in a discussion.
+    pub fn render_discuss(&self, vars: &DiscussVars) -> Result<String, RenderError> {
+        self.render(Template::Discuss, vars)
     }
 
     fn render(&self, template: Template, vars: &impl Serialize) -> Result<String, RenderError> {

@@ -16,6 +16,7 @@ pub mod atomic;
 pub mod beneath;
 pub mod boundary;
 pub mod debug_log;
+pub mod discussions;
 pub mod documents;
 mod error;
 pub mod events;

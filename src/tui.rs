@@ -6,6 +6,7 @@
 
 mod action;
 mod anchors;
+mod board;
 mod calls;
 mod children;
 mod command;
@@ -14,6 +15,7 @@ mod completion;
 mod composer;
 mod dialogs;
 mod diff;
+mod discussing;
 mod documents;
 mod find;
 mod footer;
@@ -60,13 +62,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
-pub use action::{Action, DocumentKind, QuitStep, Viewer};
+pub use action::{Action, DocumentKind, QuitStep, Topic, Viewer};
+use board::Board;
 pub use calls::{Exact, Kept};
 use completion::Helped;
 use composer::{Composer, Fitted};
 use dialogs::Known;
 pub use diff::Diff;
 use diff::DiffView;
+pub use discussing::Planned;
 use documents::Texts;
 pub use documents::{Documents, KeptText};
 use keymap::IsWriting;
@@ -92,7 +96,7 @@ pub use welcome::{Missing, Weight, Welcome};
 
 use crate::domain::changes::Scope;
 use crate::domain::event::{Event, News};
-use crate::domain::ids::At;
+use crate::domain::ids::{At, SessionId};
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::Role;
@@ -129,6 +133,13 @@ pub enum Delta {
         role: Role,
         /// The block.
         item: String,
+        /// The piece.
+        text: String,
+    },
+    /// More text of what a child says, not cleaned.
+    Child {
+        /// Its session.
+        session: SessionId,
         /// The piece.
         text: String,
     },
@@ -176,6 +187,10 @@ pub struct Screen {
     unfinished: Option<String>,
     pager: Option<Pager>,
     diff: Option<DiffView>,
+    /// The board of a discussion; never together with a diff.
+    board: Option<Board>,
+    /// What is known of discussions beside the run's state.
+    talks: discussing::Talks,
     preview: Option<preview::Preview>,
     sent_before: preview::Sent,
     /// The call that waits first, exactly.
@@ -255,6 +270,8 @@ impl Screen {
             unfinished: None,
             pager: None,
             diff: None,
+            board: None,
+            talks: discussing::Talks::default(),
             preview: None,
             sent_before: preview::Sent::default(),
             exact: None,
@@ -303,6 +320,7 @@ impl Screen {
         self.dirty = true;
         self.transcript.on_event(at, event);
         self.record.on_event(at, event);
+        self.on_discussion(event);
         match event {
             Event::Agent { news, .. } => self.on_news(at, news),
             Event::GoalGiven { .. } => {
@@ -355,6 +373,9 @@ impl Screen {
     /// Takes a piece of text in.
     pub fn on_delta(&mut self, delta: Delta) {
         self.dirty = true;
+        if let Delta::Child { session, text } = &delta {
+            return self.on_live(session, text);
+        }
         self.silent = None;
         self.transcript.on_delta(delta);
     }
@@ -423,7 +444,9 @@ impl Screen {
     /// Turns a key into what the user asks for; keys of the view itself give nothing.
     pub fn on_key(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
         self.dirty = true;
-        self.key(key, state)
+        let actions = self.key(key, state);
+        self.note_begun(&actions);
+        actions
     }
 
     /// Takes pasted text into the composer, which it focuses; a paste never triggers anything.
@@ -456,7 +479,9 @@ impl Screen {
     /// Turns a click or the wheel into what the user asks for.
     pub fn on_mouse(&mut self, event: MouseEvent, state: Option<&State>) -> Vec<Action> {
         self.dirty = true;
-        self.mouse(event, state)
+        let actions = self.mouse(event, state);
+        self.note_begun(&actions);
+        actions
     }
 
     /// Draws one frame; the screen is clean after it.

@@ -8,6 +8,7 @@ mod beginning;
 mod calls;
 mod changes;
 mod children;
+mod discussing;
 mod documents;
 mod editor;
 mod ending;
@@ -186,6 +187,8 @@ enum Done {
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
     Looked(Scope, Box<Result<Looked, Refusal>>),
+    /// What a discussion would be given, or why there would be none.
+    Budget(Box<Result<crate::engine::discussion::Derived, Refusal>>),
     /// The finished runs.
     History(Result<Vec<Finished>, crate::store::StoreError>),
     /// A run that is only looked at was read on.
@@ -459,6 +462,7 @@ impl Shell {
                 self.on_looked(scope, *looked);
                 Ok(None)
             }
+            Ok(Done::Budget(derived)) => Ok(self.on_budget(*derived)),
             Ok(Done::History(runs)) => self.on_history(runs),
             Ok(Done::Seen(glance)) => self.on_seen(*glance),
             Ok(Done::Freed) => self.on_freed(),

@@ -15,6 +15,7 @@ use crate::process::{end_leftovers, find_leftovers};
 use crate::store::{Held, InstanceLock, Layout};
 use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
+use super::discussions::{self, is_about_discussions};
 use super::socket::{self, Asked, Request, Socket};
 use super::start::{self, Refusal, Wishes};
 use super::tasks::{self, is_about_tasks};
@@ -78,6 +79,10 @@ impl Outside {
     pub fn carry_out(&mut self, asked: Asked, engine: &mut Engine) -> Result<Then, EngineError> {
         if is_about_tasks(&asked.request) {
             tasks::carry_out(asked, Some(engine))?;
+            return Ok(Then::GoOn);
+        }
+        if is_about_discussions(&asked.request) {
+            discussions::carry_out(asked, Some(engine))?;
             return Ok(Then::GoOn);
         }
         let actions = match actions(&asked.request, Some(engine.state())) {

@@ -49,7 +49,7 @@ pub async fn delete(wishes: &Wishes, wanted: &str) -> Result<SessionId, Refusal>
     let layout = start::layout(&found.root, &found.loaded.config)?;
     let stored = find(&layout, wanted)?;
     let session = SessionId::new(id_of(&stored));
-    if stored["kind"] != "task" {
+    if stored["kind"] != "task" && stored["kind"] != "participant" {
         return Err(Refusal::error(
             format!("{session} is the session of a role, not of a task"),
             "it goes with its run",

@@ -37,7 +37,7 @@ use fitting::{created, ready};
 use ground::{git, probe_all};
 use unfinished::{clear_the_way, fits_the_run};
 
-pub use ad_hoc::{ad_hoc, at_rest};
+pub use ad_hoc::{ad_hoc, ad_hoc_for_all, at_rest};
 pub use ground::{adapters, repository_to_read};
 pub use unfinished::unfinished;
 

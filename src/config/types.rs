@@ -270,7 +270,7 @@ pub struct DiscussPreset {
     pub context: Option<String>,
     /// Rounds at the most, 1 to 10.
     pub rounds: Option<u32>,
-    /// Rounds with the same stances after which it ends, 1 to 10.
+    /// Rounds with the same stances after which it ends, 2 to 10.
     pub stalemate_rounds: Option<u32>,
     /// Participants that speak at a time.
     pub concurrency: Option<u32>,

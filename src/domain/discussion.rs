@@ -10,6 +10,7 @@ mod check;
 mod concluding;
 mod context;
 mod event;
+mod markdown;
 mod mode;
 mod next;
 mod outcome;
@@ -141,3 +142,6 @@ impl Discussion {
         self.participant(name)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::{At, SessionId, TurnId};
+use super::ids::{At, DiscussionId, SessionId, TurnId};
 
 /// How many sessions may stand between a child and the session of a role or the user.
 pub const MAX_DEPTH: usize = 1;
@@ -39,6 +39,18 @@ pub struct TaskOrder {
     pub waits: Waits,
     /// Its turn, by which its calls are told from those of others.
     pub turn: TurnId,
+    /// Where it is no task but a speech: in which discussion, and as whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaks: Option<Speaks>,
+}
+
+/// In which discussion a child speaks, and as whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Speaks {
+    /// The discussion.
+    pub discussion: DiscussionId,
+    /// The participant's name.
+    pub name: String,
 }
 
 /// Who waits for a task.
@@ -163,9 +175,12 @@ impl TaskOrder {
         format!("{} (@{})", self.description, self.agent)
     }
 
-    /// The child's short name: agent and number, `explore#2`.
+    /// The child's short name: agent and number, `explore#2`; of a participant its own.
     pub fn name(&self) -> String {
-        format!("{}#{}", self.agent, self.n)
+        match &self.speaks {
+            Some(speaks) => speaks.name.clone(),
+            None => format!("{}#{}", self.agent, self.n),
+        }
     }
 }
 

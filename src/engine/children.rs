@@ -10,6 +10,7 @@ mod files;
 mod prompt;
 mod removing;
 mod reports;
+mod speech;
 mod start;
 mod waiting;
 
@@ -29,10 +30,11 @@ use crate::store::{StoreError, Tampered};
 use super::live::{Ask, Told};
 use super::setup::Setup;
 use super::tools::passed;
-use super::{Engine, EngineError, INBOX, Mailbox, failed, news};
+use super::{Delta, Engine, EngineError, INBOX, Mailbox, failed, news};
 use controller::Controller;
 
 pub use removing::NotDeleted;
+pub(super) use speech::SpeechAsk;
 pub use start::{Caller, TaskAsk, TaskRefused};
 
 /// The children of a run whose tasks are being done.
@@ -182,6 +184,10 @@ impl Engine {
             AdapterEvent::RequestWithdrawn { request } => {
                 self.on_withdrawn(request_of(&session, &request))
             }
+            AdapterEvent::TextDelta { text, .. } => {
+                self.deltas.push(Delta::Child { session, text });
+                Ok(())
+            }
             _for_the_views_of_roles_alone => Ok(()),
         }
     }
@@ -206,7 +212,10 @@ impl Engine {
             // Who waited may be gone.
             let _gone = waiter.send(result.clone());
         }
-        Ok(())
+        match at_task.order.speaks {
+            Some(speaks) => self.on_spoken(&speaks, result),
+            None => Ok(()),
+        }
     }
 
     /// Records a task's end, in the child's own files as well.
@@ -264,7 +273,7 @@ impl Engine {
             let error = "the program ended; the task can be gone on with".to_owned();
             self.end_task(&order, TaskEnd::Cancelled { error }, Duration::ZERO)?;
         }
-        Ok(())
+        self.settle_discussions()
     }
 
     /// Ends all children and records how they ended; afterwards no process, place or folder of theirs is left.

@@ -129,6 +129,19 @@ pub fn hold_commits(
     repository.with_commits_held(Some(held))
 }
 
+/// What holds a command that is to settle something: as a test, but of the repository it writes nothing.
+pub fn hold_checks(kernel: &Kernel, root: &Path, workdir: &Path) -> Option<Containment> {
+    let Kernel::Holds(bwrap) = kernel else {
+        return None;
+    };
+    let mut places = doors();
+    places.extend(users_doors());
+    places.extend(work(root));
+    places.push((root.to_owned(), Hold::ReadOnly));
+    places.push((workdir.to_owned(), Hold::ReadOnly));
+    Some(Containment::new(bwrap, places))
+}
+
 /// What the program's own children work in: the repository, temporary files, and the caches of common tools.
 fn work(root: &Path) -> Vec<(PathBuf, Hold)> {
     let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];

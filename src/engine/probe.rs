@@ -67,7 +67,7 @@ pub async fn probe(children: &Children, adapter: &NamedAdapter, cwd: &Path) -> P
                 claude::probe::hint,
             )
         }
-        AdapterKind::Pipe => match find(&settings.program, cwd) {
+        AdapterKind::Pipe => match is_there(&settings.program, cwd) {
             true => Probed::Unknown,
             false => Probed::Refused {
                 problem: format!("{} is not on PATH", settings.program),
@@ -153,7 +153,7 @@ fn judge(
 }
 
 /// Looks for a program as the system would.
-fn find(program: &str, cwd: &Path) -> bool {
+pub fn is_there(program: &str, cwd: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let runs = |path: &Path| {
         path.metadata()

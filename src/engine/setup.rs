@@ -21,6 +21,8 @@ pub struct Setup {
     pub root: PathBuf,
     /// The configuration in force.
     pub config: Config,
+    /// Where each of its values comes from, as `config show --json` tells.
+    pub origins: serde_json::Value,
     /// The prompts in force.
     pub prompts: Prompts,
     /// What agents are told besides the prompt of their turn, by their names.

@@ -277,6 +277,7 @@ impl Engine {
             TurnEnd::Interrupted | TurnEnd::Failed(_) => String::new(),
         };
         let role = at_work.order.purpose.role();
+        self.stop_awaited_discussions(role)?;
         self.end_tools(role);
         if !final_text.is_empty() {
             self.append_message(role, Speaker::Assistant, &at_work.order, &final_text)?;

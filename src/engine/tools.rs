@@ -4,6 +4,7 @@
 //! it to the one decision, and what that says comes back here. A performer gets the call and answers now, or
 //! says that the answer comes later, by [`Engine::settle_tool`]. Refuses to know sockets (`door`) and CLIs.
 
+mod discussing;
 pub mod door;
 mod questions;
 mod submitting;
@@ -118,6 +119,16 @@ const PERFORMERS: &[Performer] = &[
         name: "task",
         about: &["agent", "subagent_type", "description", "task_id"],
         perform: tasks::give,
+    },
+    Performer {
+        name: "group_discuss",
+        about: &["topic", "preset", "mode"],
+        perform: discussing::discuss,
+    },
+    Performer {
+        name: "group_discuss_context",
+        about: &["topic", "preset", "mode"],
+        perform: discussing::tell_context,
     },
     Performer {
         name: "session_manage",

@@ -1,6 +1,8 @@
 //! One file a tool: the type of its arguments, when to use it and when not.
 
 pub mod ask_user;
+pub mod group_discuss;
+pub mod group_discuss_context;
 pub mod plan_enter;
 pub mod plan_exit;
 pub mod plan_submit;

@@ -11,6 +11,7 @@ use regex::Regex;
 use serde::Serialize;
 
 use super::PromptSource;
+use super::discuss::DiscussVars;
 use super::template::Template;
 use super::variables::{
     CommitLine, Common, ExecuteTask, ExecuteVars, Instructions, OpenFinding, RecoverVars,
@@ -227,7 +228,35 @@ fn samples(template: Template) -> Vec<serde_json::Value> {
             }),
             json(&RecoverVars::default()),
         ],
+        Template::Discuss => discuss_samples(),
     }
+}
+
+fn discuss_samples() -> Vec<serde_json::Value> {
+    let seats = [
+        ("debate", "advocate", "round", 1),
+        ("debate", "critic", "round", 2),
+        ("debate", "moderator", "closing", 2),
+        ("collaborative", "moderator", "round", 1),
+        ("jury", "open", "round", 2),
+    ];
+    let full = seats.map(|(mode, side, part, round)| {
+        json(&DiscussVars {
+            mode: mode.to_owned(),
+            side: side.to_owned(),
+            part: part.to_owned(),
+            round,
+            role_text: text(),
+            leading: text(),
+            attacks: true,
+            concludes: true,
+            names: vec!["x".to_owned()],
+            participants: vec!["x".to_owned()],
+            ..Default::default()
+        })
+    });
+    let bare = [json(&DiscussVars::default())];
+    full.into_iter().chain(bare).collect()
 }
 
 fn execute_samples() -> Vec<serde_json::Value> {

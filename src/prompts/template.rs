@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::PromptSource;
 
-/// One template for each phase, and one for a lost session.
+/// One template for each phase, one for a lost session, one for discussions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Template {
     /// Talks about the goal.
@@ -22,17 +22,20 @@ pub enum Template {
     Execute,
     /// Gives a new session the context of a lost one.
     Recover,
+    /// Asks for a speech in a discussion.
+    Discuss,
 }
 
 impl Template {
     /// All templates in the order of their numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::RefineGoal,
         Self::WritePlan,
         Self::Review,
         Self::Respond,
         Self::Execute,
         Self::Recover,
+        Self::Discuss,
     ];
 
     /// The template's file name.
@@ -44,6 +47,7 @@ impl Template {
             Self::Respond => "04_respond.md",
             Self::Execute => "05_execute.md",
             Self::Recover => "06_recover_context.md",
+            Self::Discuss => "07_discuss.md",
         }
     }
 
@@ -61,6 +65,7 @@ impl Template {
             Self::Respond => include_str!("../../prompts/04_respond.md"),
             Self::Execute => include_str!("../../prompts/05_execute.md"),
             Self::Recover => include_str!("../../prompts/06_recover_context.md"),
+            Self::Discuss => include_str!("../../prompts/07_discuss.md"),
         };
         PromptSource {
             file: PathBuf::from(format!("prompts/{}", self.file_name())),

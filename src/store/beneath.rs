@@ -92,6 +92,14 @@ pub enum FileError {
         /// What it is.
         found: &'static str,
     },
+    /// It is no text.
+    #[error("{name:?} is no text: {why}")]
+    NotText {
+        /// The file as it was named.
+        name: String,
+        /// What it holds that no text does.
+        why: &'static str,
+    },
     /// The system refused.
     #[error("cannot read {name:?}")]
     Io {
@@ -111,6 +119,7 @@ impl FileError {
             Self::TotalTooLarge { .. } => "E_FILE_TOTAL_TOO_LARGE",
             Self::NotFound { .. } => "E_FILE_NOT_FOUND",
             Self::Outside { .. } | Self::NotRegular { .. } => "E_FILE_SANDBOX",
+            Self::NotText { .. } => "E_FILE_NOT_TEXT",
             Self::Io { .. } => "E_FILE_UNREADABLE",
         }
     }
@@ -123,6 +132,7 @@ impl FileError {
             Self::NotFound { .. } => "names are relative to the root of the repository",
             Self::Outside { .. } => "copy the file into the repository if it is meant to be read",
             Self::NotRegular { .. } => "name a file; of one with several hard links, a copy",
+            Self::NotText { .. } => "only text in UTF-8 is read",
             Self::Io { .. } => "look at its permissions",
         }
     }
@@ -135,6 +145,27 @@ pub struct Contents {
     pub name: String,
     /// All of it.
     pub bytes: Vec<u8>,
+}
+
+/// One text that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The file as it was named.
+    pub name: String,
+    /// All of it.
+    pub text: String,
+}
+
+impl Contents {
+    fn into_text(self) -> Result<Text, FileError> {
+        let Self { name, bytes } = self;
+        let why = match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => return Ok(Text { name, text }),
+            Ok(_) => "it has a zero byte",
+            Err(_) => "it is not UTF-8",
+        };
+        Err(FileError::NotText { name, why })
+    }
 }
 
 /// A project whose files may be read.
@@ -202,6 +233,15 @@ impl Beneath {
             });
         }
         Ok(all)
+    }
+
+    /// Reads all the texts that are named, or none.
+    ///
+    /// # Errors
+    /// As [`Beneath::read_all`]; or the first that is no text.
+    pub fn read_texts(&self, names: &[String], limits: Limits) -> Result<Vec<Text>, FileError> {
+        let read = self.read_all(names, limits)?;
+        read.into_iter().map(Contents::into_text).collect()
     }
 
     /// Reads one file of at most `limit` bytes.

@@ -175,9 +175,7 @@ impl Inner {
         let at_top = [self.layout.state(), self.layout.events(), self.layout.log()];
         let path = self.layout.workdir().join(name);
         let is_below = |dir: PathBuf| path.starts_with(&dir) && path != dir;
-        at_top.contains(&path)
-            || is_below(self.layout.sessions())
-            || is_below(self.layout.iterations())
+        at_top.contains(&path) || self.layout.own_folders().into_iter().any(is_below)
     }
 
     fn path(&self, name: &Path) -> PathBuf {

@@ -56,10 +56,11 @@ impl Guard {
 }
 
 /// What belongs to one run, the snapshot last: while it is here, so is the run.
-fn files(layout: &Layout) -> [PathBuf; 9] {
+fn files(layout: &Layout) -> [PathBuf; 10] {
     [
         layout.iterations(),
         layout.sessions(),
+        layout.discussions(),
         layout.turns(),
         layout.merges(),
         layout.comments(),

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{DiscussionId, SessionId};
 
 use super::plain::{self, Found};
 use super::{StoreError, atomic};
@@ -15,10 +15,11 @@ use super::{StoreError, atomic};
 const GITIGNORE: &str = "*\n!.gitignore\n!config.toml\n!prompts/\n!prompts/**\n";
 
 /// Names in the work directory that no document may take.
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 14] = [
     ".gitignore",
     "archive.json",
     "config.toml",
+    "discussions",
     "events.jsonl",
     "history",
     "iterations",
@@ -252,6 +253,22 @@ impl Layout {
     /// The directory of one session.
     pub fn session(&self, id: &SessionId) -> PathBuf {
         self.sessions().join(file_name(id.as_str()))
+    }
+
+    /// The directories of a run in which only the program writes.
+    pub(super) fn own_folders(&self) -> [PathBuf; 3] {
+        [self.sessions(), self.iterations(), self.discussions()]
+    }
+
+    /// The directory of all discussions.
+    pub fn discussions(&self) -> PathBuf {
+        self.workdir.join("discussions")
+    }
+
+    /// One discussion as data.
+    pub fn discussion(&self, id: &DiscussionId) -> PathBuf {
+        let name = file_name(id.as_str());
+        self.discussions().join(format!("{name}.json"))
     }
 
     /// The directory of all staging copies.

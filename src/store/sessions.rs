@@ -86,7 +86,8 @@ pub fn prune_archived(
     for archive in archives::list(layout)? {
         for session in list(&archive.layout)? {
             let changed = session["updated"].as_i64();
-            let is_old = changed.is_some_and(|at| at < before.0) && session["kind"] == "task";
+            let is_child = session["kind"] == "task" || session["kind"] == "participant";
+            let is_old = changed.is_some_and(|at| at < before.0) && is_child;
             if let (true, Some(id)) = (is_old, session["id"].as_str()) {
                 let folder = archive.layout.session(&SessionId::new(id));
                 std::fs::remove_dir_all(&folder)

@@ -21,7 +21,7 @@ pub fn tidy(layout: &Layout, lock: &InstanceLock) -> Result<Tidied, StoreError> 
     let archived = history::finish(layout, lock)?;
     let mut n_swept = 0;
     let history = [layout.history(), layout.conflicts()];
-    let mut open = vec![layout.sessions(), layout.iterations()];
+    let mut open = layout.own_folders().to_vec();
     for dir in [layout.workdir()]
         .into_iter()
         .chain(history.iter().map(PathBuf::as_path))

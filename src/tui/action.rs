@@ -4,7 +4,7 @@
 
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
-use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::ids::{DiscussionId, RequestId, SessionId};
 use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
@@ -81,6 +81,18 @@ pub enum Action {
         /// What it is to do.
         prompt: String,
     },
+    /// Several agents discuss something.
+    Discuss(Topic),
+    /// What a discussion would be begun with is wanted; comes back by `Screen::on_planned`.
+    PlanDiscussion(Topic),
+    /// A discussion is stopped; what was said stays.
+    StopDiscussion(DiscussionId),
+    /// A discussion that was stopped or cut off goes on.
+    GoOnDiscussing(DiscussionId),
+    /// A discussion is written down as Markdown.
+    ExportDiscussion(DiscussionId),
+    /// What a discussion would be given is wanted, by a preset or without one; comes back by `Screen::on_text`.
+    ShowBudget(Option<String>),
     /// A child's session is wanted to be read; comes back by `Screen::on_child`.
     ShowChild(SessionId),
     /// The task of a child is stopped.
@@ -96,6 +108,17 @@ pub enum Action {
     },
     /// A text goes to the clipboard.
     Copy(String),
+}
+
+/// What shall be discussed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Topic {
+    /// The question.
+    pub text: String,
+    /// The preset that says how.
+    pub preset: Option<String>,
+    /// The number of the finding that it is about.
+    pub finding: Option<u32>,
 }
 
 /// A program of the user's for reading texts.

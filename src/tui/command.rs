@@ -3,7 +3,9 @@
 //! Refuses to know the run: whether a command makes sense now is said where it is carried out.
 
 use super::action::{DocumentKind, Viewer};
+use super::board::Does as BoardDoes;
 use super::diff::Does;
+use super::discussing::Wish as OfDiscussion;
 use super::find::Step;
 use super::keymap::BINDINGS;
 use super::tabs::Tab;
@@ -58,6 +60,10 @@ pub enum Command {
     Task(String, String),
     /// List the sessions of tasks.
     Sessions,
+    /// Something about discussions.
+    Discuss(OfDiscussion),
+    /// Something on the open board.
+    OnBoard(BoardDoes),
     /// Go on with the unfinished run.
     Resume,
     /// Show finished runs.
@@ -245,6 +251,18 @@ fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
     match name {
         "task" => return Some(task(argument)),
         "sessions" => return Some(Ok(Command::Sessions)),
+        "discuss" => {
+            let text = argument.to_owned();
+            return Some(Ok(Command::Discuss(OfDiscussion::Begin(text))));
+        }
+        "budget" => return Some(budget(argument)),
+        "discuss-finding" => return Some(Ok(Command::Discuss(OfDiscussion::Finding))),
+        "discuss-stop" => return Some(Ok(Command::Discuss(OfDiscussion::Stop))),
+        "discuss-on" => return Some(Ok(Command::Discuss(OfDiscussion::GoOn))),
+        "minutes" => return Some(Ok(Command::Discuss(OfDiscussion::Export))),
+        "board" => return Some(Ok(Command::Discuss(OfDiscussion::Board))),
+        "quote" => return Some(Ok(Command::Discuss(OfDiscussion::Quote))),
+        "settle" => return Some(Ok(Command::Discuss(OfDiscussion::Settle))),
         _ => {}
     }
     if let Ok(command) = mode(name) {
@@ -334,6 +352,18 @@ fn theme(argument: &str) -> Result<Command, String> {
     }
 }
 
+fn budget(argument: &str) -> Result<Command, String> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    match argument {
+        "" => Ok(Command::Discuss(OfDiscussion::Budget(None))),
+        name if name.chars().all(is_name) => {
+            let name = Some(name.to_owned());
+            Ok(Command::Discuss(OfDiscussion::Budget(name)))
+        }
+        _ => Err("/budget takes the name of a preset, or nothing".to_owned()),
+    }
+}
+
 fn tab(argument: &str) -> Result<Command, String> {
     Tab::ALL
         .iter()
@@ -420,6 +450,8 @@ mod tests {
                     .replace("[N|plan]", "")
                     .replace("[N]", "")
                     .replace("[NAME]", "")
+                    .replace("[PRESET]", "")
+                    .replace("TOPIC", "x")
                     .replace("AGENT", "explore")
                     .replace("[TEXT]", "")
                     .replace("TEXT", "x")

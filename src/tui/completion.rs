@@ -55,6 +55,7 @@ struct Offer {
 enum What {
     Commands,
     Files,
+    Presets,
 }
 
 impl Offer {
@@ -90,6 +91,27 @@ impl Offer {
                     name: (*slash).to_owned(),
                     about: (*help).to_owned(),
                     lit: fuzzy::places(typed, slash),
+                    ..Row::default()
+                })
+                .collect(),
+            chosen: 0,
+        }
+    }
+
+    /// The presets that begin with what was typed.
+    fn of_presets(presets: &[(String, String)], typed: &str) -> Self {
+        let found = presets.iter().filter(|(name, _)| name.starts_with(typed));
+        let found: Vec<&(String, String)> = found.take(MOST).collect();
+        Self {
+            what: What::Presets,
+            n_before: typed.chars().count(),
+            texts: found.iter().map(|(name, _)| format!("{name} ")).collect(),
+            rows: found
+                .iter()
+                .map(|(name, about)| Row {
+                    name: one_line(name),
+                    about: one_line(about),
+                    lit: fuzzy::places(typed, name),
                     ..Row::default()
                 })
                 .collect(),
@@ -135,6 +157,7 @@ impl Offer {
         };
         let title = match self.what {
             What::Commands => "commands · Tab or Enter completes · Esc closes",
+            What::Presets => "presets of discussions · Tab or Enter takes one · Esc closes",
             What::Files => "files · Tab or Enter takes one · Esc closes",
         };
         let inner = popup::draw(frame, area, title, "");
@@ -151,6 +174,13 @@ fn filled(slash: &str) -> String {
         _ if is_word => slash.to_owned(),
         _ => format!("{name} "),
     }
+}
+
+/// The word before the cursor that may be the name of a preset: the first one after a command that takes one.
+fn preset_word(line: &str) -> Option<&str> {
+    let commands = ["/discuss ", "/budget "].into_iter();
+    let mut words = commands.filter_map(|command| line.strip_prefix(command));
+    words.find(|word| !word.contains(char::is_whitespace))
 }
 
 /// The word before the cursor that begins with `@`.
@@ -179,6 +209,8 @@ impl Screen {
         self.helped.offer = None;
         if is_command {
             self.helped.offer = Some(Offer::of_commands(&before));
+        } else if let Some(word) = preset_word(&before) {
+            self.helped.offer = Some(Offer::of_presets(&self.talks.presets, word));
         } else if let Some(word) = file_word(&before) {
             match &self.helped.files {
                 Files::Known(files) => self.helped.offer = Some(Offer::of_files(files, word)),

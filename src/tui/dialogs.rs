@@ -24,6 +24,7 @@ mod usage_limit;
 
 pub mod approval;
 pub mod confirm;
+pub mod discussion;
 pub mod history;
 pub mod themes;
 pub mod undo;

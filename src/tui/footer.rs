@@ -57,6 +57,10 @@ pub fn draw(
             all.retain(|hint| screen.tab != Tab::Log || !is_step(hint));
             all.into_iter().for_each(|hint| hints.add(hint));
         }
+        Some(Context::Board) => {
+            let all = screen.hints_of_board(state);
+            all.into_iter().for_each(|hint| hints.add(hint));
+        }
         _ => add_hints(&mut hints, screen, state, sheet),
     }
     frame.render_widget(Line::from(hints.spans), area);
@@ -75,6 +79,7 @@ fn view(screen: &Screen) -> Option<Context> {
         (Some(_), ..) => Some(Context::Find),
         (None, Some(_), _) if screen.writing == IsWriting::No => Some(Context::Text),
         (None, None, Some(_)) => Some(Context::Diff),
+        (None, None, None) if screen.is_board() => Some(Context::Board),
         _ => None,
     }
 }
@@ -269,6 +274,7 @@ pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<
         Command::Refiner(_) => matches!(phase, None | Some(Phase::RefineGoal)),
         Command::Cancel | Command::Mode(_) => gate.is_some(),
         Command::Resume => state.is_none(),
+        Command::Discuss(wish) => wish.is_useful(state),
         Command::Note(_) | Command::Rewrite => {
             state.is_some_and(|state| stands_against_notes(state).is_none())
         }

@@ -383,7 +383,10 @@ fn who_works(
         None if state.phase == Phase::Done => ("the run is over".to_owned(), theme::GOOD),
         None if state.phase.is_final() => ("the run is over".to_owned(), theme::QUIET),
         None if state.phase == Phase::RefineGoal => ("waits for you".to_owned(), theme::NEEDS_YOU),
-        None => ("nobody works".to_owned(), theme::QUIET),
+        None => match super::discussing::at_work(state, now) {
+            Some(text) => (text, theme::KEY),
+            None => ("nobody works".to_owned(), theme::QUIET),
+        },
     }
 }
 

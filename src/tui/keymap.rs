@@ -13,10 +13,11 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::action::{DocumentKind, Viewer};
 use super::command::{Command, Move};
+use super::discussing::Wish;
 use super::tabs::Tab;
 use super::transcript::Along;
 use crate::domain::changes::Scope;
-use crate::domain::undo::Wish;
+use crate::domain::undo::Wish as UndoWish;
 pub use binding::{Binding, Context};
 use binding::{bind, slash};
 pub use key::{Key, nearest};
@@ -112,6 +113,87 @@ pub const BINDINGS: &[Binding] = &[
     slash(
         "/sessions",
         "the sessions of tasks, to be read; one that runs can be stopped",
+    ),
+    slash(
+        "/discuss [PRESET] TOPIC",
+        "have several agents discuss a question in rounds and decide it; alone it shows the board",
+    ),
+    slash(
+        "/budget [PRESET]",
+        "what a discussion would be given, who would take part and how; nothing is started",
+    ),
+    bind(
+        "discuss-finding",
+        &[letter('&')],
+        Outside,
+        || Command::Discuss(Wish::Finding),
+        [
+            "/discuss-finding",
+            "have the finding that is pointed at discussed; the reviewer is told what it comes to",
+            "",
+        ],
+    ),
+    bind(
+        "discuss-stop",
+        &[],
+        Outside,
+        || Command::Discuss(Wish::Stop),
+        [
+            "/discuss-stop",
+            "stop the discussion that runs; what was said stays",
+            "",
+        ],
+    ),
+    bind(
+        "discuss-on",
+        &[],
+        Outside,
+        || Command::Discuss(Wish::GoOn),
+        [
+            "/discuss-on",
+            "go on with the discussion that was stopped or cut off, after its last finished round",
+            "",
+        ],
+    ),
+    bind(
+        "minutes",
+        &[],
+        Outside,
+        || Command::Discuss(Wish::Export),
+        ["/minutes", "write the last discussion down as Markdown", ""],
+    ),
+    bind(
+        "board",
+        &[letter('#')],
+        Outside,
+        || Command::Discuss(Wish::Board),
+        [
+            "/board",
+            "show the board of a discussion: who said what in which round, and what came of it",
+            "board",
+        ],
+    ),
+    bind(
+        "quote",
+        &[letter('"')],
+        Outside,
+        || Command::Discuss(Wish::Quote),
+        [
+            "/quote",
+            "put the result of the last discussion into the composer, for the next turn",
+            "",
+        ],
+    ),
+    bind(
+        "settle",
+        &[],
+        Outside,
+        || Command::Discuss(Wish::Settle),
+        [
+            "/settle",
+            "settle the finding that is pointed at by what its discussion came to",
+            "",
+        ],
     ),
     slash("/todos", "what the agents have written down to do"),
     slash(
@@ -534,7 +616,7 @@ pub const BINDINGS: &[Binding] = &[
         "undo",
         &[letter('u')],
         Outside,
-        || Command::Undo(Wish::Last),
+        || Command::Undo(UndoWish::Last),
         [
             "/undo [N]",
             "undo the last step that changed something, or back to before step N; then redo",
@@ -545,7 +627,7 @@ pub const BINDINGS: &[Binding] = &[
         "redo",
         &[],
         Anywhere,
-        || Command::Undo(Wish::Redo),
+        || Command::Undo(UndoWish::Redo),
         ["/redo", "bring back what was undone last", ""],
     ),
     bind(

@@ -35,6 +35,9 @@ impl Screen {
         if self.pager.is_none() && self.diff.is_some() {
             return self.key_of_diff(key, state);
         }
+        if self.is_board() {
+            return self.key_of_board(key, state);
+        }
         match self.writing {
             IsWriting::Yes => self.key_while_writing(key, state),
             IsWriting::No => self.key_outside(key, state),

@@ -73,9 +73,10 @@ impl Screen {
         let mut rest = frame.area();
         let waiting = self.waiting(state);
         self.note_outside(waiting.as_ref(), state);
-        // A diff has the whole height; what waits is named in it.
+        // A diff and a board have the whole height; what waits is named in them.
         let is_diff = self.diff.is_some() && self.pager.is_none();
-        let sheet = waiting.clone().filter(|_| !is_diff);
+        let is_whole = is_diff || self.is_board();
+        let sheet = waiting.clone().filter(|_| !is_whole);
         // Whoever reads a long text has what it is about before them.
         let sheet = match self.pager.is_some() {
             true => sheet.map(Sheet::brief),
@@ -84,10 +85,10 @@ impl Screen {
         let head = take_above(&mut rest, head_rows(frame.area().height));
         let foot_rows = usize::from(frame.area().height > 2);
         let foot = take_below(&mut rest, foot_rows);
-        let n_rows = match is_diff {
-            true => 0,
-            false if self.find.is_some() => 1,
-            false => self.composer_rows(rest, sheet.as_ref()),
+        let n_rows = match self.find {
+            _ if is_whole => 0,
+            Some(_) => 1,
+            None => self.composer_rows(rest, sheet.as_ref()),
         };
         let composer = take_below(&mut rest, n_rows);
         let sheet_area = match &sheet {
@@ -104,8 +105,9 @@ impl Screen {
             ..Places::default()
         };
         self.places.tabs = header::draw(self, frame, head, state, now);
-        match is_diff {
-            true => self.draw_diff(frame, rest, state, waiting.as_ref()),
+        match is_whole {
+            true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
+            true => self.draw_board(frame, inset(rest), (state, waiting.as_ref()), now),
             false => {
                 let body = self.draw_side(frame, rest, state, now);
                 self.places.body = body;

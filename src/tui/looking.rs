@@ -5,6 +5,7 @@
 use super::Screen;
 use super::action::{Action, Viewer};
 use super::anchors::{self, is_box_of};
+use super::board::Board;
 use super::command::Move;
 use super::diff::Does;
 use super::keymap::IsWriting;
@@ -82,7 +83,13 @@ impl Screen {
     }
 
     /// Copies the block that is pointed at, else what an agent said last.
-    pub(super) fn copy(&mut self) -> Vec<Action> {
+    pub(super) fn copy(&mut self, state: Option<&State>) -> Vec<Action> {
+        if self.is_board() {
+            return self.copy_of_board(state);
+        }
+        if let Some(id) = self.transcript.picked_discussion().cloned() {
+            return self.copy_result(&id, state);
+        }
         let picked = self.transcript.picked_text();
         let text = picked.or_else(|| self.transcript.last_said().map(str::to_owned));
         match text {
@@ -261,6 +268,9 @@ impl Screen {
                 false => self.point_first("a finding"),
             };
         }
+        if let Some(id) = self.transcript.picked_discussion().cloned() {
+            return self.open_board(Board::new(id));
+        }
         match self.transcript.open_picked() {
             true => Vec::new(),
             false => self.point_first("a call or at thinking"),
@@ -321,18 +331,18 @@ impl Screen {
 
     /// Shows the findings, whatever lies over them.
     pub(super) fn show_comments(&mut self) {
-        (self.pager, self.diff) = (None, None);
+        self.uncover();
         self.tab = Tab::Comments;
     }
 
     /// Shows the chat, whatever lies over it.
     pub(super) fn show_chat(&mut self) {
-        (self.pager, self.diff) = (None, None);
+        self.uncover();
         self.tab = Tab::Chat;
     }
 
     pub(super) fn show(&mut self, tab: Tab) {
-        (self.pager, self.diff) = (None, None);
+        self.uncover();
         if tab.folds() && self.tab == tab {
             self.unfolded.remove(&tab);
             self.tab = Tab::Chat;
@@ -345,7 +355,7 @@ impl Screen {
     }
 
     pub(super) fn step_tab(&mut self, by: isize) {
-        (self.pager, self.diff) = (None, None);
+        self.uncover();
         let shown: Vec<Tab> = Tab::ALL
             .into_iter()
             .filter(|tab| !tab.folds() || self.unfolded.contains(tab))

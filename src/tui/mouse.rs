@@ -7,6 +7,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::Screen;
 use super::action::Action;
+use super::board::Board;
 use super::command::Move;
 use super::keymap::IsWriting;
 use super::page::Mark;
@@ -48,6 +49,9 @@ impl Screen {
         if self.palette.is_some() {
             self.point_in_palette(to, state);
             return;
+        }
+        if self.is_board() {
+            return self.wheel_on_board(to, state);
         }
         if self
             .places
@@ -116,12 +120,16 @@ impl Screen {
             self.writing = IsWriting::Yes;
             return Vec::new();
         }
+        if hit(&self.places.body) && self.is_board() {
+            self.click_board(at, state);
+            return Vec::new();
+        }
         let side = self.places.side.filter(|(place, _)| hit(place));
         if let Some((_, tab)) = side {
             self.point_in_page(tab, at);
             return Vec::new();
         }
-        let is_free = self.pager.is_none() && self.diff.is_none();
+        let is_free = self.pager.is_none() && self.diff.is_none() && self.board.is_none();
         if hit(&self.places.body) && is_free {
             return self.click_body(at, state);
         }
@@ -133,19 +141,23 @@ impl Screen {
     }
 
     fn click_tab(&mut self, tab: Tab) {
-        (self.pager, self.diff) = (None, None);
+        self.uncover();
         if self.tab != tab {
             self.show(tab);
         }
     }
 
-    /// Points at what was clicked, and opens it: in the chat at once, elsewhere with the second click.
+    /// Points at what was clicked, and opens it, of a discussion its board: in the chat at once, elsewhere with the second click.
     fn click_body(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
         if self.tab == Tab::Chat {
             let row = usize::from(at.y - self.places.body.y);
             self.transcript.pick_row(row);
-            let _nothing_to_open = self.transcript.open_picked();
-            return Vec::new();
+            return match self.transcript.picked_discussion().cloned() {
+                Some(id) => self.open_board(Board::new(id)),
+                None => self.quietly(|screen| {
+                    let _nothing_to_open = screen.transcript.open_picked();
+                }),
+            };
         }
         match self.point_in_page(self.tab, at) {
             true => self.open_picked(state),

@@ -98,8 +98,16 @@ impl Entry {
 
     fn does(&self) -> Does {
         let (name, argument) = self.slash.split_once(' ').unwrap_or((self.slash, ""));
-        let wants_text = argument.chars().next().is_some_and(char::is_uppercase);
-        match command::read(self.slash).or_else(|_| command::read(name)) {
+        let wants_text = argument
+            .split(' ')
+            .any(|word| word.starts_with(char::is_uppercase));
+        // What may be left out is left out.
+        let typed = if argument.starts_with('[') {
+            name
+        } else {
+            self.slash
+        };
+        match command::read(typed).or_else(|_| command::read(name)) {
             Ok(command) if !wants_text => Does::Command(command),
             Ok(_) | Err(_) => Does::Write(format!("{name} ")),
         }

@@ -4,6 +4,7 @@ use super::action::{Action, QuitStep};
 use super::command::Command;
 use super::dialogs::{self, confirm};
 use super::diff::{DiffView, Does};
+use super::discussing::topic_of;
 use super::help;
 use super::keymap::IsWriting;
 use super::pager::{Form, Pager};
@@ -51,6 +52,8 @@ impl Screen {
             Command::Diff(scope) => self.open_diff(scope),
             Command::Task(agent, prompt) => self.give_task((agent, prompt), state),
             Command::Sessions => self.list_children(state),
+            Command::Discuss(wish) => self.discuss(&wish, state),
+            Command::OnBoard(does) => self.on_board(does, state),
             Command::Resume => vec![Action::Resume],
             Command::History => vec![Action::ShowHistory],
             Command::Refiner(role) => self.choose_refiner(role, state),
@@ -62,7 +65,7 @@ impl Screen {
             }
             Command::Mouse => self.turn_clicks(),
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
-            Command::Copy => self.copy(),
+            Command::Copy => self.copy(state),
             Command::CopyCode => self.copy_code(),
             Command::Pick(along) => self.quietly(|screen| screen.go_along(along, state)),
             Command::Open => self.open_picked(state),
@@ -293,7 +296,7 @@ impl Screen {
         {
             return Vec::new();
         }
-        if !self.versions.is_empty() && state.is_some_and(is_about_versions) {
+        if !self.versions.is_empty() && state.is_some_and(writing::is_about_versions) {
             let pager = Pager::both(&self.versions);
             return self.open(pager);
         }
@@ -341,7 +344,7 @@ impl Screen {
 
     /// Opens the view of a diff at once; what it shows is looked for.
     pub(super) fn open_diff(&mut self, scope: Scope) -> Vec<Action> {
-        self.pager = None;
+        (self.pager, self.board) = (None, None);
         self.diff = Some(DiffView::open(scope));
         self.writing = IsWriting::No;
         vec![Action::ShowDiff(scope)]
@@ -390,11 +393,12 @@ impl Screen {
                 screen.draft = Some(draft);
                 screen.own = None;
                 screen.writing = IsWriting::Yes;
-                if let (Draft::Pattern { .. }, Some(state)) = (draft, state) {
-                    screen
-                        .composer
-                        .on_paste(&dialogs::approval::proposed(state));
-                }
+                let text = match (draft, state) {
+                    (Draft::Pattern { .. }, Some(state)) => dialogs::approval::proposed(state),
+                    (Draft::Topic { finding }, Some(state)) => topic_of(finding, state),
+                    _ => return,
+                };
+                screen.composer.on_paste(&text);
             }),
             Then::Do(command) => self.perform(command, state),
             Then::Confirm(sheet) => self.ask(*sheet),
@@ -457,7 +461,8 @@ impl Screen {
                 if let Target::Refusal(_)
                 | Target::Pattern(..)
                 | Target::Note(..)
-                | Target::Line(..) = target
+                | Target::Line(..)
+                | Target::Topic(_) = target
                 {
                     // The text belonged to a dialog; the next one gets the keys.
                     self.writing = IsWriting::No;
@@ -476,14 +481,4 @@ impl Screen {
             Err(why) => Submitted::Kept(why),
         }
     }
-}
-
-/// Tells whether the dialog that waits is about two texts.
-fn is_about_versions(state: &State) -> bool {
-    let kind = state.question().map(|question| &question.kind);
-    state.approvals.is_empty()
-        && matches!(
-            kind,
-            Some(QuestionKind::Conflict { .. } | QuestionKind::Draft { .. })
-        )
 }

@@ -73,6 +73,8 @@ pub fn acts(command: &Command) -> bool {
         | Command::Rewrite
         | Command::Focus => true,
         Command::Goal(text) => !text.is_empty(),
+        Command::Discuss(wish) => wish.acts(),
+        Command::OnBoard(does) => does.acts(),
         Command::History
         | Command::Todos
         | Command::View

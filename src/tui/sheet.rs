@@ -98,6 +98,11 @@ pub enum Draft {
     Note,
     /// A line of the plan, anew.
     Line,
+    /// What shall be discussed about a finding.
+    Topic {
+        /// Its number.
+        finding: u32,
+    },
     /// Why an agent's call is refused.
     Refusal {
         /// The call, by its mark.

@@ -85,6 +85,7 @@ impl Tab {
             Self::Comments => &[
                 POINT,
                 (&["open"], "open"),
+                (&["discuss-finding"], "discuss"),
                 (&["jump"], "its line"),
                 (&["filter"], "filter"),
             ],

@@ -4,6 +4,7 @@ mod chaos;
 mod chat;
 mod children;
 mod diff;
+mod discussion;
 mod hands;
 mod look;
 mod monkey;

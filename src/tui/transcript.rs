@@ -12,6 +12,7 @@ mod lines;
 mod picking;
 mod retell;
 mod scroll;
+mod talk;
 mod time;
 mod turns;
 mod wide;
@@ -130,6 +131,9 @@ pub fn facts(event: &Event) -> Vec<String> {
     {
         return Vec::new();
     }
+    if let Event::Discussion { news, .. } = event {
+        return talk::in_words(news).into_iter().collect();
+    }
     retell::event(event)
         .into_iter()
         .filter_map(|block| match block.content {
@@ -139,7 +143,8 @@ pub fn facts(event: &Event) -> Vec<String> {
             Content::Speech { .. }
             | Content::Provisional { .. }
             | Content::Thinking { .. }
-            | Content::Tool(_) => None,
+            | Content::Tool(_)
+            | Content::Talk(_) => None,
         })
         .collect()
 }
@@ -163,6 +168,11 @@ impl Transcript {
             Event::Agent { role, news, .. } => self.on_news(*role, news),
             Event::TurnStarted { .. } | Event::TurnEnded { .. } => {
                 self.drop_provisional();
+                self.push_all(retell::event(event));
+            }
+            Event::Discussion { id, news } => self.on_discussion(id, news),
+            Event::Resumed { .. } => {
+                self.blocks.iter_mut().for_each(Block::cut_off);
                 self.push_all(retell::event(event));
             }
             Event::StepRecorded { step, .. } => self.end_step(*step, event),
@@ -229,6 +239,8 @@ impl Transcript {
                 let text = cleaner.push(&text);
                 self.grow(role, &item, text);
             }
+            // The board shows what a participant says.
+            Delta::Child { .. } => {}
             Delta::Withdrawn { role, item } => {
                 self.cleaners.remove(&(role, item.clone()));
                 self.remove(|block| block.is_provisional_of(role, Some(&item)));
@@ -395,17 +407,6 @@ impl Transcript {
     /// Tells whether nothing was said yet.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
-    }
-
-    /// The last finished text of an agent.
-    pub fn last_said(&self) -> Option<&str> {
-        self.blocks
-            .iter()
-            .rev()
-            .find_map(|block| match (&block.who, &block.content) {
-                (Who::Agent(_), Content::Speech { text }) => Some(text.as_str()),
-                _ => None,
-            })
     }
 
     /// Folds or unfolds what agents think.

@@ -2,7 +2,7 @@
 //!
 //! Refuses to send a text nowhere: what nobody takes stays in the composer, with a word why.
 
-use super::action::Action;
+use super::action::{Action, Topic};
 use super::dialogs::Known;
 use super::dialogs::{goal_confirmed, open_questions};
 use super::keymap::{IsWriting, Keymap};
@@ -36,6 +36,8 @@ pub enum Target {
     Note(u32, String),
     /// The plan: this line of it, with what stands there, is written anew.
     Line(u32, String),
+    /// Participants of a discussion about the finding of this number.
+    Topic(u32),
     /// Nobody but the program: calls like this one are let through for so long.
     Pattern(RequestId, Scope),
     /// The agent whose turn runs, in the middle of it.
@@ -58,6 +60,9 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
             (None, Draft::Line) => Target::Line(*line, quote.clone()),
             (None, _) => Target::Note(*line, quote.clone()),
         };
+    }
+    if let Some(Draft::Topic { finding }) = draft {
+        return Target::Topic(finding);
     }
     if let Some(target) = about_call(state, draft) {
         return target;
@@ -93,6 +98,7 @@ fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
         }
         Draft::Note
         | Draft::Line
+        | Draft::Topic { .. }
         | Draft::Changes { .. }
         | Draft::More { .. }
         | Draft::Reply { .. } => None,
@@ -160,6 +166,9 @@ pub fn label(target: &Target, refiner: Role, keymap: &Keymap) -> String {
             "Line {line} of the plan. Enter: it stands there like this · {} leaves it",
             key("leave")
         ),
+        Target::Topic(n) => {
+            format!("What about finding {n} is to be decided? Enter: have it discussed")
+        }
         Target::Pattern(_, scope) => format!(
             "A pattern, `*` stands for anything. Enter: allow it for {}",
             scope.name()
@@ -211,6 +220,13 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
             quote: quote.clone(),
             text,
         },
+        Target::Topic(n) => {
+            return Ok(Sent::Act(vec![Action::Discuss(Topic {
+                text,
+                finding: Some(*n),
+                preset: None,
+            })]));
+        }
         Target::Refusal(request) => {
             return Ok(answered(request, CallAnswer::RefuseBecause(text)));
         }
@@ -254,4 +270,14 @@ fn number(text: &str) -> Result<u32, String> {
 /// Confirms a goal in the user's words or as it stands.
 pub fn confirm_goal(text: &str) -> Vec<Action> {
     vec![Action::Event(goal_confirmed(text))]
+}
+
+/// Tells whether the dialog that waits is about two texts.
+pub fn is_about_versions(state: &State) -> bool {
+    let kind = state.question().map(|question| &question.kind);
+    state.approvals.is_empty()
+        && matches!(
+            kind,
+            Some(QuestionKind::Conflict { .. } | QuestionKind::Draft { .. })
+        )
 }

@@ -164,6 +164,7 @@ fn there_is_one_prompt_for_each_phase_and_one_for_a_lost_session() {
         "04_respond",
         "05_execute",
         "06_recover_context",
+        "07_discuss",
     ];
     assert_eq!(names, wanted.map(|name| format!("prompts/{name}.md")));
 }

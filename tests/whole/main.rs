@@ -24,6 +24,7 @@ mod commands;
 mod commits;
 mod demo;
 mod dirty;
+mod discussions;
 mod documents;
 mod export;
 mod failures;

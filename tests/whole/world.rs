@@ -160,7 +160,7 @@ impl World {
         command.current_dir(&self.root).args(arguments).env_clear();
         if matches!(
             arguments.first(),
-            Some(&("run" | "resume" | "doctor" | "task"))
+            Some(&("run" | "resume" | "doctor" | "task" | "discuss"))
         ) && !arguments.contains(&"--config")
         {
             command.arg("--config").arg(&file);

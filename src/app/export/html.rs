@@ -6,6 +6,7 @@ mod prose;
 
 use std::fmt::Write;
 
+use crate::domain::discussion::Discussion;
 use crate::domain::execution::{StepOutcome, StepRecord};
 use crate::domain::findings::{Finding, Stand, Status};
 use crate::domain::ids::At;
@@ -59,6 +60,7 @@ pub fn page(page: &Page) -> String {
         ("Steps", "steps", steps(page)),
         ("Reviews", "reviews", reviews(page)),
         ("Findings", "findings", findings(page)),
+        ("Discussions", "discussions", discussions(page)),
         ("Course", "course", course(page)),
         ("Totals", "totals", totals(page)),
     ] {
@@ -313,6 +315,16 @@ fn finding(page: &Page, finding: &Finding) -> String {
     }
     out.push_str("</article>\n");
     out
+}
+
+/// Each discussion folded: its topic with what it came to, in it all that was said.
+fn discussions(page: &Page) -> String {
+    let of = |discussion: &Discussion| {
+        let topic = escape(&one_line(&clean(&discussion.order.topic)));
+        let text = prose::html(&clean(&discussion.as_markdown()));
+        format!("<details>\n<summary dir=\"auto\">{topic}</summary>\n{text}</details>\n")
+    };
+    page.state.discussions.iter().map(of).collect()
 }
 
 fn course(page: &Page) -> String {

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use crate::domain::discussion::Discussion;
 use crate::domain::execution::{StepOutcome, StepRecord};
 use crate::domain::findings::{Finding, Stand, Status};
 use crate::domain::review::Verdict;
@@ -93,6 +94,17 @@ pub fn page(page: &Page) -> String {
         out.push_str("## Findings\n\n");
         out.extend(findings.iter().map(|found| finding(page, found)));
     }
+    if !state.discussions.is_empty() {
+        out.push_str("## Discussions\n\n");
+    }
+    for discussion in &state.discussions {
+        let topic = discussion.order.topic.as_str();
+        let text: String = of_discussion(discussion)
+            .lines()
+            .map(|line| format!("> {line}\n"))
+            .collect();
+        out.push_str(&folded(topic, &text));
+    }
     out.push_str("## Course\n\n");
     let sections = page
         .sections
@@ -101,6 +113,11 @@ pub fn page(page: &Page) -> String {
     out.extend(sections.map(|section| of_section(page, section)));
     out.push_str(&totals(page));
     out
+}
+
+/// A discussion as a page of its own: what it came to, then all that was said.
+pub fn of_discussion(discussion: &Discussion) -> String {
+    harmless(&clean(&discussion.as_markdown()))
 }
 
 fn step(page: &Page, record: &StepRecord) -> String {

@@ -93,6 +93,7 @@ impl Shell {
         };
         self.screen.on_settings(self.settings.clone());
         self.recall_written(&occupied.found);
+        self.name_presets(&occupied.found.loaded.config);
         self.telling
             .tell_by(occupied.found.loaded.config.screen.notify);
         if let Some(repository) = occupied.found.repository.clone() {

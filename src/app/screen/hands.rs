@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crossterm::event::EventStream;
 use tokio::time::Instant;
 
+use crate::app::discussions::{self, is_about_discussions};
 use crate::app::socket::Asked;
 use crate::app::tasks::{self, is_about_tasks};
 use crate::domain::event::Event;
@@ -39,6 +40,12 @@ impl Shell {
             Action::ShowPermissions => self.show_permissions(),
             Action::Revoke(id) => self.revoke(id),
             Action::GiveTask { agent, prompt } => self.give_task(agent, prompt),
+            Action::Discuss(topic) => self.discuss(&topic),
+            Action::PlanDiscussion(topic) => self.plan_discussion(topic),
+            Action::StopDiscussion(id) => self.stop_discussion(&id),
+            Action::GoOnDiscussing(id) => self.go_on_discussing(&id),
+            Action::ExportDiscussion(id) => self.export_discussion(&id),
+            Action::ShowBudget(preset) => self.show_budget(preset),
             Action::ShowChild(session) => self.show_child(&session),
             Action::StopChild(session) => self.stop_child(&session),
             Action::ListFiles => self.list_files(),
@@ -54,6 +61,13 @@ impl Shell {
         if is_about_tasks(&asked.request) {
             self.screen.on_notice("`agent-collab task` came");
             return match tasks::carry_out(asked, self.engine.as_mut()) {
+                Ok(()) => Ok(None),
+                Err(error) => Err(End::Failed(error)),
+            };
+        }
+        if is_about_discussions(&asked.request) {
+            self.screen.on_notice("`agent-collab discuss` came");
+            return match discussions::carry_out(asked, self.engine.as_mut()) {
                 Ok(()) => Ok(None),
                 Err(error) => Err(End::Failed(error)),
             };

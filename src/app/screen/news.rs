@@ -110,6 +110,7 @@ impl Shell {
 fn shown(delta: engine::Delta) -> Delta {
     match delta {
         engine::Delta::Text { role, item, text } => Delta::Text { role, item, text },
+        engine::Delta::Child { session, text } => Delta::Child { session, text },
         engine::Delta::Withdrawn { role, item } => Delta::Withdrawn { role, item },
     }
 }

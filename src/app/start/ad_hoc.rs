@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::ground::{git, probe_all};
 use super::{
     Begun, Checked, Found, LEFTOVER_GRACE, Occupied, Refusal, Started, Wishes, adapters,
-    agent_prompts, begin, find, guard, load_prompts, occupy, ready, reopen, started,
+    agent_prompts, begin, check, find, guard, load_prompts, occupy, ready, reopen, started,
 };
 use crate::app::sessions;
 use crate::config::permissions::{Allowing, Permissions};
@@ -26,6 +26,20 @@ use crate::store::tidy;
 pub async fn ad_hoc(wishes: &Wishes, agent: &str) -> Result<Started, Refusal> {
     let found = find(wishes).await?;
     let checked = check_for(&found, agent).await?;
+    open(found, checked, wishes).await
+}
+
+/// As [`ad_hoc`], for a discussion: the CLIs of all roles must be there.
+///
+/// # Errors
+/// As [`super::start`].
+pub async fn ad_hoc_for_all(wishes: &Wishes) -> Result<Started, Refusal> {
+    let found = find(wishes).await?;
+    let checked = check(&found).await?;
+    open(found, checked, wishes).await
+}
+
+async fn open(found: Found, checked: Checked, wishes: &Wishes) -> Result<Started, Refusal> {
     let mut occupied = occupy(found)?;
     tidy(&occupied.layout, &occupied.lock)?;
     let begun = match Journal::reopen(guard(&occupied)?)? {

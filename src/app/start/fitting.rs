@@ -8,6 +8,7 @@ use super::{Asks, Begun, Checked, Found, Occupied, Wishes};
 use crate::adapter::Trust;
 use crate::config::Loaded;
 use crate::config::permissions::Permissions;
+use crate::config::show;
 use crate::config::types::{AdapterKind, Config};
 use crate::domain::event::{Created, Settings};
 use crate::domain::ids::{RunId, SessionId};
@@ -60,6 +61,7 @@ pub(super) fn ready(
         permissions,
         approvals: Approvals::new(&occupied.found.places.approvals_dir(), root),
         config: loaded.config.clone(),
+        origins: show::to_json(loaded),
         children: wishes.children.clone(),
         kernel: checked.kernel,
     };

@@ -16,6 +16,8 @@ pub const MAX_TOPIC: usize = 1_000;
 const MAX_SUMMARY: usize = 160;
 /// A piece shorter than this is left out rather than cut, in characters.
 const SHORTEST: usize = 60;
+/// The longest run of backticks that is told.
+const LONGEST_RUN: usize = 8;
 /// The longest output of a check, in characters.
 const MAX_OUTPUT: usize = 1_000;
 
@@ -55,7 +57,7 @@ impl Discussion {
         };
         for (nth, speech) in heard.iter().enumerate() {
             let share = sheet.room() / (heard.len() - nth);
-            sheet.add_within(&headline(speech), &in_full(speech, shares), share);
+            sheet.add_within(&headline(speech), &in_full(speech, shares), (share, 1));
         }
         let last = heard.iter().map(|speech| speech.round).max().unwrap_or(0);
         for run in self.checks.iter().filter(|run| run.round >= last) {
@@ -134,11 +136,8 @@ impl Discussion {
         }
         for (nth, file) in files.iter().enumerate() {
             let share = sheet.room() / (files.len() - nth);
-            sheet.add_within(
-                &format!("## File {}", one_word(&file.path)),
-                &file.text,
-                share,
-            );
+            let title = format!("## File {}", one_word(&file.path));
+            sheet.add_within(&title, &file.text, (share, SHORTEST));
         }
     }
 
@@ -172,11 +171,14 @@ impl Sheet {
     }
 
     fn add(&mut self, title: &str, body: &str) {
-        self.add_within(title, body, self.room());
+        self.add_within(title, body, (self.room(), SHORTEST));
     }
 
-    /// Adds as much of a body as fits into this many characters, title and fences with it.
-    fn add_within(&mut self, title: &str, body: &str, limit: usize) {
+    /// Adds as much of a body as fits into this many characters, title and fences with it; nothing where that is less
+    /// than the least.
+    fn add_within(&mut self, title: &str, body: &str, (limit, least): (usize, usize)) {
+        let body = without_long_fences(body);
+        let body = body.trim_end_matches(['\n', '\r']);
         let whole = piece(title, body);
         let n_whole = whole.chars().count();
         if n_whole <= limit {
@@ -187,7 +189,7 @@ impl Sheet {
         let n_body = body.chars().count();
         let around = n_whole.saturating_sub(n_body);
         let room = limit.saturating_sub(around);
-        if room < SHORTEST.min(n_body) {
+        if room < least.min(n_body) {
             return;
         }
         let cut = piece(title, &to_chars(body, room));
@@ -198,6 +200,16 @@ impl Sheet {
 
 fn piece(title: &str, body: &str) -> String {
     format!("{title}\n{}\n", fenced(body).trim_start_matches('\n'))
+}
+
+/// A text in which no run of backticks is so long that the fence around it would eat up a budget.
+fn without_long_fences(text: &str) -> String {
+    let mut run = 0;
+    let is_short = |c: &char| {
+        run = if *c == '`' { run + 1 } else { 0 };
+        run <= LONGEST_RUN
+    };
+    text.chars().filter(is_short).collect()
 }
 
 fn chars(n: u64) -> usize {
@@ -298,3 +310,6 @@ fn one_word(path: &str) -> String {
         .join(" ")
         .replace('`', "'")
 }
+
+#[cfg(test)]
+mod tests;

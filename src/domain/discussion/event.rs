@@ -96,6 +96,8 @@ pub enum DiscussionEvent {
         /// What came of it.
         outcome: Box<Outcome>,
     },
+    /// The program ended in the middle of it: what was being said is given up.
+    CutOff,
     /// It goes on after its last finished round.
     Continued,
 }
@@ -129,6 +131,7 @@ impl Discussion {
         }
         match event {
             DiscussionEvent::Begun { .. } | DiscussionEvent::Continued => {}
+            DiscussionEvent::CutOff => self.on_program_ended(),
             DiscussionEvent::SpeechBegan { .. } => self.on_speech_began(at, event),
             DiscussionEvent::Spoke { speech } => self.on_spoke(speech),
             DiscussionEvent::CheckBegan { order } => self.checking = Some(order.clone()),
@@ -147,6 +150,11 @@ impl Discussion {
             self.status = Status::Cancelled;
             self.stopping = Some(StopReason::ProgramEnded);
         }
+    }
+
+    /// A session that is gone is not gone on with.
+    pub(in crate::domain) fn on_session_deleted(&mut self, session: &SessionId) {
+        self.sessions.retain(|_, of| of != session);
     }
 
     fn on_speech_began(&mut self, at: At, event: &DiscussionEvent) {
@@ -262,7 +270,8 @@ impl Discussion {
     fn drop_unfinished(&mut self) {
         self.speaking.clear();
         self.checking = None;
-        if self.round().is_some_and(|round| !self.is_finished(round)) {
+        let is_unfinished = |round: &Round| !self.is_finished(round) || round.was_cut();
+        if self.round().is_some_and(is_unfinished) {
             self.rounds.pop();
         }
     }

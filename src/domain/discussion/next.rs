@@ -104,6 +104,11 @@ impl Discussion {
             .saturating_add_unsigned(self.order.terms.deadline_ms))
     }
 
+    /// How many rounds it has at the most; in a jury one for the answers and one for the vote.
+    pub fn n_rounds(&self) -> u32 {
+        rules(self.order.terms.mode).n_rounds(&self.order.terms)
+    }
+
     /// Why no further round begins, in the order in which reasons count; `None` while one is being spoken or may come.
     pub fn closing_reason(&self, now: At) -> Option<StopReason> {
         let round = self.round().filter(|round| self.is_finished(round));
@@ -115,12 +120,9 @@ impl Discussion {
     fn reason_after(&self, round: &Round) -> Option<StopReason> {
         let terms = &self.order.terms;
         let mode = rules(terms.mode);
-        let was_cut = round.speeches.iter().any(|speech| {
-            let code = speech.error.as_ref().map(|error| error.code);
-            code == Some(SpeechErrorCode::Deadline)
-        });
+        let is_late = round.has(SpeechErrorCode::Deadline);
         let n_heard = u32::try_from(round.heard().count()).unwrap_or(u32::MAX);
-        if !was_cut && (n_heard < terms.quorum.max(2) || !mode.is_heard(self)) {
+        if !is_late && (n_heard < terms.quorum.max(2) || !mode.is_heard(self)) {
             return Some(StopReason::LostQuorum);
         }
         match (self.consensus().is_some(), round.n) {
@@ -131,7 +133,7 @@ impl Discussion {
         mode.stop(self)
             .or_else(|| self.is_stale().then_some(StopReason::Stalemate))
             .or_else(|| (round.n >= mode.n_rounds(terms)).then_some(StopReason::MaxRounds))
-            .or_else(|| was_cut.then_some(StopReason::Deadline))
+            .or_else(|| is_late.then_some(StopReason::Deadline))
     }
 
     fn is_busy(&self) -> bool {

@@ -255,3 +255,6 @@ impl CheckOrder {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,9 +33,14 @@ impl Discussion {
             .all(|each| round.speech(&each.name).is_some())
     }
 
-    /// How many rounds were spoken to their end.
+    /// How many rounds were spoken to their end; one in the middle of which it was stopped is none.
     pub fn n_finished(&self) -> u32 {
-        let finished = self.rounds.iter().filter(|round| self.is_finished(round));
+        let last = self.round().map(|round| round.n);
+        let finished = self
+            .rounds
+            .iter()
+            .filter(|round| self.is_finished(round))
+            .filter(|round| last != Some(round.n) || !round.was_cut());
         u32::try_from(finished.count()).unwrap_or(u32::MAX)
     }
 

@@ -131,6 +131,20 @@ impl Round {
         speeches.find(|speech| speech.participant == participant)
     }
 
+    /// Tells whether somebody failed so in it.
+    pub fn has(&self, code: SpeechErrorCode) -> bool {
+        let mut errors = self
+            .speeches
+            .iter()
+            .filter_map(|speech| speech.error.as_ref());
+        errors.any(|error| error.code == code)
+    }
+
+    /// Tells whether somebody was stopped in it, by the user or by the deadline.
+    pub fn was_cut(&self) -> bool {
+        self.has(SpeechErrorCode::Stopped) || self.has(SpeechErrorCode::Deadline)
+    }
+
     /// Those who said something.
     pub fn heard(&self) -> impl Iterator<Item = &Speech> {
         self.speeches.iter().filter(|speech| speech.is_heard())

@@ -177,6 +177,13 @@ impl Discussion {
         let (Some(begin), Some(end)) = (lasts.first(), lasts.last()) else {
             return false;
         };
+        // Whoever could not speak may have moved.
+        if lasts
+            .iter()
+            .any(|round| round.heard().count() < round.speeches.len())
+        {
+            return false;
+        }
         let mut checks = self.checks.iter();
         if checks.any(|check| check.round >= begin.n && check.round < end.n) {
             return false;
@@ -403,3 +410,6 @@ fn plain(text: &str) -> String {
         .collect();
     words.join(" ")
 }
+
+#[cfg(test)]
+mod tests;

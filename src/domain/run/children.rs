@@ -2,7 +2,7 @@
 //!
 //! Refuses to know roles' turns: a child changes nothing in the workflow, and the workflow waits for none.
 
-use super::{State, asking};
+use super::{State, asking, discussing};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::News;
 use crate::domain::ids::{At, SessionId, TurnId};
@@ -75,7 +75,10 @@ pub(super) fn on_ended(state: &mut State, result: &TaskResult) -> Vec<Effect> {
     child.tool_calls = result.tool_calls;
     child.took_ms = Some(result.duration_ms);
     child.doing = None;
-    let is_told = child.order.parent.is_none() || child.order.waits == Waits::Foreground;
+    let order = &child.order;
+    // What came of a discussion is told as a whole.
+    let is_told =
+        order.parent.is_none() || order.waits == Waits::Foreground || order.speaks.is_some();
     child.report = match is_told {
         true => Report::Given,
         false => Report::Due,
@@ -114,6 +117,9 @@ pub(super) fn on_deleted(state: &mut State, session: &SessionId) -> Vec<Effect> 
     state
         .children
         .retain(|child| child.id() != session || child.is_running());
+    if state.children.iter().all(|child| child.id() != session) {
+        discussing::on_session_deleted(state, session);
+    }
     Vec::new()
 }
 

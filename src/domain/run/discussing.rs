@@ -5,7 +5,7 @@
 use super::State;
 use crate::domain::discussion::{Discussion, DiscussionEvent, StopReason};
 use crate::domain::effect::Effect;
-use crate::domain::ids::{At, DiscussionId};
+use crate::domain::ids::{At, DiscussionId, SessionId};
 
 /// An id counts once: what is begun under one that is there already changes nothing.
 pub(super) fn on_news(
@@ -40,5 +40,12 @@ pub(super) fn stop_all(state: &mut State) {
 pub(super) fn on_program_ended(state: &mut State) {
     for discussion in &mut state.discussions {
         discussion.on_program_ended();
+    }
+}
+
+/// A child session is gone for good; whoever spoke in it begins a new one.
+pub(super) fn on_session_deleted(state: &mut State, session: &SessionId) {
+    for discussion in &mut state.discussions {
+        discussion.on_session_deleted(session);
     }
 }

@@ -61,15 +61,33 @@ pub enum Ended<T> {
 }
 
 /// The pauses before the next tries of something that can pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tries(u32);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tries {
+    done: u32,
+    most: u32,
+}
+
+impl Default for Tries {
+    fn default() -> Self {
+        Self::again(TRIES - 1)
+    }
+}
 
 impl Tries {
+    /// So many beside the first.
+    pub fn again(n: u32) -> Self {
+        Self {
+            done: 0,
+            most: n.saturating_add(1),
+        }
+    }
+
     /// How long to wait before the next try; `None` when there is none.
     pub fn pause(&mut self) -> Option<Duration> {
-        self.0 += 1;
-        let pause = FIRST_PAUSE * 2_u32.saturating_pow(self.0.saturating_sub(1));
-        (self.0 < TRIES).then_some(pause.min(LONGEST_PAUSE))
+        self.done = self.done.saturating_add(1);
+        let doubled = 2_u32.saturating_pow(self.done.saturating_sub(1));
+        let pause = FIRST_PAUSE.saturating_mul(doubled);
+        (self.done < self.most).then_some(pause.min(LONGEST_PAUSE))
     }
 }
 

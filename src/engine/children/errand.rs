@@ -33,13 +33,24 @@ pub(super) struct Errand {
     pub(super) adapter: String,
     pub(super) controller: Controller,
     pub(super) cancel: CancellationToken,
-    pub(super) limit: Duration,
+    pub(super) patience: Patience,
     pub(super) folder: Folder,
     pub(super) parts: Parts,
     pub(super) ask: TurnAsk,
     pub(super) asks: (mpsc::Sender<Ask>, mpsc::Receiver<Ask>),
     pub(super) said: mpsc::Sender<(SessionId, Said)>,
     pub(super) guard: Guard,
+}
+
+/// How long a task may take, and how often it is tried.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct Patience {
+    /// How long from its place on.
+    pub(in crate::engine) limit: Duration,
+    /// The key of the configuration that says so.
+    pub(in crate::engine) key: &'static str,
+    /// The tries that are left when it fails for what can pass.
+    pub(in crate::engine) tries: Tries,
 }
 
 /// A folder that goes with this value.
@@ -125,20 +136,20 @@ impl Errand {
             said: self.said,
             external_id: None,
         };
-        let work = talk.task(self.ask);
-        let ended = admitted.run(self.limit, &self.cancel, work).await;
+        let work = talk.task(self.ask, self.patience.tries);
+        let limit = self.patience.limit;
+        let ended = admitted.run(limit, &self.cancel, work).await;
         talk.end().await;
         let _ended = live.await;
         drop(self.folder);
-        (how(ended, self.limit), admitted.since())
+        (how(ended, &self.patience), admitted.since())
     }
 }
 
 impl Talk {
     /// Has the task done; what can pass is tried again, and who says nothing is asked once more.
-    async fn task(&mut self, ask: TurnAsk) -> TaskEnd {
+    async fn task(&mut self, ask: TurnAsk, mut tries: Tries) -> TaskEnd {
         let mut ask = ask;
-        let mut tries = Tries::default();
         let text = loop {
             match self.turn(again(&ask, None, self.external_id.clone())).await {
                 Ok(text) => break text,
@@ -253,13 +264,14 @@ fn not_begun(why: NotAdmitted) -> TaskEnd {
     }
 }
 
-fn how(ended: Ended<TaskEnd>, limit: Duration) -> TaskEnd {
+fn how(ended: Ended<TaskEnd>, patience: &Patience) -> TaskEnd {
     match ended {
         Ended::Done(end) => end,
         Ended::TimedOut => TaskEnd::Timeout {
             error: format!(
-                "it took longer than limits.task_timeout, {} s",
-                limit.as_secs()
+                "it took longer than {}, {} s",
+                patience.key,
+                patience.limit.as_secs()
             ),
         },
         Ended::Cancelled => TaskEnd::Cancelled {

@@ -44,7 +44,10 @@ impl Engine {
             "id": session,
             "run_id": self.state().run,
             "parent_id": order.parent,
-            "kind": "task",
+            "kind": match order.speaks {
+                Some(_) => "participant",
+                None => "task",
+            },
             "title": order.title(),
             "profile": order.agent,
             "adapter": order.adapter,
@@ -53,6 +56,7 @@ impl Engine {
             "status": child.status,
             "created": child.given_at,
             "updated": self.journal.now(),
+            "discussion": order.speaks.as_ref().map(|speaks| &speaks.discussion),
             "task": {
                 "description": order.description,
                 "background": order.waits == Waits::Background,

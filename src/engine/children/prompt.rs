@@ -14,9 +14,19 @@ whoever gave it to you, and whoever gave it sees nothing of yours but your last 
 with paths and line numbers, and what you could not find out. Whoever gave it answers no questions; where something is \
 open, decide what is most likely and say so. You may not change any file. Do not start other agents.";
 
+/// What every participant of a discussion is told of itself.
+const AMONG_OTHERS: &str = "\
+You are the agent `{agent}`. {description}
+
+You take part in a discussion. You see nothing of the others but what you are sent, and they see nothing of you but what \
+you say last in each round.";
+
 /// The first line of a child's prompt, by which it can be told.
 pub(super) fn header(order: &TaskOrder) -> String {
-    format!("[agent-collab task {}]", order.name())
+    match &order.speaks {
+        Some(speaks) => format!("[agent-collab discussion {}]", speaks.name),
+        None => format!("[agent-collab task {}]", order.name()),
+    }
 }
 
 /// The system prompt: the first entry of the child's history.
@@ -24,7 +34,11 @@ pub(super) fn system(setup: &Setup, order: &TaskOrder) -> String {
     let agent = &order.agent;
     let profile = setup.permissions.profiles.find(agent).ok();
     let description = profile.map_or("", |profile| profile.description.as_str());
-    let mut text = ALONE
+    let told = match &order.speaks {
+        Some(_) => AMONG_OTHERS,
+        None => ALONE,
+    };
+    let mut text = told
         .replace("{agent}", agent)
         .replace("{description}", description);
     if let Some(own) = setup.agent_prompts.get(agent) {

@@ -8,7 +8,8 @@ use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::errand::{Errand, Folder};
+use super::controller::Tries;
+use super::errand::{Errand, Folder, Patience};
 use super::{AtTask, prompt};
 use crate::adapter::{Access, SessionSpec, TurnSpec};
 use crate::domain::event::Event;
@@ -103,13 +104,15 @@ pub enum TaskRefused {
     Failed(String),
 }
 
-/// What a task is begun with.
-struct Prepared {
-    order: TaskOrder,
-    adapter: NamedAdapter,
+/// What a child's work is begun with.
+pub(super) struct Prepared {
+    pub(super) order: TaskOrder,
+    pub(super) adapter: NamedAdapter,
     /// The CLI's own conversation to go on with.
-    external_id: Option<String>,
-    known: bool,
+    pub(super) external_id: Option<String>,
+    /// Whether the child was there before.
+    pub(super) known: bool,
+    pub(super) patience: Patience,
 }
 
 impl Engine {
@@ -132,16 +135,30 @@ impl Engine {
             Err(refused) => return Ok(Err(refused)),
         };
         let session = prepared.order.session.clone();
+        let (result, waits) = oneshot::channel();
+        let begun = self.begin_child(prepared, &ask.prompt, vec![result])?;
+        Ok(begun
+            .map(|()| (session, waits))
+            .map_err(TaskRefused::Failed))
+    }
+
+    /// Begins what is prepared, in a session of its own; the inner error says why it could not be.
+    pub(super) fn begin_child(
+        &mut self,
+        prepared: Prepared,
+        prompt: &str,
+        waiters: Vec<oneshot::Sender<TaskResult>>,
+    ) -> Result<Result<(), String>, EngineError> {
+        let session = prepared.order.session.clone();
         let folder = match Folder::make(self.journal.layout().staging(&session)) {
             Ok(folder) => folder,
-            Err(error) => return Ok(Err(TaskRefused::Failed(error.to_string()))),
+            Err(error) => return Ok(Err(error.to_string())),
         };
         self.feed(Event::TaskStarted(prepared.order.clone()))?;
-        let prompt = self.note_prompt(&prepared, &ask.prompt)?;
+        let prompt = self.note_prompt(&prepared, prompt)?;
         self.save_child(&session, None)?;
-        let (result, waits) = oneshot::channel();
-        self.begin_errand(prepared, folder, prompt, result);
-        Ok(Ok((session, waits)))
+        self.begin_errand(prepared, folder, prompt, waiters);
+        Ok(Ok(()))
     }
 
     fn prepare(&self, ask: &TaskAsk) -> Result<Prepared, TaskRefused> {
@@ -161,10 +178,7 @@ impl Engine {
             None => None,
         };
         let adapter = self.adapter_for(profile, known, &ask.caller)?;
-        let session = known.map_or_else(
-            || SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple())),
-            |child| child.id().clone(),
-        );
+        let session = known.map_or_else(new_session, |child| child.id().clone());
         let n_tasks = known.map_or(0, |child| child.n_tasks);
         let order = TaskOrder {
             turn: TurnId::new(format!("{session}.{}", n_tasks + 1)),
@@ -181,6 +195,7 @@ impl Engine {
             adapter: adapter.name.clone(),
             model: adapter.settings.model.clone(),
             waits: ask.waits,
+            speaks: None,
         };
         // A conversation lives at its CLI; at another one it is not known.
         let lives_here = known.filter(|child| child.order.adapter == adapter.name);
@@ -189,6 +204,11 @@ impl Engine {
             adapter,
             external_id: lives_here.and_then(|child| child.external_id.clone()),
             known: known.is_some(),
+            patience: Patience {
+                limit: self.setup.config.limits.task_timeout,
+                key: "limits.task_timeout",
+                tries: Tries::default(),
+            },
         })
     }
 
@@ -296,7 +316,7 @@ impl Engine {
         })
     }
 
-    fn next_of(&self, agent: &str) -> u32 {
+    pub(super) fn next_of(&self, agent: &str) -> u32 {
         let children = self.state().children.iter();
         let numbers = children.filter(|child| child.order.agent == agent);
         numbers.map(|child| child.order.n).max().unwrap_or(0) + 1
@@ -321,18 +341,19 @@ impl Engine {
         prepared: Prepared,
         folder: Folder,
         prompt: String,
-        result: oneshot::Sender<TaskResult>,
+        waiters: Vec<oneshot::Sender<TaskResult>>,
     ) {
         let Prepared {
             order,
             adapter,
             external_id,
+            patience,
             ..
         } = prepared;
         let session = order.session.clone();
         let protocol = adapter.protocol();
         let removed = protocol.removed_tools();
-        let ask = self.turn_of(&order, &adapter, external_id, prompt);
+        let ask = self.turn_of(&order, &adapter, external_id, (prompt, patience));
         let cancel = CancellationToken::new();
         let asks = mpsc::channel(ASKS);
         self.children.at_work.insert(
@@ -344,7 +365,7 @@ impl Engine {
                 calls: Calls::default(),
                 removed,
                 stopped: None,
-                waiters: vec![result],
+                waiters,
             },
         );
         let parts = Parts {
@@ -359,7 +380,7 @@ impl Engine {
             adapter: adapter.name,
             controller: self.children.controller.clone(),
             cancel,
-            limit: self.setup.config.limits.task_timeout,
+            patience,
             folder,
             parts,
             ask,
@@ -375,7 +396,7 @@ impl Engine {
         order: &TaskOrder,
         adapter: &NamedAdapter,
         external_id: Option<String>,
-        prompt: String,
+        (prompt, patience): (String, Patience),
     ) -> TurnAsk {
         let setup = &self.setup;
         let staging = self.journal.layout().staging(&order.session);
@@ -420,10 +441,15 @@ impl Engine {
                 tools: self.no_tools(),
             },
             // The task's own limit, counted from its place on, comes first.
-            limit: limits.task_timeout.saturating_mul(2),
+            limit: patience.limit.saturating_mul(2),
             patience: limits.silence,
         }
     }
+}
+
+/// An id that no session has yet.
+pub(super) fn new_session() -> SessionId {
+    SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()))
 }
 
 /// What a task is about, in a few words.

@@ -101,6 +101,7 @@ impl World {
             permissions: Permissions::of(&loaded.config, on_ask.allowing()),
             approvals: Approvals::new(&places.approvals_dir(), &places.home),
             config: loaded.config,
+            origins: serde_json::Value::Null,
             prompts: Prompts::load(&[]).unwrap(),
             agent_prompts: BTreeMap::new(),
             trust: Trust::Untrusted,

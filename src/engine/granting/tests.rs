@@ -64,6 +64,7 @@ impl World {
             approvals: Approvals::new(&places.approvals_dir(), &root),
             root,
             config: loaded.config,
+            origins: serde_json::Value::Null,
             prompts: Prompts::load(&[]).unwrap(),
             agent_prompts: BTreeMap::new(),
             trust: Trust::Untrusted,

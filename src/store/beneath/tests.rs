@@ -175,6 +175,25 @@ fn what_is_no_file_of_one_name_is_refused_at_once() {
 }
 
 #[test]
+fn what_is_no_text_is_refused_and_with_it_all() {
+    let place = Place::new();
+    fs::write(place.root().join("zero"), "a\0b").unwrap();
+    fs::write(place.root().join("latin"), b"caf\xe9").unwrap();
+    let read = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        place.beneath.read_texts(&names, Limits::default())
+    };
+    let texts = read(&["a.txt", "src/b.txt"]).unwrap();
+    assert!(texts.iter().all(|text| text.text == INSIDE));
+    for name in ["zero", "latin"] {
+        assert_eq!(
+            read(&["a.txt", name]).unwrap_err().code(),
+            "E_FILE_NOT_TEXT"
+        );
+    }
+}
+
+#[test]
 fn limits_count_what_is_exactly_at_them() {
     let place = Place::new();
     fs::write(place.root().join("ten"), [b'x'; 10]).unwrap();

@@ -15,7 +15,7 @@ impl Inner {
     pub(super) fn find_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let layout = &self.layout;
         let mut files = Vec::new();
-        let mut open = vec![layout.sessions(), layout.iterations()];
+        let mut open = layout.own_folders().to_vec();
         for path in [layout.state(), layout.events(), layout.log()] {
             if plain::look(&path)? == Found::File {
                 files.push(path);
@@ -42,7 +42,7 @@ impl Inner {
     /// An empty directory is not worth a word: it holds nothing.
     pub(super) fn find_strangers(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut strangers = Vec::new();
-        let mut open = vec![self.layout.sessions(), self.layout.iterations()];
+        let mut open = self.layout.own_folders().to_vec();
         while let Some(dir) = open.pop() {
             if plain::look(&dir)? != Found::Directory {
                 continue;

@@ -17,6 +17,8 @@ pub enum Context {
     Composer,
     /// In a diff.
     Diff,
+    /// On the board of a discussion.
+    Board,
     /// While something is looked for.
     Find,
     /// In a long text, and where nothing else takes the key.
@@ -25,7 +27,7 @@ pub enum Context {
 
 impl Context {
     /// The views that have keys of their own.
-    pub const VIEWS: [Self; 3] = [Self::Diff, Self::Find, Self::Text];
+    pub const VIEWS: [Self; 4] = [Self::Diff, Self::Board, Self::Find, Self::Text];
 
     /// Where that is, before what a key does there; empty where it needs no word.
     pub fn lead(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Context {
             Self::Anywhere => "anywhere: ",
             Self::Composer => "while you write: ",
             Self::Diff => "in a diff: ",
+            Self::Board => "on the board of a discussion: ",
             Self::Find => "while you look for something: ",
             Self::Text => "in a long text: ",
         }

@@ -23,7 +23,8 @@ const MOVES_AT: usize = 3;
 
 /// Every line: the whole table's, then those of the views.
 pub(super) fn all() -> impl Iterator<Item = &'static Binding> {
-    BINDINGS.iter().chain(views::BINDINGS)
+    let views = views::BINDINGS.iter().chain(views::OF_BOARD);
+    BINDINGS.iter().chain(views)
 }
 
 /// Keys that belong together, and what they do.
@@ -55,7 +56,7 @@ pub enum IsWriting {
 impl Context {
     pub(super) fn works(self, is_writing: IsWriting) -> bool {
         match self {
-            Self::Anywhere | Self::Diff | Self::Find | Self::Text => true,
+            Self::Anywhere | Self::Diff | Self::Board | Self::Find | Self::Text => true,
             Self::Outside => is_writing == IsWriting::No,
             Self::Composer => is_writing == IsWriting::Yes,
         }

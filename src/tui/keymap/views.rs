@@ -1,4 +1,4 @@
-//! The lines of the table that work in one view only: a diff, the line that looks for something, a long text.
+//! The lines of the table that work in one view only: a diff, the board of a discussion, the line that looks for something, a long text.
 //!
 //! Moves by lines, pages and ends are those of the whole table. Refuses to know what else works there.
 
@@ -6,6 +6,7 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::key::{letter, plain};
 use super::{Binding, Context};
+use crate::tui::board::Does as OnBoard;
 use crate::tui::command::{Command, Move};
 use crate::tui::diff::Does;
 use crate::tui::find::Step;
@@ -118,6 +119,113 @@ pub const BINDINGS: &[Binding] = &[
     ),
 ];
 
+/// Those of the board of a discussion.
+pub const OF_BOARD: &[Binding] = &[
+    bind(
+        "close-board",
+        &[plain(KeyCode::Esc), letter('q'), letter('#')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Close),
+        ["close the speech that is read, then the board", "close"],
+    ),
+    bind(
+        "read-speech",
+        &[plain(KeyCode::Enter), letter(' ')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Open),
+        [
+            "read what is pointed at: a speech, a check, the whole outcome",
+            "read",
+        ],
+    ),
+    bind(
+        "participant-before",
+        &[plain(KeyCode::Left), plain(KeyCode::BackTab), letter('h')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Left),
+        ["the participant before", "who"],
+    ),
+    bind(
+        "participant-after",
+        &[plain(KeyCode::Right), plain(KeyCode::Tab), letter('l')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Right),
+        ["the next participant", "who"],
+    ),
+    bind(
+        "round-before",
+        &[letter('[')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Before),
+        [
+            "the round before; a speech that is read stays open",
+            "round",
+        ],
+    ),
+    bind(
+        "round-after",
+        &[letter(']')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::After),
+        ["the next round", "round"],
+    ),
+    bind(
+        "quote-result",
+        &[letter('"'), letter('i')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Quote),
+        [
+            "put the result into the composer, for the next turn",
+            "quote",
+        ],
+    ),
+    bind(
+        "settle-by-it",
+        &[letter('a')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Settle),
+        ["settle the finding that was discussed", "settle finding"],
+    ),
+    bind(
+        "stop-discussion",
+        &[letter('s')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Stop),
+        ["stop the discussion; what was said stays", "stop"],
+    ),
+    bind(
+        "go-on-discussing",
+        &[letter('c')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::GoOn),
+        [
+            "go on with one that was stopped or cut off, after its last finished round",
+            "go on",
+        ],
+    ),
+    bind(
+        "copy-speech",
+        &[letter('y')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Copy),
+        ["copy what is read, else the result", "copy"],
+    ),
+    bind(
+        "export-discussion",
+        &[letter('e')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Export),
+        ["write the discussion down as Markdown", "export"],
+    ),
+    bind(
+        "next-discussion",
+        &[letter('n')],
+        Context::Board,
+        || Command::OnBoard(OnBoard::Other),
+        ["the next discussion of the run", "next"],
+    ),
+];
+
 /// The actions of the whole table that work in a view too; in each of them the program can be left.
 pub fn works_in(context: Context, action: &str) -> bool {
     let everywhere = ["quit", "suspend"];
@@ -135,6 +243,9 @@ pub fn works_in(context: Context, action: &str) -> bool {
     ];
     match context {
         Context::Diff => everywhere.contains(&action) || in_diff.contains(&action),
+        Context::Board => {
+            everywhere.contains(&action) || in_diff.contains(&action) || action == "copy"
+        }
         Context::Find | Context::Text => everywhere.contains(&action),
         Context::Anywhere | Context::Outside | Context::Composer => false,
     }

@@ -11,16 +11,18 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use crate::domain::discussion::Discussion;
 use crate::domain::findings::{Finding, Stand, Status};
 use crate::domain::review::Verdict;
 use crate::domain::run::State;
 use crate::text::n_of;
+use crate::tui::board::decided;
 use crate::tui::documents::Texts;
 use crate::tui::markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
 use crate::tui::words::Clock;
-use crate::tui::wrap::{one_line, wrap, wrap_own};
+use crate::tui::wrap::{cut, one_line, wrap, wrap_own};
 
 /// Which findings are listed, which of them is pointed at, and which show all that is said of them.
 #[derive(Debug, Default)]
@@ -225,7 +227,11 @@ fn ledger(state: &State, chosen: &Chosen, texts: &Texts, clock: Clock) -> Vec<En
     let n_before = entries.len();
     for finding in all.iter().filter(|finding| filter.has(finding)) {
         entries.push(Entry::new("", theme::PLAIN));
-        entries.extend(of_finding(finding, chosen, texts));
+        let talk = state
+            .discussions
+            .iter()
+            .rfind(|each| each.order.finding == Some(finding.remark.n));
+        entries.extend(of_finding(finding, chosen, texts, talk));
     }
     if entries.len() == n_before {
         let text = format!("None of them is among {}; = lists others.", filter.name());
@@ -308,7 +314,12 @@ fn standing(finding: &Finding) -> (&'static str, &'static str, Style) {
     }
 }
 
-fn of_finding(finding: &Finding, chosen: &Chosen, texts: &Texts) -> Vec<Entry> {
+fn of_finding(
+    finding: &Finding,
+    chosen: &Chosen,
+    texts: &Texts,
+    talk: Option<&Discussion>,
+) -> Vec<Entry> {
     let remark = &finding.remark;
     let (sign, word, style) = standing(finding);
     let is_open = chosen.open.contains(&remark.n);
@@ -349,6 +360,7 @@ fn of_finding(finding: &Finding, chosen: &Chosen, texts: &Texts) -> Vec<Entry> {
             of: None,
         });
     }
+    entries.extend(talk.into_iter().flat_map(|talk| of_talk(talk, finding)));
     if let Some(evidence) = evidence.filter(|_| is_open) {
         for line in evidence.lines() {
             let line = line.strip_prefix("   ").unwrap_or(line);
@@ -364,6 +376,39 @@ fn of_finding(finding: &Finding, chosen: &Chosen, texts: &Texts) -> Vec<Entry> {
     }
     for entry in &mut entries {
         entry.of = Some(remark.n);
+    }
+    entries
+}
+
+/// How the discussion of a finding stands, or what it came to.
+fn of_talk(talk: &Discussion, finding: &Finding) -> Vec<Entry> {
+    let line = |text: String, style| Entry {
+        parts: vec![("  ◆ ".to_owned(), theme::PLAIN), (text, style)],
+        indent: 4,
+        of: None,
+    };
+    let Some(outcome) = &talk.outcome else {
+        let round = talk.round().map_or(0, |round| round.n);
+        let text = match talk.is_running() {
+            true => format!(
+                "discussed now, round {round} of {}; /board shows it",
+                talk.order.terms.rounds
+            ),
+            false => "its discussion was cut off; /board shows it".to_owned(),
+        };
+        return vec![line(text, theme::QUIET)];
+    };
+    let (text, style) = decided(outcome);
+    let mut entries = vec![line(format!("discussed: {text}"), style)];
+    let conclusion = one_line(&outcome.conclusion);
+    entries.push(Entry {
+        parts: vec![(format!("    {}", cut(&conclusion, 300)), theme::PLAIN)],
+        indent: 4,
+        of: None,
+    });
+    if finding.status == Status::Open {
+        let text = "    /settle settles it by this; /board shows it";
+        entries.push(Entry::new(text, theme::QUIET));
     }
     entries
 }

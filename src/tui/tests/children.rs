@@ -22,6 +22,7 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
         model: None,
         waits: Waits::Foreground,
         turn: TurnId::new(format!("ses_child{n}.1")),
+        speaks: None,
     };
     let is_over = status != TaskStatus::Running;
     Child {

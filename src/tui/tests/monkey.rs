@@ -186,6 +186,24 @@ pub(super) fn places() -> Vec<Place> {
             screen.on_permissions(&kept())
         }),
         at("free", executing(), |screen, _| screen.on_free()),
+        at(
+            "board",
+            Some(super::discussion::running()),
+            |screen, state| {
+                screen.perform(super::discussion::BOARD, state);
+            },
+        ),
+        at("discuss", executing(), |screen, _| {
+            screen.on_planned(&super::discussion::planned());
+        }),
+        at(
+            "settle",
+            Some(super::discussion::about_finding()),
+            |screen, state| {
+                screen.findings.point_at(1);
+                screen.perform(super::discussion::SETTLE, state);
+            },
+        ),
         at("undo", executing(), |screen, _| {
             screen.on_undo(&offers(), Phase::Execute)
         }),
@@ -206,6 +224,7 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
         (screen.find.is_some(), "find"),
         (screen.pager.is_some(), "text"),
         (screen.diff.is_some(), "diff"),
+        (screen.board.is_some(), "board"),
     ];
     if let Some((_, name)) = over.iter().find(|(is_open, _)| *is_open) {
         return (*name).to_owned();
@@ -237,7 +256,7 @@ fn keys() -> Vec<(Key, Option<IsWriting>)> {
                 Context::Composer => Some(IsWriting::Yes),
                 Context::Outside => Some(IsWriting::No),
                 Context::Anywhere => key.is_printable().then_some(IsWriting::No),
-                Context::Diff | Context::Find | Context::Text => None,
+                Context::Diff | Context::Board | Context::Find | Context::Text => None,
             };
             all.push((*key, mode));
         }
@@ -474,6 +493,7 @@ impl Monkey {
             Action::Undo(_) => self.screen.on_undo(&offers(), Phase::Execute),
             Action::ShowHistory => self.screen.on_history(&[past_run("one")]),
             Action::ShowPermissions => self.screen.on_permissions(&kept()),
+            Action::PlanDiscussion(_) => self.screen.on_planned(&super::discussion::planned()),
             Action::ListFiles => self.screen.on_files(vec!["calc.py".to_owned()]),
             Action::Event(_) | Action::AnswerApproval { .. } => {
                 self.state = self.dice.of(&self.places).state.clone();
@@ -553,7 +573,8 @@ impl Monkey {
             && screen.palette.is_none()
             && screen.find.is_none()
             && screen.pager.is_none()
-            && screen.diff.is_none();
+            && screen.diff.is_none()
+            && screen.board.is_none();
         assert!(
             is_left,
             "{} cannot be left",
@@ -631,7 +652,11 @@ fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
         let Some(sheet) = screen.waiting(place.state.as_ref()) else {
             continue;
         };
-        if screen.palette.is_some() || screen.find.is_some() || screen.diff.is_some() {
+        if screen.palette.is_some()
+            || screen.find.is_some()
+            || screen.diff.is_some()
+            || screen.board.is_some()
+        {
             continue;
         }
         assert!(does(&place, KeyCode::Enter), "{}: Enter", place.name);

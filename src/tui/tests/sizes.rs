@@ -12,7 +12,11 @@ use crate::tui::wrap::cut;
 fn dialog(place: &Place, size: (u16, u16), writing: IsWriting) -> Option<(Screen, String)> {
     let mut screen = screen();
     place.open(&mut screen);
-    if screen.palette.is_some() || screen.find.is_some() || screen.diff.is_some() {
+    if screen.palette.is_some()
+        || screen.find.is_some()
+        || screen.diff.is_some()
+        || screen.board.is_some()
+    {
         return None;
     }
     screen.waiting(place.state())?;

@@ -6,6 +6,8 @@ use ratatui::text::Line;
 
 use super::card::{Card, Changed, ToolEnd};
 use super::lines::{self, Laid, Look};
+use super::talk::Talk;
+use crate::domain::discussion::DiscussionEvent;
 use crate::domain::turn::Role;
 use crate::text::truncate;
 use crate::tui::words::Clock;
@@ -57,6 +59,8 @@ pub enum Content {
     },
     /// A call of a tool.
     Tool(Card),
+    /// A discussion.
+    Talk(Talk),
     /// A quiet line of the program.
     Notice {
         /// The text.
@@ -149,6 +153,7 @@ impl Content {
             | Self::Fact { text, .. }
             | Self::Divider { text } => text.clone(),
             Self::Tool(card) => card.text(),
+            Self::Talk(talk) => talk.text(),
         }
     }
 }
@@ -221,6 +226,30 @@ impl Block {
         }
     }
 
+    /// The discussion that it shows, where it shows one.
+    pub fn talk(&self) -> Option<&Talk> {
+        match &self.content {
+            Content::Talk(talk) => Some(talk),
+            _ => None,
+        }
+    }
+
+    /// Takes in what happens in the discussion that it shows.
+    pub fn on_discussion(&mut self, news: &DiscussionEvent) {
+        if let Content::Talk(talk) = &mut self.content {
+            talk.take(news);
+            self.laid = Laid::default();
+        }
+    }
+
+    /// The program ended; a discussion that ran then is cut off.
+    pub fn cut_off(&mut self) {
+        if let Content::Talk(talk) = &mut self.content {
+            talk.cut_off();
+            self.laid = Laid::default();
+        }
+    }
+
     /// The tool's call that it shows and that has not ended.
     pub fn running(&self) -> Option<&str> {
         let card = self.card().filter(|card| card.end.is_none())?;
@@ -284,6 +313,7 @@ impl Block {
             | Content::Fact { text, .. }
             | Content::Divider { text } => text.len(),
             Content::Tool(card) => card.n_bytes(),
+            Content::Talk(talk) => talk.n_bytes(),
         }
     }
 

@@ -122,6 +122,7 @@ fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
         }
         Content::Thinking { text } => below_name(who, look, thinking(text, columns, folding)),
         Content::Tool(card) => below_name(who, look, card.lines(columns, folding)),
+        Content::Talk(talk) => talk.lines(columns),
         Content::Notice { text } => marked("· ", text, theme::QUIET, columns),
         Content::Fact { text, tone } => fact(text, *tone, columns),
         Content::Divider { text } => divider(text, columns),

@@ -5,6 +5,7 @@
 use super::Transcript;
 use super::block::{Content, Who};
 use super::scroll::Scroll;
+use crate::domain::ids::DiscussionId;
 
 /// Where to point next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,10 +87,27 @@ impl Transcript {
             .is_some_and(|block| block.turn(thinking))
     }
 
+    /// The discussion that is pointed at.
+    pub fn picked_discussion(&self) -> Option<&DiscussionId> {
+        let at = self.picked_now()? - self.first;
+        self.blocks.get(at)?.talk().map(|talk| &talk.id)
+    }
+
     /// The text of what is pointed at.
     pub fn picked_text(&self) -> Option<String> {
         let at = self.picked_now()? - self.first;
         self.blocks.get(at).map(|block| block.content.text())
+    }
+
+    /// The last finished text of an agent.
+    pub fn last_said(&self) -> Option<&str> {
+        self.blocks
+            .iter()
+            .rev()
+            .find_map(|block| match (&block.who, &block.content) {
+                (Who::Agent(_), Content::Speech { text }) => Some(text.as_str()),
+                _ => None,
+            })
     }
 
     fn can_be_picked(&self, number: usize) -> bool {
@@ -98,7 +116,8 @@ impl Transcript {
             Content::Speech { .. }
             | Content::Provisional { .. }
             | Content::Thinking { .. }
-            | Content::Tool(_) => true,
+            | Content::Tool(_)
+            | Content::Talk(_) => true,
             Content::Notice { .. } | Content::Fact { .. } | Content::Divider { .. } => false,
         })
     }

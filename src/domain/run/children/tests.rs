@@ -44,6 +44,7 @@ fn order(child: u8, waits: Waits) -> TaskOrder {
         model: None,
         waits,
         turn: TurnId::new(format!("ses_{child}.1")),
+        speaks: None,
     }
 }
 

@@ -1,0 +1,187 @@
+//! Discussions of the run, by the user's hand: planned, begun, stopped, gone on with, written down.
+
+use crate::app::discussions;
+use crate::app::export::markdown;
+use crate::app::start::Refusal;
+use crate::config::Config;
+use crate::domain::discussion::{DiscussionOrder, StopReason};
+use crate::domain::ids::DiscussionId;
+use crate::domain::task::Waits;
+use crate::engine::discussion::Derived;
+use crate::engine::{Caller, DiscussionAsk, Engine};
+use crate::mcp::tools::group_discuss::Arguments;
+use crate::store::atomic;
+use crate::text::one_line;
+use crate::tui::{Planned, Topic};
+
+use super::ending::End;
+use super::{Done, Shell};
+
+/// What stands for the topic where only the limits are asked for.
+const ANY_TOPIC: &str = "any";
+
+impl Shell {
+    /// Tells the screen which presets of discussions there are.
+    pub(super) fn name_presets(&mut self, config: &Config) {
+        let presets = config.discuss.presets.iter();
+        let presets = presets.map(|(name, preset)| {
+            let rounds = preset.rounds.map(|n| format!("{n} rounds at most"));
+            let parts = [
+                preset.mode.clone(),
+                rounds,
+                preset.context.as_deref().map(one_line),
+            ];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            (name.clone(), parts.join(", "))
+        });
+        self.screen.on_presets(presets.collect());
+    }
+
+    /// Shows what a discussion would be begun with.
+    pub(super) fn plan_discussion(&mut self, topic: Topic) -> Result<Option<End>, End> {
+        let Some(engine) = self.engine_to_discuss() else {
+            return Ok(None);
+        };
+        match engine.plan_discussion(&ask(&topic)) {
+            Ok(planned) => self.screen.on_planned(&in_words(topic, &planned.order)),
+            Err(why) => self.screen.on_word(&why.to_string()),
+        }
+        Ok(None)
+    }
+
+    /// Begins a discussion.
+    pub(super) fn discuss(&mut self, topic: &Topic) -> Result<Option<End>, End> {
+        let Some(engine) = self.engine_to_discuss() else {
+            return Ok(None);
+        };
+        if let Err(why) = engine.begin_discussion(&ask(topic))? {
+            self.screen.on_word(&why.to_string());
+        }
+        self.show_news()
+    }
+
+    pub(super) fn stop_discussion(&mut self, id: &DiscussionId) -> Result<Option<End>, End> {
+        let stopped = match &mut self.engine {
+            Some(engine) => engine.stop_discussion(id, StopReason::User)?,
+            None => false,
+        };
+        if !stopped {
+            self.screen.on_word("that discussion is over already");
+        }
+        self.show_news()
+    }
+
+    pub(super) fn go_on_discussing(&mut self, id: &DiscussionId) -> Result<Option<End>, End> {
+        let Some(engine) = self.engine_to_discuss() else {
+            return Ok(None);
+        };
+        if let Err(why) = engine.continue_discussion(id, Waits::Background)? {
+            self.screen.on_word(&why.to_string());
+        }
+        self.show_news()
+    }
+
+    fn engine_to_discuss(&mut self) -> Option<&mut Engine> {
+        if self.engine.is_none() {
+            self.screen
+                .on_word("there is no run yet: write the goal first");
+        }
+        self.engine.as_mut()
+    }
+
+    /// Writes a discussion of the run in front down beside its record.
+    pub(super) fn export_discussion(&mut self, id: &DiscussionId) -> Result<Option<End>, End> {
+        let in_view = self.views.run_in_front();
+        let own = || {
+            Some((
+                self.state().cloned(),
+                self.occupied.as_ref()?.layout.clone(),
+            ))
+        };
+        let Some((Some(state), layout)) = in_view.or_else(own) else {
+            return Ok(None);
+        };
+        let found = state.discussions.iter().find(|each| each.id() == id);
+        let Some(discussion) = found else {
+            return Ok(None);
+        };
+        let path = layout.discussion(id).with_extension("md");
+        let text = markdown::of_discussion(discussion);
+        let word = match atomic::replace(&path, text.as_bytes()) {
+            Ok(()) => format!("written to {}", path.display()),
+            Err(error) => error.to_string(),
+        };
+        match self.views.top_mut() {
+            Some(viewing) => viewing.front().0.on_word(&word),
+            None => self.screen.on_word(&word),
+        }
+        Ok(None)
+    }
+
+    /// Works out what a discussion would be given.
+    pub(super) fn show_budget(&mut self, preset: Option<String>) -> Result<Option<End>, End> {
+        let wishes = self.wishes.clone();
+        let arguments = Arguments {
+            topic: ANY_TOPIC.to_owned(),
+            preset,
+            ..Arguments::default()
+        };
+        self.tasks.spawn(async move {
+            Done::Budget(Box::new(discussions::budget(&wishes, arguments).await))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_budget(&mut self, derived: Result<Derived, Refusal>) -> Option<End> {
+        match derived {
+            Ok(derived) => self
+                .screen
+                .on_text("what a discussion would be given", &derived.in_words()),
+            Err(refusal) => self
+                .screen
+                .on_word(&format!("{}; {}", refusal.problem, refusal.hint)),
+        }
+        None
+    }
+}
+
+fn ask(topic: &Topic) -> DiscussionAsk {
+    DiscussionAsk {
+        caller: Caller::User,
+        arguments: Arguments {
+            topic: topic.text.clone(),
+            preset: topic.preset.clone(),
+            ..Arguments::default()
+        },
+        finding: topic.finding,
+        waits: Waits::Background,
+    }
+}
+
+/// A plan as a dialog says it.
+fn in_words(topic: Topic, order: &DiscussionOrder) -> Planned {
+    let participants = order.participants.iter().map(|each| {
+        let name = one_line(&each.name);
+        format!("{name} ({})", one_line(&each.adapter))
+    });
+    let terms = &order.terms;
+    let budget = order.participants.first().map(|each| {
+        let budget = terms.budget_at(&each.adapter);
+        format!(
+            "{} characters of it at a time, {} of each message of another",
+            budget.context_chars, budget.message_chars
+        )
+    });
+    Planned {
+        topic,
+        participants: participants.collect(),
+        terms: format!(
+            "{}, {} rounds at most, {} min a speech, {} min in all",
+            terms.mode.name(),
+            terms.rounds,
+            terms.timeout_ms / 60_000,
+            terms.deadline_ms / 60_000,
+        ),
+        budget: budget.unwrap_or_default(),
+    }
+}

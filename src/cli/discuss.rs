@@ -1,0 +1,209 @@
+//! `agent-collab discuss`: several agents discuss one question, and what they decide is printed.
+//!
+//! Through the instance that runs here, so that its limits and its screen hold for it; else by itself.
+
+use std::io::{self, Read, Write};
+
+use clap::{Args, ValueEnum};
+
+use crate::app::discussions::{self, Given};
+use crate::app::start::{Asks, Refusal, Wishes};
+use crate::domain::discussion::{Discussion, Status};
+use crate::domain::ids::DiscussionId;
+use crate::engine::discussion::{as_json, in_markdown};
+use crate::mcp::tools::group_discuss::{Arguments, ModeArg, OrderArg};
+use crate::text::{clean, clean_json_line};
+
+use super::ChoiceArgs;
+use super::run::OnAskArg;
+
+/// Arguments of `agent-collab discuss`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Every participant works in a session of its own, reads the repository and changes nothing. In the first round \
+                  all answer alone; from the second on each hears what the others said. It stops when all agree, when nobody \
+                  moves any more, when the rounds or the time are used up, or when you press Ctrl+C. A participant that fails or \
+                  takes too long is an entry in the result; two that speak are enough.\n\n\
+                  Modes:\n  \
+                  debate         advocate against critic, then the moderator, who has read the last round, rules\n  \
+                  collaborative  everybody in every round, until they agree\n  \
+                  jury           everybody answers alone, then votes; nobody talks\n\n\
+                  How it goes is told on standard error, the result on standard output.\n\n\
+                  Exit codes: 0 there is a result, 1 there is none, and why, 2 usage.\n\n\
+                  Examples:\n  \
+                  agent-collab discuss \"SQLite or Postgres for this project?\"\n  \
+                  agent-collab discuss --mode jury --participant a=explore@codex --participant b=explore@claude \"…\"\n  \
+                  agent-collab discuss --file docs/design.md --rounds 2 --json \"Is the cache worth it?\" | jq .decision\n  \
+                  agent-collab discuss --budget --preset tech-review"
+)]
+pub struct DiscussArgs {
+    /// What is to be decided, with the options that there are
+    #[arg(value_name = "TOPIC", required_unless_present_any = ["budget", "id"])]
+    pub topic: Vec<String>,
+    /// How it goes; discuss.mode of the configuration when left out
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ModeWord>,
+    /// Whether those of a round after the first speak at once or one after another
+    #[arg(long, value_name = "ORDER")]
+    pub order: Option<OrderWord>,
+    /// The agents that take part, such as advocate,critic,moderator
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub agents: Vec<String>,
+    /// One participant, such as ops=general@claude; name and adapter may be left out
+    #[arg(long, value_name = "[NAME=]AGENT[@ADAPTER]")]
+    pub participant: Vec<String>,
+    /// How many rounds there are at the most, 1 to 10
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub rounds: Option<u32>,
+    /// What everybody is told besides; - reads it from standard input
+    #[arg(long, value_name = "TEXT")]
+    pub context: Option<String>,
+    /// A file of the repository that everybody is given; up to ten, 256 KiB each
+    #[arg(long = "file", value_name = "PATH")]
+    pub files: Vec<String>,
+    /// A preset of the configuration, [discuss.preset.NAME]
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// Keeps the participants' sessions
+    #[arg(long)]
+    pub keep_sessions: bool,
+    /// Prints the conclusion and the votes without what was said
+    #[arg(long)]
+    pub short: bool,
+    /// Goes on with a discussion that was stopped or cut off, by its id
+    #[arg(long, value_name = "DISCUSSION_ID", conflicts_with_all = ["topic", "budget", "agents", "participant", "files", "preset", "context", "mode", "order", "rounds"])]
+    pub id: Option<String>,
+    /// Tells what the participants would be given, and starts nothing
+    #[arg(long)]
+    pub budget: bool,
+    /// What happens to a call of an agent's that needs a person, where no instance runs
+    #[arg(long, value_name = "WHAT", default_value = "deny")]
+    pub on_ask: OnAskArg,
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
+}
+
+/// The words of `--mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeWord {
+    /// Advocate against critic, then the moderator rules
+    Debate,
+    /// Everybody in every round, until they agree
+    Collaborative,
+    /// Everybody answers alone, then votes
+    Jury,
+}
+
+/// The words of `--order`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OrderWord {
+    /// All at once
+    Simultaneous,
+    /// One after another
+    Sequential,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The discussion was not begun, or nobody knows how it ended.
+pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
+    let wishes = Wishes {
+        asks: match args.on_ask {
+            OnAskArg::Deny => Asks::Deny,
+            OnAskArg::AllowRules => Asks::AllowRules,
+        },
+        ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
+    };
+    let arguments = arguments(&args)?;
+    if args.budget {
+        let derived = discussions::budget(&wishes, arguments).await?;
+        let text = match args.json {
+            true => clean_json_line(&derived.0.to_string()),
+            false => derived.in_words(),
+        };
+        return Ok(printed(&text, 0));
+    }
+    let given = Given {
+        arguments,
+        id: args.id.as_deref().map(DiscussionId::new),
+    };
+    // How it goes is told beside the result, so that the result alone can be read by a program.
+    let mut tell = |line: &str| drop(writeln!(io::stderr(), "{}", clean(line)));
+    let discussion = discussions::run(&wishes, given, &mut tell).await?;
+    let text = match args.json {
+        true => clean_json_line(&as_json(&discussion).to_string()),
+        false => in_words(&discussion),
+    };
+    Ok(match discussion.status {
+        Status::Completed => printed(&text, 0),
+        Status::Running | Status::Failed | Status::Cancelled => printed(&text, 1),
+    })
+}
+
+fn printed(text: &str, code: u8) -> u8 {
+    match writeln!(io::stdout(), "{}", text.trim_end()) {
+        Ok(()) => code,
+        Err(_) => 1,
+    }
+}
+
+fn in_words(discussion: &Discussion) -> String {
+    let mut text = clean(&in_markdown(discussion));
+    if discussion.status == Status::Cancelled {
+        text.push_str(&format!(
+            "\n`agent-collab discuss --id {}` goes on after the last finished round.\n",
+            discussion.id()
+        ));
+    }
+    text
+}
+
+fn arguments(args: &DiscussArgs) -> Result<Arguments, Refusal> {
+    let context = match args.context.as_deref() {
+        Some("-") => Some(from_stdin()?),
+        context => context.map(str::to_owned),
+    };
+    Ok(Arguments {
+        topic: args.topic.join(" "),
+        mode: args.mode.map(|mode| match mode {
+            ModeWord::Debate => ModeArg::Debate,
+            ModeWord::Collaborative => ModeArg::Collaborative,
+            ModeWord::Jury => ModeArg::Jury,
+        }),
+        order: args.order.map(|order| match order {
+            OrderWord::Simultaneous => OrderArg::Simultaneous,
+            OrderWord::Sequential => OrderArg::Sequential,
+        }),
+        agents: args
+            .agents
+            .iter()
+            .chain(&args.participant)
+            .cloned()
+            .collect(),
+        participants: Vec::new(),
+        rounds: args.rounds,
+        context,
+        files: args.files.clone(),
+        preset: args.preset.clone(),
+        keep_sessions: args.keep_sessions.then_some(true),
+        verbose: args.short.then_some(false),
+        background: false,
+        diagnose: false,
+    })
+}
+
+fn from_stdin() -> Result<String, Refusal> {
+    let mut text = String::new();
+    match io::stdin().take(1 << 20).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Refusal::error(
+            format!("the context cannot be read from standard input: {error}"),
+            "",
+        )),
+    }
+}

@@ -1,0 +1,321 @@
+//! A discussion as Markdown, for people: its result alone, or with all that was said.
+//!
+//! Refuses to work anything out: it tells what the outcome holds. Texts of agents keep their own Markdown, one
+//! level below the headings here.
+
+use std::fmt::Write as _;
+
+use super::{
+    Basis, CheckEnd, CheckRun, Discussion, Outcome, Proposal, Speech, Stance, Tally, Vote,
+};
+use crate::text::{n_of, one_line};
+
+impl Discussion {
+    /// The result: what was decided on what grounds, the votes, the minority, what stays open, why it stopped.
+    pub fn result_as_markdown(&self) -> String {
+        let mut out = format!("# {}\n\n", one_line(&self.order.topic));
+        match &self.outcome {
+            Some(outcome) => out.push_str(&of_outcome(outcome)),
+            None => {
+                let rounds = n_of(self.rounds.len(), "round");
+                let _ = writeln!(out, "Not over: {}, {rounds} so far.", self.status.name());
+            }
+        }
+        out
+    }
+
+    /// All of it: the result, who took part, every round with its checks, the last word.
+    pub fn as_markdown(&self) -> String {
+        let mut out = self.result_as_markdown();
+        out.push_str(&self.participants_as_markdown());
+        for round in &self.rounds {
+            let _ = write!(out, "\n## Round {}\n", round.n);
+            if let Some(attacker) = &round.attacker {
+                let attacker = one_line(attacker);
+                let _ = write!(out, "\n{attacker} has to attack the leading proposal.\n");
+            }
+            round
+                .speeches
+                .iter()
+                .for_each(|speech| out.push_str(&of_speech(speech)));
+            let checks = self.checks.iter().filter(|check| check.round == round.n);
+            checks.for_each(|check| out.push_str(&of_check(check)));
+        }
+        if let Some(closing) = &self.closing {
+            out.push_str("\n## The last word\n");
+            out.push_str(&of_speech(closing));
+        }
+        out
+    }
+
+    fn participants_as_markdown(&self) -> String {
+        let terms = &self.order.terms;
+        let mut out = format!(
+            "\n## Participants\n\n{}, {} at most, {}\n\n",
+            terms.mode.name(),
+            n_of(usize::try_from(terms.rounds).unwrap_or(0), "round"),
+            terms.order.name(),
+        );
+        for participant in &self.order.participants {
+            let role = participant.role.as_deref().map(one_line);
+            let role = role.map_or(String::new(), |role| format!(": {role}"));
+            let name = one_line(&participant.name);
+            let (agent, adapter) = (&participant.agent, &participant.adapter);
+            let _ = writeln!(out, "- **{name}**, {agent} on {adapter}{role}");
+        }
+        if !self.order.context.trim().is_empty() {
+            let _ = write!(out, "\n## Context\n\n{}\n", deeper(&self.order.context));
+        }
+        let files = self.order.files.iter();
+        list(
+            &mut out,
+            "Files",
+            files.map(|file| format!("`{}`, {} bytes", one_line(&file.path), file.n_bytes)),
+        );
+        out
+    }
+}
+
+fn of_check(check: &CheckRun) -> String {
+    let (word, text) = match &check.end {
+        CheckEnd::Ran {
+            exit_code: Some(code),
+            output,
+        } => (format!("exit {code}"), output),
+        CheckEnd::Ran {
+            exit_code: None,
+            output,
+        } => ("ended by a signal".to_owned(), output),
+        CheckEnd::Refused { reason } => ("may not run".to_owned(), reason),
+        CheckEnd::Failed { reason } => ("failed".to_owned(), reason),
+    };
+    format!(
+        "\n### Check {}: {word}\n\n`{}`, wanted by {}\n\n{}\n",
+        check.n,
+        one_line(&check.order.command),
+        check.asked_by.join(", "),
+        fenced(text),
+    )
+}
+
+fn of_outcome(outcome: &Outcome) -> String {
+    let mut out = String::new();
+    let grounds = match outcome.basis {
+        Basis::Consensus => "Decided by consensus",
+        Basis::Vote => "Decided by vote",
+        Basis::Moderator => "Decided by the moderator",
+        Basis::None if !outcome.tie.is_empty() => "A tie, not decided",
+        Basis::None => "Not decided",
+    };
+    let decision = outcome
+        .decision
+        .as_ref()
+        .map(|decision| outcome.wording_of(decision));
+    let decision = decision.map_or(String::new(), |decision| format!(": {decision}"));
+    let _ = write!(
+        out,
+        "**{grounds}{decision}**\n\n{}\n",
+        deeper(outcome.conclusion.trim())
+    );
+    if !outcome.votes.is_empty() {
+        out.push_str("\n## Votes\n\n");
+        for tally in &outcome.votes {
+            let _ = writeln!(out, "{}", row(tally));
+        }
+    }
+    for abstained in &outcome.abstained {
+        let _ = writeln!(out, "- {} abstains", one_line(abstained));
+    }
+    for none in &outcome.no_vote {
+        let _ = writeln!(
+            out,
+            "- no vote of {}: {}",
+            one_line(&none.participant),
+            one_line(&none.why)
+        );
+    }
+    list(
+        &mut out,
+        "Minority",
+        outcome.minority.iter().map(|minority| {
+            let stands = minority.proposal.as_ref().map(|proposal| {
+                let word = match minority.attitude {
+                    super::Attitude::Disagree => "against",
+                    _ => "for",
+                };
+                format!(" ({word} {})", outcome.wording_of(proposal))
+            });
+            let stands = stands.unwrap_or_default();
+            format!(
+                "**{}**{stands}: {}",
+                one_line(&minority.participant),
+                one_line(&minority.reason)
+            )
+        }),
+    );
+    list(
+        &mut out,
+        "Not settled",
+        outcome.unresolved.iter().map(|point| {
+            format!(
+                "{} ({})",
+                one_line(&point.text),
+                one_line(&point.participant)
+            )
+        }),
+    );
+    list(
+        &mut out,
+        "Who moved",
+        outcome.shifts.iter().map(|shift| {
+            let why = shift
+                .why
+                .as_deref()
+                .map_or(String::new(), |why| format!(": {}", one_line(why)));
+            let refused = shift.refused.as_deref();
+            let refused = refused.map_or(String::new(), |why| {
+                format!("; it does not count: {}", one_line(why))
+            });
+            format!(
+                "{} in round {}, from {} to {}{why}{refused}",
+                one_line(&shift.participant),
+                shift.round,
+                one_line(&shift.from),
+                one_line(&shift.to)
+            )
+        }),
+    );
+    list(
+        &mut out,
+        "Errors",
+        outcome.errors.iter().map(|entry| {
+            format!(
+                "{} in round {}: {} {}",
+                one_line(&entry.participant),
+                entry.round,
+                entry.error.code.code(),
+                one_line(&entry.error.message)
+            )
+        }),
+    );
+    let rounds = n_of(usize::try_from(outcome.rounds).unwrap_or(0), "round");
+    let _ = write!(
+        out,
+        "\nIt stopped because {}, after {rounds} and {} s.\n",
+        outcome.stop.in_words(),
+        outcome.duration_ms / 1_000
+    );
+    out
+}
+
+impl Outcome {
+    /// A proposal as who named it first worded it.
+    pub fn wording_of(&self, proposal: &Proposal) -> String {
+        let tally = self.votes.iter().find(|tally| tally.proposal == *proposal);
+        match tally {
+            Some(tally) => one_line(&tally.wording),
+            None => proposal.as_str().replace('-', " "),
+        }
+    }
+}
+
+/// A proposal with its votes: `- SQLite: 2 for it: ada (0.50), grace; against: 老王`.
+fn row(tally: &Tally) -> String {
+    let names = |votes: &[Vote]| {
+        let name = |vote: &Vote| {
+            let sure = vote
+                .confidence
+                .map_or(String::new(), |sure| format!(" ({sure})"));
+            format!("{}{sure}", one_line(&vote.participant))
+        };
+        votes.iter().map(name).collect::<Vec<String>>().join(", ")
+    };
+    let mut out = format!(
+        "- **{}**: {} for it",
+        one_line(&tally.wording),
+        tally.votes_for.len()
+    );
+    for (word, votes) in [(": ", &tally.votes_for), ("; against: ", &tally.against)] {
+        if !votes.is_empty() {
+            out.push_str(&format!("{word}{}", names(votes)));
+        }
+    }
+    out
+}
+
+fn list(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    for (n, item) in items.enumerate() {
+        if n == 0 {
+            let _ = write!(out, "\n## {title}\n\n");
+        }
+        let _ = writeln!(out, "- {item}");
+    }
+}
+
+fn of_speech(speech: &Speech) -> String {
+    let mut out = format!("\n### {}\n\n", one_line(&speech.participant));
+    if let Some(error) = &speech.error {
+        let _ = writeln!(
+            out,
+            "**{}**: {}",
+            error.code.code(),
+            one_line(&error.message)
+        );
+        return out;
+    }
+    match &speech.stance {
+        Some(stance) => out.push_str(&of_stance(stance)),
+        None => {
+            let why = speech.no_stance.as_deref().unwrap_or("none was named");
+            let _ = writeln!(out, "**No stance, so no vote**: {}", one_line(why));
+        }
+    }
+    let _ = write!(out, "\n{}\n", deeper(speech.text.trim()));
+    out
+}
+
+fn of_stance(stance: &Stance) -> String {
+    let sure = stance
+        .confidence
+        .map_or(String::new(), |sure| format!(", {sure} sure"));
+    let mut out = format!("**{}{sure}**", stance.stance.name().replace('_', " "));
+    let mut say = |name: &str, text: &str| {
+        let _ = write!(out, "\n- {name}: {}", one_line(text));
+    };
+    if !stance.proposal.trim().is_empty() {
+        say("proposal", &stance.proposal);
+    }
+    if let Some(instead) = &stance.instead {
+        say("instead", instead);
+    }
+    for blocking in &stance.blocking {
+        say("blocks", blocking);
+    }
+    if let Some(why) = &stance.why_changed {
+        say("why it moved", why);
+    }
+    out.push('\n');
+    out
+}
+
+/// A text whose headings stand below those of the page.
+fn deeper(text: &str) -> String {
+    let mut is_code = false;
+    let line = |line: &str| {
+        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+            is_code = !is_code;
+        }
+        match !is_code && line.starts_with('#') {
+            true => format!("###{line}"),
+            false => line.to_owned(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<String>>().join("\n")
+}
+
+/// A text as code, in a fence that it cannot end.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{}\n{fence}", text.trim_end())
+}

@@ -1,0 +1,6 @@
+//! Whole discussions, played with scripted participants and a clock that the test holds.
+
+mod failures;
+mod flow;
+pub(super) mod play;
+mod pressure;

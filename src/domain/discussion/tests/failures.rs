@@ -1,0 +1,157 @@
+//! Failures that were measured in an engine that judged by words: each must not happen here.
+
+use super::play::*;
+use crate::domain::discussion::*;
+
+#[test]
+fn strong_disagreement_is_not_neutral() {
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, speak| {
+        match speak.participant.name.as_str() {
+            "a" => for_("sqlite"),
+            "b" => says(
+                "I strongly disagree. I completely reject this.",
+                r#"{"stance": "disagree", "proposal": "sqlite", "confidence": 1.0, "blocking": ["no network access"]}"#,
+            ),
+            _ => says("I have no opinion.", r#"{"stance": "abstain"}"#),
+        }
+    });
+    assert_eq!(play.told_of(), "none by none: stalemate");
+    let outcome = play.outcome();
+    assert_eq!(outcome.votes[0].votes_for.len(), 1);
+    assert_eq!(outcome.votes[0].against[0].participant, "b");
+    assert_eq!(outcome.abstained, ["c"]);
+    assert_eq!(outcome.unresolved[0].text, "no network access");
+}
+
+#[test]
+fn not_approved_does_not_approve() {
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, _| {
+        Said::Text("This is not approved. I cannot say LGTM, and I disagree: 不同意.".to_owned())
+    });
+    assert_eq!(play.told_of(), "none by none: max_rounds");
+    assert_eq!(play.outcome().no_vote.len(), 3);
+    assert_eq!(play.outcome().rounds, 3);
+}
+
+#[test]
+fn a_quoted_marker_changes_nothing() {
+    let play = Play::new(Mode::Collaborative, &["a", "b"]).to_the_end(|_, speak| {
+        let words = "Do not write CONSENSUS_REACHED, and do not end with\n\
+                     ```stance\n{\"stance\": \"agree\", \"proposal\": \"sqlite\"}\n```\n\
+                     as long as nothing was measured. \"conclude\": true\nCONSENSUS_REACHED";
+        match speak.participant.name.as_str() {
+            "a" => Said::Text(words.to_owned()),
+            _ => for_("sqlite"),
+        }
+    });
+    assert_eq!(play.outcome().rounds, 3);
+    assert_eq!(play.told_of(), "sqlite by vote: max_rounds");
+    assert_eq!(play.outcome().no_vote[0].participant, "a");
+}
+
+#[test]
+fn a_unanimous_first_round_stops() {
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, _| for_("SQLite"));
+    assert_eq!(play.told_of(), "sqlite by consensus: unanimous");
+    assert_eq!(play.trace, ["1: a", "1: b", "1: c", "ends: unanimous"]);
+}
+
+#[test]
+fn the_moderator_sees_the_last_round_and_speaks_once() {
+    let names = ["advocate", "critic", "moderator"];
+    let play = Play::new(Mode::Debate, &names)
+        .terms(|terms| terms.rounds = 2)
+        .to_the_end(
+            |_, speak| match (speak.participant.name.as_str(), speak.round) {
+                ("advocate", n) => says(
+                    &format!("advocate-words-{n}"),
+                    r#"{"stance": "agree", "proposal": "sqlite"}"#,
+                ),
+                ("critic", n) => says(
+                    &format!("critic-words-{n}"),
+                    r#"{"stance": "disagree", "proposal": "sqlite", "instead": "postgres"}"#,
+                ),
+                _ => says(
+                    "Postgres it is.",
+                    r#"{"stance": "agree", "proposal": "postgres"}"#,
+                ),
+            },
+        );
+    let expected = [
+        "1: advocate",
+        "1: critic",
+        "2: advocate",
+        "2: critic",
+        "last word: moderator",
+        "ends: stalemate",
+    ];
+    assert_eq!(play.trace, expected);
+    let told = play.context("moderator", 2, Part::Closing);
+    assert!(
+        told.contains("advocate-words-2") && told.contains("critic-words-2"),
+        "{told}"
+    );
+    assert_eq!(play.told_of(), "postgres by moderator: stalemate");
+    assert_eq!(play.outcome().conclusion, "Postgres it is.");
+}
+
+#[test]
+fn a_time_out_is_an_error_entry() {
+    let play =
+        Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, speak| {
+            match speak.participant.name.as_str() {
+                "a" => Said::Fails(SpeechErrorCode::Timeout),
+                "b" => for_("sqlite"),
+                _ => for_("postgres"),
+            }
+        });
+    let outcome = play.outcome();
+    let entry = &outcome.errors[0];
+    assert_eq!(
+        (entry.participant.as_str(), entry.error.code.code()),
+        ("a", "E_TIMEOUT")
+    );
+    assert_eq!(outcome.no_vote[0].participant, "a");
+    assert_eq!(outcome.tie.len(), 2, "{outcome:?}");
+}
+
+#[test]
+fn whoever_has_no_session_is_an_error_and_nobody_speaks_in_its_place() {
+    let play =
+        Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, speak| {
+            match speak.participant.name.as_str() {
+                "a" => Said::NoSession,
+                "b" => for_("sqlite"),
+                _ => for_("postgres"),
+            }
+        });
+    let outcome = play.outcome();
+    assert_eq!(
+        outcome.errors.len(),
+        1,
+        "it is not asked again: {:?}",
+        outcome.errors
+    );
+    assert_eq!(outcome.errors[0].error.code.code(), "E_SESSION");
+    assert!(!play.discussion.sessions.contains_key("a"));
+    assert!(play.discussion.speech(2, "a").is_none());
+}
+
+#[test]
+fn a_debate_without_one_side_fails() {
+    let names = ["advocate", "critic", "critic-2", "moderator"];
+    let mut order = order(Mode::Debate, &names);
+    order.participants[2].side = Side::Critic;
+    let play = Play::of(&order).to_the_end(|_, speak| match speak.participant.side {
+        Side::Advocate => Said::Fails(SpeechErrorCode::Timeout),
+        _ => for_("sqlite"),
+    });
+    assert_eq!(play.told_of(), "none by none: lost_quorum");
+    assert_eq!(play.discussion.status, Status::Failed);
+    assert!(!play.trace.contains(&"last word: moderator".to_owned()));
+    assert_eq!(
+        play.outcome().votes[0].votes_for.len(),
+        2,
+        "what there was is shown"
+    );
+}

@@ -1,0 +1,379 @@
+//! Who speaks when, when it stops, and how it goes on after an end of the program.
+
+use proptest::prelude::*;
+
+use super::play::*;
+use crate::domain::discussion::*;
+use crate::domain::ids::At;
+
+fn disagreeing(_: &Discussion, speak: &Speak) -> Said {
+    match speak.participant.name.as_str() {
+        "advocate" | "a" => for_("sqlite"),
+        "moderator" => says("Undecided.", r#"{"stance": "abstain"}"#),
+        _ => says(
+            "No.",
+            &format!(
+                r#"{{"stance": "disagree", "proposal": "sqlite", "blocking": ["point {}"]}}"#,
+                speak.round
+            ),
+        ),
+    }
+}
+
+#[test]
+fn an_early_stop_still_gives_the_moderator_its_turn() {
+    let play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"])
+        .to_the_end(|_, _| for_("sqlite"));
+    assert_eq!(
+        play.trace,
+        [
+            "1: advocate",
+            "1: critic",
+            "last word: moderator",
+            "ends: unanimous"
+        ]
+    );
+    assert_eq!(play.told_of(), "sqlite by consensus: unanimous");
+}
+
+#[test]
+fn one_after_another_hears_all_that_was_said_before() {
+    let play = Play::new(Mode::Debate, &["advocate", "critic"])
+        .terms(|terms| (terms.order, terms.rounds) = (Order::Sequential, 2))
+        .to_the_end(|_, speak| {
+            let (name, n) = (&speak.participant.name, speak.round);
+            let on = if name == "critic" {
+                "disagree"
+            } else {
+                "agree"
+            };
+            says(
+                &format!("{name}-{n}"),
+                &format!(r#"{{"stance": "{on}", "proposal": "x"}}"#),
+            )
+        });
+    assert!(
+        !play
+            .context("critic", 1, Part::Round)
+            .contains("advocate-1"),
+        "the first round is independent"
+    );
+    assert!(
+        play.context("advocate", 2, Part::Round)
+            .contains("critic-1")
+    );
+    assert!(
+        play.context("critic", 2, Part::Round)
+            .contains("advocate-2")
+    );
+}
+
+#[test]
+fn nobody_hears_anybody_before_the_first_position() {
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c"])
+        .terms(|terms| terms.concurrency = 1)
+        .to_the_end(disagreeing);
+    for name in ["a", "b", "c"] {
+        let told = play.context(name, 1, Part::Round);
+        assert!(
+            !told.contains("stance") && !told.contains("because"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn so_many_speak_at_a_time_as_the_terms_allow() {
+    let mut play = Play::new(Mode::Collaborative, &["a", "b", "c", "d", "e"])
+        .terms(|terms| terms.concurrency = 2);
+    let mut most = 0;
+    while play.step(&disagreeing) {
+        most = most.max(play.discussion.speaking.len());
+    }
+    assert_eq!(most, 2);
+}
+
+#[test]
+fn who_speaks_is_not_named_again() {
+    let mut play = Play::new(Mode::Collaborative, &["a", "b"]).terms(|terms| terms.concurrency = 1);
+    let Next::Speak(first) = play.discussion.next(play.now) else {
+        panic!()
+    };
+    assert_eq!(first.len(), 1);
+    play.step(&disagreeing);
+    assert!(matches!(play.discussion.next(play.now), Next::Wait { .. }));
+}
+
+#[test]
+fn a_deadline_stops_who_speaks_and_the_moderator_still_rules() {
+    let play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"]).to_the_end(
+        |discussion, speak| match (speak.participant.name.as_str(), speak.round, speak.part) {
+            ("critic", 2, _) => Said::Hangs,
+            ("moderator", ..) => for_("sqlite"),
+            _ => disagreeing(discussion, speak),
+        },
+    );
+    let expected = [
+        "1: advocate",
+        "1: critic",
+        "2: advocate",
+        "2: critic",
+        "stops 1: E_DEADLINE",
+        "last word: moderator",
+        "ends: deadline",
+    ];
+    assert_eq!(play.trace, expected);
+    assert_eq!(play.told_of(), "sqlite by moderator: deadline");
+    assert_eq!(play.outcome().rounds, 1);
+}
+
+#[test]
+fn the_user_s_stop_is_the_end_at_once() {
+    let mut play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"]);
+    play.step(&|_, _| Said::Hangs);
+    play.take(&DiscussionEvent::StopAsked {
+        reason: StopReason::User,
+    });
+    let play = play.to_the_end(disagreeing);
+    assert_eq!(
+        play.trace,
+        [
+            "1: advocate",
+            "1: critic",
+            "stops 2: E_STOPPED",
+            "ends: user"
+        ]
+    );
+    assert_eq!(play.discussion.status, Status::Cancelled);
+}
+
+#[test]
+fn what_nobody_moves_in_is_stale_unless_a_check_ran() {
+    let stale = |_: &Discussion, speak: &Speak| match speak.participant.name.as_str() {
+        "a" => for_("sqlite"),
+        _ => says(
+            "No.",
+            r#"{"stance": "disagree", "proposal": "sqlite", "blocking": ["load"],
+            "checks": [{"command": "cargo bench", "why": "the load"}]}"#,
+        ),
+    };
+    let play = Play::new(Mode::Collaborative, &["a", "b"])
+        .terms(|terms| terms.rounds = 10)
+        .to_the_end(stale);
+    let expected = [
+        "1: a",
+        "1: b",
+        "check 1: cargo bench (b)",
+        "2: a",
+        "2: b",
+        "3: a",
+        "3: b",
+        "ends: stalemate",
+    ];
+    assert_eq!(play.trace, expected);
+}
+
+#[test]
+fn what_a_check_printed_goes_into_the_next_round() {
+    let mut play = Play::new(Mode::Collaborative, &["a", "b"]).terms(|terms| terms.rounds = 2);
+    let output = "1200 writes/s".to_owned();
+    play.checks.insert(
+        "cargo bench",
+        CheckEnd::Ran {
+            exit_code: Some(0),
+            output,
+        },
+    );
+    let play = play.to_the_end(|_, speak| {
+        let ask = r#"{"stance": "disagree", "proposal": "x", "checks": [{"command": "cargo bench", "why": "load"}]}"#;
+        match (speak.participant.name.as_str(), speak.round) {
+            (_, 1) => says("Measure.", ask),
+            _ => for_("sqlite"),
+        }
+    });
+    assert_eq!(
+        play.trace[2], "check 1: cargo bench (a, b)",
+        "what both want runs once"
+    );
+    let told = play.context("a", 2, Part::Round);
+    assert!(
+        told.contains("1200 writes/s") && told.contains("## Check 1"),
+        "{told}"
+    );
+}
+
+#[test]
+fn jurors_answer_alone_and_vote_once_without_any_talk() {
+    let play = Play::new(Mode::Jury, &["a", "b", "c"]).to_the_end(|_, speak| {
+        match (speak.participant.name.as_str(), speak.round) {
+            ("a", 1) => says("secret-reason-a", r#"{"stance": "agree", "proposal": "sqlite: one file"}"#),
+            ("b", 1) => says("secret-reason-b", r#"{"stance": "agree", "proposal": "postgres"}"#),
+            (_, 1) => says("secret-reason-c", r#"{"stance": "agree", "proposal": "mysql"}"#),
+            ("c", _) => says("It is better.", r#"{"stance": "agree", "proposal": "sqlite", "why_changed": "one file is easier to keep than a server"}"#),
+            ("a", _) => for_("sqlite"),
+            _ => for_("postgres"),
+        }
+    });
+    assert_eq!(play.told_of(), "sqlite by vote: max_rounds");
+    let told = play.context("c", 2, Part::Round);
+    assert!(
+        told.contains("- sqlite: sqlite: one file\n") || told.contains("sqlite: one file"),
+        "{told}"
+    );
+    assert!(
+        !told.contains("secret-reason") && !told.contains("round 1"),
+        "{told}"
+    );
+    assert_eq!(play.outcome().rounds, 2);
+}
+
+#[test]
+fn a_moderator_among_equals_may_end_it_by_data_alone() {
+    let play =
+        Play::new(Mode::Collaborative, &["a", "b", "moderator"]).to_the_end(|discussion, speak| {
+            let ends = r#"{"stance": "agree", "proposal": "sqlite", "conclude": true}"#;
+            match speak.participant.name.as_str() {
+                "moderator" => says("Enough.", ends),
+                "b" => says("Enough.", &ends.replace("sqlite", "postgres")),
+                _ => disagreeing(discussion, speak),
+            }
+        });
+    assert_eq!(play.told_of(), "sqlite by moderator: moderator");
+    assert_eq!(play.outcome().rounds, 1);
+}
+
+#[test]
+fn a_crash_keeps_the_finished_rounds_and_it_goes_on_with_the_next() {
+    let mut play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"])
+        .terms(|terms| terms.rounds = 3);
+    while play
+        .discussion
+        .round()
+        .is_none_or(|round| round.n < 2 || round.speeches.is_empty())
+    {
+        assert!(play.step(&disagreeing));
+    }
+    play.discussion.on_program_ended();
+    assert_eq!(play.discussion.status, Status::Cancelled);
+    assert_eq!(play.discussion.rounds.len(), 1);
+    assert_eq!(play.discussion.next(play.now), Next::Over);
+    let kept = play.discussion.rounds[0].clone();
+
+    let mut again = Play::of(&play.discussion.order.clone());
+    again.discussion = play.discussion;
+    again.now = At(9_000_000);
+    again.take(&DiscussionEvent::Continued);
+    let again = again.to_the_end(disagreeing);
+    assert_eq!(again.trace[0], "2: advocate");
+    assert_eq!(again.discussion.rounds[0], kept);
+    assert_eq!(again.discussion.status, Status::Completed);
+    assert!(
+        again.told[0].0.session.is_some(),
+        "each goes on in its own session"
+    );
+}
+
+#[test]
+fn whoever_failed_twice_is_not_asked_a_third_time() {
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c"])
+        .terms(|terms| (terms.rounds, terms.stalemate_rounds) = (4, 4))
+        .to_the_end(|discussion, speak| match speak.participant.name.as_str() {
+            "c" => Said::Fails(SpeechErrorCode::Adapter),
+            _ => disagreeing(discussion, speak),
+        });
+    assert_eq!(play.outcome().errors.len(), 2);
+    assert_eq!(play.outcome().rounds, 4);
+}
+
+#[test]
+fn what_is_over_changes_no_more() {
+    let mut play = Play::new(Mode::Jury, &["a", "b"]).to_the_end(|_, _| for_("x"));
+    let before = play.discussion.clone();
+    play.take(&DiscussionEvent::StopAsked {
+        reason: StopReason::User,
+    });
+    play.take(&DiscussionEvent::Continued);
+    assert_eq!(play.discussion, before);
+}
+
+#[test]
+fn a_discussion_is_read_back_as_it_was_written() {
+    let play =
+        Play::new(Mode::Debate, &["advocate", "critic", "moderator"]).to_the_end(disagreeing);
+    let written = serde_json::to_string(&play.discussion).unwrap();
+    let read: Discussion = serde_json::from_str(&written).unwrap();
+    assert_eq!(read, play.discussion);
+}
+
+fn any_said() -> impl Strategy<Value = Said> {
+    prop_oneof![
+        6 => ("[ab]", "agree|agree_with_changes|disagree|abstain", 0u8..=10, 0usize..2).prop_map(|(on, stance, sure, n)| {
+            let blocking = vec!["\"b\""; n].join(",");
+            says("words", &format!(r#"{{"stance": "{stance}", "proposal": "{on}", "confidence": {}, "blocking": [{blocking}], "why_changed": "a reason of some length"}}"#, f64::from(sure) / 10.0))
+        }),
+        1 => Just(Said::Text("no block".to_owned())),
+        1 => Just(Said::Fails(SpeechErrorCode::Timeout)),
+        1 => Just(Said::NoSession),
+        1 => Just(Said::Hangs),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_discussion_ends_within_its_rounds_and_the_moderator_read_the_last_one(
+        mode in proptest::sample::select(Mode::ALL.to_vec()),
+        order in proptest::sample::select(vec![Order::Simultaneous, Order::Sequential]),
+        rounds in 1u32..=4,
+        concurrency in 1u32..=4,
+        said in proptest::collection::vec(any_said(), 40),
+    ) {
+        let names = ["advocate", "critic", "x", "moderator"];
+        let play = Play::new(mode, &names)
+            .terms(|terms| (terms.rounds, terms.order, terms.concurrency) = (rounds, order, concurrency))
+            .to_the_end(|_, speak| {
+                let who = names.iter().position(|name| *name == speak.participant.name).unwrap();
+                let part = usize::from(speak.part == Part::Closing);
+                // A moderator that hangs in its last word is ended by its time-out.
+                match said[(speak.round as usize * 8 + who * 2 + part) % said.len()].clone() {
+                    Said::Hangs if speak.part == Part::Closing => Said::Fails(SpeechErrorCode::Timeout),
+                    said => said,
+                }
+            });
+        let discussion = &play.discussion;
+        prop_assert!(discussion.rounds.len() <= rounds as usize);
+        for round in &discussion.rounds {
+            let mut speakers: Vec<&str> = round.speeches.iter().map(|each| each.participant.as_str()).collect();
+            speakers.sort_unstable();
+            speakers.dedup();
+            prop_assert_eq!(speakers.len(), round.speeches.len());
+        }
+        let turns: Vec<_> = play.told.iter().map(|(speak, _)| (speak.round, speak.part, speak.participant.name.clone())).collect();
+        let unique: std::collections::BTreeSet<_> = turns.iter().map(|(n, part, name)| (*n, *part == Part::Closing, name.clone())).collect();
+        prop_assert_eq!(unique.len(), turns.len(), "nobody is asked twice");
+        if let Some((speak, told)) = play.told.iter().find(|(speak, _)| speak.part == Part::Closing) {
+            prop_assert_eq!(play.told.iter().filter(|(speak, _)| speak.part == Part::Closing).count(), 1);
+            for speech in &discussion.rounds.last().unwrap().speeches {
+                let headline = format!("## {} in round {}", speech.participant, speak.round);
+                prop_assert!(told.contains(&headline));
+            }
+        }
+        let errors = discussion.rounds.iter().flat_map(|round| &round.speeches).chain(&discussion.closing).filter(|each| each.error.is_some()).count();
+        prop_assert_eq!(play.outcome().errors.len(), errors, "each failure is an entry");
+    }
+
+    #[test]
+    fn a_program_that_ends_anywhere_loses_no_finished_round(at in 0usize..30, rounds in 1u32..=4) {
+        let mut play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"]).terms(|terms| terms.rounds = rounds);
+        for _ in 0..at {
+            play.step(&disagreeing);
+        }
+        let finished: Vec<Round> = play.discussion.rounds.iter().filter(|round| play.discussion.is_finished(round)).cloned().collect();
+        play.discussion.on_program_ended();
+        prop_assert_eq!(&play.discussion.rounds, &finished);
+        let mut again = Play::of(&play.discussion.order.clone());
+        again.discussion = play.discussion;
+        again.take(&DiscussionEvent::Continued);
+        let again = again.to_the_end(disagreeing);
+        prop_assert_eq!(&again.discussion.rounds[..finished.len()], &finished[..]);
+    }
+}

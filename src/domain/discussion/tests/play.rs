@@ -1,0 +1,294 @@
+//! Plays a discussion: does what comes next, with a script in the participants' place.
+
+use std::collections::BTreeMap;
+
+use crate::domain::discussion::*;
+use crate::domain::ids::{At, DiscussionId, SessionId};
+
+/// What a participant does with its turn.
+#[derive(Debug, Clone)]
+pub enum Said {
+    Text(String),
+    Fails(SpeechErrorCode),
+    NoSession,
+    /// It speaks until it is stopped.
+    Hangs,
+}
+
+/// Words and a stance.
+pub fn says(words: &str, stance: &str) -> Said {
+    Said::Text(format!("{words}\n\n```stance\n{stance}\n```\n"))
+}
+
+/// For a proposal.
+pub fn for_(proposal: &str) -> Said {
+    says(
+        &format!("I am for {proposal} because of its merits."),
+        &format!(r#"{{"stance": "agree", "proposal": "{proposal}", "confidence": 0.6}}"#),
+    )
+}
+
+/// Against a proposal.
+pub fn against(proposal: &str) -> Said {
+    says(
+        &format!("I am against {proposal} because of its costs."),
+        &format!(r#"{{"stance": "disagree", "proposal": "{proposal}", "confidence": 0.6}}"#),
+    )
+}
+
+/// What a command of a check comes to.
+pub type Checks = BTreeMap<&'static str, CheckEnd>;
+
+/// One play.
+pub struct Play {
+    pub discussion: Discussion,
+    pub now: At,
+    pub checks: Checks,
+    /// All that was told, and to whom.
+    pub told: Vec<(Speak, String)>,
+    /// What happened, a line each.
+    pub trace: Vec<String>,
+    /// Those who speak, and with what they end.
+    pending: Vec<(Speak, Said)>,
+    /// Which of those who speak ends first, over and over.
+    pub ends: Vec<usize>,
+    n_ended: usize,
+}
+
+pub fn participant(name: &str) -> Participant {
+    Participant {
+        name: name.to_owned(),
+        agent: name.to_owned(),
+        adapter: "fake".to_owned(),
+        model: None,
+        role: None,
+        side: Side::of_agent(name),
+    }
+}
+
+pub fn order(mode: Mode, names: &[&str]) -> DiscussionOrder {
+    DiscussionOrder {
+        id: DiscussionId::new("dsc_1"),
+        parent: None,
+        topic: "SQLite or Postgres?".to_owned(),
+        context: String::new(),
+        files: Vec::new(),
+        participants: names.iter().map(|name| participant(name)).collect(),
+        terms: Terms {
+            mode,
+            concurrency: 8,
+            ..Terms::default()
+        },
+        preset: None,
+        finding: None,
+    }
+}
+
+impl Play {
+    pub fn new(mode: Mode, names: &[&str]) -> Self {
+        Self::of(&order(mode, names))
+    }
+
+    pub fn of(order: &DiscussionOrder) -> Self {
+        Self {
+            discussion: Discussion::begin(At(1_000), order),
+            now: At(1_000),
+            checks: Checks::new(),
+            told: Vec::new(),
+            trace: Vec::new(),
+            pending: Vec::new(),
+            ends: vec![0],
+            n_ended: 0,
+        }
+    }
+
+    pub fn terms(mut self, change: impl FnOnce(&mut Terms)) -> Self {
+        change(&mut self.discussion.order.terms);
+        self
+    }
+
+    pub fn take(&mut self, event: &DiscussionEvent) {
+        self.discussion.take(self.now, event);
+    }
+
+    /// Plays to the end.
+    pub fn to_the_end(mut self, script: impl Fn(&Discussion, &Speak) -> Said) -> Self {
+        for _ in 0..500 {
+            if !self.step(&script) {
+                return self;
+            }
+        }
+        panic!("it does not end: {:#?}", self.trace);
+    }
+
+    /// Does what comes next; tells whether there was something.
+    pub fn step(&mut self, script: &impl Fn(&Discussion, &Speak) -> Said) -> bool {
+        match self.discussion.next(self.now) {
+            Next::Speak(speakers) => {
+                assert!(!speakers.is_empty());
+                for speak in speakers {
+                    self.begin(speak, script);
+                }
+            }
+            Next::Check {
+                n,
+                round,
+                asked_by,
+                order,
+            } => self.check((n, round), asked_by, order),
+            Next::Stop(stop) => self.stop(&stop),
+            Next::Wait { until } => self.wait(until),
+            Next::Conclude(outcome) => {
+                assert!(self.pending.is_empty() && self.discussion.speaking.is_empty());
+                self.trace.push(format!("ends: {}", outcome.stop.name()));
+                self.take(&DiscussionEvent::Ended { outcome });
+            }
+            Next::Over => return false,
+        }
+        true
+    }
+
+    fn begin(&mut self, speak: Speak, script: &impl Fn(&Discussion, &Speak) -> Said) {
+        let told = self.discussion.context_for(&speak, &[]);
+        self.told.push((speak.clone(), told));
+        let said = script(&self.discussion, &speak);
+        let name = speak.participant.name.clone();
+        let (round, part) = (speak.round, speak.part);
+        self.trace.push(match part {
+            Part::Round => format!("{round}: {name}"),
+            Part::Closing => format!("last word: {name}"),
+        });
+        if matches!(said, Said::NoSession) {
+            let message = "no session".to_owned();
+            let speech = Speech::failed(seat(&speak), None, SpeechErrorCode::Session, message, 0);
+            return self.spoke(speech);
+        }
+        let session = speak
+            .session
+            .clone()
+            .unwrap_or_else(|| SessionId::new(format!("ses_{name}")));
+        self.take(&DiscussionEvent::SpeechBegan {
+            round,
+            part,
+            participant: name,
+            session,
+            attacker: speak.attacker.clone(),
+        });
+        self.pending.push((speak, said));
+    }
+
+    fn spoke(&mut self, speech: Speech) {
+        let speech = Box::new(speech);
+        self.take(&DiscussionEvent::Spoke { speech });
+    }
+
+    /// Somebody ends, or time passes.
+    fn wait(&mut self, until: At) {
+        let can_end: Vec<usize> = (0..self.pending.len())
+            .filter(|at| !matches!(self.pending[*at].1, Said::Hangs))
+            .collect();
+        if can_end.is_empty() {
+            assert!(until > self.now, "waits for nothing");
+            self.now = until;
+            return;
+        }
+        let which = self.ends[self.n_ended % self.ends.len()] % can_end.len();
+        self.n_ended += 1;
+        let (speak, said) = self.pending.remove(can_end[which]);
+        self.now = At(self.now.0 + 1_000);
+        let session = SessionId::new(format!("ses_{}", speak.participant.name));
+        let speech = match said {
+            Said::Text(text) => Speech::said(seat(&speak), session, &text, None, 1_000),
+            Said::Fails(code) => Speech::failed(
+                seat(&speak),
+                Some(session),
+                code,
+                "it failed".to_owned(),
+                1_000,
+            ),
+            Said::NoSession | Said::Hangs => unreachable!(),
+        };
+        self.spoke(speech);
+    }
+
+    fn stop(&mut self, stop: &Stop) {
+        self.trace.push(format!(
+            "stops {}: {}",
+            stop.sessions.len(),
+            stop.code.code()
+        ));
+        for (speak, _) in std::mem::take(&mut self.pending) {
+            let session = Some(SessionId::new(format!("ses_{}", speak.participant.name)));
+            let message = "it was stopped".to_owned();
+            self.spoke(Speech::failed(
+                seat(&speak),
+                session,
+                stop.code,
+                message,
+                1_000,
+            ));
+        }
+    }
+
+    fn check(&mut self, (n, round): (u32, u32), asked_by: Vec<String>, order: CheckOrder) {
+        self.trace.push(format!(
+            "check {n}: {} ({})",
+            order.command,
+            asked_by.join(", ")
+        ));
+        self.take(&DiscussionEvent::CheckBegan {
+            order: order.clone(),
+        });
+        assert!(matches!(self.discussion.next(self.now), Next::Wait { .. }));
+        let refused = CheckEnd::Refused {
+            reason: "no rule allows it".to_owned(),
+        };
+        let end = self
+            .checks
+            .get(order.command.as_str())
+            .cloned()
+            .unwrap_or(refused);
+        self.take(&DiscussionEvent::Checked {
+            run: CheckRun {
+                n,
+                round,
+                asked_by,
+                order,
+                end,
+                took_ms: 1,
+            },
+        });
+    }
+
+    pub fn outcome(&self) -> &Outcome {
+        self.discussion.outcome.as_ref().expect("it is over")
+    }
+
+    /// The decision, what it stands on, and why it stopped.
+    pub fn told_of(&self) -> String {
+        let outcome = self.outcome();
+        let decision = outcome.decision.as_ref().map_or("none", |of| of.as_str());
+        format!(
+            "{decision} by {}: {}",
+            outcome.basis.name(),
+            outcome.stop.name()
+        )
+    }
+
+    /// What somebody was told in a round.
+    pub fn context(&self, name: &str, round: u32, part: Part) -> &str {
+        let mut told = self.told.iter();
+        let found = told.find(|(speak, _)| {
+            speak.participant.name == name && speak.round == round && speak.part == part
+        });
+        &found.expect("it spoke").1
+    }
+}
+
+pub fn seat(speak: &Speak) -> Seat {
+    Seat {
+        round: speak.round,
+        part: speak.part,
+        participant: speak.participant.name.clone(),
+    }
+}

@@ -1,0 +1,181 @@
+//! Pressure to agree: who is loud, who is many, and who always follows, do not decide.
+
+use super::play::*;
+use crate::domain::discussion::*;
+
+/// One who was alone in the right in the first round, and gives in as soon as it hears the others.
+fn sycophant(round: u32, why: Option<&str>, evidence: &str) -> Said {
+    match (round, why) {
+        (1, _) => for_("postgres"),
+        (_, None) => for_("sqlite"),
+        (_, Some(why)) => says(
+            "You are all right, of course.",
+            &format!(
+                r#"{{"stance": "agree", "proposal": "sqlite", "confidence": 1.0, "why_changed": "{why}", "evidence": [{evidence}]}}"#
+            ),
+        ),
+    }
+}
+
+fn with_sycophant(why: Option<&str>, evidence: &str) -> Play {
+    Play::new(Mode::Collaborative, &["a", "b", "sycophant"])
+        .terms(|terms| terms.rounds = 2)
+        .to_the_end(|_, speak| match speak.participant.name.as_str() {
+            "a" => says(
+                "A single file is backed up by copying it.",
+                r#"{"stance": "agree", "proposal": "sqlite"}"#,
+            ),
+            "b" => for_("sqlite"),
+            _ => sycophant(speak.round, why, evidence),
+        })
+}
+
+fn check(why: Option<&str>, evidence: &str, expected: &str, refused: Option<&str>) {
+    let play = with_sycophant(why, evidence);
+    assert_eq!(play.told_of(), expected);
+    let shift = &play.outcome().shifts[0];
+    assert_eq!(shift.refused.as_deref(), refused);
+    assert_eq!(
+        (shift.from.as_str(), shift.to.as_str()),
+        ("for postgres", "for sqlite")
+    );
+}
+
+const NOTHING_NEW: &str = "it joined what most of the others are for and named nothing new: no words that another said, no check that ran";
+
+#[test]
+fn giving_in_to_the_many_is_no_agreement() {
+    let minority = &with_sycophant(None, "").outcome().minority.clone();
+    assert_eq!(
+        minority[0].participant, "sycophant",
+        "where it stood first is what counts"
+    );
+    check(
+        None,
+        "",
+        "sqlite by vote: max_rounds",
+        Some("it gave no reason for the change"),
+    );
+    check(
+        Some("ok"),
+        "",
+        "sqlite by vote: max_rounds",
+        Some("it gave no reason for the change"),
+    );
+    let because = Some("everybody else is for it");
+    check(because, "", "sqlite by vote: max_rounds", Some(NOTHING_NEW));
+    check(
+        because,
+        r#""nobody ever said this""#,
+        "sqlite by vote: max_rounds",
+        Some(NOTHING_NEW),
+    );
+    check(
+        because,
+        r#""You are all right, of course.""#,
+        "sqlite by vote: max_rounds",
+        Some(NOTHING_NEW),
+    );
+    check(
+        because,
+        r#""check 1""#,
+        "sqlite by vote: max_rounds",
+        Some(NOTHING_NEW),
+    );
+}
+
+#[test]
+fn being_convinced_by_what_another_said_counts() {
+    check(
+        Some("I had not thought of the backup"),
+        r#""backed up by  COPYING it""#,
+        "sqlite by consensus: consensus",
+        None,
+    );
+}
+
+#[test]
+fn a_planted_anchor_does_not_move_the_outcome() {
+    let anchor = "Everyone already agreed on postgres. I am 100 % certain.";
+    let play = Play::new(Mode::Collaborative, &["anchor", "b", "c", "d"]).to_the_end(|_, speak| {
+        match (speak.participant.name.as_str(), speak.round) {
+            ("anchor", _) => says(
+                anchor,
+                r#"{"stance": "agree", "proposal": "postgres", "confidence": 1.0}"#,
+            ),
+            ("d", 1) => for_("mysql"),
+            (_, 1) => for_("sqlite"),
+            // All of them follow whoever sounds sure.
+            _ => says(
+                "Then postgres.",
+                r#"{"stance": "agree", "proposal": "postgres", "confidence": 1.0}"#,
+            ),
+        }
+    });
+    let outcome = play.outcome();
+    assert_eq!(
+        outcome.decision.as_ref().map(|of| of.as_str()),
+        Some("sqlite")
+    );
+    assert_eq!(outcome.basis, Basis::Vote);
+    assert_eq!(
+        outcome
+            .shifts
+            .iter()
+            .filter(|shift| shift.refused.is_some())
+            .count(),
+        3
+    );
+}
+
+#[test]
+fn whoever_leaves_the_many_must_say_why_and_nothing_else() {
+    let leaves = |why: &'static str| {
+        Play::new(Mode::Collaborative, &["a", "b", "c", "d"])
+            .terms(|terms| terms.rounds = 2)
+            .to_the_end(move |_, speak| {
+                let moved = format!(
+                    r#"{{"stance": "disagree", "proposal": "sqlite", "why_changed": "{why}"}}"#
+                );
+                match (speak.participant.name.as_str(), speak.round) {
+                    ("d", _) => for_("postgres"),
+                    ("a", 2) => says("No after all.", &moved),
+                    _ => for_("sqlite"),
+                }
+            })
+    };
+    let told = leaves("two writers lock each other out");
+    assert_eq!(told.outcome().shifts[0].refused, None);
+    assert_eq!(told.outcome().votes[0].against.len(), 1);
+    assert!(leaves("").outcome().shifts[0].refused.is_some());
+}
+
+#[test]
+fn a_blocking_point_that_is_dropped_without_a_reason_still_blocks() {
+    let play = Play::new(Mode::Collaborative, &["a", "b"]).terms(|terms| terms.rounds = 2).to_the_end(|_, speak| {
+        match (speak.participant.name.as_str(), speak.round) {
+            ("b", 1) => says("Only if backups work.", r#"{"stance": "agree_with_changes", "proposal": "sqlite", "blocking": ["nobody tried a backup"]}"#),
+            _ => for_("sqlite"),
+        }
+    });
+    assert_eq!(play.told_of(), "sqlite by vote: max_rounds");
+    assert_eq!(play.outcome().unresolved[0].text, "nobody tried a backup");
+}
+
+#[test]
+fn somebody_attacks_in_every_round_but_the_first_and_each_in_turn() {
+    let play = Play::new(Mode::Collaborative, &["b", "a", "c"])
+        .terms(|terms| (terms.rounds, terms.stalemate_rounds) = (5, 10))
+        .to_the_end(|_, speak| match speak.participant.name.as_str() {
+            "a" => for_("sqlite"),
+            _ => for_("postgres"),
+        });
+    let attackers: Vec<_> = play
+        .discussion
+        .rounds
+        .iter()
+        .map(|round| round.attacker.as_deref().unwrap_or("-"))
+        .collect();
+    assert_eq!(attackers, ["-", "a", "b", "c", "a"]);
+    assert_eq!(play.discussion.leading(2).as_deref(), Some("postgres"));
+}

@@ -1,0 +1,204 @@
+//! Stances in, votes out; nothing depends on who speaks first.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::discussion::tests::play::{Play, Said, against, for_, order, says};
+use crate::domain::discussion::{Confidence, Mode, Part, StopReason};
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+/// One round in which each says this; what comes of it.
+fn check(said: &[Said], expected: &str) {
+    let names = &NAMES[..said.len()];
+    let play = Play::new(Mode::Collaborative, names)
+        .terms(|terms| terms.rounds = 1)
+        .to_the_end(|_, speak| {
+            let at = names
+                .iter()
+                .position(|name| *name == speak.participant.name);
+            said[at.unwrap()].clone()
+        });
+    let tie: Vec<&str> = play.outcome().tie.iter().map(Proposal::as_str).collect();
+    let by = match play.outcome().tie_break {
+        TieBreak::Confidence => " (confidence)",
+        TieBreak::None => "",
+    };
+    let told = play.told_of().split(':').next().unwrap().to_owned() + by;
+    let told = if tie.is_empty() {
+        told
+    } else {
+        format!("{told}, tie {}", tie.join(" "))
+    };
+    assert_eq!(told, expected);
+}
+
+fn sure(proposal: &str, confidence: f64) -> Said {
+    says(
+        "Words.",
+        &format!(r#"{{"stance": "agree", "proposal": "{proposal}", "confidence": {confidence}}}"#),
+    )
+}
+
+fn abstains() -> Said {
+    says("Words.", r#"{"stance": "abstain"}"#)
+}
+
+fn silent() -> Said {
+    Said::Text("I agree, LGTM.".to_owned())
+}
+
+#[test]
+fn votes_decide_and_ties_are_shown() {
+    check(&[for_("x"), for_("x"), for_("y")], "x by vote");
+    check(&[for_("x"), for_("y")], "none by none, tie x y");
+    check(&[sure("x", 0.6), sure("y", 0.7)], "y by vote (confidence)");
+    check(
+        &[sure("x", 0.1), sure("x", 0.1), sure("y", 1.0)],
+        "x by vote",
+    );
+    check(
+        &[sure("x", 0.9), for_("x"), sure("y", 1.0), sure("y", 0.5)],
+        "none by none, tie x y",
+    );
+}
+
+#[test]
+fn consensus_needs_two_stances_of_half_the_speakers_that_all_agree() {
+    check(&[for_("x"), for_("X: once more")], "x by consensus");
+    check(
+        &[for_("x"), for_("x"), silent(), silent()],
+        "x by consensus",
+    );
+    check(
+        &[for_("x"), silent(), Said::Text("?".to_owned())],
+        "x by vote",
+    );
+    check(&[for_("x"), for_("x"), abstains()], "x by vote");
+    check(&[for_("x"), for_("x"), against("x")], "x by vote");
+    check(&[silent(), silent()], "none by none");
+    check(&[abstains(), abstains()], "none by none");
+}
+
+#[test]
+fn what_blocks_is_no_consensus() {
+    let blocks = |stance: &str| {
+        says(
+            "Words.",
+            &format!(r#"{{"stance": "{stance}", "proposal": "x", "blocking": ["p"]}}"#),
+        )
+    };
+    check(&[for_("x"), blocks("agree_with_changes")], "x by vote");
+    check(&[for_("x"), blocks("agree")], "x by vote");
+    let changes = says(
+        "Words.",
+        r#"{"stance": "agree_with_changes", "proposal": "x"}"#,
+    );
+    check(&[for_("x"), changes], "x by consensus");
+}
+
+#[test]
+fn what_as_many_are_against_as_for_wins_nothing() {
+    check(&[for_("x"), against("x")], "none by none");
+    check(&[for_("x"), against("x"), against("x")], "none by none");
+    check(&[against("x"), against("x")], "none by none");
+    let instead = says(
+        "Words.",
+        r#"{"stance": "disagree", "proposal": "x", "instead": "y"}"#,
+    );
+    check(&[for_("x"), instead.clone(), instead], "y by vote");
+}
+
+#[test]
+fn whoever_fell_silent_still_stands_where_it_stood() {
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c", "d"])
+        .terms(|terms| terms.rounds = 2)
+        .to_the_end(
+            |_, speak| match (speak.participant.name.as_str(), speak.round) {
+                ("d", 1) => against("x"),
+                ("d", _) => Said::Fails(crate::domain::discussion::SpeechErrorCode::Timeout),
+                _ => for_("x"),
+            },
+        );
+    assert_eq!(play.told_of(), "x by vote: max_rounds");
+    assert_eq!(play.outcome().minority[0].participant, "d");
+}
+
+#[test]
+fn whoever_did_not_say_how_sure_it_is_counts_as_not_sure() {
+    let unsure = says("Words.", r#"{"stance": "agree", "proposal": "x"}"#);
+    check(&[unsure, sure("y", 0.1)], "y by vote (confidence)");
+    assert!(Confidence::try_from(f64::NAN).is_err());
+}
+
+fn any_stance() -> impl Strategy<Value = (String, String, Option<u16>, usize, bool)> {
+    let stance = proptest::sample::select(vec![
+        "agree",
+        "agree_with_changes",
+        "disagree",
+        "abstain",
+        "?",
+    ]);
+    let on = proptest::sample::select(vec!["x", "X.", "y", "z: and more"]);
+    let confidence = proptest::option::of(0u16..=1_000);
+    (stance, on, confidence, 0usize..2, any::<bool>())
+        .prop_map(|(stance, on, sure, n, why)| (stance.to_owned(), on.to_owned(), sure, n, why))
+}
+
+fn said((stance, on, sure, n, why): &(String, String, Option<u16>, usize, bool)) -> Said {
+    let sure = sure.map_or("null".to_owned(), |n| (f64::from(n) / 1_000.0).to_string());
+    let blocking = vec!["\"p\""; *n].join(",");
+    let why = if *why {
+        "it was said that words weigh"
+    } else {
+        ""
+    };
+    says(
+        "These are my words on it.",
+        &format!(
+            r#"{{"stance": "{stance}", "proposal": "{on}", "confidence": {sure}, "blocking": [{blocking}], "why_changed": "{why}", "evidence": ["my words on it"]}}"#
+        ),
+    )
+}
+
+proptest! {
+    #[test]
+    fn who_speaks_and_who_ends_first_changes_nothing(
+        mode in proptest::sample::select(Mode::ALL.to_vec()),
+        stances in proptest::collection::vec(any_stance(), 12),
+        names in Just(NAMES.to_vec()).prop_shuffle(),
+        ends in proptest::collection::vec(0usize..8, 1..8),
+    ) {
+        let script = |_: &Discussion, speak: &crate::domain::discussion::Speak| {
+            let who = NAMES.iter().position(|name| *name == speak.participant.name).unwrap();
+            said(&stances[((speak.round as usize) - 1) * 4 % 12 + who])
+        };
+        let straight = Play::new(mode, &NAMES).to_the_end(script);
+        let mut order = order(mode, &names);
+        order.terms = straight.discussion.order.terms.clone();
+        let mut play = Play::of(&order);
+        play.ends = ends;
+        let shuffled = play.to_the_end(script);
+        prop_assert_eq!(straight.outcome(), shuffled.outcome());
+    }
+
+    #[test]
+    fn consensus_is_what_two_said_and_nobody_contradicts(stances in proptest::collection::vec(any_stance(), 4)) {
+        let play = Play::new(Mode::Collaborative, &NAMES).terms(|terms| terms.rounds = 1).to_the_end(|_, speak| {
+            let who = NAMES.iter().position(|name| *name == speak.participant.name).unwrap();
+            said(&stances[who])
+        });
+        let outcome = play.outcome();
+        if outcome.stop == StopReason::Unanimous {
+            let decision = outcome.decision.clone().unwrap();
+            let read: Vec<&Stance> = play.discussion.rounds[0].heard().filter_map(|each| each.stance.as_ref()).collect();
+            prop_assert!(read.len() >= 2);
+            prop_assert!(read.iter().all(|each| each.is_for() && each.blocking.is_empty() && each.votes_for() == Some(decision.clone())));
+        }
+        let n_votes: usize = outcome.votes.iter().map(|tally| tally.votes_for.len()).sum();
+        prop_assert!(n_votes <= NAMES.len(), "each votes once");
+        let all = outcome.no_vote.len() + outcome.abstained.len();
+        prop_assert!(all <= NAMES.len());
+        prop_assert!(play.told.iter().all(|(speak, _)| speak.part == Part::Round));
+    }
+}

@@ -1,0 +1,309 @@
+//! What a run stands on, looked at: configuration, CLIs, git, what holds agents, environment.
+//!
+//! Runs each CLI once with `--version` and starts nothing else; calls no model. Environment variables are told only as
+//! set or not. Refuses to know who asked.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::Engine;
+use super::codex_rules::{self, WayOut};
+use super::containing;
+use super::git::Repository;
+use super::probe::{Probed, probe};
+use super::setup::NamedAdapter;
+use crate::config::Config;
+use crate::config::types::AdapterSettings;
+use crate::process::{Children, Kernel};
+use crate::text::clean;
+
+/// Variables that change how the CLIs behave; their values are never shown.
+const VARIABLES: [&str; 12] = [
+    "OPENAI_API_KEY",
+    "CODEX_API_KEY",
+    "CODEX_HOME",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "HTTPS_PROXY",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// What is looked at.
+#[derive(Debug, Clone)]
+pub struct Grounds {
+    /// The repository's root.
+    pub root: PathBuf,
+    /// The repository, where there is one.
+    pub repository: Option<Repository>,
+    /// The configuration in force.
+    pub config: Config,
+    /// Where each of its values comes from, as `config show --json` tells.
+    pub origins: Value,
+    /// What can hold agents here.
+    pub kernel: Kernel,
+    /// Who starts the CLIs.
+    pub children: Children,
+}
+
+/// What was found: one JSON object, cleaned. `ok` says whether a run could start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnosis(pub Value);
+
+impl Engine {
+    /// Looks at what this run stands on.
+    pub fn diagnosis(&self) -> impl Future<Output = Diagnosis> + Send + use<> {
+        let setup = Arc::clone(&self.setup);
+        let repository = self.repository.clone();
+        async move {
+            let grounds = Grounds {
+                root: setup.root.clone(),
+                repository: repository.filter(|_| setup.commits_off.is_none()),
+                config: setup.config.clone(),
+                origins: setup.origins.clone(),
+                kernel: setup.kernel.clone(),
+                children: setup.children.clone(),
+            };
+            look(&grounds).await
+        }
+    }
+}
+
+/// Looks at all of it.
+pub async fn look(grounds: &Grounds) -> Diagnosis {
+    let config = &grounds.config;
+    let git = git(grounds.repository.as_ref()).await;
+    let adapters = adapters(grounds).await;
+    let is_well = git["ok"] == json!(true)
+        && adapters
+            .iter()
+            .all(|adapter| adapter["needed"] == json!(false) || adapter["ok"] == json!(true));
+    let environment: Map<String, Value> = VARIABLES
+        .iter()
+        .map(|name| {
+            let word = match std::env::var_os(name) {
+                Some(_) => "[SET]",
+                None => "[NOT SET]",
+            };
+            ((*name).to_owned(), json!(word))
+        })
+        .collect();
+    Diagnosis(json!({
+        "ok": is_well,
+        "version": env!("CARGO_PKG_VERSION"),
+        "root": grounds.root.to_string_lossy(),
+        "trust": grounds.origins["trust"],
+        "git": git,
+        "adapters": adapters,
+        "tests": { "held": { "kernel": containing::tests_in_words(&grounds.kernel, config) } },
+        "configuration": layers(&grounds.origins),
+        "discuss": discuss(grounds),
+        "notices": grounds.origins["notices"],
+        "environment": environment,
+    }))
+}
+
+/// The layers that set something: their files, and how many values each has in force.
+fn layers(origins: &Value) -> Value {
+    let mut layers: Map<String, Value> = Map::new();
+    for value in origins["values"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(_, value)| value)
+    {
+        let Some(name) = value["layer"].as_str() else {
+            continue;
+        };
+        let layer = layers
+            .entry(name)
+            .or_insert_with(|| json!({ "values": 0, "from": [] }));
+        layer["values"] = json!(layer["values"].as_u64().unwrap_or(0) + 1);
+        let from = [&value["file"], &value["flag"]]
+            .into_iter()
+            .find(|from| from.is_string());
+        if let (Some(from), Some(known)) = (from, layer["from"].as_array_mut())
+            && !known.contains(from)
+        {
+            known.push(from.clone());
+        }
+    }
+    Value::Object(layers)
+}
+
+/// What a discussion goes by, each value with its origin, and what follows from the budget.
+fn discuss(grounds: &Grounds) -> Value {
+    let values = grounds.origins["values"].as_object();
+    let own = values
+        .into_iter()
+        .flatten()
+        .filter(|(path, _)| path.starts_with("discuss."));
+    let own: Map<String, Value> = own
+        .map(|(path, held)| (path.clone(), held.clone()))
+        .collect();
+    json!({
+        "values": own,
+        "presets": grounds.config.discuss.presets.keys().collect::<Vec<_>>(),
+        "derived": super::discussion::derived_budgets(&grounds.config),
+    })
+}
+
+async fn git(repository: Option<&Repository>) -> Value {
+    let Some(repository) = repository else {
+        return json!({ "ok": true, "note": "no git repository here: commits would be off" });
+    };
+    match repository.identity().await {
+        Ok(Ok(identity)) => {
+            json!({ "ok": true, "note": format!("commits as {} <{}>", identity.author.name, identity.author.email) })
+        }
+        Ok(Err(missing)) => {
+            json!({ "ok": false, "problem": "git does not know in whose name to commit", "hint": missing.hint() })
+        }
+        Err(error) => json!({ "ok": false, "problem": error.to_string(), "hint": error.hint() }),
+    }
+}
+
+async fn adapters(grounds: &Grounds) -> Vec<Value> {
+    let config = &grounds.config;
+    let mut found = Vec::new();
+    for (name, settings) in &config.adapters {
+        let needed = *name == config.roles.planner || Some(name) == config.roles.reviewer.as_ref();
+        let adapter = NamedAdapter {
+            name: name.clone(),
+            settings: settings.clone(),
+        };
+        let (by_kernel, by_protocol) = containing::in_words(&grounds.kernel, config, settings.kind);
+        let mut entry = json!({
+            "name": name, "kind": settings.kind.name(), "program": settings.program, "needed": needed,
+            "held": { "kernel": by_kernel, "protocol_only": by_protocol },
+            "let_out": let_out(settings),
+        });
+        let told = match probe(&grounds.children, &adapter, &grounds.root).await {
+            Probed::Ready(capabilities) => json!({ "ok": true, "capabilities": capabilities }),
+            Probed::Unknown => json!({ "ok": true, "note": "its version is not known" }),
+            Probed::Refused { problem, hint } => {
+                json!({ "ok": false, "problem": problem, "hint": hint })
+            }
+        };
+        if let (Value::Object(entry), Value::Object(told)) = (&mut entry, told) {
+            entry.extend(told);
+        }
+        found.push(entry);
+    }
+    found
+}
+
+/// The rules that let commands out of the CLI's own sandbox.
+fn let_out(settings: &AdapterSettings) -> Vec<String> {
+    let ways_out = codex_rules::ways_out(settings);
+    ways_out.iter().map(WayOut::in_words).collect()
+}
+
+impl Diagnosis {
+    /// Tells it to a person, a line for each thing, cleaned.
+    pub fn in_words(&self) -> String {
+        clean(&in_words(&self.0))
+    }
+}
+
+fn in_words(report: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut lines = vec![
+        format!("agent-collab {}", text(&report["version"])),
+        format!(
+            "repository   {} ({})",
+            text(&report["root"]),
+            text(&report["trust"])
+        ),
+        item("git", &report["git"]),
+    ];
+    for adapter in report["adapters"].as_array().into_iter().flatten() {
+        let name = text(&adapter["name"]);
+        let used = if adapter["needed"] == json!(true) {
+            ""
+        } else {
+            " (no role uses it)"
+        };
+        lines.push(item(&format!("{name}{used}"), adapter));
+        let held = &adapter["held"];
+        lines.push(format!(
+            "           held by the kernel: {}",
+            text(&held["kernel"])
+        ));
+        lines.push(format!(
+            "           by protocol only: {}",
+            text(&held["protocol_only"])
+        ));
+        for rule in adapter["let_out"].as_array().into_iter().flatten() {
+            let rule = text(rule);
+            lines.push(format!(
+                "WARNING    {name}'s own rules let commands out of its sandbox unasked: {rule}"
+            ));
+        }
+    }
+    let tests = text(&report["tests"]["held"]["kernel"]);
+    lines.push(format!("tests      held by the kernel: {tests}"));
+    for (layer, told) in report["configuration"].as_object().into_iter().flatten() {
+        let from = told["from"].as_array().into_iter().flatten();
+        let from: Vec<&str> = from.filter_map(Value::as_str).collect();
+        let from = match from.is_empty() {
+            true => String::new(),
+            false => format!(" from {}", from.join(", ")),
+        };
+        lines.push(format!(
+            "settings   {layer}: {} value(s){from}",
+            told["values"]
+        ));
+    }
+    lines.extend(discussions(&report["discuss"]));
+    for notice in report["notices"].as_array().into_iter().flatten() {
+        lines.push(format!("notice     {}", text(notice)));
+    }
+    for (name, state) in report["environment"].as_object().into_iter().flatten() {
+        lines.push(format!("{:<9}  {name}", text(state)));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// What discussions go by, in lines.
+fn discussions(discuss: &Value) -> Vec<String> {
+    let value = |key: &str| discuss["values"][format!("discuss.{key}")]["value"].to_string();
+    let mut lines = vec![format!(
+        "discuss    {} of at most {} rounds, {} at a time; each speech {}, all of it {}",
+        value("mode"),
+        value("rounds"),
+        value("concurrency"),
+        value("timeout"),
+        value("deadline")
+    )];
+    for (adapter, budget) in discuss["derived"].as_object().into_iter().flatten() {
+        let budget = super::discussion::budget_in_words(budget);
+        lines.push(format!("           {adapter}: {budget}"));
+    }
+    lines
+}
+
+fn item(name: &str, value: &Value) -> String {
+    let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    if value["ok"] == json!(true) {
+        let version = value["capabilities"]["version"]
+            .as_str()
+            .map(|version| format!("version {version}"));
+        return format!(
+            "ok         {name}: {}",
+            version.unwrap_or_else(|| text("note"))
+        );
+    }
+    format!(
+        "MISSING    {name}: {}\n           hint: {}",
+        text("problem"),
+        text("hint")
+    )
+}

@@ -1,0 +1,249 @@
+//! From what somebody says of a discussion to what it is begun with, or to the reason why it is not.
+//!
+//! What is said beats the preset, and the preset the configuration, field by field. Everything is checked before
+//! anything is started, the files too. Refuses to start anything.
+
+use std::path::Path;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::sources::SourceRefused;
+use crate::config::Config;
+use crate::config::permissions::Permissions;
+use crate::config::types::{Budget, DiscussPreset};
+use crate::domain::discussion::{
+    BudgetSettings, DiscussionOrder, MAX_TOPIC, Mode, NotCalled, Order, OutOfRange, SizeProfile,
+    SourceFile, Terms, Wishes,
+};
+use crate::domain::ids::DiscussionId;
+use crate::domain::task::Waits;
+use crate::engine::{Caller, Engine, TaskRefused, news};
+use crate::mcp::tools::group_discuss::Arguments;
+use crate::store::beneath::Text;
+use crate::text::clean;
+
+/// The longest context, in characters.
+const MAX_CONTEXT: usize = 100_000;
+
+/// A discussion as somebody words it.
+#[derive(Debug, Clone)]
+pub struct DiscussionAsk {
+    /// Who begins it.
+    pub caller: Caller,
+    /// What was said of it.
+    pub arguments: Arguments,
+    /// The number of the finding that it is about.
+    pub finding: Option<u32>,
+    /// Who waits for it.
+    pub waits: Waits,
+}
+
+/// Why a discussion was not begun.
+#[derive(Debug, Error)]
+pub enum DiscussionRefused {
+    /// The topic is empty or too long, or so is the context.
+    #[error("{0}")]
+    BadTopic(&'static str),
+    /// There is no such preset.
+    #[error("there is no preset {name:?}; {}", known_presets(.known))]
+    NoSuchPreset {
+        /// The name that was given.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// Who is to take part cannot.
+    #[error(transparent)]
+    NotCalled(#[from] NotCalled),
+    /// It cannot go like that.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// The caller may not have an agent of the participants work.
+    #[error(transparent)]
+    NotAllowed(#[from] TaskRefused),
+    /// A file cannot be given to them.
+    #[error(transparent)]
+    Source(#[from] SourceRefused),
+    /// There is no discussion of this id that could go on.
+    #[error("{0}")]
+    CannotGoOn(String),
+}
+
+fn known_presets(known: &[String]) -> String {
+    match known {
+        [] => "there are none; [discuss.preset.NAME] in config.toml makes one".to_owned(),
+        known => format!("there are {}", known.join(", ")),
+    }
+}
+
+/// What a discussion would be begun with.
+#[derive(Debug)]
+pub struct Planned {
+    /// The order, under an id of its own.
+    pub order: DiscussionOrder,
+    /// The texts of its files.
+    pub(super) sources: Vec<Text>,
+}
+
+/// What a discussion is planned with.
+#[derive(Debug, Clone, Copy)]
+pub struct Means<'a> {
+    /// The repository's real root.
+    pub root: &'a Path,
+    /// The configuration in force.
+    pub config: &'a Config,
+    /// What is written about permissions.
+    pub permissions: &'a Permissions,
+}
+
+impl Engine {
+    /// Works out what a discussion would be begun with; starts nothing.
+    ///
+    /// # Errors
+    /// It would not be begun.
+    pub fn plan_discussion(&self, ask: &DiscussionAsk) -> Result<Planned, DiscussionRefused> {
+        let planned = self.means().plan(ask)?;
+        for participant in &planned.order.participants {
+            self.may_give(&ask.caller, &participant.agent)?;
+        }
+        Ok(planned)
+    }
+
+    pub(super) fn means(&self) -> Means<'_> {
+        let setup = &self.setup;
+        Means {
+            root: &setup.root,
+            config: &setup.config,
+            permissions: &setup.permissions,
+        }
+    }
+}
+
+impl Means<'_> {
+    /// Works out what a discussion would be begun with, whoever's rules stand against it.
+    ///
+    /// # Errors
+    /// It would not be begun.
+    pub fn plan(&self, ask: &DiscussionAsk) -> Result<Planned, DiscussionRefused> {
+        let said = &ask.arguments;
+        let topic = topic(&said.topic)?;
+        let preset = self.preset(said.preset.as_deref())?;
+        let terms = self.terms(said, &preset)?;
+        let participants = self.participants(said, &preset, terms.mode)?;
+        let context: Vec<&str> = [preset.context.as_deref(), said.context.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let context = clean(&context.join("\n\n"));
+        if context.chars().count() > MAX_CONTEXT {
+            return Err(DiscussionRefused::BadTopic(
+                "the context is longer than 100,000 characters; name files instead",
+            ));
+        }
+        let sources = self.sources(&ask.caller, &said.files)?;
+        let files = sources.iter().map(|source| SourceFile {
+            path: source.name.clone(),
+            n_bytes: source.text.len() as u64,
+        });
+        let order = DiscussionOrder {
+            id: DiscussionId::new(format!("dsc_{}", uuid::Uuid::now_v7().simple())),
+            parent: match &ask.caller {
+                Caller::User => None,
+                Caller::Session(session) => Some(session.clone()),
+            },
+            topic,
+            context,
+            files: files.collect(),
+            participants,
+            terms,
+            preset: said.preset.clone(),
+            finding: ask.finding,
+        };
+        Ok(Planned { order, sources })
+    }
+
+    fn preset(&self, name: Option<&str>) -> Result<DiscussPreset, DiscussionRefused> {
+        let presets = &self.config.discuss.presets;
+        let Some(name) = name else {
+            return Ok(DiscussPreset::default());
+        };
+        presets
+            .get(name)
+            .cloned()
+            .ok_or_else(|| DiscussionRefused::NoSuchPreset {
+                name: news::line(name),
+                known: presets.keys().cloned().collect(),
+            })
+    }
+
+    /// What it follows: what was said, beneath it the preset, beneath that the configuration.
+    fn terms(&self, said: &Arguments, preset: &DiscussPreset) -> Result<Terms, OutOfRange> {
+        let discuss = &self.config.discuss;
+        let explicit = Wishes {
+            mode: said.mode.map(Into::into),
+            order: said.order.map(Into::into),
+            rounds: said.rounds,
+            keep_sessions: said.keep_sessions,
+            verbose: said.verbose,
+            ..Wishes::default()
+        };
+        let written = Wishes {
+            budget: Some(budget(&discuss.budget, None)),
+            ..wishes(&discuss.defaults)
+        };
+        let terms = Wishes::merged([explicit, wishes(preset), written]).terms()?;
+        let own = |name: &String| (name.clone(), budget(&discuss.budget, Some(name)));
+        Ok(Terms {
+            // More at a time than there are places would only wait for one.
+            concurrency: terms
+                .concurrency
+                .min(self.config.limits.max_children.max(1)),
+            adapter_budgets: discuss.budget.adapters.keys().map(own).collect(),
+            ..terms
+        })
+    }
+}
+
+/// One layer, as the configuration has it.
+fn wishes(written: &DiscussPreset) -> Wishes {
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    Wishes {
+        mode: written.mode.as_deref().and_then(Mode::named),
+        order: written.order.as_deref().and_then(Order::named),
+        rounds: written.rounds,
+        concurrency: written.concurrency,
+        timeout_ms: written.timeout.map(millis),
+        deadline_ms: written.deadline.map(millis),
+        max_retries: written.max_retries,
+        stalemate_rounds: written.stalemate_rounds,
+        keep_sessions: written.keep_sessions,
+        ..Wishes::default()
+    }
+}
+
+fn topic(said: &str) -> Result<String, DiscussionRefused> {
+    let topic = clean(said).trim().to_owned();
+    match topic.chars().count() {
+        0 => Err(DiscussionRefused::BadTopic(
+            "there is no topic: say what is to be decided, and between what",
+        )),
+        n if n > MAX_TOPIC => Err(DiscussionRefused::BadTopic(
+            "the topic is longer than 1,000 characters; put the rest into the context",
+        )),
+        _ => Ok(topic),
+    }
+}
+
+/// How much a participant is told, of those that one adapter plays.
+pub(super) fn budget(written: &Budget, adapter: Option<&String>) -> BudgetSettings {
+    let own = adapter.and_then(|name| written.adapters.get(name));
+    let own = own.copied().unwrap_or_default();
+    BudgetSettings {
+        profile: SizeProfile::named(&written.profile).unwrap_or_default(),
+        input_tokens: own.input_tokens.unwrap_or(written.input_tokens),
+        min_output_tokens: written.min_output_tokens,
+        reasoning_headroom_tokens: written.reasoning_headroom_tokens,
+        chars_per_token: own.chars_per_token.unwrap_or(written.chars_per_token),
+    }
+}

@@ -1,0 +1,185 @@
+//! A command that would settle a question: put to the one decision, and run by the program where that allows it.
+//!
+//! Nothing of the repository can be written by it. What is not proven to read, or allowed by a rule of the user's, is
+//! refused: nobody is asked in the middle of a discussion. Refuses to judge what its output means.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::domain::discussion::{CheckEnd, CheckOrder, CheckRun, DiscussionEvent};
+use crate::domain::ids::DiscussionId;
+use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::engine::test_run::{self, TestCommand, TestRun, TestRunError, TestSettings};
+use crate::engine::{Engine, EngineError, Inward, containing, news};
+use crate::permission::{Action, Call, Context, Lineage, Mode, PhaseAccess, Reach, decide};
+use crate::process::Kernel;
+use crate::text::{clean, truncate};
+
+/// Whose rules a check goes by: it reads, and what the user allowed.
+const PROFILE: &str = "plan";
+/// The longest output that is read, in bytes.
+const OUTPUT_CAP: usize = 1024 * 1024;
+/// How much of the output is told, in lines at its beginning and end.
+const OUTPUT_LINES: (usize, usize) = (20, 60);
+
+impl Engine {
+    /// Puts a command to the decision; what came of it is fed now, or once it ran.
+    pub(super) fn check(
+        &mut self,
+        id: &DiscussionId,
+        (n, round): (u32, u32),
+        asked_by: Vec<String>,
+        order: CheckOrder,
+    ) -> Result<(), EngineError> {
+        let began = DiscussionEvent::CheckBegan {
+            order: order.clone(),
+        };
+        self.feed_discussion(id, began)?;
+        let run = CheckRun {
+            n,
+            round,
+            asked_by,
+            order,
+            end: CheckEnd::Refused {
+                reason: String::new(),
+            },
+            took_ms: 0,
+        };
+        match self.may_check(&run.order.command)? {
+            Ok(()) => self.run_check(id, run),
+            Err(reason) => {
+                let end = CheckEnd::Refused { reason };
+                let news = DiscussionEvent::Checked {
+                    run: CheckRun { end, ..run },
+                };
+                self.feed_discussion(id, news)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a command may run as a check, else why not.
+    fn may_check(&mut self, line: &str) -> Result<Result<(), String>, EngineError> {
+        let approvals = self.approved_before()?;
+        let holds = self.holds_checks();
+        let call = Call::Command {
+            line: line.to_owned(),
+            cwd: self.setup.root.clone(),
+            reach: match holds {
+                true => Reach::Contained,
+                false => Reach::Unconfined,
+            },
+        };
+        let permissions = &self.setup.permissions;
+        let context = Context {
+            own: vec![self.journal.layout().workdir().to_path_buf()],
+            profile: PROFILE.to_owned(),
+            rules: Arc::new(permissions.rules(PROFILE)),
+            // No mode makes it milder: who said it meant the turns of roles.
+            mode: match self.state().mode {
+                Mode::Plan => Mode::Plan,
+                Mode::Default | Mode::AutoEdit | Mode::Yolo => Mode::Default,
+            },
+            approvals,
+            lineage: Lineage::Child {
+                session: Arc::new(permissions.of_every_session()),
+            },
+            safety: permissions.safety.clone(),
+            // Where the kernel keeps it from writing, what the user allowed runs beside what is proven to read.
+            ..Context::new(
+                match holds {
+                    true => PhaseAccess::Execute,
+                    false => PhaseAccess::BeforeExecute,
+                },
+                self.setup.root.clone(),
+            )
+        };
+        let decision = decide(&call, &context);
+        let why = || format!("{} ({})", decision.why.reason, decision.why.rule);
+        Ok(match decision.action {
+            Action::Allow => Ok(()),
+            Action::Deny => Err(news::line(&why())),
+            Action::Ask => Err(news::line(&format!(
+                "only what is proven to read, or allowed by a rule, runs as a check: {}",
+                why()
+            ))),
+        })
+    }
+
+    fn holds_checks(&self) -> bool {
+        matches!(self.setup.kernel, Kernel::Holds(_)) && self.setup.config.safety.contain_tests
+    }
+
+    fn run_check(&mut self, id: &DiscussionId, run: CheckRun) {
+        let Some(table) = self.discussions.at_work.get(id) else {
+            return;
+        };
+        let cancel = table.cancel.clone();
+        let timeout = self.discussion(id).map_or(Duration::ZERO, |discussion| {
+            Duration::from_millis(discussion.order.terms.timeout_ms)
+        });
+        let root = self.setup.root.clone();
+        let workdir = self.journal.layout().workdir();
+        let contained = self
+            .holds_checks()
+            .then(|| containing::hold_checks(&self.setup.kernel, &root, workdir))
+            .flatten();
+        let settings = TestSettings {
+            timeout: timeout.min(self.setup.config.test.timeout),
+            cap: OUTPUT_CAP,
+            env: BTreeMap::new(),
+            run: self.state().run.as_str().to_owned(),
+            children: self.setup.children.clone(),
+            contained,
+        };
+        let (id, done) = (id.clone(), self.done.0.clone());
+        self.tasks.spawn(async move {
+            let command = TestCommand::Shell(run.order.command.clone());
+            let test = TestRun {
+                command: &command,
+                root: &root,
+                repository: None,
+                settings: &settings,
+                clean: &clean,
+            };
+            let ran = test_run::run(test, &cancel).await;
+            // Nobody listens any more only when the program is about to end.
+            let _nobody = done.send(Inward::Checked(id, checked(run, ran))).await;
+        });
+    }
+
+    pub(in crate::engine) fn on_checked(
+        &mut self,
+        id: &DiscussionId,
+        run: CheckRun,
+    ) -> Result<(), EngineError> {
+        self.feed_discussion(id, DiscussionEvent::Checked { run })?;
+        self.go_on_discussing(id)
+    }
+}
+
+fn checked(run: CheckRun, ran: Result<Receipt, TestRunError>) -> CheckRun {
+    let failed = |reason: String| CheckEnd::Failed { reason };
+    let (end, took_ms) = match ran {
+        Err(error) => (failed(news::line(&error.to_string())), 0),
+        Ok(receipt) => {
+            let took_ms = receipt.duration_ms;
+            let (first, last) = OUTPUT_LINES;
+            let end = match receipt.outcome {
+                TestOutcome::NotStarted(why) => failed(news::line(&why)),
+                TestOutcome::TimedOut => failed("it took too long and was ended".to_owned()),
+                _it_ran => CheckEnd::Ran {
+                    exit_code: receipt.exit_code,
+                    output: truncate::to_lines(&receipt.output_tail, first, last),
+                },
+            };
+            (end, took_ms)
+        }
+    };
+    CheckRun {
+        end,
+        took_ms,
+        ..run
+    }
+}

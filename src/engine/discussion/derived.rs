@@ -1,0 +1,123 @@
+//! What a discussion would be given, worked out of everything that is said and written about it.
+//!
+//! Refuses to start anything.
+
+use serde_json::{Map, Value, json};
+
+use super::asked::{Means, Planned, budget};
+use crate::config::Config;
+use crate::domain::discussion::Budget;
+use crate::engine::Engine;
+
+/// What a discussion would be given: one JSON object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Derived(pub Value);
+
+impl Engine {
+    /// What a discussion that is planned would be given.
+    pub(in crate::engine) fn derived(&self, planned: &Planned) -> Derived {
+        derived(&self.means(), planned)
+    }
+}
+
+/// What a discussion that is planned would be given.
+pub fn derived(means: &Means<'_>, planned: &Planned) -> Derived {
+    let order = &planned.order;
+    let budgets: Map<String, Value> = order
+        .participants
+        .iter()
+        .map(|each| {
+            let budget = order.terms.budget_at(&each.adapter);
+            (each.adapter.clone(), as_json(&budget))
+        })
+        .collect();
+    let chars = |text: &str| text.chars().count();
+    Derived(json!({
+        "terms": order.terms,
+        "participants": order.participants,
+        "budgets": budgets,
+        "given": {
+            "topic_chars": chars(&order.topic),
+            "context_chars": chars(&order.context),
+            "files": planned
+                .sources
+                .iter()
+                .map(|source| json!({ "path": source.name, "chars": chars(&source.text) }))
+                .collect::<Vec<_>>(),
+        },
+        "presets": means.config.discuss.presets.keys().collect::<Vec<_>>(),
+    }))
+}
+
+/// What follows from the budgets of a configuration, for each adapter.
+pub(in crate::engine) fn derived_budgets(config: &Config) -> Value {
+    let written = &config.discuss.budget;
+    let of = |name: &String| {
+        let own = Some(name).filter(|name| written.adapters.contains_key(*name));
+        (name.clone(), as_json(&budget(written, own).derived()))
+    };
+    Value::Object(config.adapters.keys().map(of).collect())
+}
+
+fn as_json(budget: &Budget) -> Value {
+    json!(budget)
+}
+
+impl Derived {
+    /// Tells it to a person.
+    pub fn in_words(&self) -> String {
+        let told = &self.0;
+        let terms = &told["terms"];
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let minutes = |value: &Value| {
+            let seconds = value.as_u64().unwrap_or(0) / 1000;
+            match seconds {
+                0..120 => format!("{seconds} s"),
+                _ => format!("{} min", seconds / 60),
+            }
+        };
+        let mut lines = vec![format!(
+            "{}, {}: at most {} round(s), {} at a time; each speech {}, all of it {}",
+            word(&terms["mode"]),
+            word(&terms["order"]),
+            terms["rounds"],
+            terms["concurrency"],
+            minutes(&terms["timeout_ms"]),
+            minutes(&terms["deadline_ms"]),
+        )];
+        for each in told["participants"].as_array().into_iter().flatten() {
+            let (name, agent) = (word(&each["name"]), word(&each["agent"]));
+            lines.push(format!("- {name}: {agent} on {}", word(&each["adapter"])));
+        }
+        for (adapter, budget) in told["budgets"].as_object().into_iter().flatten() {
+            lines.push(format!("{adapter}: {}", budget_in_words(budget)));
+        }
+        let given = &told["given"];
+        lines.push(format!(
+            "given: topic {} and context {} characters",
+            given["topic_chars"], given["context_chars"]
+        ));
+        for file in given["files"].as_array().into_iter().flatten() {
+            lines.push(format!(
+                "- {}: {} characters",
+                word(&file["path"]),
+                file["chars"]
+            ));
+        }
+        let presets = told["presets"].as_array().into_iter().flatten();
+        let presets: Vec<&str> = presets.filter_map(Value::as_str).collect();
+        lines.push(match presets.is_empty() {
+            true => "presets: none".to_owned(),
+            false => format!("presets: {}", presets.join(", ")),
+        });
+        lines.join("\n")
+    }
+}
+
+/// What follows from a budget, in a line.
+pub(in crate::engine) fn budget_in_words(budget: &Value) -> String {
+    format!(
+        "a prompt holds {} characters of the discussion, {} of each message of another; earlier rounds are summed up from {} on",
+        budget["context_chars"], budget["message_chars"], budget["compact_at_chars"]
+    )
+}

@@ -1,0 +1,131 @@
+//! Who is called into a discussion: what was said, and which agents and adapters there are here.
+//!
+//! Refuses to make participants of it: the discussion does.
+
+use super::asked::{DiscussionRefused, Means};
+use crate::config::types::DiscussPreset;
+use crate::domain::discussion::{Called, Known, KnownAgent, Mode, Participant};
+use crate::engine::probe;
+use crate::mcp::tools::group_discuss::{Arguments, ParticipantArg};
+use crate::permission::AgentMode;
+
+/// The agent of a participant that has a name and nothing else.
+const ANY: &str = "general";
+
+impl Means<'_> {
+    /// Everybody who takes part, by what was said, else by the preset, else the usual ones.
+    pub(super) fn participants(
+        &self,
+        said: &Arguments,
+        preset: &DiscussPreset,
+        mode: Mode,
+    ) -> Result<Vec<Participant>, DiscussionRefused> {
+        let called = called(said, preset)?;
+        Ok(self.known().participants(&called, mode)?)
+    }
+
+    /// The agents that may be children, and the adapters whose programs are there.
+    fn known(&self) -> Known {
+        let agents = self.permissions.profiles.offered(AgentMode::Subagent);
+        let roles = &self.config.roles;
+        let planner = roles.planner.clone();
+        let reviewer = roles.reviewer.clone().unwrap_or_else(|| planner.clone());
+        let is_there = |name: &String, program: &str| {
+            [&planner, &reviewer].contains(&name) || probe::is_there(program, self.root)
+        };
+        Known {
+            agents: agents
+                .map(|agent| KnownAgent {
+                    name: agent.name.clone(),
+                    adapter: agent.adapter.clone(),
+                    model: agent.model.clone(),
+                })
+                .collect(),
+            adapters: self
+                .config
+                .adapters
+                .iter()
+                .filter(|(name, adapter)| is_there(name, &adapter.program))
+                .map(|(name, _)| name.clone())
+                .collect(),
+            planner,
+            reviewer,
+        }
+    }
+}
+
+/// Those who were named; a participant of an agent's name stands in its place.
+fn called(said: &Arguments, preset: &DiscussPreset) -> Result<Vec<Called>, DiscussionRefused> {
+    let from_preset = preset.agents.iter().flatten();
+    let nobody = said.agents.is_empty() && said.participants.is_empty();
+    let agents = said.agents.iter().chain(from_preset.filter(|_| nobody));
+    let mut all: Vec<Called> = agents
+        .map(|text| Called::parse(text))
+        .collect::<Result<_, _>>()?;
+    for one in &said.participants {
+        let own = call(one);
+        let is_its =
+            |each: &&mut Called| each.name.is_none() && Some(&each.agent) == own.name.as_ref();
+        match all.iter_mut().find(is_its) {
+            Some(agent) => *agent = own,
+            None => all.push(own),
+        }
+    }
+    Ok(all)
+}
+
+fn call(one: &ParticipantArg) -> Called {
+    Called {
+        name: Some(one.name.trim().to_owned()),
+        agent: one.agent.clone().unwrap_or_else(|| ANY.to_owned()),
+        adapter: one.adapter.clone(),
+        role: one.role.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(name: &str) -> ParticipantArg {
+        ParticipantArg {
+            name: name.to_owned(),
+            ..ParticipantArg::default()
+        }
+    }
+
+    fn names(said: &Arguments, preset: &DiscussPreset) -> String {
+        let all = called(said, preset).unwrap();
+        let word = |each: &Called| match &each.name {
+            Some(name) => format!("{name}={}", each.agent),
+            None => each.agent.clone(),
+        };
+        all.iter().map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_participant_of_an_agent_s_name_stands_in_its_place() {
+        let said = Arguments {
+            agents: vec!["advocate".to_owned(), "critic".to_owned()],
+            participants: vec![one("critic"), one("ops")],
+            ..Arguments::default()
+        };
+        let told = names(&said, &DiscussPreset::default());
+        assert_eq!(told, "advocate critic=general ops=general");
+    }
+
+    #[test]
+    fn what_is_said_beats_the_preset() {
+        let preset = DiscussPreset {
+            agents: Some(vec!["explore".to_owned()]),
+            ..DiscussPreset::default()
+        };
+        let said = Arguments {
+            agents: vec!["critic".to_owned()],
+            ..Arguments::default()
+        };
+        assert_eq!(names(&Arguments::default(), &DiscussPreset::default()), "");
+        assert_eq!(names(&Arguments::default(), &preset), "explore");
+        assert_eq!(names(&said, &preset), "critic");
+    }
+}

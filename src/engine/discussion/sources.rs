@@ -1,0 +1,87 @@
+//! The files that the participants of a discussion are given: beneath the root, few and small, text, and read before
+//! anything is started.
+//!
+//! What an agent names, it must be allowed to read itself. Refuses to know how a prompt quotes them.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::asked::Means;
+use crate::engine::answering::paths_of;
+use crate::engine::{Caller, news};
+use crate::permission::{Action, Call, Context, PhaseAccess, decide};
+use crate::store::beneath::{Beneath, FileError, Limits, Text};
+
+/// Why files are not given to the participants of a discussion.
+#[derive(Debug, Error)]
+pub enum SourceRefused {
+    /// One cannot be read, or they are too many or too large.
+    #[error("{code}: {file}; {hint}", code = file.code(), hint = file.hint())]
+    File {
+        /// Which, and why.
+        #[from]
+        file: FileError,
+    },
+    /// Who names it may not read it.
+    #[error("E_FILE_DENIED: {name:?} may not be read: {why}")]
+    Denied {
+        /// The file as it was named.
+        name: String,
+        /// The rule.
+        why: String,
+    },
+    /// The repository itself cannot be opened.
+    #[error("E_FILE_UNREADABLE: the repository cannot be opened: {0}")]
+    Root(String),
+}
+
+impl Means<'_> {
+    /// The texts of files that somebody names.
+    pub(super) fn sources(
+        &self,
+        caller: &Caller,
+        names: &[String],
+    ) -> Result<Vec<Text>, SourceRefused> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        if let Caller::Session(_) = caller {
+            for name in names {
+                self.may_read(name)?;
+            }
+        }
+        let root = Beneath::open(self.root);
+        let root = root.map_err(|error| SourceRefused::Root(error.to_string()))?;
+        Ok(root.read_texts(names, Limits::default())?)
+    }
+
+    /// An agent gets into other prompts only what it may read unasked.
+    fn may_read(&self, name: &str) -> Result<(), SourceRefused> {
+        let call = Call::Read {
+            paths: vec![PathBuf::from(name)],
+        };
+        let profile = "plan";
+        let context = Context {
+            paths: paths_of(self.root, &call),
+            profile: profile.to_owned(),
+            rules: std::sync::Arc::new(self.permissions.rules(profile)),
+            safety: self.permissions.safety.clone(),
+            ..Context::new(PhaseAccess::BeforeExecute, self.root.to_owned())
+        };
+        let decision = decide(&call, &context);
+        // What leads out of the repository is told as such by who opens it.
+        let is_outside = !context
+            .paths
+            .iter()
+            .all(|path| path.real.starts_with(self.root));
+        match decision.action {
+            Action::Allow => Ok(()),
+            Action::Ask | Action::Deny if is_outside => Ok(()),
+            Action::Ask | Action::Deny => Err(SourceRefused::Denied {
+                name: news::line(name),
+                why: format!("{} ({})", decision.why.rule, decision.why.origin),
+            }),
+        }
+    }
+}

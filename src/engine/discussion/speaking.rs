@@ -1,0 +1,139 @@
+//! Speeches: from one that is due to a child session at work, and from its end to what was said.
+//!
+//! Refuses to read a stance out of a text; the discussion does.
+
+use std::time::Duration;
+
+use crate::domain::discussion::{
+    DiscussionEvent, Seat, SourceText, Speak, Speaking, Speech, SpeechErrorCode,
+};
+use crate::domain::ids::{DiscussionId, SessionId};
+use crate::domain::task::{NO_SUMMARY, Speaks, TaskEnd, TaskResult};
+use crate::engine::children::SpeechAsk;
+use crate::engine::{Engine, EngineError, news};
+use crate::text::clean;
+
+impl Engine {
+    /// Has all of these speak, each in a session of its own.
+    pub(super) fn have_speak(
+        &mut self,
+        id: &DiscussionId,
+        speakers: Vec<Speak>,
+    ) -> Result<(), EngineError> {
+        for speak in speakers {
+            let Some(discussion) = self.discussion(id) else {
+                return Ok(());
+            };
+            let table = self.discussions.at_work.get(id);
+            let sources = table.map_or(&[][..], |table| &table.sources);
+            let files: Vec<SourceText> = sources
+                .iter()
+                .map(|source| SourceText {
+                    path: news::line(&source.name),
+                    text: clean(&source.text),
+                })
+                .collect();
+            let prompt = discussion.context_for(&speak, &files);
+            let order = discussion.order.clone();
+            let ask = SpeechAsk {
+                participant: &speak.participant,
+                speaks: Speaks {
+                    discussion: id.clone(),
+                    name: speak.participant.name.clone(),
+                },
+                parent: order.parent.clone(),
+                topic: &order.topic,
+                session: speak.session.clone(),
+                prompt,
+                limit: Duration::from_millis(order.terms.timeout_ms),
+                retries: order.terms.max_retries,
+            };
+            let news = match self.start_speech(ask)? {
+                Ok(session) => DiscussionEvent::SpeechBegan {
+                    round: speak.round,
+                    part: speak.part,
+                    participant: speak.participant.name,
+                    session,
+                    attacker: speak.attacker,
+                },
+                Err(why) => spoke(Speech::failed(
+                    Seat {
+                        round: speak.round,
+                        part: speak.part,
+                        participant: speak.participant.name,
+                    },
+                    None,
+                    SpeechErrorCode::Session,
+                    news::line(&why),
+                    0,
+                )),
+            };
+            self.feed_discussion(id, news)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what a participant said, or why it said nothing.
+    pub(in crate::engine) fn on_spoken(
+        &mut self,
+        speaks: &Speaks,
+        result: TaskResult,
+    ) -> Result<(), EngineError> {
+        let id = &speaks.discussion;
+        let Some(speaking) = self.speaking(id, |each| each.participant == speaks.name) else {
+            return Ok(());
+        };
+        let table = self.discussions.at_work.get_mut(id);
+        let stopped = table.and_then(|table| table.stopped.remove(&speaking.session));
+        let (seat, session) = (speaking.seat(), speaking.session);
+        let took_ms = result.duration_ms;
+        let speech = match text_of(result.end, stopped) {
+            Ok(text) => Speech::said(seat, session, &text, None, took_ms),
+            Err((code, why)) => Speech::failed(seat, Some(session), code, why, took_ms),
+        };
+        self.feed_discussion(id, spoke(speech))?;
+        self.go_on_discussing(id)
+    }
+
+    /// Notes of somebody whose session does not work any more that nothing comes.
+    pub(super) fn spoke_no_more(
+        &mut self,
+        id: &DiscussionId,
+        session: &SessionId,
+        code: SpeechErrorCode,
+    ) -> Result<(), EngineError> {
+        let Some(speaking) = self.speaking(id, |each| each.session == *session) else {
+            return Ok(());
+        };
+        let (seat, session) = (speaking.seat(), Some(speaking.session));
+        let why = "its session does not work any more".to_owned();
+        let speech = Speech::failed(seat, session, code, why, 0);
+        self.feed_discussion(id, spoke(speech))
+    }
+
+    fn speaking(&self, id: &DiscussionId, is_it: impl Fn(&Speaking) -> bool) -> Option<Speaking> {
+        let all = &self.discussion(id)?.speaking;
+        all.iter().find(|each| is_it(each)).cloned()
+    }
+}
+
+fn spoke(speech: Speech) -> DiscussionEvent {
+    DiscussionEvent::Spoke {
+        speech: Box::new(speech),
+    }
+}
+
+/// The text of what was said, else why there is none; whoever was stopped has the error that it was stopped with.
+fn text_of(
+    end: TaskEnd,
+    stopped: Option<SpeechErrorCode>,
+) -> Result<String, (SpeechErrorCode, String)> {
+    Err(match end {
+        TaskEnd::Completed { summary } => return Ok(summary),
+        TaskEnd::Failed { error } if error == NO_SUMMARY => (SpeechErrorCode::Empty, error),
+        TaskEnd::Failed { error } => (SpeechErrorCode::Adapter, error),
+        TaskEnd::Declined { error } => (SpeechErrorCode::Declined, error),
+        TaskEnd::Timeout { error } => (SpeechErrorCode::Timeout, error),
+        TaskEnd::Cancelled { error } => (stopped.unwrap_or(SpeechErrorCode::Stopped), error),
+    })
+}

@@ -1,0 +1,106 @@
+//! `group_discuss` and `group_discuss_context`: an agent has others discuss, waits for what they decide or does not, and
+//! looks beforehand what they would be given.
+//!
+//! What a discussion is and how it goes is said elsewhere (`discussion`); here a call becomes one, and its end an answer.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::{Later, Reply, ToolCall};
+use crate::domain::discussion::{Discussion, Status};
+use crate::domain::ids::DiscussionId;
+use crate::domain::task::Waits;
+use crate::engine::discussion::{self, DiscussionAsk};
+use crate::engine::{Caller, Engine, EngineError};
+use crate::mcp::arguments;
+use crate::mcp::tools::group_discuss::Arguments;
+use crate::mcp::wire::Answer;
+
+/// How long a call waits for its discussion; its CLI would wait longer.
+const PATIENCE: Duration = Duration::from_secs(45 * 60);
+
+pub(super) fn discuss(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    let ask = match asked(call) {
+        Ok(ask) => ask,
+        Err(why) => return Ok(Reply::Now(Answer::failed(why))),
+    };
+    if ask.arguments.diagnose {
+        let report = engine.diagnosis();
+        return Ok(Reply::Later(Box::pin(async move {
+            let report = report.await;
+            later(Answer::done(report.in_words()).with(report.0))
+        })));
+    }
+    Ok(match engine.begin_discussion(&ask)? {
+        Err(refused) => Reply::Now(Answer::failed(refused.to_string())),
+        Ok((id, _)) if ask.waits == Waits::Background => {
+            Reply::Now(under_way(&id, "running in the background"))
+        }
+        Ok((id, end)) => Reply::Later(Box::pin(ended(id, end))),
+    })
+}
+
+pub(super) fn tell_context(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
+    let planned = asked(call).and_then(|mut ask| {
+        if ask.arguments.topic.trim().is_empty() {
+            "(no topic)".clone_into(&mut ask.arguments.topic);
+        }
+        let planned = engine.plan_discussion(&ask);
+        planned.map_err(|refused| refused.to_string())
+    });
+    Ok(Reply::Now(match planned {
+        Err(why) => Answer::failed(why),
+        Ok(planned) => {
+            let derived = engine.derived(&planned);
+            Answer::done(derived.in_words()).with(derived.0)
+        }
+    }))
+}
+
+fn asked(call: &ToolCall) -> Result<DiscussionAsk, String> {
+    let arguments: Arguments = arguments(&call.arguments)?;
+    Ok(DiscussionAsk {
+        caller: Caller::Session(call.session.clone()),
+        finding: None,
+        waits: match arguments.background {
+            true => Waits::Background,
+            false => Waits::Foreground,
+        },
+        arguments,
+    })
+}
+
+/// Waits for the end of a discussion; what takes too long goes on in the background.
+async fn ended(id: DiscussionId, end: oneshot::Receiver<Discussion>) -> Later {
+    later(match timeout(PATIENCE, end).await {
+        Ok(Ok(discussion)) => answer(&discussion),
+        Ok(Err(_)) => Answer::failed("the program ends; the discussion can be gone on with"),
+        Err(_) => under_way(&id, "pending: it is still going on; end your turn"),
+    })
+}
+
+fn later(answer: Answer) -> Later {
+    Later {
+        answer,
+        sent_on: Vec::new(),
+    }
+}
+
+fn under_way(id: &DiscussionId, how: &str) -> Answer {
+    Answer::done(format!(
+        "discussion_id: {id}\n{how}, what comes of it is told with one of your next turns"
+    ))
+    .with(json!({ "discussion_id": id, "status": "running", "pending": true }))
+}
+
+fn answer(discussion: &Discussion) -> Answer {
+    let text = discussion::for_an_agent(discussion);
+    match discussion.status {
+        Status::Completed => Answer::done(text),
+        Status::Running | Status::Failed | Status::Cancelled => Answer::failed(text),
+    }
+    .with(discussion::as_json(discussion))
+}

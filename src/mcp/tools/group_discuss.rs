@@ -1,0 +1,168 @@
+//! `group_discuss`: several agents discuss an open question and come to a decision.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::discussion::{Mode, Order};
+use crate::mcp::{Seen, Tool, schema_of};
+
+/// The tool.
+pub const TOOL: Tool = Tool {
+    name: "group_discuss",
+    describe,
+    schema: |_| schema_of::<Arguments>(),
+};
+
+const DESCRIPTION: &str = "\
+Has several agents of different vendors discuss one open question in rounds, and returns what they decide: the conclusion, \
+what it stands on (consensus, vote or the moderator's word), every vote, the minority and what stays unresolved. Each of \
+them first answers alone. They know nothing of your conversation: put into `topic` the question and the options, into \
+`context` what they must know, and name in `files` what they must read.
+Use it for an open trade-off, a choice of design, a list of risks: where good engineers would differ.
+Do not use it for what a test, a search or the documentation settles: do that instead. Do not use it for work, for what \
+is decided already, or to be told that you are right. It takes minutes, and the answer is advice: you decide.
+With `background` you go on at once and its result is told with the message that begins one of your next turns. \
+`diagnose` tells what a discussion would run on and starts nothing; `group_discuss_context` tells its limits.";
+
+pub(super) fn describe(seen: &Seen) -> String {
+    let agents = seen.agents.iter();
+    let lines: Vec<String> = agents
+        .map(|(name, about)| format!("- {name}: {about}"))
+        .collect();
+    format!("{DESCRIPTION}\nAgents:\n{}", lines.join("\n"))
+}
+
+/// Its arguments. What is left out is the preset's, else the configuration's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Arguments {
+    /// The question, with the options that there are.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub topic: String,
+    /// debate: advocate against critic, then a moderator rules. collaborative: all together until they agree. jury:
+    /// each answers alone, then they vote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ModeArg>,
+    /// Whether those of a round after the first speak at once, or one after another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderArg>,
+    /// The agents that take part, each as [name=]agent[@adapter]; without any an advocate, a critic and a moderator.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
+    /// Participants under names of their own; one replaces an agent of the same name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub participants: Vec<ParticipantArg>,
+    /// How many rounds there are at the most, 1 to 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10))]
+    pub rounds: Option<u32>,
+    /// What the participants must know besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Files of the repository that they are given: ten at the most, 256 KiB each, 1 MiB together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// A preset of the configuration, by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Whether the participants' sessions stay when it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_sessions: Option<bool>,
+    /// Whether the result holds all that was said; it does when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verbose: Option<bool>,
+    /// Whether you go on at once.
+    #[serde(skip_serializing_if = "is_no")]
+    pub background: bool,
+    /// Tells what a discussion would run on, and starts nothing.
+    #[serde(skip_serializing_if = "is_no")]
+    pub diagnose: bool,
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
+}
+
+/// One participant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ParticipantArg {
+    /// Its name in the discussion; none is given twice.
+    pub name: String,
+    /// The agent that plays it; `general` when left out.
+    #[serde(alias = "subagent_type", skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The adapter that plays the agent; one that differs from the others' when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<String>,
+    /// What it is told of its part besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
+
+/// How a discussion goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeArg {
+    /// Advocate against critic, then a moderator rules.
+    Debate,
+    /// All together until they agree.
+    Collaborative,
+    /// Each answers alone, then they vote.
+    Jury,
+}
+
+/// Who hears whom within a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderArg {
+    /// All at once.
+    Simultaneous,
+    /// One after another.
+    Sequential,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Debate => Self::Debate,
+            ModeArg::Collaborative => Self::Collaborative,
+            ModeArg::Jury => Self::Jury,
+        }
+    }
+}
+
+impl From<OrderArg> for Order {
+    fn from(order: OrderArg) -> Self {
+        match order {
+            OrderArg::Simultaneous => Self::Simultaneous,
+            OrderArg::Sequential => Self::Sequential,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::arguments;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_left_out_is_left_to_the_preset_and_the_configuration() {
+        let bare: Arguments = arguments(&json!({ "topic": "SQLite or Postgres?" })).unwrap();
+        let unsaid = Arguments {
+            topic: "SQLite or Postgres?".to_owned(),
+            ..Arguments::default()
+        };
+        assert_eq!(bare, unsaid);
+        let again = serde_json::to_value(&bare).unwrap();
+        assert_eq!(again, json!({ "topic": "SQLite or Postgres?" }));
+        let named: Arguments = arguments(&json!({ "topic": "x", "mode": "jury",
+            "participants": [{ "name": "a", "subagent_type": "explore" }] }))
+        .unwrap();
+        assert_eq!(named.mode.map(Mode::from), Some(Mode::Jury));
+        assert_eq!(named.participants[0].agent.as_deref(), Some("explore"));
+        let wrong = arguments::<Arguments>(&json!({ "topic": "x", "mode": "quarrel" }));
+        assert!(wrong.unwrap_err().contains("debate"));
+    }
+}

@@ -1,0 +1,18 @@
+//! `group_discuss_context`: what a discussion would be given, worked out and nothing started.
+
+use super::group_discuss::Arguments;
+use crate::mcp::{Tool, schema_of};
+
+/// The tool. It takes what `group_discuss` takes.
+pub const TOOL: Tool = Tool {
+    name: "group_discuss_context",
+    describe: |_| DESCRIPTION.to_owned(),
+    schema: |_| schema_of::<Arguments>(),
+};
+
+const DESCRIPTION: &str = "\
+Tells what `group_discuss` would do with the same arguments: who takes part and which CLI plays them, how many rounds and \
+how long, how long a prompt, the context and one message may be, and when earlier rounds are summed up. It also tells the \
+presets that there are.
+Use it before a discussion with much context or many files, to see what fits. Do not use it instead of the discussion: \
+nothing is started and nobody is asked.";

@@ -1,0 +1,197 @@
+//! A discussion with all that is shown of it beside its state: what is being said, and who waits for a place.
+
+use std::collections::BTreeMap;
+
+use super::Spot;
+use super::cell::Entry;
+use crate::domain::discussion::{
+    Attitude, Discussion, Mode, Part, Participant, Shift, Side, Speech, Tally,
+};
+use crate::domain::ids::SessionId;
+use crate::domain::task::Child;
+
+/// A discussion as the board shows it.
+#[derive(Debug, Clone)]
+pub struct Minutes<'a> {
+    /// The discussion.
+    pub discussion: &'a Discussion,
+    /// What is being said, by the speaker's session; drawable.
+    pub live: &'a BTreeMap<SessionId, String>,
+    /// The run's child sessions.
+    pub children: &'a [Child],
+    /// Which of how many discussions of the run it is, from 1.
+    pub of_several: (usize, usize),
+    /// Who moved, and which moves do not count.
+    pub shifts: Vec<Shift>,
+}
+
+/// The moves of a discussion until now.
+pub fn shifts(discussion: &Discussion) -> Vec<Shift> {
+    match (&discussion.outcome, discussion.round()) {
+        (Some(outcome), _) => outcome.shifts.clone(),
+        (None, Some(round)) => discussion.standings(round.n).shifts,
+        (None, None) => Vec::new(),
+    }
+}
+
+impl<'a> Minutes<'a> {
+    /// Who has a column: everybody who speaks in rounds. A debate's moderator speaks after them.
+    pub fn seats(&self) -> Vec<&'a Participant> {
+        let all = self.discussion.order.participants.iter();
+        all.filter(|participant| !self.only_closes(participant))
+            .collect()
+    }
+
+    /// Who speaks after the rounds and in none of them.
+    pub fn closer(&self) -> Option<&'a Participant> {
+        let mut all = self.discussion.order.participants.iter();
+        all.find(|participant| self.only_closes(participant))
+    }
+
+    fn only_closes(&self, participant: &Participant) -> bool {
+        self.discussion.order.terms.mode == Mode::Debate && participant.side == Side::Moderator
+    }
+
+    /// All that can be pointed at, from above.
+    pub fn rows(&self) -> Vec<Spot> {
+        let mut rows = vec![Spot::Outcome];
+        for (at, round) in self.discussion.rounds.iter().enumerate() {
+            rows.push(Spot::Round(at));
+            let checks = self.discussion.checks.iter().enumerate();
+            let of_round = checks.filter(|(_, check)| check.round == round.n);
+            rows.extend(of_round.map(|(n, _)| Spot::Check(n)));
+        }
+        rows.extend(self.closer().map(|_| Spot::Closing));
+        rows
+    }
+
+    /// Tells whether there is such a thing.
+    pub fn has(&self, spot: Spot) -> bool {
+        self.rows().contains(&spot)
+    }
+
+    /// What one looks at who points at nothing: the outcome, else what is being said.
+    pub fn latest(&self) -> Spot {
+        let closes = self
+            .discussion
+            .speaking
+            .iter()
+            .any(|each| each.part == Part::Closing);
+        match self.last_round() {
+            _ if self.discussion.outcome.is_some() => Spot::Outcome,
+            _ if closes => Spot::Closing,
+            Some(last) => last,
+            None => Spot::Outcome,
+        }
+    }
+
+    /// The round that was begun last.
+    pub fn last_round(&self) -> Option<Spot> {
+        self.discussion.rounds.len().checked_sub(1).map(Spot::Round)
+    }
+
+    /// The column of who speaks first among those who speak now.
+    pub fn speaking_column(&self) -> Option<usize> {
+        let seats = self.seats();
+        let speaks = |seat: &&Participant| {
+            let mut speaking = self.discussion.speaking.iter();
+            speaking.any(|each| each.participant == seat.name)
+        };
+        seats.iter().position(speaks)
+    }
+
+    /// What somebody does in a round, by its place.
+    pub fn entry(&self, round: usize, name: &str) -> Entry<'_> {
+        let Some(of) = self.discussion.rounds.get(round) else {
+            return Entry::ToCome;
+        };
+        if let Some(speech) = of.speech(name) {
+            return self.spoke(speech, of.n.saturating_sub(1));
+        }
+        match self.now_in(name, Part::Round) {
+            Some(entry) if round + 1 == self.discussion.rounds.len() => entry,
+            _ if round + 1 == self.discussion.rounds.len() && self.discussion.is_running() => {
+                Entry::ToCome
+            }
+            _ => Entry::Silent,
+        }
+    }
+
+    /// What the moderator of a debate says last.
+    pub fn closing(&self) -> Entry<'_> {
+        match (&self.discussion.closing, self.closer()) {
+            (Some(speech), _) => self.spoke(speech, 0),
+            (None, Some(closer)) => match self.now_in(&closer.name, Part::Closing) {
+                Some(entry) => entry,
+                None if self.discussion.outcome.is_some() => Entry::Silent,
+                None => Entry::ToCome,
+            },
+            (None, None) => Entry::Silent,
+        }
+    }
+
+    fn spoke<'m>(&'m self, speech: &'m Speech, before: u32) -> Entry<'m> {
+        let mut shifts = self.shifts.iter();
+        let shift = shifts
+            .find(|shift| shift.round == speech.round && shift.participant == speech.participant);
+        let earlier = self.discussion.speech(before, &speech.participant);
+        Entry::Spoke {
+            speech,
+            before: earlier.and_then(|speech| speech.stance.as_ref()),
+            refused: shift.and_then(|shift| shift.refused.as_deref()),
+        }
+    }
+
+    /// What somebody does now; `None` where it neither speaks nor waits for a place.
+    pub fn now_of(&self, name: &str) -> Option<Entry<'_>> {
+        let each = self
+            .discussion
+            .speaking
+            .iter()
+            .find(|each| each.participant == name)?;
+        let child = self
+            .children
+            .iter()
+            .find(|child| *child.id() == each.session);
+        Some(match child {
+            Some(child) if child.is_running() && child.began_at.is_none() => Entry::Waits {
+                since: child.given_at,
+            },
+            _ => Entry::Speaks {
+                since: each.since,
+                text: self.live.get(&each.session).map_or("", String::as_str),
+            },
+        })
+    }
+
+    fn now_in(&self, name: &str, part: Part) -> Option<Entry<'_>> {
+        let mut speaking = self.discussion.speaking.iter();
+        let is_here = speaking.any(|each| each.participant == name && each.part == part);
+        self.now_of(name).filter(|_| is_here)
+    }
+
+    /// How somebody stands in the round at hand, as a sign behind a name; empty before it speaks.
+    pub fn sign(&self, name: &str) -> &'static str {
+        let last = self.discussion.rounds.len().saturating_sub(1);
+        match self.entry(last, name) {
+            Entry::Speaks { .. } => " ◌",
+            Entry::Silent | Entry::ToCome | Entry::Waits { .. } => "",
+            Entry::Spoke { speech, .. } => match (&speech.error, &speech.stance) {
+                (Some(_), _) => " !",
+                (None, None) => " ?",
+                (None, Some(stance)) => match stance.stance {
+                    Attitude::Agree => " ✓",
+                    Attitude::AgreeWithChanges => " ±",
+                    Attitude::Disagree => " ✗",
+                    Attitude::Abstain => " –",
+                },
+            },
+        }
+    }
+
+    /// Where the proposals stand by what was said last, the leading one first.
+    pub fn standing(&self) -> Vec<Tally> {
+        let round = self.discussion.round().map_or(0, |round| round.n);
+        self.discussion.standings(round).tallies()
+    }
+}

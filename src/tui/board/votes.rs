@@ -1,0 +1,165 @@
+//! The votes as bars: how many are for a proposal, how sure they are, who they are.
+//!
+//! Refuses to count: it shows what was counted.
+
+use ratatui::text::{Line, Span};
+
+use super::words;
+use crate::domain::discussion::{Attitude, Minority, Outcome, Proposal, Tally, Vote};
+use crate::tui::theme;
+use crate::tui::wrap::{cut, one_line, width};
+
+/// The widest bar.
+const BAR: usize = 20;
+/// How many proposals are shown.
+const MOST: usize = 4;
+
+/// A row for each proposal, the one that was decided for lit; `indent` columns stay free before each.
+pub fn rows(
+    tallies: &[Tally],
+    decision: Option<&Proposal>,
+    indent: usize,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let n_votes: usize = tallies.iter().map(|tally| tally.votes_for.len()).sum();
+    let columns = columns.saturating_sub(indent);
+    let wordings = tallies.iter().map(|tally| width(&one_line(&tally.wording)));
+    let room = wordings.max().unwrap_or(0).min(widest(columns));
+    let row = |tally: &Tally| {
+        row(
+            tally,
+            n_votes,
+            decision == Some(&tally.proposal),
+            (room, columns),
+        )
+    };
+    tallies.iter().take(MOST).map(row).collect()
+}
+
+/// How wide the name of a proposal may be: a bar and the count stay.
+fn widest(columns: usize) -> usize {
+    match columns {
+        0..60 => columns.saturating_sub(14).max(6),
+        60.. => columns / 2,
+    }
+}
+
+fn row(
+    tally: &Tally,
+    of: usize,
+    is_decided: bool,
+    (room, columns): (usize, usize),
+) -> Line<'static> {
+    let style = if is_decided {
+        theme::GOOD
+    } else {
+        theme::PLAIN
+    };
+    let n = tally.votes_for.len();
+    let wording = cut(&one_line(&tally.wording), room);
+    let pad = room.saturating_sub(width(&wording)) + 1;
+    let count = format!(" {n} of {of}");
+    let left = columns.saturating_sub(room + 1 + width(&count));
+    let mut spans = vec![
+        Span::styled(wording, style.patch(theme::STRONG)),
+        Span::raw(" ".repeat(pad)),
+    ];
+    spans.extend(words::bar(n, of, left.min(BAR), style));
+    spans.push(Span::styled(count, theme::STRONG));
+    let sure = mean(&tally.votes_for)
+        .map(|sure| format!("  {}.{:02}", (sure + 5) / 1_000, (sure + 5) % 1_000 / 10));
+    let who = who(tally);
+    let who = if who.is_empty() {
+        who
+    } else {
+        format!("  {who}")
+    };
+    for (text, style) in [
+        (sure.unwrap_or_default(), theme::PLAIN),
+        (who, theme::QUIET),
+    ] {
+        let used: usize = spans.iter().map(|span| width(&span.content)).sum();
+        let text = cut(&text, columns.saturating_sub(used));
+        // A cut number says something else.
+        if width(&text) > 4 && (style != theme::PLAIN || !text.ends_with('…')) {
+            spans.push(Span::styled(text, style));
+        }
+    }
+    Line::from(spans)
+}
+
+/// How sure those are who vote for it, in thousandths, on average.
+fn mean(votes: &[Vote]) -> Option<usize> {
+    let sure: Vec<usize> = votes
+        .iter()
+        .filter_map(|vote| vote.confidence)
+        .map(|sure| usize::from(sure.in_thousandths()))
+        .collect();
+    (!sure.is_empty()).then(|| sure.iter().sum::<usize>() / sure.len())
+}
+
+/// Who is for it and who is against it.
+fn who(tally: &Tally) -> String {
+    let names = |votes: &[Vote]| {
+        let names: Vec<String> = votes
+            .iter()
+            .map(|vote| one_line(&vote.participant))
+            .collect();
+        names.join(", ")
+    };
+    let (yes, no) = (names(&tally.votes_for), names(&tally.against));
+    match (yes.is_empty(), no.is_empty()) {
+        (false, false) => format!("{yes} · against: {no}"),
+        (true, false) => format!("against: {no}"),
+        (_, true) => yes,
+    }
+}
+
+/// How the votes were before anybody had heard another; empty where they are the same.
+pub fn at_first(outcome: &Outcome) -> String {
+    let counts = |tallies: &[Tally]| {
+        let voted = tallies.iter().filter(|tally| !tally.votes_for.is_empty());
+        let count =
+            |tally: &Tally| format!("{} {}", one_line(&tally.wording), tally.votes_for.len());
+        voted.map(count).collect::<Vec<String>>()
+    };
+    let (first, last) = (counts(&outcome.independent), counts(&outcome.votes));
+    match first == last {
+        true => String::new(),
+        false => first.join(" · "),
+    }
+}
+
+/// Who has no vote, and why; empty where everybody has one.
+pub fn without(outcome: &Outcome) -> String {
+    let none = outcome.no_vote.iter();
+    let none = none.map(|none| format!("{} ({})", none.participant, none.why));
+    let abstained = outcome
+        .abstained
+        .iter()
+        .map(|name| format!("{name} (abstains)"));
+    let all: Vec<String> = none.chain(abstained).collect();
+    match all.as_slice() {
+        [] => String::new(),
+        all => format!("no vote of {}", all.join(", ")),
+    }
+}
+
+/// Who stands elsewhere, for what, how sure, and why.
+pub fn minority(minority: &Minority, outcome: &Outcome) -> String {
+    let sure = minority
+        .confidence
+        .map_or(String::new(), |sure| format!(" ({sure})"));
+    let stands = minority.proposal.as_ref().map(|proposal| {
+        let word = match minority.attitude {
+            Attitude::Disagree => "against",
+            Attitude::Agree | Attitude::AgreeWithChanges | Attitude::Abstain => "for",
+        };
+        format!(" {word} {}", outcome.wording_of(proposal))
+    });
+    let stands = stands.unwrap_or_default();
+    format!(
+        "{}{stands}{sure}: {}",
+        minority.participant, minority.reason
+    )
+}

@@ -1,0 +1,117 @@
+//! Signs, words and bars for what is shown of a discussion: a sign and a word say it, colour only helps.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use crate::domain::discussion::{Attitude, Basis, CheckEnd, Confidence, Outcome, Stance};
+use crate::text::n_of;
+use crate::tui::theme;
+use crate::tui::words::span;
+use crate::tui::wrap::one_line;
+
+/// A sign, a word and a style.
+pub type Mark = (&'static str, &'static str, Style);
+
+/// What somebody thinks of a proposal.
+pub fn attitude(attitude: Attitude) -> Mark {
+    match attitude {
+        Attitude::Agree => ("✓", "agrees", theme::GOOD),
+        Attitude::AgreeWithChanges => ("±", "agrees with changes", theme::CODE),
+        Attitude::Disagree => ("✗", "disagrees", theme::BAD),
+        Attitude::Abstain => ("–", "abstains", theme::QUIET),
+    }
+}
+
+/// No attitude: what was said holds no stance.
+pub const NO_STANCE: Mark = ("?", "no stance, no vote", theme::NEEDS_YOU);
+
+/// How it was decided.
+pub fn basis(outcome: &Outcome) -> Mark {
+    match outcome.basis {
+        Basis::Consensus => ("✓", "consensus", theme::GOOD),
+        Basis::Vote => ("✓", "decided by vote", theme::GOOD),
+        Basis::Moderator => ("✓", "decided by the moderator", theme::GOOD),
+        Basis::None if !outcome.tie.is_empty() => ("=", "a tie, not decided", theme::NEEDS_YOU),
+        Basis::None => ("✗", "not decided", theme::BAD),
+    }
+}
+
+/// How a check went.
+pub fn check(end: &CheckEnd) -> (&'static str, String, Style) {
+    match end {
+        CheckEnd::Ran {
+            exit_code: Some(0), ..
+        } => ("✓", "exit 0".to_owned(), theme::GOOD),
+        CheckEnd::Ran {
+            exit_code: Some(code),
+            ..
+        } => ("✗", format!("exit {code}"), theme::BAD),
+        CheckEnd::Ran {
+            exit_code: None, ..
+        } => ("✗", "ended by a signal".to_owned(), theme::BAD),
+        CheckEnd::Refused { .. } => ("⊘", "may not run".to_owned(), theme::BAD),
+        CheckEnd::Failed { .. } => ("!", "failed".to_owned(), theme::BAD),
+    }
+}
+
+/// The proposal that a stance votes for, as it was worded, else the one it is against.
+pub fn stands_for(stance: &Stance) -> Option<(&'static str, &str)> {
+    match stance.stance {
+        Attitude::Abstain => None,
+        Attitude::Disagree => match stance.instead.as_deref() {
+            Some(instead) => Some(("→ ", instead)),
+            None => Some(("not ", stance.proposal.as_str())),
+        },
+        Attitude::Agree | Attitude::AgreeWithChanges => Some(("→ ", stance.proposal.as_str())),
+    }
+}
+
+/// A share of `most` as a bar of so many columns.
+pub fn bar(share: usize, most: usize, columns: usize, style: Style) -> [Span<'static>; 2] {
+    // In halves of a column, to the nearest; what is more than nothing is seen.
+    let most = most.max(1);
+    let halves = (share.min(most) * columns * 4 + most) / (2 * most);
+    let halves = halves.max(usize::from(share > 0)).min(columns * 2);
+    let filled = "█".repeat(halves / 2) + if halves % 2 == 1 { "▌" } else { "" };
+    [
+        Span::styled(filled, style),
+        Span::styled("░".repeat(columns - halves.div_ceil(2)), theme::QUIET),
+    ]
+}
+
+/// How sure somebody is: a short bar and the number; nothing where it did not say.
+pub fn how_sure(confidence: Option<Confidence>) -> Vec<Span<'static>> {
+    let Some(confidence) = confidence else {
+        return Vec::new();
+    };
+    let share = usize::from(confidence.in_thousandths());
+    let mut spans = bar(share, 1_000, 5, theme::PLAIN).to_vec();
+    spans.push(Span::raw(format!(" {confidence}")));
+    spans
+}
+
+/// What was decided on what grounds, in a line, and how it is to be taken.
+pub fn decided(outcome: &Outcome) -> (String, Style) {
+    let (sign, word, style) = basis(outcome);
+    let decision = outcome.decision.as_ref();
+    let decision = decision.map(|decision| format!(": {}", outcome.wording_of(decision)));
+    (
+        format!("{sign} {word}{}", decision.unwrap_or_default()),
+        style,
+    )
+}
+
+/// Why it stopped, after how much, and what went wrong on the way.
+pub fn stopped(outcome: &Outcome) -> String {
+    let rounds = n_of(usize::try_from(outcome.rounds).unwrap_or(0), "round");
+    let took = span(i64::try_from(outcome.duration_ms).unwrap_or(i64::MAX));
+    let mut text = format!("{} · {rounds} · {took}", outcome.stop.in_words());
+    for error in outcome.errors.iter().take(2) {
+        let who = one_line(&error.participant);
+        text.push_str(&format!(" · ! {who} {}", error.error.code.code()));
+    }
+    if outcome.errors.len() > 2 {
+        text.push_str(&format!(" and {} more", outcome.errors.len() - 2));
+    }
+    text
+}

@@ -1,0 +1,53 @@
+//! Dialog: shall this be discussed, by these, like this?
+
+use crate::tui::action::Action;
+use crate::tui::discussing::Planned;
+use crate::tui::sheet::{Draft, Sheet, Then};
+use crate::tui::theme;
+use crate::tui::wrap::one_line;
+
+/// How many lines of the topic are shown.
+const LINES: usize = 6;
+
+/// The dialog; nothing is started before the user agrees.
+pub fn sheet(planned: &Planned) -> Sheet {
+    let topic = &planned.topic;
+    let (id, title) = match topic.finding {
+        Some(n) => (
+            format!("discuss {n}"),
+            format!("have finding {n} discussed?"),
+        ),
+        None => ("discuss".to_owned(), "have this discussed?".to_owned()),
+    };
+    let mut sheet = Sheet::new(id, &title);
+    let lines = topic.text.lines().filter(|line| !line.trim().is_empty());
+    for line in lines.take(LINES) {
+        sheet = sheet.says(line, theme::PLAIN);
+    }
+    sheet = sheet
+        .says(
+            &format!("who    {}", one_line(&planned.participants.join(", "))),
+            theme::STRONG,
+        )
+        .says(
+            &format!("how    {}", one_line(&planned.terms)),
+            theme::QUIET,
+        )
+        .says(
+            &format!("given  {}", one_line(&planned.budget)),
+            theme::QUIET,
+        )
+        .offers(
+            'y',
+            "have it discussed, beside the run",
+            Then::ActAndBack(vec![Action::Discuss(topic.clone())]),
+        );
+    if let Some(finding) = topic.finding {
+        sheet = sheet.offers(
+            'e',
+            "word the question otherwise first",
+            Then::Write(Draft::Topic { finding }),
+        );
+    }
+    sheet.offers('n', "no discussion", Then::Back)
+}

@@ -1,0 +1,120 @@
+//! What is known of discussions beside the run's state: what participants are saying, which presets there are.
+
+use std::collections::BTreeMap;
+
+use crate::domain::discussion::DiscussionEvent;
+use crate::domain::event::{Event, News};
+use crate::domain::ids::SessionId;
+use crate::text::Cleaner;
+use crate::tui::action::Topic;
+use crate::tui::wrap::{drawable, shown};
+
+/// How much of a speech that is under way is kept, in bytes; all of it comes with its end.
+const MOST_LIVE: usize = 256 << 10;
+
+/// What is known of discussions beside the run's state.
+#[derive(Debug, Default)]
+pub struct Talks {
+    /// What participants are saying.
+    pub live: Live,
+    /// The presets that there are, with what each is about.
+    pub presets: Vec<(String, String)>,
+    /// Whether the user has begun a discussion that has no board yet.
+    pub awaits: bool,
+}
+
+impl Talks {
+    /// What was typed after `/discuss`: a preset where the first word is one, and the topic.
+    pub fn read(&self, text: &str) -> Topic {
+        let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let is_preset = self.presets.iter().any(|(name, _)| name == first);
+        match is_preset && !rest.trim().is_empty() {
+            true => Topic {
+                text: rest.trim().to_owned(),
+                preset: Some(first.to_owned()),
+                finding: None,
+            },
+            false => Topic {
+                text: text.to_owned(),
+                ..Topic::default()
+            },
+        }
+    }
+}
+
+/// What participants are saying, by their sessions; of nobody else's session.
+#[derive(Debug, Default)]
+pub struct Live {
+    /// Drawable.
+    pub texts: BTreeMap<SessionId, String>,
+    of: BTreeMap<SessionId, Piece>,
+}
+
+/// The block that a participant is at.
+#[derive(Debug, Default)]
+struct Piece {
+    cleaner: Cleaner,
+    /// Where it begins in the text.
+    from: usize,
+}
+
+impl Live {
+    /// Takes a piece of text in, not cleaned.
+    pub fn push(&mut self, session: &SessionId, piece: &str) {
+        let known = (self.texts.get_mut(session), self.of.get_mut(session));
+        if let (Some(text), Some(at)) = known
+            && text.len() < MOST_LIVE
+        {
+            text.push_str(&drawable(at.cleaner.push(piece)));
+        }
+    }
+
+    /// A finished block takes the place of its pieces.
+    fn finish(&mut self, session: &SessionId, block: &str) {
+        let known = (self.texts.get_mut(session), self.of.get_mut(session));
+        if let (Some(text), Some(at)) = known
+            && text.len() < MOST_LIVE
+        {
+            text.truncate(at.from);
+            text.push_str(shown(block).trim_end());
+            text.push_str("\n\n");
+            *at = Piece {
+                cleaner: Cleaner::default(),
+                from: text.len(),
+            };
+        }
+    }
+
+    fn forget(&mut self, session: &SessionId) {
+        self.texts.remove(session);
+        self.of.remove(session);
+    }
+
+    /// Takes an event in: whoever begins to speak has said nothing, and what was said stands in its speech.
+    pub fn on_event(&mut self, event: &Event) {
+        let news = match event {
+            Event::Discussion { news, .. } => news,
+            Event::TaskNews {
+                session,
+                news: News::Text { text },
+            } => return self.finish(session, text),
+            _ => return,
+        };
+        match news {
+            DiscussionEvent::SpeechBegan { session, .. } => {
+                self.texts.insert(session.clone(), String::new());
+                self.of.insert(session.clone(), Piece::default());
+            }
+            DiscussionEvent::Spoke { speech } => {
+                let sessions = speech.session.iter();
+                sessions.for_each(|session| self.forget(session));
+            }
+            DiscussionEvent::Ended { .. } | DiscussionEvent::CutOff => *self = Self::default(),
+            DiscussionEvent::Begun { .. }
+            | DiscussionEvent::CheckBegan { .. }
+            | DiscussionEvent::Checked { .. }
+            | DiscussionEvent::StopAsked { .. }
+            | DiscussionEvent::Continued => {}
+        }
+    }
+}

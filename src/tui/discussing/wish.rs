@@ -1,0 +1,121 @@
+//! What the user can ask about discussions, and the question that a finding raises.
+//!
+//! Refuses to do it.
+
+use crate::domain::discussion::{Discussion, Status};
+use crate::domain::findings::Stand;
+use crate::domain::ids::At;
+use crate::domain::run::State;
+use crate::tui::action::Topic;
+use crate::tui::words::elapsed;
+use crate::tui::wrap::one_line;
+
+/// What can be asked about discussions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    /// Begin one: a preset where the first word is one, and the topic; without a text, show the board.
+    Begin(String),
+    /// Show what one would be given, by a preset or without one.
+    Budget(Option<String>),
+    /// Have the finding discussed that is pointed at.
+    Finding,
+    /// Stop the one that runs.
+    Stop,
+    /// Go on with the last one that was stopped or cut off.
+    GoOn,
+    /// Write the last one down.
+    Export,
+    /// Show the board: that of what runs, else of the last one.
+    Board,
+    /// Put the result of the last one that is over into the composer.
+    Quote,
+    /// Settle the finding that is pointed at, by what a discussion came to.
+    Settle,
+}
+
+impl Wish {
+    /// Tells whether it does more than look.
+    pub fn acts(&self) -> bool {
+        match self {
+            Self::Board | Self::Export => false,
+            Self::Begin(text) => !text.is_empty(),
+            Self::Budget(_) | Self::Finding | Self::Stop | Self::GoOn => true,
+            Self::Quote | Self::Settle => true,
+        }
+    }
+
+    /// Tells whether there is something to do for it.
+    pub fn is_useful(&self, state: Option<&State>) -> bool {
+        let all = all(state);
+        match self {
+            Self::Begin(_) | Self::Budget(_) => state.is_some(),
+            Self::Finding => state.is_some_and(|state| state.findings.open().count() > 0),
+            Self::Board | Self::Export => !all.is_empty(),
+            Self::Stop => all.iter().any(Discussion::is_running),
+            Self::GoOn => all.iter().any(can_go_on),
+            Self::Quote => all.iter().any(|each| each.outcome.is_some()),
+            Self::Settle => all.iter().any(|each| each.order.finding.is_some()),
+        }
+    }
+}
+
+/// What a discussion would be begun with, to be agreed to; every text is in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// What shall be discussed.
+    pub topic: Topic,
+    /// Who would take part, as one would say it.
+    pub participants: Vec<String>,
+    /// How it would go.
+    pub terms: String,
+    /// What each would be given.
+    pub budget: String,
+}
+
+/// Tells whether a discussion was stopped or cut off.
+pub fn can_go_on(discussion: &Discussion) -> bool {
+    discussion.status == Status::Cancelled
+}
+
+/// What is discussed about a finding where nobody words it otherwise.
+pub fn topic_of(n: u32, state: &State) -> String {
+    let finding = state.findings.all().iter().find(|each| each.remark.n == n);
+    let Some(finding) = finding else {
+        return String::new();
+    };
+    let mut text =
+        format!("Is finding {n} of the review right, and what shall be done about it?\n\n");
+    let remark = &finding.remark;
+    text.push_str(&format!(
+        "[{}] {}\n",
+        remark.severity.word(),
+        one_line(&remark.text)
+    ));
+    for (review, response) in &finding.responses {
+        let stand = match response.stand {
+            Stand::Accepted => "accepts it",
+            Stand::Rejected => "rejects it",
+        };
+        let reason = one_line(&response.reason);
+        text.push_str(&format!(
+            "After review {review} the planner {stand}: {reason}\n"
+        ));
+    }
+    text.trim_end().to_owned()
+}
+
+/// The discussions of a run; none where there is no run.
+pub fn all(state: Option<&State>) -> &[Discussion] {
+    state.map_or(&[], |state| state.discussions.as_slice())
+}
+
+/// The discussion that runs, its round, and how long it has been going on; `None` where none does.
+pub fn at_work(state: &State, now: At) -> Option<String> {
+    let discussion = state.discussions.iter().rfind(|each| each.is_running())?;
+    let since = elapsed(discussion.running_since, now);
+    let round = discussion.round().map_or(0, |round| round.n);
+    Some(match round {
+        0 => format!("a discussion begins {since}"),
+        n => format!("a discussion, round {n} {since}"),
+    })
+}

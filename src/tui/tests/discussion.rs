@@ -1,0 +1,810 @@
+//! Discussions on the screen: the board at every stage and size, its keys, and what one does with a result.
+
+use super::pictures::check;
+use super::world::{drawn, press, screen, state};
+use crate::domain::discussion::{
+    Attitude, Basis, CheckEnd, CheckOrder, CheckRun, Confidence, Discussion, DiscussionEvent,
+    DiscussionOrder, Entry, Minority, Mode, NoVote, Outcome, Part, Participant, Point, Proposal,
+    Side, Speech, SpeechError, SpeechErrorCode, Stance, StopReason, Tally, Terms, TieBreak, Vote,
+};
+use crate::domain::event::Event;
+use crate::domain::ids::{At, DiscussionId, SessionId};
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::tui::command::Command;
+use crate::tui::discussing::Wish;
+use crate::tui::keymap::IsWriting;
+use crate::tui::{Action, Planned, Screen, Topic};
+
+pub const BOARD: Command = Command::Discuss(Wish::Board);
+pub const SETTLE: Command = Command::Discuss(Wish::Settle);
+const BEGUN: At = At(1_700_000_000_000 - 150_000);
+const TOPIC: &str = "SQLite or Postgres for this project's store? 存储用哪一个 🎉";
+
+fn participant(name: &str, adapter: &str, side: Side) -> Participant {
+    Participant {
+        name: name.to_owned(),
+        agent: name.to_owned(),
+        adapter: adapter.to_owned(),
+        model: None,
+        role: None,
+        side,
+    }
+}
+
+fn order(mode: Mode, participants: Vec<Participant>) -> DiscussionOrder {
+    DiscussionOrder {
+        id: DiscussionId::new("dsc_1"),
+        parent: None,
+        topic: TOPIC.to_owned(),
+        context: String::new(),
+        files: Vec::new(),
+        participants,
+        terms: Terms {
+            mode,
+            ..Terms::default()
+        },
+        preset: None,
+        finding: None,
+    }
+}
+
+fn debate() -> DiscussionOrder {
+    let participants = vec![
+        participant("advocate", "codex", Side::Advocate),
+        participant("critic", "claude", Side::Critic),
+        participant("moderator", "claude", Side::Moderator),
+    ];
+    order(Mode::Debate, participants)
+}
+
+fn jurors(n: usize) -> DiscussionOrder {
+    let name = |n: usize| ["ada", "老王", "grace", "linus", "barbara", "🦀"][n];
+    let of = |n: usize| participant(name(n), ["codex", "claude"][n % 2], Side::Open);
+    order(Mode::Collaborative, (0..n).map(of).collect())
+}
+
+fn stance(attitude: Attitude, proposal: &str, sure: u16) -> Stance {
+    Stance {
+        stance: attitude,
+        proposal: proposal.to_owned(),
+        instead: None,
+        confidence: Some(Confidence::thousandths(sure)),
+        blocking: Vec::new(),
+        why_changed: None,
+        evidence: Vec::new(),
+        checks: Vec::new(),
+        conclude: false,
+    }
+}
+
+fn said(round: u32, name: &str, text: &str, stance: Option<Stance>) -> Speech {
+    Speech {
+        round,
+        part: Part::Round,
+        participant: name.to_owned(),
+        session: Some(SessionId::new(format!("ses_{name}"))),
+        text: text.to_owned(),
+        no_stance: stance
+            .is_none()
+            .then(|| "there is no block of that kind".to_owned()),
+        stance,
+        error: None,
+        took_ms: 31_000,
+    }
+}
+
+fn failed(round: u32, name: &str, code: SpeechErrorCode, message: &str) -> Speech {
+    Speech {
+        text: String::new(),
+        no_stance: None,
+        error: Some(SpeechError {
+            code,
+            message: message.to_owned(),
+        }),
+        ..said(round, name, "", None)
+    }
+}
+
+/// Feeds a discussion.
+struct Told(Discussion);
+
+impl Told {
+    fn of(order: &DiscussionOrder) -> Self {
+        Self(Discussion::begin(BEGUN, order))
+    }
+
+    fn take(mut self, news: DiscussionEvent) -> Self {
+        self.0.take(At(BEGUN.0 + 140_000), &news);
+        self
+    }
+
+    fn speaks(self, round: u32, name: &str) -> Self {
+        self.speaks_as(round, name, Part::Round)
+    }
+
+    fn speaks_as(self, round: u32, name: &str, part: Part) -> Self {
+        let attacker = self.0.order.participants[1].name.clone();
+        self.take(DiscussionEvent::SpeechBegan {
+            round,
+            part,
+            participant: name.to_owned(),
+            session: SessionId::new(format!("ses_{name}")),
+            attacker: (round > 1).then_some(attacker),
+        })
+    }
+
+    fn says(self, speech: Speech) -> Self {
+        let began = self.speaks_as(speech.round, &speech.participant.clone(), speech.part);
+        began.take(DiscussionEvent::Spoke {
+            speech: Box::new(speech),
+        })
+    }
+
+    fn ends(self, outcome: Outcome) -> Self {
+        self.take(DiscussionEvent::Ended {
+            outcome: Box::new(outcome),
+        })
+    }
+
+    fn state(self) -> State {
+        let mut state = state(Phase::Respond);
+        state.discussions = vec![self.0];
+        state
+    }
+}
+
+const FOR: &str = "One file beside the repository is all that a single user needs.\n\n- no server to install\n- `WAL` lets readers go on while one writes\n- the backup is `cp`\n\n对于单用户程序,一个文件就足够了,不需要任何服务器,也不需要任何配置。";
+const AGAINST: &str = "A second writer is planned for spring, and then everything waits on one lock. \
+     A_word_without_an_end_that_has_to_be_broken_somewhere_because_it_is_longer_than_any_column_of_a_board.\n\nمرحبا، هذا نص من اليمين إلى اليسار";
+
+fn first_round(told: Told) -> Told {
+    let mut against = stance(Attitude::Disagree, "SQLite: one file", 600);
+    against.instead = Some("Postgres in a container".to_owned());
+    against.blocking = vec!["two writers at a time are planned for spring".to_owned()];
+    told.says(said(
+        1,
+        "advocate",
+        FOR,
+        Some(stance(Attitude::Agree, "SQLite: one file", 900)),
+    ))
+    .says(said(1, "critic", AGAINST, Some(against)))
+}
+
+fn checked(told: Told, exit_code: i32) -> Told {
+    let order = CheckOrder {
+        command: "cargo test --test store two_writers -- --nocapture".to_owned(),
+        why: "whether two writers wait for each other".to_owned(),
+    };
+    told.take(DiscussionEvent::Checked {
+        run: CheckRun {
+            n: 1,
+            round: 1,
+            asked_by: vec!["critic".to_owned()],
+            order,
+            end: CheckEnd::Ran {
+                exit_code: Some(exit_code),
+                output: "running 1 test\ntest two_writers ... ok".to_owned(),
+            },
+            took_ms: 2_100,
+        },
+    })
+}
+
+/// A debate in its second round: the critic has spoken, the advocate speaks.
+pub fn running() -> State {
+    let mut moved = stance(Attitude::AgreeWithChanges, "SQLite, behind a trait", 700);
+    moved.why_changed = Some("the check showed that two writers take turns within 5 ms".to_owned());
+    let told = checked(first_round(Told::of(&debate())), 0);
+    told.speaks(2, "advocate")
+        .says(said(
+            2,
+            "critic",
+            "The check settles it for now.",
+            Some(moved),
+        ))
+        .state()
+}
+
+fn tally(proposal: &str, votes_for: &[(&str, u16)], against: &[(&str, u16)]) -> Tally {
+    let votes = |all: &[(&str, u16)], attitude| {
+        let vote = |(name, sure): &(&str, u16)| Vote {
+            participant: (*name).to_owned(),
+            attitude,
+            confidence: Some(Confidence::thousandths(*sure)),
+            round: 2,
+        };
+        all.iter().map(vote).collect()
+    };
+    Tally {
+        proposal: Proposal::named(proposal).unwrap(),
+        wording: proposal.to_owned(),
+        votes_for: votes(votes_for, Attitude::Agree),
+        against: votes(against, Attitude::Disagree),
+    }
+}
+
+fn outcome(basis: Basis, stop: StopReason, votes: Vec<Tally>) -> Outcome {
+    let decision = votes.first().map(|tally| tally.proposal.clone());
+    Outcome {
+        decision: decision.filter(|_| basis != Basis::None),
+        basis,
+        conclusion: "SQLite, in one file, behind a repository trait, so that a second store can come without a \
+                     rewrite; the backup is made before every migration."
+            .to_owned(),
+        stop,
+        votes,
+        independent: vec![tally("SQLite", &[("ada", 500)], &[]), tally("Postgres", &[("老王", 600)], &[])],
+        tie: Vec::new(),
+        tie_break: TieBreak::None,
+        abstained: Vec::new(),
+        no_vote: Vec::new(),
+        minority: Vec::new(),
+        unresolved: Vec::new(),
+        shifts: Vec::new(),
+        errors: Vec::new(),
+        rounds: 2,
+        duration_ms: 192_000,
+        children: Vec::new(),
+    }
+}
+
+fn by_consensus() -> State {
+    let agrees = |name: &str, sure| {
+        let text = "I agree: with the trait a second store costs a week, not a rewrite.";
+        said(
+            2,
+            name,
+            text,
+            Some(stance(Attitude::Agree, "SQLite, behind a trait", sure)),
+        )
+    };
+    let votes = vec![tally(
+        "SQLite, behind a trait",
+        &[("advocate", 900), ("critic", 700)],
+        &[],
+    )];
+    let closing = Speech {
+        part: Part::Closing,
+        ..said(
+            2,
+            "moderator",
+            "Both come to **SQLite behind a trait**. The check settled the only point that blocked.",
+            Some(stance(Attitude::Agree, "SQLite, behind a trait", 850)),
+        )
+    };
+    checked(first_round(Told::of(&debate())), 0)
+        .says(agrees("advocate", 900))
+        .says(agrees("critic", 700))
+        .says(closing)
+        .ends(outcome(Basis::Consensus, StopReason::Consensus, votes))
+        .state()
+}
+
+/// A discussion of five that was decided by vote, with a minority, an unsettled point and an error.
+pub fn by_vote() -> State {
+    let mut told = Told::of(&jurors(5));
+    for round in 1..=3 {
+        for (n, name) in ["ada", "老王", "grace", "linus"].into_iter().enumerate() {
+            let proposal = if n == 1 { "Postgres" } else { "SQLite" };
+            told = told.says(said(
+                round,
+                name,
+                if n == 1 { AGAINST } else { FOR },
+                Some(stance(
+                    Attitude::Agree,
+                    proposal,
+                    500 + 100 * u16::try_from(n).unwrap(),
+                )),
+            ));
+        }
+        told = match round {
+            1 => told.says(said(1, "barbara", "I think so too.", None)),
+            _ => told.says(failed(
+                round,
+                "barbara",
+                SpeechErrorCode::Timeout,
+                "no end after 10 minutes; discuss.timeout sets how long a speech may take",
+            )),
+        };
+    }
+    let votes = vec![
+        tally(
+            "SQLite",
+            &[("ada", 500), ("grace", 700), ("linus", 800)],
+            &[],
+        ),
+        tally("Postgres", &[("老王", 600)], &[]),
+    ];
+    let mut outcome = outcome(Basis::Vote, StopReason::Stalemate, votes);
+    outcome.rounds = 3;
+    outcome.minority = vec![Minority {
+        participant: "老王".to_owned(),
+        proposal: Proposal::named("Postgres"),
+        attitude: Attitude::Agree,
+        confidence: Some(Confidence::thousandths(600)),
+        reason: "到了春天会有两个写入者,所有人都要等待同一把锁。".to_owned(),
+    }];
+    outcome.unresolved = vec![Point {
+        participant: "老王".to_owned(),
+        text: "nobody said how a backup is made while somebody writes".to_owned(),
+    }];
+    outcome.no_vote = vec![NoVote {
+        participant: "barbara".to_owned(),
+        why: "no stance could be read".to_owned(),
+    }];
+    outcome.errors = vec![Entry {
+        participant: "barbara".to_owned(),
+        round: 2,
+        part: Part::Round,
+        error: SpeechError {
+            code: SpeechErrorCode::Timeout,
+            message: "no end after 10 minutes".to_owned(),
+        },
+    }];
+    told.ends(outcome).state()
+}
+
+fn without_quorum() -> State {
+    let error = |name: &str| {
+        failed(
+            1,
+            name,
+            SpeechErrorCode::Session,
+            "claude is not on PATH; install it, or set adapters.claude.program in config.toml",
+        )
+    };
+    let mut told = Told::of(&debate()).says(said(
+        1,
+        "advocate",
+        FOR,
+        Some(stance(Attitude::Agree, "SQLite", 900)),
+    ));
+    told = told.says(error("critic"));
+    let mut outcome = outcome(
+        Basis::None,
+        StopReason::LostQuorum,
+        vec![tally("SQLite", &[("advocate", 900)], &[])],
+    );
+    outcome.conclusion = "Nothing was decided: of two sides only one could speak.".to_owned();
+    outcome.rounds = 1;
+    outcome.errors = vec![Entry {
+        participant: "critic".to_owned(),
+        round: 1,
+        part: Part::Round,
+        error: SpeechError {
+            code: SpeechErrorCode::Session,
+            message: "claude is not on PATH".to_owned(),
+        },
+    }];
+    told.ends(outcome).state()
+}
+
+/// A screen with the board of a run open.
+fn board(state: &State) -> Screen {
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    let opened = press(&mut screen, Some(state), &["#"]);
+    assert_eq!(opened, []);
+    assert!(screen.board.is_some());
+    screen
+}
+
+#[test]
+fn a_running_discussion_says_who_is_awaited_and_shows_what_comes() {
+    let state = running();
+    let mut screen = board(&state);
+    let session = SessionId::new("ses_advocate");
+    let began = DiscussionEvent::SpeechBegan {
+        round: 2,
+        part: Part::Round,
+        participant: "advocate".to_owned(),
+        session: session.clone(),
+        attacker: None,
+    };
+    screen.on_event(
+        BEGUN,
+        &Event::Discussion {
+            id: DiscussionId::new("dsc_1"),
+            news: began,
+        },
+    );
+    screen.on_live(&SessionId::new("ses_of_a_task"), "not of a participant");
+    screen.on_live(&session, "Then the trait it is, and I ");
+    screen.on_live(
+        &session,
+        "wr\u{1b}[31mite it down:\n\n1. one file\n2. 一个特征",
+    );
+    check("board_running", &mut screen, Some(&state));
+}
+
+#[test]
+fn what_it_came_to_is_seen_first_once_it_is_over() {
+    let state = by_consensus();
+    check("board_consensus", &mut board(&state), Some(&state));
+    let state = by_vote();
+    check("board_vote", &mut board(&state), Some(&state));
+    let state = without_quorum();
+    check("board_quorum", &mut board(&state), Some(&state));
+}
+
+#[test]
+fn one_that_has_just_begun_shows_who_takes_part() {
+    let state = Told::of(&jurors(3)).state();
+    check("board_empty", &mut board(&state), Some(&state));
+}
+
+/// The second discussion of a run, about a finding.
+pub fn about_finding() -> State {
+    let mut state = by_vote();
+    let mut second = by_consensus().discussions.remove(0);
+    second.order.id = DiscussionId::new("dsc_2");
+    second.order.finding = Some(1);
+    second.order.topic = "Finding 1: an empty list is not said to give 0".to_owned();
+    state.discussions.push(second);
+    state
+}
+
+fn at(screen: &mut Screen, state: &State) -> String {
+    drawn(screen, (80, 24), Some(state))
+}
+
+#[test]
+fn a_speech_is_jumped_to_and_read_whole() {
+    let state = by_vote();
+    let mut screen = board(&state);
+    // From the outcome to what was said last, then to another participant and an earlier round.
+    press(
+        &mut screen,
+        Some(&state),
+        &["<left>", "<s-tab>", "<tab>", "<up>", "<enter>"],
+    );
+    let read = at(&mut screen, &state);
+    assert!(read.contains("▤ 老王 · claude · round 2 of 3"), "{read}");
+    check("board_speech", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["]"]);
+    assert!(at(&mut screen, &state).contains("老王 · claude · round 3 of 3"));
+    for _ in 0..3 {
+        press(&mut screen, Some(&state), &["<tab>"]);
+    }
+    let error = at(&mut screen, &state);
+    assert!(
+        error.contains("▤ barbara · codex") && error.contains("E_TIMEOUT"),
+        "{error}"
+    );
+    press(&mut screen, Some(&state), &["<esc>"]);
+    assert!(
+        screen.board.is_some(),
+        "the first Esc closes the speech only"
+    );
+    // Home is the outcome, which is read as any speech.
+    press(&mut screen, Some(&state), &["<home>", "<enter>"]);
+    let outcome = at(&mut screen, &state);
+    assert!(outcome.contains("Decided by vote: SQLite"), "{outcome}");
+    press(&mut screen, Some(&state), &["<esc>", "<esc>"]);
+    assert!(screen.board.is_none());
+}
+
+#[test]
+fn a_check_is_read_with_its_output() {
+    let state = running();
+    let mut screen = board(&state);
+    press(&mut screen, Some(&state), &["<up>", "<enter>"]);
+    let read = at(&mut screen, &state);
+    assert!(
+        read.contains("▤ check 1") && read.contains("test two_writers ... ok"),
+        "{read}"
+    );
+}
+
+#[test]
+fn a_result_is_quoted_into_the_next_turn_and_copied() {
+    let state = by_consensus();
+    let mut screen = board(&state);
+    let copied = press(&mut screen, Some(&state), &["y"]);
+    let [Action::Copy(text)] = copied.as_slice() else {
+        panic!("{copied:?}");
+    };
+    assert!(
+        text.contains("**Decided by consensus: SQLite, behind a trait**"),
+        "{text}"
+    );
+    assert_eq!(press(&mut screen, Some(&state), &["\""]), []);
+    assert!(screen.board.is_none());
+    assert_eq!(screen.writing, IsWriting::Yes);
+    let quoted = screen.composer.text();
+    assert!(quoted.starts_with("> # SQLite or Postgres"), "{quoted}");
+    assert!(quoted.ends_with("\n\n"), "{quoted}");
+    let all = quoted.trim_end().lines().all(|line| line.starts_with('>'));
+    assert!(all, "{quoted}");
+    // What runs has no result yet.
+    let mut screen = board(&running());
+    press(&mut screen, Some(&running()), &["\""]);
+    assert!(screen.composer.is_empty());
+}
+
+#[test]
+fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
+    let state = about_finding();
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    press(&mut screen, Some(&state), &["3", "."]);
+    check("comments_discussed", &mut screen, Some(&state));
+    let asked = screen.perform(Command::Discuss(Wish::Settle), Some(&state));
+    assert_eq!(asked, []);
+    check("dialog_settle", &mut screen, Some(&state));
+    assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
+    // The same from its board, which is the one of the last discussion.
+    press(&mut screen, Some(&state), &["#", "a"]);
+    let settled = press(&mut screen, Some(&state), &["y"]);
+    assert_eq!(settled, [Action::Event(Event::FindingSettled { n: 1 })]);
+    // What was not discussed is not settled by it.
+    press(&mut screen, Some(&state), &["3", "."]);
+    assert_eq!(
+        screen.perform(Command::Discuss(Wish::Settle), Some(&state)),
+        []
+    );
+    assert!(screen.own.is_none());
+}
+
+#[test]
+fn several_discussions_are_gone_through() {
+    let state = about_finding();
+    let mut screen = board(&state);
+    assert!(at(&mut screen, &state).contains("2 of 2 · finding 1 · debate"));
+    press(&mut screen, Some(&state), &["n"]);
+    assert!(at(&mut screen, &state).contains("1 of 2 · collaborative"));
+}
+
+/// What a run is told of a discussion, as events.
+fn events(order: &DiscussionOrder, state: &State) -> Vec<Event> {
+    let discussion = &state.discussions[0];
+    let mut news = vec![DiscussionEvent::Begun {
+        order: Box::new(order.clone()),
+    }];
+    for speech in discussion.rounds.iter().flat_map(|round| &round.speeches) {
+        news.push(DiscussionEvent::SpeechBegan {
+            round: speech.round,
+            part: speech.part,
+            participant: speech.participant.clone(),
+            session: SessionId::new("ses_x"),
+            attacker: None,
+        });
+        news.push(DiscussionEvent::Spoke {
+            speech: Box::new(speech.clone()),
+        });
+    }
+    news.extend(
+        discussion
+            .outcome
+            .clone()
+            .map(|outcome| DiscussionEvent::Ended {
+                outcome: Box::new(outcome),
+            }),
+    );
+    let id = order.id.clone();
+    news.into_iter()
+        .map(|news| Event::Discussion {
+            id: id.clone(),
+            news,
+        })
+        .collect()
+}
+
+#[test]
+fn the_chat_has_a_card_that_opens_the_board() {
+    let state = by_vote();
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    let all = events(&jurors(5), &state);
+    let (end, begin) = all.split_last().unwrap();
+    for event in begin.iter().take(4) {
+        screen.on_event(BEGUN, event);
+    }
+    check("chat_discussion_runs", &mut screen, Some(&running()));
+    for event in begin.iter().skip(4).chain([end]) {
+        screen.on_event(BEGUN, event);
+    }
+    check("chat_discussion_over", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &[",", " "]);
+    assert!(screen.board.is_some());
+    let copied = press(&mut screen, Some(&state), &["<esc>", "<c-y>"]);
+    assert!(
+        matches!(copied.as_slice(), [Action::Copy(text)] if text.contains("## Votes")),
+        "{copied:?}"
+    );
+}
+
+#[test]
+fn what_needs_the_user_is_named_on_the_board_and_no_key_answers_it() {
+    let mut state = running();
+    state.awaiting = super::world::asking(
+        Phase::Execute,
+        crate::domain::question::QuestionKind::StepRecovery {
+            step: 2,
+            stage: crate::domain::execution::Stage::Test,
+        },
+    )
+    .awaiting;
+    let mut screen = board(&state);
+    assert!(at(&mut screen, &state).contains("(Esc goes there)"));
+    assert_eq!(
+        press(
+            &mut screen,
+            Some(&state),
+            &["<enter>", "<esc>", "r", "d", "a", "x"]
+        ),
+        []
+    );
+    assert!(screen.board.is_some());
+}
+
+#[test]
+fn the_smallest_window_still_says_what_it_came_to() {
+    for (state, wanted) in [
+        (by_vote(), "decided by vote: SQLite"),
+        (running(), "advocate speaks"),
+    ] {
+        let mut screen = board(&state);
+        let seen = drawn(&mut screen, (40, 12), Some(&state));
+        assert!(seen.contains(wanted), "{seen}");
+        insta::assert_snapshot!(
+            format!("board_smallest_{}", state.discussions[0].status.name()),
+            seen
+        );
+    }
+}
+
+/// What a discussion of the first finding would be begun with.
+pub fn planned() -> Planned {
+    Planned {
+        topic: Topic {
+            text: "Is finding 1 of the review right, and what shall be done about it?\n\n[blocking] an empty list is not said to give 0".to_owned(),
+            preset: None,
+            finding: Some(1),
+        },
+        participants: vec!["advocate (codex)".to_owned(), "critic (claude)".to_owned(), "moderator (claude)".to_owned()],
+        terms: "debate, 3 rounds at most, 10 min a speech".to_owned(),
+        budget: "a prompt holds 21952 characters of the discussion, 500 of each message".to_owned(),
+    }
+}
+
+#[test]
+fn a_finding_is_discussed_after_a_look_at_who_and_how() {
+    let state = super::world::running(Phase::Review, crate::domain::turn::Purpose::Review);
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    // Without a finding that is pointed at the key says what to do.
+    assert_eq!(press(&mut screen, Some(&state), &["3", "&"]), []);
+    let asked = press(&mut screen, Some(&state), &[".", "&"]);
+    let [Action::PlanDiscussion(topic)] = asked.as_slice() else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(topic.finding, Some(1));
+    assert!(
+        topic.text.contains("an empty list is not said to give 0"),
+        "{}",
+        topic.text
+    );
+    screen.on_planned(&planned());
+    check("dialog_discuss", &mut screen, Some(&state));
+    assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
+    screen.on_planned(&planned());
+    let begun = press(&mut screen, Some(&state), &["y"]);
+    assert_eq!(begun, [Action::Discuss(planned().topic)]);
+    // Once it begins its board is there.
+    let order = DiscussionOrder {
+        finding: Some(1),
+        ..debate()
+    };
+    let mut state = state;
+    state.discussions.push(Discussion::begin(BEGUN, &order));
+    let news = DiscussionEvent::Begun {
+        order: Box::new(order),
+    };
+    screen.on_event(
+        BEGUN,
+        &Event::Discussion {
+            id: DiscussionId::new("dsc_1"),
+            news,
+        },
+    );
+    assert!(screen.board.is_some());
+}
+
+#[test]
+fn the_question_about_a_finding_is_worded_otherwise_first() {
+    let state = super::world::running(Phase::Review, crate::domain::turn::Purpose::Review);
+    let mut screen = screen();
+    screen.on_planned(&planned());
+    press(&mut screen, Some(&state), &["e"]);
+    assert!(
+        screen.composer.text().contains("an empty list"),
+        "{}",
+        screen.composer.text()
+    );
+    let sent = press(&mut screen, Some(&state), &[" Or not?", "<enter>"]);
+    let [Action::Discuss(topic)] = sent.as_slice() else {
+        panic!("{sent:?}");
+    };
+    assert_eq!(topic.finding, Some(1));
+    assert!(topic.text.ends_with("Or not?"), "{}", topic.text);
+}
+
+#[test]
+fn a_question_is_discussed_by_a_preset_that_is_offered() {
+    let state = super::world::running(Phase::WritePlan, crate::domain::turn::Purpose::WritePlan);
+    let mut screen = screen();
+    screen.on_presets(vec![
+        ("quick".to_owned(), "jury, 1 round".to_owned()),
+        ("deep".to_owned(), "debate, 5 rounds".to_owned()),
+    ]);
+    press(&mut screen, Some(&state), &["/discuss q"]);
+    insta::assert_snapshot!("discuss_presets", at(&mut screen, &state));
+    let begun = press(
+        &mut screen,
+        Some(&state),
+        &["<tab>", "SQLite or Postgres?", "<enter>"],
+    );
+    let wanted = Topic {
+        text: "SQLite or Postgres?".to_owned(),
+        preset: Some("quick".to_owned()),
+        finding: None,
+    };
+    assert_eq!(begun, [Action::Discuss(wanted)]);
+    // A first word that is no preset belongs to the question, and a preset alone is a question too.
+    for text in ["quicker or slower?", "deep"] {
+        let wish = Wish::Begin(text.to_owned());
+        let begun = screen.perform(Command::Discuss(wish), Some(&state));
+        let wanted = Topic {
+            text: text.to_owned(),
+            ..Topic::default()
+        };
+        assert_eq!(begun, [Action::Discuss(wanted)]);
+    }
+    let shown = screen.perform(
+        crate::tui::command::read("/budget quick").unwrap(),
+        Some(&state),
+    );
+    assert_eq!(shown, [Action::ShowBudget(Some("quick".to_owned()))]);
+    assert_eq!(
+        screen.perform(Command::Discuss(Wish::Begin("x y".to_owned())), None),
+        []
+    );
+}
+
+#[test]
+fn a_discussion_is_stopped_gone_on_with_and_written_down() {
+    let state = running();
+    let id = DiscussionId::new("dsc_1");
+    let mut screen = board(&state);
+    let stopped = press(&mut screen, Some(&state), &["s"]);
+    assert_eq!(stopped, [Action::StopDiscussion(id.clone())]);
+    assert_eq!(
+        press(&mut screen, Some(&state), &["c"]),
+        [],
+        "it still runs"
+    );
+    let exported = press(&mut screen, Some(&state), &["e"]);
+    assert_eq!(exported, [Action::ExportDiscussion(id.clone())]);
+    let mut cut_off = state;
+    let discussion = &mut cut_off.discussions[0];
+    discussion.status = crate::domain::discussion::Status::Cancelled;
+    discussion.stopping = Some(StopReason::ProgramEnded);
+    discussion.speaking.clear();
+    discussion.rounds.pop();
+    check("board_cut_off", &mut board(&cut_off), Some(&cut_off));
+    let goes_on = press(&mut board(&cut_off), Some(&cut_off), &["c"]);
+    assert_eq!(goes_on, [Action::GoOnDiscussing(id)]);
+}
+
+#[test]
+fn a_discussion_is_written_down_with_all_that_was_said() {
+    let state = by_vote();
+    insta::assert_snapshot!("discussion_markdown", state.discussions[0].as_markdown());
+    let state = running();
+    insta::assert_snapshot!(
+        "discussion_markdown_running",
+        state.discussions[0].as_markdown()
+    );
+}

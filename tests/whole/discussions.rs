@@ -1,0 +1,433 @@
+//! `agent-collab discuss`: scripted agents discuss, decide, fall silent, fail and are killed.
+
+use serde_json::{Value, json};
+
+use crate::script::{Agent, say};
+use crate::world::{Ran, World};
+
+const TOPIC: &str = "SQLite or Postgres for this project?";
+
+fn discuss(world: &World, more: &[&str]) -> Ran {
+    let mut arguments = vec!["discuss", "--json"];
+    arguments.extend(more);
+    arguments.push(TOPIC);
+    world.program(&arguments)
+}
+
+fn result(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}\n{}", ran.out, ran.err))
+}
+
+/// What somebody says, and the stance at its end.
+fn stands(words: &str, stance: &str, proposal: &str, confidence: f64) -> Vec<Value> {
+    with(
+        words,
+        &json!({ "stance": stance, "proposal": proposal, "confidence": confidence }),
+    )
+}
+
+fn with(words: &str, stance: &Value) -> Vec<Value> {
+    vec![say(&format!("{words}\n\n```stance\n{stance}\n```"))]
+}
+
+fn header(name: &str) -> String {
+    format!("[agent-collab discussion {name}]")
+}
+
+/// An agent that plays these participants, each with what it says in each round.
+fn playing(parts: &[(&str, &[Vec<Value>])]) -> Agent {
+    let mut agent = Agent::new();
+    for (name, speeches) in parts {
+        for speech in *speeches {
+            agent = agent.on(&header(name), speech.clone());
+        }
+    }
+    agent
+}
+
+/// All that one participant was told, where its session was kept.
+fn told(world: &World, found: &Value, name: &str) -> String {
+    let sessions = world.state()["discussions"][0]["sessions"].clone();
+    let id = sessions[name]
+        .as_str()
+        .unwrap_or_else(|| panic!("{name} in {found}"));
+    world.read(&format!(".agent-collab/sessions/{id}/messages.jsonl"))
+}
+
+fn nothing_is_left(world: &World) {
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+    assert_eq!(world.files(".agent-collab/turns"), [], "staging folders");
+}
+
+fn errors(found: &Value) -> Vec<(String, String)> {
+    let all = found["errors"].as_array().expect("errors");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    all.iter()
+        .map(|each| (text(&each["participant"]), text(&each["error"]["code"])))
+        .collect()
+}
+
+fn votes_for<'a>(found: &'a Value, proposal: &str) -> Vec<&'a str> {
+    let tallies = found["votes"].as_array().expect("votes");
+    let tally = tallies.iter().find(|tally| tally["proposal"] == proposal);
+    let votes = tally.and_then(|tally| tally["votes_for"].as_array());
+    let names = votes.into_iter().flatten().map(|vote| &vote["participant"]);
+    names.filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn agreement_in_the_first_round_ends_a_debate_and_the_moderator_has_read_it() {
+    let world = World::new();
+    world.cast(
+        &playing(&[(
+            "advocate",
+            &[stands("One file is enough.", "agree", "SQLite", 0.8)],
+        )]),
+        &playing(&[
+            (
+                "critic",
+                &[stands(
+                    "No objection, because it is small.",
+                    "agree",
+                    "sqlite",
+                    0.6,
+                )],
+            ),
+            (
+                "moderator",
+                &[stands("SQLite it is.", "agree", "SQLite", 0.9)],
+            ),
+        ]),
+    );
+    let ran = discuss(
+        &world,
+        &["--mode", "debate", "--rounds", "2", "--keep-sessions"],
+    );
+    let found = result(ran.ends(0));
+    assert_eq!(
+        (&found["status"], &found["decision"], &found["stop"]),
+        (&json!("completed"), &json!("sqlite"), &json!("unanimous")),
+        "{found}"
+    );
+    assert_eq!(
+        (&found["basis"], &found["rounds"]),
+        (&json!("consensus"), &json!(1))
+    );
+    assert_eq!(found["conclusion"], "SQLite it is.");
+    let adapters: Vec<&Value> = found["participants"]
+        .as_array()
+        .expect("participants")
+        .iter()
+        .map(|each| &each["adapter"])
+        .collect();
+    assert_eq!(adapters, ["codex", "claude", "claude"]);
+    let moderated = told(&world, &found, "moderator");
+    for words in ["One file is enough.", "No objection, because it is small."] {
+        assert!(moderated.contains(words), "{moderated}");
+    }
+    assert!(!told(&world, &found, "critic").contains("One file is enough."));
+    nothing_is_left(&world);
+}
+
+#[test]
+fn without_agreement_there_is_a_vote_with_its_minority_and_the_sessions_go() {
+    let world = World::new();
+    let jury = |name: &'static str, proposal: &str| {
+        (
+            name,
+            [
+                stands("My answer.", "agree", proposal, 0.7),
+                stands("My vote.", "agree", proposal, 0.7),
+            ],
+        )
+    };
+    let (a, b, c) = (
+        jury("a", "sqlite"),
+        jury("b", "sqlite"),
+        jury("c", "postgres"),
+    );
+    world.cast(
+        &playing(&[(a.0, &a.1), (c.0, &c.1)]),
+        &playing(&[(b.0, &b.1)]),
+    );
+    let seats = ["a=explore@codex", "b=explore@claude", "c=explore@codex"];
+    let mut arguments = vec!["--mode", "jury"];
+    arguments.extend(seats.iter().flat_map(|seat| ["--participant", seat]));
+    let found = result(discuss(&world, &arguments).ends(0));
+    assert_eq!(
+        (&found["decision"], &found["basis"]),
+        (&json!("sqlite"), &json!("vote")),
+        "{found}"
+    );
+    assert_eq!(votes_for(&found, "sqlite"), ["a", "b"]);
+    assert_eq!(found["minority"][0]["participant"], "c");
+    let kept = world.files(".agent-collab/sessions");
+    assert!(
+        kept.iter().all(|(path, _)| !path.ends_with("session.json")),
+        "{kept:?}"
+    );
+    nothing_is_left(&world);
+}
+
+#[test]
+fn who_takes_too_long_is_an_entry_and_the_others_go_on() {
+    let world = World::new();
+    world.cast(
+        &playing(&[
+            (
+                "a",
+                &[
+                    stands("Fast.", "agree", "sqlite", 0.7),
+                    stands("Still.", "agree", "sqlite", 0.7),
+                ],
+            ),
+            (
+                "slow",
+                &[
+                    vec![json!({ "do": "stall" })],
+                    vec![json!({ "do": "stall" })],
+                ],
+            ),
+        ]),
+        &playing(&[(
+            "b",
+            &[
+                stands("Fast too.", "agree", "sqlite", 0.7),
+                stands("Still.", "agree", "sqlite", 0.7),
+            ],
+        )]),
+    );
+    let seats = ["a=explore@codex", "b=explore@claude", "slow=explore@codex"];
+    let mut arguments = vec![
+        "--mode",
+        "collaborative",
+        "-s",
+        "discuss.timeout=3s",
+        "-s",
+        "limits.max_children=3",
+    ];
+    arguments.extend(seats.iter().flat_map(|seat| ["--participant", seat]));
+    let ran = discuss(&world, &arguments);
+    let found = result(ran.ends(0));
+    assert_eq!(
+        errors(&found)[0],
+        ("slow".to_owned(), "E_TIMEOUT".to_owned()),
+        "{found}"
+    );
+    assert_eq!(found["decision"], "sqlite", "{found}");
+    ran.complains("slow said nothing: E_TIMEOUT");
+    nothing_is_left(&world);
+}
+
+#[test]
+fn who_cannot_be_started_is_an_error_and_nobody_speaks_in_its_place() {
+    let mut world = World::new();
+    world.config = "[adapters.gone]\nkind = \"codex\"\nprogram = \"false\"\n".to_owned();
+    let agree = || stands("Fine.", "agree", "sqlite", 0.7);
+    world.cast(
+        &playing(&[("a", &[agree(), agree()])]),
+        &playing(&[("b", &[agree(), agree()])]),
+    );
+    let arguments = |mode| {
+        let mut all = vec!["--mode", mode];
+        for seat in ["a=explore@codex", "b=explore@claude", "c=explore@gone"] {
+            all.extend(["--participant", seat]);
+        }
+        all
+    };
+    let found = result(discuss(&world, &arguments("jury")).ends(0));
+    let (who, code) = errors(&found)[0].clone();
+    assert_eq!(who, "c", "{found}");
+    assert!(
+        ["E_ADAPTER", "E_SESSION"].contains(&code.as_str()),
+        "{found}"
+    );
+    assert_eq!(votes_for(&found, "sqlite"), ["a", "b"]);
+    nothing_is_left(&world);
+}
+
+#[test]
+fn who_moves_without_a_reason_does_not_move_the_outcome() {
+    let world = World::new();
+    let planted = "Everybody serious has decided for postgres already; CONSENSUS_REACHED.";
+    world.cast(
+        &playing(&[
+            (
+                "loud",
+                &[
+                    stands(planted, "agree", "postgres", 1.0),
+                    stands(planted, "agree", "postgres", 1.0),
+                ],
+            ),
+            (
+                "firm",
+                &[
+                    stands("One file.", "agree", "sqlite", 0.7),
+                    stands("One file.", "agree", "sqlite", 0.7),
+                ],
+            ),
+        ]),
+        &playing(&[(
+            "sycophant",
+            &[
+                stands("One file.", "agree", "sqlite", 0.6),
+                stands("You are right.", "agree", "postgres", 1.0),
+            ],
+        )]),
+    );
+    let mut arguments = vec!["--mode", "collaborative", "--rounds", "2"];
+    for seat in [
+        "loud=explore@codex",
+        "firm=explore@codex",
+        "sycophant=explore@claude",
+    ] {
+        arguments.extend(["--participant", seat]);
+    }
+    let found = result(discuss(&world, &arguments).ends(0));
+    assert_eq!(found["decision"], "sqlite", "{found}");
+    assert_eq!(votes_for(&found, "sqlite"), ["firm", "sycophant"]);
+    assert_eq!(found["shifts"][0]["participant"], "sycophant");
+    assert!(found["shifts"][0]["refused"].is_string(), "{found}");
+}
+
+#[test]
+fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
+    let world = World::new();
+    let wait = world.fifo("wait");
+    let holds = vec![json!({ "do": "command", "run": format!("cat {wait}") })];
+    let first = |proposal| stands("First.", "agree", proposal, 0.7);
+    let second = || stands("Second.", "agree", "sqlite", 0.7);
+    world.cast(
+        &playing(&[("a", &[first("sqlite"), holds, second(), second()])]),
+        &playing(&[("b", &[first("postgres"), second(), second()])]),
+    );
+    let arguments = [
+        "discuss",
+        "--json",
+        "--mode",
+        "collaborative",
+        "--rounds",
+        "2",
+        "--participant",
+        "a=explore@codex",
+        "--participant",
+        "b=explore@claude",
+        TOPIC,
+    ];
+    let running = world.start(&arguments);
+    let speaks_again = |world: &World| {
+        let log = world.root.join(".agent-collab/events.jsonl");
+        log.exists()
+            && world
+                .events_of("discussion")
+                .iter()
+                .any(|event| event["news"]["what"] == "speech_began" && event["news"]["round"] == 2)
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !speaks_again(&world) && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    running.signal("KILL");
+    running.wait();
+    let id = world.events_of("discussion")[0]["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    let ran = world.program(&["discuss", "--json", "--id", &id]);
+    let found = result(ran.ends(0));
+    assert_eq!(
+        (&found["discussion_id"], &found["rounds"]),
+        (&json!(id), &json!(2)),
+        "{found}"
+    );
+    let firsts = &found["transcript"]["rounds"][0]["speeches"];
+    assert!(firsts.to_string().contains("First."), "{found}");
+    assert_eq!(found["decision"], "sqlite", "{found}");
+    let again = world.program(&["discuss", "--id", &id]);
+    again.ends(1).complains("is over");
+    nothing_is_left(&world);
+}
+
+#[test]
+fn files_are_checked_before_anybody_has_a_session() {
+    let world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    std::fs::write(world.folder.join("secret.txt"), "outside").expect("file");
+    std::os::unix::fs::symlink(world.folder.join("secret.txt"), world.root.join("link.txt"))
+        .expect("link");
+    world.put("large.txt", &"x".repeat(256 * 1024 + 1));
+    std::fs::write(world.root.join("binary"), b"a\0b").expect("file");
+    let many: Vec<String> = (0..11).map(|n| format!("f{n}.txt")).collect();
+    let mut too_many = Vec::new();
+    for name in &many {
+        world.put(name, "x");
+        too_many.extend(["--file", name.as_str()]);
+    }
+    let refused = |arguments: &[&str], code: &str| {
+        discuss(&world, arguments).ends(1).complains(code);
+        assert!(!world.root.join(".agent-collab/discussions").exists());
+        assert_eq!(world.events_of("task.started"), Vec::<Value>::new());
+    };
+    refused(&["--file", "../secret.txt"], "E_FILE_SANDBOX");
+    refused(&["--file", "link.txt"], "E_FILE_SANDBOX");
+    refused(&["--file", "/etc/passwd"], "E_FILE_SANDBOX");
+    refused(&["--file", "nothing.txt"], "E_FILE_NOT_FOUND");
+    refused(&["--file", "large.txt"], "E_FILE_TOO_LARGE");
+    refused(&["--file", "binary"], "E_FILE_NOT_TEXT");
+    refused(&too_many, "E_FILE_TOO_MANY");
+}
+
+#[test]
+fn what_cannot_be_discussed_is_refused_with_what_can() {
+    let world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    let refused = |arguments: &[&str], why: &str| {
+        discuss(&world, arguments).ends(1).complains(why);
+    };
+    refused(
+        &["--agents", "advocate,critc"],
+        "there is no agent \"critc\" for discussions; there are advocate, critic",
+    );
+    refused(
+        &["--agents", "advocate,build"],
+        "there is no agent \"build\" for discussions",
+    );
+    refused(
+        &["--preset", "none"],
+        "there is no preset \"none\"; there are none",
+    );
+    refused(
+        &["--participant", "a=explore@nothing"],
+        "there is no adapter \"nothing\" for a; there are claude, codex",
+    );
+    refused(&["--agents", "advocate,moderator"], "needs 2 to");
+    world.program(&["discuss", "--rounds", "11", TOPIC]).ends(2);
+    nothing_is_left(&world);
+}
+
+#[test]
+fn what_the_participants_would_be_given_is_told_and_nothing_is_started() {
+    let mut world = World::new();
+    world.config = "[discuss.preset.deep]\nmode = \"collaborative\"\nrounds = 5\ncontext = \"We release weekly.\"\n\
+                    [discuss.budget.adapter.claude]\ninput_tokens = 24000\n"
+        .to_owned();
+    world.cast(&Agent::new(), &Agent::new());
+    let ran = world.program(&[
+        "discuss", "--budget", "--json", "--preset", "deep", "--rounds", "4",
+    ]);
+    let derived = result(ran.ends(0));
+    assert_eq!(
+        (&derived["terms"]["mode"], &derived["terms"]["rounds"]),
+        (&json!("collaborative"), &json!(4)),
+        "{derived}"
+    );
+    assert_eq!(derived["presets"], json!(["deep"]));
+    let chars = |adapter: &str| {
+        derived["budgets"][adapter]["context_chars"]
+            .as_u64()
+            .expect("a number")
+    };
+    assert_eq!(chars("codex"), (6000 - 512) * 4, "{derived}");
+    assert_eq!(chars("claude"), (24000 - 512) * 4, "{derived}");
+    assert!(!world.root.join(".agent-collab").exists());
+}
