@@ -2,7 +2,7 @@
 //!
 //! Real processes of the scripted agent, by the engine as a task's own command has it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -21,19 +21,7 @@ const ROUNDS: usize = 3;
 
 /// Measures seven tasks on three places, and sixteen on four.
 pub fn run() -> anyhow::Result<()> {
-    let place = tempfile::tempdir()?;
-    let root = place.path().canonicalize()?;
-    let made = Command::new("git")
-        .args(["init", "-q"])
-        .current_dir(&root)
-        .status()?;
-    anyhow::ensure!(made.success(), "git init");
-    for (key, value) in [("user.name", "A"), ("user.email", "a@example.org")] {
-        Command::new("git")
-            .args(["config", key, value])
-            .current_dir(&root)
-            .status()?;
-    }
+    let (_place, root) = repository()?;
     for (n_tasks, n_places) in [(7_u32, 3_u32), (16, 4)] {
         let rounds = n_tasks.div_ceil(n_places);
         side_by_side(
@@ -47,6 +35,24 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A repository of its own for as long as the first of the two is there.
+pub fn repository() -> anyhow::Result<(tempfile::TempDir, PathBuf)> {
+    let place = tempfile::tempdir()?;
+    let root = place.path().canonicalize()?;
+    let made = Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(&root)
+        .status()?;
+    anyhow::ensure!(made.success(), "git init");
+    for (key, value) in [("user.name", "A"), ("user.email", "a@example.org")] {
+        Command::new("git")
+            .args(["config", key, value])
+            .current_dir(&root)
+            .status()?;
+    }
+    Ok((place, root))
+}
+
 /// From the first task given to the last result.
 fn makespan(root: &Path, n_tasks: u32, n_places: u32) -> anyhow::Result<Duration> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -54,7 +60,7 @@ fn makespan(root: &Path, n_tasks: u32, n_places: u32) -> anyhow::Result<Duration
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let wishes = Wishes::at_rest(root.to_owned(), choices(root, n_places)?);
+        let wishes = Wishes::at_rest(root.to_owned(), choices(root, n_places, "Found it.")?);
         let started = ad_hoc(&wishes, "explore").await;
         let mut started = started.map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
         let begun = Instant::now();
@@ -101,11 +107,12 @@ fn ask() -> TaskAsk {
     }
 }
 
-fn choices(root: &Path, n_places: u32) -> anyhow::Result<Choices> {
+/// A configuration with so many places and an agent that says this after a while.
+pub fn choices(root: &Path, n_places: u32, says: &str) -> anyhow::Result<Choices> {
     let script = root.join("script.json");
     let turn = serde_json::json!({ "turn": [{ "uses": "always", "action": [
         { "do": "stall", "ms": TASK.as_millis() },
-        { "do": "text", "text": "Found it.", "delta": "whole" },
+        { "do": "text", "text": says, "delta": "whole" },
     ] }] });
     std::fs::write(&script, turn.to_string())?;
     let file = root.join("config.toml");

@@ -4,6 +4,7 @@
 //! turns, round by round, and the medians are compared; the usual benchmark harnesses measure one thing
 //! after the other. Refuses to judge: the goals stand beside the figures, and nothing here is a test.
 
+mod discussing;
 mod fanning_out;
 mod folding;
 mod frames;
@@ -30,7 +31,7 @@ fn main() -> anyhow::Result<()> {
     let wanted = std::env::args()
         .skip(1)
         .find(|word| !word.starts_with("--"));
-    let parts: [(&str, Part); 8] = [
+    let parts: [(&str, Part); 9] = [
         ("fold", folding::run),
         ("translate", translating::run),
         ("save", saving::run),
@@ -39,6 +40,7 @@ fn main() -> anyhow::Result<()> {
         ("scrub", scrubbing::run),
         ("judge", judging::run),
         ("tasks", fanning_out::run),
+        ("discussions", discussing::run),
     ];
     say(format_args!(
         "{:<46} {:>10} {:>10} {:>7}  goal",

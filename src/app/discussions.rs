@@ -79,7 +79,7 @@ pub async fn budget(wishes: &Wishes, arguments: Arguments) -> Result<Derived, Re
     };
     let ask = DiscussionAsk {
         caller: Caller::User,
-        arguments,
+        arguments: arguments.with_some_topic(),
         finding: None,
         waits: Waits::Background,
     };
@@ -221,16 +221,6 @@ struct Told {
 impl Told {
     /// Tells what is new since the last time.
     fn tell(&mut self, discussion: &Discussion, tell: &mut dyn FnMut(&str)) {
-        for each in &discussion.speaking {
-            let is = (each.round, each.participant.clone());
-            if !self.speaking.contains(&is) {
-                tell(&format!(
-                    "round {}: {} speaks",
-                    each.round, each.participant
-                ));
-                self.speaking.push(is);
-            }
-        }
         let rounds = discussion.rounds.iter().flat_map(|round| &round.speeches);
         let all: Vec<_> = rounds.chain(&discussion.closing).collect();
         for speech in all.iter().skip(self.n_spoken) {
@@ -249,6 +239,16 @@ impl Told {
             ));
         }
         self.n_checks = discussion.checks.len();
+        for each in &discussion.speaking {
+            let is = (each.round, each.participant.clone());
+            if !self.speaking.contains(&is) {
+                tell(&format!(
+                    "round {}: {} speaks",
+                    each.round, each.participant
+                ));
+                self.speaking.push(is);
+            }
+        }
     }
 }
 

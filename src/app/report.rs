@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::domain::discussion::DiscussionEvent;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::{Gate, Phase};
@@ -190,9 +191,13 @@ pub fn in_words(event: &Event) -> Option<String> {
             };
             format!("answers to {} finding(s), {plan}{left}", responses.len())
         }
+        Event::TaskStarted(order) if order.speaks.is_some() => {
+            format!("  {} speaks", order.name())
+        }
         Event::TaskStarted(order) => {
             format!("{} begins a task: {}", order.name(), order.description)
         }
+        Event::Discussion { news, .. } => return discussion_in_words(news),
         Event::TaskEnded(result) => format!(
             "the task of {} is {}: {}",
             result.agent,
@@ -270,6 +275,27 @@ fn todos_in_words(todos: &Todos) -> String {
     let todo = |todo: &Todo| format!("   [{}] {}", mark(todo.status), todo.content);
     lines.extend(todos.items().iter().map(todo));
     lines.join("\n")
+}
+
+fn discussion_in_words(news: &DiscussionEvent) -> Option<String> {
+    match news {
+        DiscussionEvent::Begun { order } => Some(format!("a discussion begins: {}", order.topic)),
+        DiscussionEvent::Ended { outcome } => {
+            let decided = outcome.decision.as_ref();
+            let decided = decided.map_or("nothing is decided".to_owned(), ToString::to_string);
+            let (basis, stop) = (outcome.basis.name(), outcome.stop.in_words());
+            Some(format!(
+                "the discussion is over: {decided} ({basis}); {stop}"
+            ))
+        }
+        DiscussionEvent::CutOff => Some("the discussion was cut off".to_owned()),
+        DiscussionEvent::SpeechBegan { .. }
+        | DiscussionEvent::Spoke { .. }
+        | DiscussionEvent::CheckBegan { .. }
+        | DiscussionEvent::Checked { .. }
+        | DiscussionEvent::StopAsked { .. }
+        | DiscussionEvent::Continued => None,
+    }
 }
 
 fn review_in_words(review: &crate::domain::review::Review) -> String {

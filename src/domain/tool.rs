@@ -88,7 +88,7 @@ mod tests {
     use crate::permission::Profile;
     use proptest::prelude::*;
 
-    const TOOLS: [&str; 9] = [
+    const TOOLS: [&str; 11] = [
         "todoread",
         "todowrite",
         "plan_submit",
@@ -97,6 +97,8 @@ mod tests {
         "review_submit",
         "ask_user",
         "task",
+        "group_discuss",
+        "group_discuss_context",
         "session_manage",
     ];
 
@@ -126,26 +128,26 @@ mod tests {
             said: String::new(),
             by: crate::domain::turn::Role::Planner,
         };
-        let all = "todoread todowrite plan_submit plan_exit ask_user task session_manage";
+        let all = "todoread todowrite plan_submit plan_exit ask_user task group_discuss group_discuss_context session_manage";
         check("plan", &Purpose::WritePlan, 0, all);
         check("plan", &Purpose::Respond, 0, all);
         check(
             "plan",
             &talk,
             0,
-            "todoread todowrite ask_user task session_manage",
+            "todoread todowrite ask_user task group_discuss group_discuss_context session_manage",
         );
         check(
             "build",
             &step,
             0,
-            "todoread todowrite plan_enter ask_user task session_manage",
+            "todoread todowrite plan_enter ask_user task group_discuss group_discuss_context session_manage",
         );
         check(
             "review",
             &Purpose::Review,
             0,
-            "todoread review_submit ask_user task",
+            "todoread review_submit ask_user task group_discuss_context",
         );
         check("explore", &step, 1, "");
         check("general", &step, 1, "ask_user");

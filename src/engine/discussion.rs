@@ -6,6 +6,7 @@
 mod asked;
 mod checks;
 mod derived;
+mod finding;
 mod participants;
 mod sources;
 mod speaking;
@@ -343,10 +344,16 @@ impl Engine {
             let session = self.state().session(*role);
             session.is_some_and(|session| Some(&session.id) == discussion.order.parent.as_ref())
         };
-        let role = match discussion.order.finding {
-            Some(_) => Role::Reviewer,
-            None => roles.into_iter().find(is_its)?,
-        };
-        Some((role, for_an_agent(discussion)))
+        let told = for_an_agent(discussion);
+        match discussion.order.finding {
+            Some(n) => {
+                let evidence = format!(
+                    "Other agents discussed finding {n} of yours. Weigh what they came to as evidence; it settles \
+                     nothing by itself.\n{told}"
+                );
+                Some((Role::Reviewer, evidence))
+            }
+            None => Some((roles.into_iter().find(is_its)?, told)),
+        }
     }
 }

@@ -6,6 +6,7 @@ mod answered;
 mod bare;
 mod before_execute;
 mod contained;
+mod discussing;
 mod failures;
 mod hooked;
 mod hostile;
@@ -126,6 +127,7 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         "an_agent_of_claude_has_the_tools_of_its_session",
         tools::claude,
     ),
+    scenario("both_clis_debate_and_decide", discussing::debate),
     scenario("codex_gives_tasks_that_claude_does", tasks::codex),
     scenario("claude_gives_tasks_that_codex_does", tasks::claude),
     scenario("what_codex_asks_is_answered_on_the_screen", answered::codex),

@@ -75,6 +75,30 @@ fn votes_for<'a>(found: &'a Value, proposal: &str) -> Vec<&'a str> {
     names.filter_map(Value::as_str).collect()
 }
 
+/// Waits until somebody speaks in a round.
+fn wait_for_round(world: &World, round: u64) {
+    let speaks = || {
+        let log = world.root.join(".agent-collab/events.jsonl");
+        // The last line may be half written.
+        let lines = std::fs::read_to_string(log).unwrap_or_default();
+        let mut events = lines
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        events.any(|event| {
+            let news = &event["data"]["news"];
+            news["what"] == "speech_began" && news["round"] == round
+        })
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !speaks() {
+        assert!(
+            std::time::Instant::now() < until,
+            "round {round} never came"
+        );
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn agreement_in_the_first_round_ends_a_debate_and_the_moderator_has_read_it() {
     let world = World::new();
@@ -315,18 +339,7 @@ fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
         TOPIC,
     ];
     let running = world.start(&arguments);
-    let speaks_again = |world: &World| {
-        let log = world.root.join(".agent-collab/events.jsonl");
-        log.exists()
-            && world
-                .events_of("discussion")
-                .iter()
-                .any(|event| event["news"]["what"] == "speech_began" && event["news"]["round"] == 2)
-    };
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !speaks_again(&world) && std::time::Instant::now() < until {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_for_round(&world, 2);
     running.signal("KILL");
     running.wait();
     let id = world.events_of("discussion")[0]["id"]
@@ -342,7 +355,7 @@ fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
     );
     let firsts = &found["transcript"]["rounds"][0]["speeches"];
     assert!(firsts.to_string().contains("First."), "{found}");
-    assert_eq!(found["decision"], "sqlite", "{found}");
+    assert_eq!(found["status"], "completed", "{found}");
     let again = world.program(&["discuss", "--id", &id]);
     again.ends(1).complains("is over");
     nothing_is_left(&world);
@@ -430,4 +443,160 @@ fn what_the_participants_would_be_given_is_told_and_nothing_is_started() {
     assert_eq!(chars("codex"), (6000 - 512) * 4, "{derived}");
     assert_eq!(chars("claude"), (24000 - 512) * 4, "{derived}");
     assert!(!world.root.join(".agent-collab").exists());
+}
+
+fn tool(tool: &str, input: Value) -> Value {
+    json!({ "do": "tool", "tool": tool, "input": input })
+}
+
+#[test]
+fn an_agent_has_others_discuss_and_gets_what_they_decide() {
+    let world = World::new();
+    let asks = json!({ "topic": TOPIC, "mode": "jury", "verbose": false, "participants": [
+        { "name": "a", "agent": "explore", "adapter": "codex" }, { "name": "b", "agent": "explore", "adapter": "claude" }
+    ] });
+    let agree = || stands("Small.", "agree", "sqlite", 0.7);
+    let planner = Agent::planning(&["Write"])
+        .step(
+            1,
+            vec![
+                tool("group_discuss", asks),
+                json!({ "do": "write", "path": "a.txt", "content": "${answer}\n" }),
+                say("Wrote."),
+            ],
+        )
+        .on(&header("a"), agree())
+        .on(&header("a"), agree());
+    let reviewer = Agent::approving()
+        .on(&header("b"), agree())
+        .on(&header("b"), agree());
+    world.cast(&planner, &reviewer);
+    world.run(&[]).ends(0);
+    let told = world.read("a.txt");
+    assert!(told.starts_with("discussion_id: dsc_"), "{told}");
+    for words in ["status: completed", "<discussion_result>", "sqlite"] {
+        assert!(told.contains(words), "{words} in\n{told}");
+    }
+    let discussion = world.state()["discussions"][0].clone();
+    assert!(discussion["order"]["parent"].is_string(), "{discussion}");
+    nothing_is_left(&world);
+}
+
+#[test]
+fn an_agent_may_look_first_and_diagnose_and_nothing_is_started() {
+    let world = World::new();
+    let planner = Agent::planning(&["Write"]).step(
+        1,
+        vec![
+            tool("group_discuss_context", json!({ "rounds": 2 })),
+            json!({ "do": "write", "path": "a.txt", "content": "${answer}\n" }),
+            tool("group_discuss", json!({ "diagnose": true })),
+            json!({ "do": "write", "path": "b.txt", "content": "${answer}\n" }),
+            tool(
+                "group_discuss",
+                json!({ "topic": TOPIC, "files": [".env"] }),
+            ),
+            json!({ "do": "write", "path": "c.txt", "content": "${answer}\n" }),
+            say("Wrote."),
+        ],
+    );
+    world.cast(&planner, &Agent::approving());
+    world.put(".env", "TOKEN=1\n");
+    world.git(&["add", "-f", ".env"]);
+    world.git(&["commit", "-qm", "second"]);
+    world.run(&[]).ends(0);
+    let context = world.read("a.txt");
+    assert!(context.contains("at most 2 round(s)"), "{context}");
+    assert!(context.contains("- critic: critic on claude"), "{context}");
+    let diagnosis = world.read("b.txt");
+    assert!(
+        diagnosis.contains("ok         codex: version"),
+        "{diagnosis}"
+    );
+    assert!(diagnosis.contains("discuss    \"debate\""), "{diagnosis}");
+    assert!(world.read("c.txt").contains("E_FILE_DENIED"));
+    assert_eq!(world.events_of("task.started"), Vec::<Value>::new());
+    assert_eq!(world.events_of("discussion"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_command_that_settles_something_runs_only_where_it_may() {
+    let world = World::new();
+    let asks = |command: &str| {
+        with(
+            "It can be looked up.",
+            &json!({ "stance": "agree", "proposal": "sqlite", "confidence": 0.5, "blocking": ["is it there?"],
+                "checks": [{ "command": command, "why": "whether it is there" }] }),
+        )
+    };
+    let after = || stands("It is settled.", "agree", "sqlite", 0.9);
+    world.cast(
+        &playing(&[("a", &[asks("cat README.md"), after(), after()])]),
+        &playing(&[("b", &[asks("touch made.txt"), after(), after()])]),
+    );
+    let mut arguments = vec!["--mode", "collaborative", "--keep-sessions"];
+    for seat in ["a=explore@codex", "b=explore@claude"] {
+        arguments.extend(["--participant", seat]);
+    }
+    let found = result(discuss(&world, &arguments).ends(0));
+    let checks = found["checks"].as_array().expect("checks");
+    let of = |command: &str| {
+        let mut all = checks.iter();
+        let found = all.find(|check| check["order"]["command"] == command);
+        found.unwrap_or_else(|| panic!("{command} in {checks:?}"))["end"].clone()
+    };
+    let read = of("cat README.md");
+    assert_eq!(
+        (&read["end"], &read["exit_code"]),
+        (&json!("ran"), &json!(0)),
+        "{read}"
+    );
+    assert!(
+        read["output"]
+            .as_str()
+            .unwrap_or_default()
+            .contains("# A project")
+    );
+    assert_eq!(of("touch made.txt")["end"], "refused");
+    assert!(!world.root.join("made.txt").exists());
+    assert!(told(&world, &found, "b").contains("# A project"));
+    nothing_is_left(&world);
+}
+
+#[test]
+fn who_stops_a_discussion_keeps_what_was_said() {
+    let world = World::new();
+    let stall = vec![json!({ "do": "stall" })];
+    world.cast(
+        &playing(&[(
+            "a",
+            &[stands("First.", "agree", "sqlite", 0.7), stall.clone()],
+        )]),
+        &playing(&[("b", &[stands("First.", "agree", "postgres", 0.7), stall])]),
+    );
+    let running = world.start(&[
+        "discuss",
+        "--json",
+        "--mode",
+        "collaborative",
+        "--participant",
+        "a=explore@codex",
+        "--participant",
+        "b=explore@claude",
+        TOPIC,
+    ]);
+    wait_for_round(&world, 2);
+    running.signal("INT");
+    let found = result(running.wait().ends(1));
+    assert_eq!(
+        (&found["status"], &found["stop"]),
+        (&json!("cancelled"), &json!("user")),
+        "{found}"
+    );
+    assert!(
+        found["transcript"]["rounds"][0]
+            .to_string()
+            .contains("First.")
+    );
+    nothing_is_left(&world);
 }

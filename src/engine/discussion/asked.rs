@@ -65,6 +65,9 @@ pub enum DiscussionRefused {
     /// A file cannot be given to them.
     #[error(transparent)]
     Source(#[from] SourceRefused),
+    /// There is no such finding.
+    #[error("there is no finding {0} in this run")]
+    NoSuchFinding(u32),
     /// There is no discussion of this id that could go on.
     #[error("{0}")]
     CannotGoOn(String),
@@ -103,7 +106,10 @@ impl Engine {
     /// # Errors
     /// It would not be begun.
     pub fn plan_discussion(&self, ask: &DiscussionAsk) -> Result<Planned, DiscussionRefused> {
-        let planned = self.means().plan(ask)?;
+        let planned = match ask.finding {
+            Some(n) => self.means().plan(&self.about_finding(n, ask)?)?,
+            None => self.means().plan(ask)?,
+        };
         for participant in &planned.order.participants {
             self.may_give(&ask.caller, &participant.agent)?;
         }

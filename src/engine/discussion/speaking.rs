@@ -11,6 +11,7 @@ use crate::domain::ids::{DiscussionId, SessionId};
 use crate::domain::task::{NO_SUMMARY, Speaks, TaskEnd, TaskResult};
 use crate::engine::children::SpeechAsk;
 use crate::engine::{Engine, EngineError, news};
+use crate::prompts::discuss::DiscussVars;
 use crate::text::clean;
 
 impl Engine {
@@ -33,7 +34,16 @@ impl Engine {
                     text: clean(&source.text),
                 })
                 .collect();
-            let prompt = discussion.context_for(&speak, &files);
+            let root = self.setup.root.display().to_string();
+            let vars = DiscussVars::of(discussion, &speak, &files, root);
+            let prompt = match self.setup.prompts.render_discuss(&vars) {
+                Ok(prompt) => prompt,
+                Err(error) => {
+                    let why = format!("its prompt cannot be written: {error}");
+                    self.feed_discussion(id, no_session(speak, &why))?;
+                    continue;
+                }
+            };
             let order = discussion.order.clone();
             let ask = SpeechAsk {
                 participant: &speak.participant,
@@ -56,17 +66,7 @@ impl Engine {
                     session,
                     attacker: speak.attacker,
                 },
-                Err(why) => spoke(Speech::failed(
-                    Seat {
-                        round: speak.round,
-                        part: speak.part,
-                        participant: speak.participant.name,
-                    },
-                    None,
-                    SpeechErrorCode::Session,
-                    news::line(&why),
-                    0,
-                )),
+                Err(why) => no_session(speak, &why),
             };
             self.feed_discussion(id, news)?;
         }
@@ -115,6 +115,17 @@ impl Engine {
         let all = &self.discussion(id)?.speaking;
         all.iter().find(|each| is_it(each)).cloned()
     }
+}
+
+/// Who got no session said nothing, and nobody speaks in its place.
+fn no_session(speak: Speak, why: &str) -> DiscussionEvent {
+    let seat = Seat {
+        round: speak.round,
+        part: speak.part,
+        participant: speak.participant.name,
+    };
+    let code = SpeechErrorCode::Session;
+    spoke(Speech::failed(seat, None, code, news::line(why), 0))
 }
 
 fn spoke(speech: Speech) -> DiscussionEvent {

@@ -45,9 +45,7 @@ pub(super) fn discuss(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Eng
 
 pub(super) fn tell_context(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
     let planned = asked(call).and_then(|mut ask| {
-        if ask.arguments.topic.trim().is_empty() {
-            "(no topic)".clone_into(&mut ask.arguments.topic);
-        }
+        ask.arguments = ask.arguments.with_some_topic();
         let planned = engine.plan_discussion(&ask);
         planned.map_err(|refused| refused.to_string())
     });

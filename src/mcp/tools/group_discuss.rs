@@ -79,6 +79,17 @@ pub struct Arguments {
     pub diagnose: bool,
 }
 
+impl Arguments {
+    /// The same, with some topic where there is none: what is only looked at needs none.
+    #[must_use]
+    pub fn with_some_topic(mut self) -> Self {
+        if self.topic.trim().is_empty() {
+            "(no topic)".clone_into(&mut self.topic);
+        }
+        self
+    }
+}
+
 fn is_no(flag: &bool) -> bool {
     !flag
 }

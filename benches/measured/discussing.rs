@@ -1,0 +1,95 @@
+//! A discussion of more participants than there are places: how long a round takes beside as many speeches as follow
+//! each other at least.
+//!
+//! Real processes of the scripted agent. All agree at once, so that the first round is the last.
+
+use std::path::Path;
+use std::time::Duration;
+
+use agent_collab::app::start::{Wishes, ad_hoc};
+use agent_collab::domain::discussion::{Discussion, Status};
+use agent_collab::domain::task::Waits;
+use agent_collab::engine::{Caller, DiscussionAsk, Engine};
+use agent_collab::mcp::tools::group_discuss::{Arguments, ModeArg};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::fanning_out::{choices, repository};
+use crate::side_by_side;
+
+const ROUNDS: usize = 3;
+/// What each says: the shortest that has a vote.
+const SAYS: &str =
+    "Small.\n\n```stance\n{\"stance\":\"agree\",\"proposal\":\"sqlite\",\"confidence\":0.7}\n```";
+
+/// Measures six participants on two places, and ten on four; two are the fewest, so two on one place is the measure.
+pub fn run() -> anyhow::Result<()> {
+    let (_place, root) = repository()?;
+    for (n, n_places) in [(6_u32, 2_u32), (10, 4)] {
+        let rounds = n.div_ceil(n_places);
+        side_by_side(
+            &format!("{n} participants on {n_places} places / {rounds} x one speech"),
+            "<= 1.15",
+            ROUNDS,
+            &mut || makespan(&root, n, n_places),
+            &mut || Ok(makespan(&root, 2, 1)? * rounds / 2),
+        )?;
+    }
+    Ok(())
+}
+
+/// From the beginning to the outcome.
+fn makespan(root: &Path, n: u32, n_places: u32) -> anyhow::Result<Duration> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut choices = choices(root, n_places, SAYS)?;
+        choices.overrides.push(agent_collab::config::Override {
+            flag: "--set".to_owned(),
+            key: "discuss.concurrency".to_owned(),
+            value: n_places.to_string(),
+        });
+        let wishes = Wishes::at_rest(root.to_owned(), choices);
+        let started = ad_hoc(&wishes, "explore").await;
+        let mut started = started.map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+        let begun = Instant::now();
+        let given = started.engine.begin_discussion(&ask(n))?;
+        let (_, end) = given.map_err(|refused| anyhow::anyhow!("{refused}"))?;
+        let ended = wait(&mut started.engine, end).await?;
+        let took = begun.elapsed();
+        anyhow::ensure!(ended.status == Status::Completed, "{}", ended.status.name());
+        started.engine.shut_down().await;
+        Ok(took)
+    })
+}
+
+async fn wait(
+    engine: &mut Engine,
+    mut end: oneshot::Receiver<Discussion>,
+) -> anyhow::Result<Discussion> {
+    loop {
+        if let Ok(discussion) = end.try_recv() {
+            return Ok(discussion);
+        }
+        let inward = engine.next().await;
+        engine.take(inward)?;
+        engine.take_recorded();
+        engine.take_deltas();
+    }
+}
+
+fn ask(n: u32) -> DiscussionAsk {
+    DiscussionAsk {
+        caller: Caller::User,
+        arguments: Arguments {
+            topic: "SQLite or Postgres?".to_owned(),
+            mode: Some(ModeArg::Jury),
+            agents: (0..n).map(|n| format!("p{n}=explore@codex")).collect(),
+            ..Arguments::default()
+        },
+        finding: None,
+        waits: Waits::Foreground,
+    }
+}

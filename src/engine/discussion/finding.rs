@@ -1,0 +1,73 @@
+//! A finding of a review that is to be discussed: what the participants are told of it.
+//!
+//! Refuses to settle it: what comes of the discussion is evidence for the reviewer and the user.
+
+use super::asked::{DiscussionAsk, DiscussionRefused};
+use crate::domain::discussion::MAX_TOPIC;
+use crate::domain::findings::{Finding, Stand};
+use crate::engine::Engine;
+use crate::text::truncate::to_chars;
+
+impl Engine {
+    /// The same with what there is to know about the finding that it is about.
+    pub(super) fn about_finding(
+        &self,
+        n: u32,
+        ask: &DiscussionAsk,
+    ) -> Result<DiscussionAsk, DiscussionRefused> {
+        let mut findings = self.state().findings.all().iter();
+        let finding = findings
+            .find(|finding| finding.remark.n == n)
+            .ok_or(DiscussionRefused::NoSuchFinding(n))?;
+        let mut ask = ask.clone();
+        let said = &mut ask.arguments;
+        if said.topic.trim().is_empty() {
+            let text = &finding.remark.text;
+            let topic = format!(
+                "Is finding {n} of the review right, and what must change in the plan for it? It says: {text}"
+            );
+            said.topic = to_chars(&topic, MAX_TOPIC);
+        }
+        let layout = self.journal.layout();
+        let path = |path: std::path::PathBuf| {
+            let root = &self.setup.root;
+            path.strip_prefix(root)
+                .unwrap_or(&path)
+                .display()
+                .to_string()
+        };
+        let mut context = format!(
+            "The plan is in {}, its review in {}.\n{}",
+            path(layout.plan()),
+            path(layout.comments()),
+            in_words(finding)
+        );
+        if let Some(more) = &said.context {
+            context = format!("{context}\n\n{more}");
+        }
+        said.context = Some(context);
+        Ok(ask)
+    }
+}
+
+/// A finding with all answers of the planner.
+fn in_words(finding: &Finding) -> String {
+    let remark = &finding.remark;
+    let mut text = format!(
+        "Finding {} ({}): {}",
+        remark.n,
+        remark.severity.word(),
+        remark.text
+    );
+    for (review, response) in &finding.responses {
+        let stand = match response.stand {
+            Stand::Accepted => "accepted",
+            Stand::Rejected => "rejected",
+        };
+        text.push_str(&format!(
+            "\nThe planner {stand} it after review {review}: {}",
+            response.reason
+        ));
+    }
+    text
+}
