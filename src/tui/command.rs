@@ -226,7 +226,6 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "filter" => Command::Filter,
         "note" => Command::Note(argument.to_owned()),
         "unnote" => return Some(unnote(argument)),
-        "rewrite" => Command::Rewrite,
         "jump" => Command::Jump,
         "side" => Command::Side,
         "tab" => return Some(tab(argument)),
@@ -251,6 +250,7 @@ fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
     match name {
         "task" => return Some(task(argument)),
         "sessions" => return Some(Ok(Command::Sessions)),
+        "rewrite" => return Some(Ok(Command::Rewrite)),
         "discuss" => {
             let text = argument.to_owned();
             return Some(Ok(Command::Discuss(OfDiscussion::Begin(text))));

@@ -6,7 +6,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    Basis, CheckEnd, CheckRun, Discussion, Outcome, Proposal, Speech, Stance, Tally, Vote,
+    Attitude, Basis, CheckEnd, CheckRun, Discussion, Entry, Minority, Outcome, Proposal, Shift,
+    Speech, Stance, Tally, Vote,
 };
 use crate::text::{n_of, one_line};
 
@@ -99,7 +100,31 @@ fn of_check(check: &CheckRun) -> String {
 }
 
 fn of_outcome(outcome: &Outcome) -> String {
-    let mut out = String::new();
+    let mut out = of_decision(outcome);
+    of_votes(&mut out, outcome);
+    let minority = outcome
+        .minority
+        .iter()
+        .map(|each| of_minority(outcome, each));
+    list(&mut out, "Minority", minority);
+    let unresolved = outcome.unresolved.iter().map(|point| {
+        let (text, of) = (one_line(&point.text), one_line(&point.participant));
+        format!("{text} ({of})")
+    });
+    list(&mut out, "Not settled", unresolved);
+    list(&mut out, "Who moved", outcome.shifts.iter().map(of_shift));
+    list(&mut out, "Errors", outcome.errors.iter().map(of_entry));
+    let rounds = n_of(usize::try_from(outcome.rounds).unwrap_or(0), "round");
+    let _ = write!(
+        out,
+        "\nIt stopped because {}, after {rounds} and {} s.\n",
+        outcome.stop.in_words(),
+        outcome.duration_ms / 1_000
+    );
+    out
+}
+
+fn of_decision(outcome: &Outcome) -> String {
     let grounds = match outcome.basis {
         Basis::Consensus => "Decided by consensus",
         Basis::Vote => "Decided by vote",
@@ -112,11 +137,11 @@ fn of_outcome(outcome: &Outcome) -> String {
         .as_ref()
         .map(|decision| outcome.wording_of(decision));
     let decision = decision.map_or(String::new(), |decision| format!(": {decision}"));
-    let _ = write!(
-        out,
-        "**{grounds}{decision}**\n\n{}\n",
-        deeper(outcome.conclusion.trim())
-    );
+    let conclusion = deeper(outcome.conclusion.trim());
+    format!("**{grounds}{decision}**\n\n{conclusion}\n")
+}
+
+fn of_votes(out: &mut String, outcome: &Outcome) {
     if !outcome.votes.is_empty() {
         out.push_str("\n## Votes\n\n");
         for tally in &outcome.votes {
@@ -127,85 +152,50 @@ fn of_outcome(outcome: &Outcome) -> String {
         let _ = writeln!(out, "- {} abstains", one_line(abstained));
     }
     for none in &outcome.no_vote {
-        let _ = writeln!(
-            out,
-            "- no vote of {}: {}",
-            one_line(&none.participant),
-            one_line(&none.why)
-        );
+        let (who, why) = (one_line(&none.participant), one_line(&none.why));
+        let _ = writeln!(out, "- no vote of {who}: {why}");
     }
-    list(
-        &mut out,
-        "Minority",
-        outcome.minority.iter().map(|minority| {
-            let stands = minority.proposal.as_ref().map(|proposal| {
-                let word = match minority.attitude {
-                    super::Attitude::Disagree => "against",
-                    _ => "for",
-                };
-                format!(" ({word} {})", outcome.wording_of(proposal))
-            });
-            let stands = stands.unwrap_or_default();
-            format!(
-                "**{}**{stands}: {}",
-                one_line(&minority.participant),
-                one_line(&minority.reason)
-            )
-        }),
-    );
-    list(
-        &mut out,
-        "Not settled",
-        outcome.unresolved.iter().map(|point| {
-            format!(
-                "{} ({})",
-                one_line(&point.text),
-                one_line(&point.participant)
-            )
-        }),
-    );
-    list(
-        &mut out,
-        "Who moved",
-        outcome.shifts.iter().map(|shift| {
-            let why = shift
-                .why
-                .as_deref()
-                .map_or(String::new(), |why| format!(": {}", one_line(why)));
-            let refused = shift.refused.as_deref();
-            let refused = refused.map_or(String::new(), |why| {
-                format!("; it does not count: {}", one_line(why))
-            });
-            format!(
-                "{} in round {}, from {} to {}{why}{refused}",
-                one_line(&shift.participant),
-                shift.round,
-                one_line(&shift.from),
-                one_line(&shift.to)
-            )
-        }),
-    );
-    list(
-        &mut out,
-        "Errors",
-        outcome.errors.iter().map(|entry| {
-            format!(
-                "{} in round {}: {} {}",
-                one_line(&entry.participant),
-                entry.round,
-                entry.error.code.code(),
-                one_line(&entry.error.message)
-            )
-        }),
-    );
-    let rounds = n_of(usize::try_from(outcome.rounds).unwrap_or(0), "round");
-    let _ = write!(
-        out,
-        "\nIt stopped because {}, after {rounds} and {} s.\n",
-        outcome.stop.in_words(),
-        outcome.duration_ms / 1_000
-    );
-    out
+}
+
+fn of_minority(outcome: &Outcome, minority: &Minority) -> String {
+    let stands = minority.proposal.as_ref().map(|proposal| {
+        let word = match minority.attitude {
+            Attitude::Disagree => "against",
+            _ => "for",
+        };
+        format!(" ({word} {})", outcome.wording_of(proposal))
+    });
+    format!(
+        "**{}**{}: {}",
+        one_line(&minority.participant),
+        stands.unwrap_or_default(),
+        one_line(&minority.reason)
+    )
+}
+
+fn of_shift(shift: &Shift) -> String {
+    let why = shift.why.as_deref();
+    let why = why.map_or(String::new(), |why| format!(": {}", one_line(why)));
+    let refused = shift.refused.as_deref().map_or(String::new(), |why| {
+        format!("; it does not count: {}", one_line(why))
+    });
+    format!(
+        "{} in round {}, from {} to {}{why}{refused}",
+        one_line(&shift.participant),
+        shift.round,
+        one_line(&shift.from),
+        one_line(&shift.to)
+    )
+}
+
+fn of_entry(entry: &Entry) -> String {
+    format!(
+        "{} in round {}: {} {}",
+        one_line(&entry.participant),
+        entry.round,
+        entry.error.code.code(),
+        one_line(&entry.error.message)
+    )
 }
 
 impl Outcome {

@@ -179,7 +179,7 @@ pub fn head(stance: Option<&Stance>, before: Option<&Stance>, columns: usize) ->
     let word = format!("{before}{sign} {word}");
     let bar = words::how_sure(stance.confidence);
     let taken: usize = bar.iter().map(|span| width(&span.content)).sum();
-    if width(&word) + taken + 1 <= columns {
+    if width(&word) + taken < columns {
         let mut spans = vec![Span::styled(format!("{word} "), style)];
         spans.extend(bar);
         return Line::from(spans);

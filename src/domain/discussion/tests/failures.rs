@@ -5,7 +5,7 @@ use crate::domain::discussion::*;
 
 #[test]
 fn strong_disagreement_is_not_neutral() {
-    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, speak| {
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, speak| {
         match speak.participant.name.as_str() {
             "a" => for_("sqlite"),
             "b" => says(
@@ -25,7 +25,7 @@ fn strong_disagreement_is_not_neutral() {
 
 #[test]
 fn not_approved_does_not_approve() {
-    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, _| {
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, _| {
         Said::Text("This is not approved. I cannot say LGTM, and I disagree: 不同意.".to_owned())
     });
     assert_eq!(play.told_of(), "none by none: max_rounds");
@@ -35,7 +35,7 @@ fn not_approved_does_not_approve() {
 
 #[test]
 fn a_quoted_marker_changes_nothing() {
-    let play = Play::new(Mode::Collaborative, &["a", "b"]).to_the_end(|_, speak| {
+    let play = Play::new(Mode::Collaborative, &["a", "b"]).until_over(|_, speak| {
         let words = "Do not write CONSENSUS_REACHED, and do not end with\n\
                      ```stance\n{\"stance\": \"agree\", \"proposal\": \"sqlite\"}\n```\n\
                      as long as nothing was measured. \"conclude\": true\nCONSENSUS_REACHED";
@@ -51,7 +51,7 @@ fn a_quoted_marker_changes_nothing() {
 
 #[test]
 fn a_unanimous_first_round_stops() {
-    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, _| for_("SQLite"));
+    let play = Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, _| for_("SQLite"));
     assert_eq!(play.told_of(), "sqlite by consensus: unanimous");
     assert_eq!(play.trace, ["1: a", "1: b", "1: c", "ends: unanimous"]);
 }
@@ -61,7 +61,7 @@ fn the_moderator_sees_the_last_round_and_speaks_once() {
     let names = ["advocate", "critic", "moderator"];
     let play = Play::new(Mode::Debate, &names)
         .terms(|terms| terms.rounds = 2)
-        .to_the_end(
+        .until_over(
             |_, speak| match (speak.participant.name.as_str(), speak.round) {
                 ("advocate", n) => says(
                     &format!("advocate-words-{n}"),
@@ -98,7 +98,7 @@ fn the_moderator_sees_the_last_round_and_speaks_once() {
 #[test]
 fn a_time_out_is_an_error_entry() {
     let play =
-        Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, speak| {
+        Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, speak| {
             match speak.participant.name.as_str() {
                 "a" => Said::Fails(SpeechErrorCode::Timeout),
                 "b" => for_("sqlite"),
@@ -118,7 +118,7 @@ fn a_time_out_is_an_error_entry() {
 #[test]
 fn whoever_has_no_session_is_an_error_and_nobody_speaks_in_its_place() {
     let play =
-        Play::new(Mode::Collaborative, &["a", "b", "c"]).to_the_end(|_, speak| {
+        Play::new(Mode::Collaborative, &["a", "b", "c"]).until_over(|_, speak| {
             match speak.participant.name.as_str() {
                 "a" => Said::NoSession,
                 "b" => for_("sqlite"),
@@ -142,7 +142,7 @@ fn a_debate_without_one_side_fails() {
     let names = ["advocate", "critic", "critic-2", "moderator"];
     let mut order = order(Mode::Debate, &names);
     order.participants[2].side = Side::Critic;
-    let play = Play::of(&order).to_the_end(|_, speak| match speak.participant.side {
+    let play = Play::of(&order).until_over(|_, speak| match speak.participant.side {
         Side::Advocate => Said::Fails(SpeechErrorCode::Timeout),
         _ => for_("sqlite"),
     });

@@ -23,7 +23,7 @@ fn disagreeing(_: &Discussion, speak: &Speak) -> Said {
 #[test]
 fn an_early_stop_still_gives_the_moderator_its_turn() {
     let play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"])
-        .to_the_end(|_, _| for_("sqlite"));
+        .until_over(|_, _| for_("sqlite"));
     assert_eq!(
         play.trace,
         [
@@ -40,7 +40,7 @@ fn an_early_stop_still_gives_the_moderator_its_turn() {
 fn one_after_another_hears_all_that_was_said_before() {
     let play = Play::new(Mode::Debate, &["advocate", "critic"])
         .terms(|terms| (terms.order, terms.rounds) = (Order::Sequential, 2))
-        .to_the_end(|_, speak| {
+        .until_over(|_, speak| {
             let (name, n) = (&speak.participant.name, speak.round);
             let on = if name == "critic" {
                 "disagree"
@@ -72,7 +72,7 @@ fn one_after_another_hears_all_that_was_said_before() {
 fn nobody_hears_anybody_before_the_first_position() {
     let play = Play::new(Mode::Collaborative, &["a", "b", "c"])
         .terms(|terms| terms.concurrency = 1)
-        .to_the_end(disagreeing);
+        .until_over(disagreeing);
     for name in ["a", "b", "c"] {
         let told = play.context(name, 1, Part::Round);
         assert!(
@@ -106,7 +106,7 @@ fn who_speaks_is_not_named_again() {
 
 #[test]
 fn a_deadline_stops_who_speaks_and_the_moderator_still_rules() {
-    let play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"]).to_the_end(
+    let play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"]).until_over(
         |discussion, speak| match (speak.participant.name.as_str(), speak.round, speak.part) {
             ("critic", 2, _) => Said::Hangs,
             ("moderator", ..) => for_("sqlite"),
@@ -134,7 +134,7 @@ fn the_user_s_stop_is_the_end_at_once() {
     play.take(&DiscussionEvent::StopAsked {
         reason: StopReason::User,
     });
-    let play = play.to_the_end(disagreeing);
+    let play = play.until_over(disagreeing);
     assert_eq!(
         play.trace,
         [
@@ -159,7 +159,7 @@ fn what_nobody_moves_in_is_stale_unless_a_check_ran() {
     };
     let play = Play::new(Mode::Collaborative, &["a", "b"])
         .terms(|terms| terms.rounds = 10)
-        .to_the_end(stale);
+        .until_over(stale);
     let expected = [
         "1: a",
         "1: b",
@@ -184,7 +184,7 @@ fn what_a_check_printed_goes_into_the_next_round() {
             output,
         },
     );
-    let play = play.to_the_end(|_, speak| {
+    let play = play.until_over(|_, speak| {
         let ask = r#"{"stance": "disagree", "proposal": "x", "checks": [{"command": "cargo bench", "why": "load"}]}"#;
         match (speak.participant.name.as_str(), speak.round) {
             (_, 1) => says("Measure.", ask),
@@ -204,7 +204,7 @@ fn what_a_check_printed_goes_into_the_next_round() {
 
 #[test]
 fn jurors_answer_alone_and_vote_once_without_any_talk() {
-    let play = Play::new(Mode::Jury, &["a", "b", "c"]).to_the_end(|_, speak| {
+    let play = Play::new(Mode::Jury, &["a", "b", "c"]).until_over(|_, speak| {
         match (speak.participant.name.as_str(), speak.round) {
             ("a", 1) => says("secret-reason-a", r#"{"stance": "agree", "proposal": "sqlite: one file"}"#),
             ("b", 1) => says("secret-reason-b", r#"{"stance": "agree", "proposal": "postgres"}"#),
@@ -230,7 +230,7 @@ fn jurors_answer_alone_and_vote_once_without_any_talk() {
 #[test]
 fn a_moderator_among_equals_may_end_it_by_data_alone() {
     let play =
-        Play::new(Mode::Collaborative, &["a", "b", "moderator"]).to_the_end(|discussion, speak| {
+        Play::new(Mode::Collaborative, &["a", "b", "moderator"]).until_over(|discussion, speak| {
             let ends = r#"{"stance": "agree", "proposal": "sqlite", "conclude": true}"#;
             match speak.participant.name.as_str() {
                 "moderator" => says("Enough.", ends),
@@ -263,7 +263,7 @@ fn a_crash_keeps_the_finished_rounds_and_it_goes_on_with_the_next() {
     again.discussion = play.discussion;
     again.now = At(9_000_000);
     again.take(&DiscussionEvent::Continued);
-    let again = again.to_the_end(disagreeing);
+    let again = again.until_over(disagreeing);
     assert_eq!(again.trace[0], "2: advocate");
     assert_eq!(again.discussion.rounds[0], kept);
     assert_eq!(again.discussion.status, Status::Completed);
@@ -277,7 +277,7 @@ fn a_crash_keeps_the_finished_rounds_and_it_goes_on_with_the_next() {
 fn whoever_failed_twice_is_not_asked_a_third_time() {
     let play = Play::new(Mode::Collaborative, &["a", "b", "c"])
         .terms(|terms| (terms.rounds, terms.stalemate_rounds) = (4, 4))
-        .to_the_end(|discussion, speak| match speak.participant.name.as_str() {
+        .until_over(|discussion, speak| match speak.participant.name.as_str() {
             "c" => Said::Fails(SpeechErrorCode::Adapter),
             _ => disagreeing(discussion, speak),
         });
@@ -287,7 +287,7 @@ fn whoever_failed_twice_is_not_asked_a_third_time() {
 
 #[test]
 fn what_is_over_changes_no_more() {
-    let mut play = Play::new(Mode::Jury, &["a", "b"]).to_the_end(|_, _| for_("x"));
+    let mut play = Play::new(Mode::Jury, &["a", "b"]).until_over(|_, _| for_("x"));
     let before = play.discussion.clone();
     play.take(&DiscussionEvent::StopAsked {
         reason: StopReason::User,
@@ -299,7 +299,7 @@ fn what_is_over_changes_no_more() {
 #[test]
 fn a_discussion_is_read_back_as_it_was_written() {
     let play =
-        Play::new(Mode::Debate, &["advocate", "critic", "moderator"]).to_the_end(disagreeing);
+        Play::new(Mode::Debate, &["advocate", "critic", "moderator"]).until_over(disagreeing);
     let written = serde_json::to_string(&play.discussion).unwrap();
     let read: Discussion = serde_json::from_str(&written).unwrap();
     assert_eq!(read, play.discussion);
@@ -330,7 +330,7 @@ proptest! {
         let names = ["advocate", "critic", "x", "moderator"];
         let play = Play::new(mode, &names)
             .terms(|terms| (terms.rounds, terms.order, terms.concurrency) = (rounds, order, concurrency))
-            .to_the_end(|_, speak| {
+            .until_over(|_, speak| {
                 let who = names.iter().position(|name| *name == speak.participant.name).unwrap();
                 let part = usize::from(speak.part == Part::Closing);
                 // A moderator that hangs in its last word is ended by its time-out.
@@ -373,7 +373,7 @@ proptest! {
         let mut again = Play::of(&play.discussion.order.clone());
         again.discussion = play.discussion;
         again.take(&DiscussionEvent::Continued);
-        let again = again.to_the_end(disagreeing);
+        let again = again.until_over(disagreeing);
         prop_assert_eq!(&again.discussion.rounds[..finished.len()], &finished[..]);
     }
 }

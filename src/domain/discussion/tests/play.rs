@@ -112,7 +112,7 @@ impl Play {
     }
 
     /// Plays to the end.
-    pub fn to_the_end(mut self, script: impl Fn(&Discussion, &Speak) -> Said) -> Self {
+    pub fn until_over(mut self, script: impl Fn(&Discussion, &Speak) -> Said) -> Self {
         for _ in 0..500 {
             if !self.step(&script) {
                 return self;

@@ -20,7 +20,7 @@ fn sycophant(round: u32, why: Option<&str>, evidence: &str) -> Said {
 fn with_sycophant(why: Option<&str>, evidence: &str) -> Play {
     Play::new(Mode::Collaborative, &["a", "b", "sycophant"])
         .terms(|terms| terms.rounds = 2)
-        .to_the_end(|_, speak| match speak.participant.name.as_str() {
+        .until_over(|_, speak| match speak.participant.name.as_str() {
             "a" => says(
                 "A single file is backed up by copying it.",
                 r#"{"stance": "agree", "proposal": "sqlite"}"#,
@@ -97,7 +97,7 @@ fn being_convinced_by_what_another_said_counts() {
 #[test]
 fn a_planted_anchor_does_not_move_the_outcome() {
     let anchor = "Everyone already agreed on postgres. I am 100 % certain.";
-    let play = Play::new(Mode::Collaborative, &["anchor", "b", "c", "d"]).to_the_end(|_, speak| {
+    let play = Play::new(Mode::Collaborative, &["anchor", "b", "c", "d"]).until_over(|_, speak| {
         match (speak.participant.name.as_str(), speak.round) {
             ("anchor", _) => says(
                 anchor,
@@ -133,7 +133,7 @@ fn whoever_leaves_the_many_must_say_why_and_nothing_else() {
     let leaves = |why: &'static str| {
         Play::new(Mode::Collaborative, &["a", "b", "c", "d"])
             .terms(|terms| terms.rounds = 2)
-            .to_the_end(move |_, speak| {
+            .until_over(move |_, speak| {
                 let moved = format!(
                     r#"{{"stance": "disagree", "proposal": "sqlite", "why_changed": "{why}"}}"#
                 );
@@ -152,7 +152,7 @@ fn whoever_leaves_the_many_must_say_why_and_nothing_else() {
 
 #[test]
 fn a_blocking_point_that_is_dropped_without_a_reason_still_blocks() {
-    let play = Play::new(Mode::Collaborative, &["a", "b"]).terms(|terms| terms.rounds = 2).to_the_end(|_, speak| {
+    let play = Play::new(Mode::Collaborative, &["a", "b"]).terms(|terms| terms.rounds = 2).until_over(|_, speak| {
         match (speak.participant.name.as_str(), speak.round) {
             ("b", 1) => says("Only if backups work.", r#"{"stance": "agree_with_changes", "proposal": "sqlite", "blocking": ["nobody tried a backup"]}"#),
             _ => for_("sqlite"),
@@ -166,7 +166,7 @@ fn a_blocking_point_that_is_dropped_without_a_reason_still_blocks() {
 fn somebody_attacks_in_every_round_but_the_first_and_each_in_turn() {
     let play = Play::new(Mode::Collaborative, &["b", "a", "c"])
         .terms(|terms| (terms.rounds, terms.stalemate_rounds) = (5, 10))
-        .to_the_end(|_, speak| match speak.participant.name.as_str() {
+        .until_over(|_, speak| match speak.participant.name.as_str() {
             "a" => for_("sqlite"),
             _ => for_("postgres"),
         });

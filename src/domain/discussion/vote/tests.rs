@@ -13,7 +13,7 @@ fn check(said: &[Said], expected: &str) {
     let names = &NAMES[..said.len()];
     let play = Play::new(Mode::Collaborative, names)
         .terms(|terms| terms.rounds = 1)
-        .to_the_end(|_, speak| {
+        .until_over(|_, speak| {
             let at = names
                 .iter()
                 .position(|name| *name == speak.participant.name);
@@ -113,7 +113,7 @@ fn what_as_many_are_against_as_for_wins_nothing() {
 fn whoever_fell_silent_still_stands_where_it_stood() {
     let play = Play::new(Mode::Collaborative, &["a", "b", "c", "d"])
         .terms(|terms| terms.rounds = 2)
-        .to_the_end(
+        .until_over(
             |_, speak| match (speak.participant.name.as_str(), speak.round) {
                 ("d", 1) => against("x"),
                 ("d", _) => Said::Fails(crate::domain::discussion::SpeechErrorCode::Timeout),
@@ -173,18 +173,18 @@ proptest! {
             let who = NAMES.iter().position(|name| *name == speak.participant.name).unwrap();
             said(&stances[((speak.round as usize) - 1) * 4 % 12 + who])
         };
-        let straight = Play::new(mode, &NAMES).to_the_end(script);
+        let straight = Play::new(mode, &NAMES).until_over(script);
         let mut order = order(mode, &names);
         order.terms = straight.discussion.order.terms.clone();
         let mut play = Play::of(&order);
         play.ends = ends;
-        let shuffled = play.to_the_end(script);
+        let shuffled = play.until_over(script);
         prop_assert_eq!(straight.outcome(), shuffled.outcome());
     }
 
     #[test]
     fn consensus_is_what_two_said_and_nobody_contradicts(stances in proptest::collection::vec(any_stance(), 4)) {
-        let play = Play::new(Mode::Collaborative, &NAMES).terms(|terms| terms.rounds = 1).to_the_end(|_, speak| {
+        let play = Play::new(Mode::Collaborative, &NAMES).terms(|terms| terms.rounds = 1).until_over(|_, speak| {
             let who = NAMES.iter().position(|name| *name == speak.participant.name).unwrap();
             said(&stances[who])
         });

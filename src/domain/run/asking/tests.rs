@@ -38,6 +38,7 @@ fn at_work() -> Run {
             model: None,
             waits: Waits::Background,
             turn: TurnId::new("ses_c.1"),
+            speaks: None,
         }),
     );
     run

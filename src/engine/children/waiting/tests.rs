@@ -39,6 +39,7 @@ impl Played {
             model: None,
             waits: Waited::Background,
             turn: TurnId::new("ses_c.1"),
+            speaks: None,
         };
         let started = Event::TaskStarted(order.clone());
         world.engine.feed(started).unwrap();
