@@ -210,6 +210,8 @@ fn of_tab(screen: &Screen, state: Option<&State>) -> Vec<Hint> {
     });
     let is_there = |hint: &Hint| match (screen.tab, hint.what) {
         (Tab::Plan, "compare") => !screen.documents.earlier.is_empty(),
+        // Two versions are read, not worked on.
+        (Tab::Plan, "note" | "rewrite" | "point") => screen.plan.against().is_none(),
         (Tab::Plan, "its diff") => state.is_some_and(|state| state.execution.is_some()),
         _ => !hint.keys.is_empty(),
     };

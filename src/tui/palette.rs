@@ -1,6 +1,9 @@
 //! The palette: every action by a few letters of it, with its key.
 //!
-//! Made of the one keymap. While it is open no other key means anything, and no dialog counts as read.
+//! Made of the one keymap, with the themes, of which the one that is pointed at is shown at once. While it is open no
+//! other key means anything, and no dialog counts as read.
+
+use std::borrow::Cow;
 
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -12,8 +15,9 @@ use super::command::{self, Move};
 use super::footer::is_useful;
 use super::fuzzy::{self, Among, Row};
 use super::keymap::{Binding, IsWriting, Key, Keymap};
+use super::look::Look;
 use super::sheet::Sheet;
-use super::theme;
+use super::theme::{self, Theme};
 use super::wrap::{cut, width};
 use super::{Screen, popup, wrap};
 use crate::domain::run::State;
@@ -23,24 +27,30 @@ const WIDEST: u16 = 100;
 /// How many rows it takes at most.
 const TALLEST: u16 = 22;
 
+/// The command that shows a theme.
+const THEME: &str = "/theme ";
+
 /// The open palette.
 #[derive(Debug, Default)]
 pub struct Palette {
     letters: String,
     chosen: usize,
+    /// The theme that was shown before one was pointed at.
+    before: Option<Theme>,
 }
 
 /// What decides which entries have something to do.
 struct Now<'a> {
-    keymap: &'a Keymap,
+    look: &'a Look,
     state: Option<&'a State>,
     sheet: Option<&'a Sheet>,
 }
 
 /// One entry: a binding, by one of its slash commands.
 struct Entry {
-    slash: &'static str,
-    binding: &'static Binding,
+    slash: Cow<'static, str>,
+    /// What it does.
+    help: &'static str,
     /// The key that is shown.
     key: Option<Key>,
 }
@@ -57,25 +67,34 @@ fn entries(keymap: &Keymap) -> Vec<Entry> {
         let key = keys.first().copied();
         let slashes = binding.slash.split(", ");
         slashes.map(move |slash| Entry {
-            slash,
-            binding,
+            slash: Cow::Borrowed(slash),
+            help: binding.help,
             key,
         })
     };
     let mut all: Vec<Entry> = keymap.rows().flat_map(of).collect();
     // The same command on another key is one entry.
     let mut seen = std::collections::BTreeSet::new();
-    all.retain(|entry| seen.insert(entry.slash));
+    all.retain(|entry| seen.insert(entry.slash.clone()));
     all
+}
+
+/// A theme, by the command that shows it.
+fn of_theme(theme: &Theme) -> Entry {
+    Entry {
+        slash: Cow::Owned(format!("{THEME}{}", theme.name())),
+        help: "show it; screen.theme of the configuration keeps it",
+        key: None,
+    }
 }
 
 impl Entry {
     fn row(&self, letters: &str, now: &Now<'_>) -> Row {
         Row {
-            name: self.slash.to_owned(),
-            about: self.binding.help.to_owned(),
+            name: self.slash.to_string(),
+            about: self.help.to_owned(),
             key: self.key.map_or_else(String::new, Key::name),
-            lit: fuzzy::places(letters, self.slash),
+            lit: fuzzy::places(letters, &self.slash),
             is_idle: !self.is_useful(now),
         }
     }
@@ -97,7 +116,7 @@ impl Entry {
     }
 
     fn does(&self) -> Does {
-        let (name, argument) = self.slash.split_once(' ').unwrap_or((self.slash, ""));
+        let (name, argument) = self.slash.split_once(' ').unwrap_or((&self.slash, ""));
         let wants_text = argument
             .split(' ')
             .any(|word| word.starts_with(char::is_uppercase));
@@ -105,7 +124,7 @@ impl Entry {
         let typed = if argument.starts_with('[') {
             name
         } else {
-            self.slash
+            &self.slash
         };
         match command::read(typed).or_else(|_| command::read(name)) {
             Ok(command) if !wants_text => Does::Command(command),
@@ -118,12 +137,13 @@ impl Palette {
     /// The entries that are called like the letters, then those whose help has them; first of all those
     /// that have something to do now.
     fn found(&self, now: &Now<'_>) -> Vec<Entry> {
-        let mut all = entries(now.keymap);
-        if self.letters.trim().is_empty() {
-            all.retain(|entry| !entry.is_second_name());
+        let mut all = entries(&now.look.keymap);
+        match self.letters.trim().is_empty() {
+            true => all.retain(|entry| !entry.is_second_name()),
+            false => all.extend(self.themes(now.look).map(of_theme)),
         }
-        let names = all.iter().map(|entry| entry.slash);
-        let helps = all.iter().map(|entry| entry.binding.help);
+        let names = all.iter().map(|entry| entry.slash.as_ref());
+        let helps = all.iter().map(|entry| entry.help);
         let by_name = fuzzy::best(&self.letters, names, (Among::Names, usize::MAX));
         let by_help = fuzzy::best(&self.letters, helps, (Among::Prose, usize::MAX));
         let mut all: Vec<Option<Entry>> = all.into_iter().map(Some).collect();
@@ -133,6 +153,18 @@ impl Palette {
             found.partition(|entry| entry.is_useful(now));
         useful.extend(idle);
         useful
+    }
+
+    /// The themes that are looked for: all of them by the beginning of that word, one by that of its name. Fewer
+    /// letters mean something else, and no theme is to be seen on the way there.
+    fn themes<'a>(&self, look: &'a Look) -> impl Iterator<Item = &'a Theme> + use<'a> {
+        let letters = self.letters.trim().trim_start_matches('/').to_lowercase();
+        let word = letters.split(' ').next().unwrap_or_default();
+        let are_all = word.len() > 1 && "themes".starts_with(word);
+        let themes = look.themes().iter();
+        themes.filter(move |theme| {
+            are_all || (letters.len() > 2 && theme.name().starts_with(&letters))
+        })
     }
 
     fn draw(&self, frame: &mut Frame, now: &Now<'_>) -> (Rect, Vec<(Rect, usize)>) {
@@ -202,7 +234,7 @@ impl Screen {
     ) {
         if let Some(palette) = &self.palette {
             let now = Now {
-                keymap: self.keymap(),
+                look: &self.settings.look,
                 state,
                 sheet,
             };
@@ -213,23 +245,51 @@ impl Screen {
         }
     }
 
-    /// Points at the entry before or behind.
-    pub(super) fn point_in_palette(&mut self, to: Move, state: Option<&State>) {
-        if self.palette.is_none() {
-            return;
-        }
+    /// What the open palette lists; nothing where it is closed.
+    fn found_in_palette(&self, state: Option<&State>) -> Vec<Entry> {
         let sheet = self.waiting(state);
         let now = Now {
-            keymap: &self.settings.look.keymap,
+            look: &self.settings.look,
             state,
             sheet: sheet.as_ref(),
         };
+        let palette = self.palette.as_ref();
+        palette.map_or_else(Vec::new, |palette| palette.found(&now))
+    }
+
+    /// Points at the entry before or behind.
+    pub(super) fn point_in_palette(&mut self, to: Move, state: Option<&State>) {
+        let last = self.found_in_palette(state).len().saturating_sub(1);
         if let Some(palette) = &mut self.palette {
-            let last = palette.found(&now).len().saturating_sub(1);
             palette.chosen = match to {
                 Move::Up => palette.chosen.saturating_sub(1),
                 _ => (palette.chosen + 1).min(last),
             };
+        }
+        self.show_theme_of_palette(state);
+    }
+
+    /// Shows the theme that is pointed at; where another entry is, the one from before again.
+    fn show_theme_of_palette(&mut self, state: Option<&State>) {
+        let found = self.found_in_palette(state);
+        let Some(palette) = &mut self.palette else {
+            return;
+        };
+        let name = found.get(palette.chosen).map(|entry| entry.slash.as_ref());
+        let theme = name.and_then(|name| self.settings.look.theme(name.strip_prefix(THEME)?));
+        match theme.or_else(|| palette.before.clone()) {
+            Some(theme) if palette.before.is_none() => {
+                palette.before = Some(std::mem::replace(&mut self.settings.theme, theme));
+            }
+            Some(theme) => self.settings.theme = theme,
+            None => {}
+        }
+    }
+
+    /// Closes the palette; a theme that was only pointed at is shown no more.
+    fn close_palette(&mut self) {
+        if let Some(before) = self.palette.take().and_then(|palette| palette.before) {
+            self.settings.theme = before;
         }
     }
 
@@ -250,33 +310,37 @@ impl Screen {
         key: KeyEvent,
         state: Option<&State>,
     ) -> Option<Vec<Action>> {
-        let keymap = &self.settings.look.keymap;
-        let palette = self.palette.as_mut()?;
-        if keymap.find(&key, IsWriting::Yes) == Some(command::Command::Palette) {
-            self.palette = None;
-            return Some(Vec::new());
-        }
+        self.palette.as_ref()?;
+        let is_its_own =
+            self.keymap().find(&key, IsWriting::Yes) == Some(command::Command::Palette);
         match key.code {
-            KeyCode::Esc => self.palette = None,
+            _ if is_its_own => self.close_palette(),
+            KeyCode::Esc => self.close_palette(),
             KeyCode::Enter => return Some(self.take_entry(state)),
             KeyCode::Up => self.point_in_palette(Move::Up, state),
             KeyCode::Down => self.point_in_palette(Move::Down, state),
-            KeyCode::Backspace => {
-                palette.letters.pop();
-                palette.chosen = 0;
+            _ => {
+                self.type_in_palette(key);
+                self.show_theme_of_palette(state);
             }
-            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => {
-                *palette = Palette::default();
-            }
-            KeyCode::Char(c)
-                if !c.is_control() && key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE =>
-            {
-                palette.letters.push(c);
-                palette.chosen = 0;
-            }
-            _ => {}
         }
         Some(Vec::new())
+    }
+
+    fn type_in_palette(&mut self, key: KeyEvent) {
+        let Some(palette) = &mut self.palette else {
+            return;
+        };
+        let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
+        match key.code {
+            KeyCode::Backspace => {
+                palette.letters.pop();
+            }
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => palette.letters.clear(),
+            KeyCode::Char(c) if !c.is_control() && is_plain => palette.letters.push(c),
+            _ => return,
+        }
+        palette.chosen = 0;
     }
 
     /// A click in the palette points at an entry or carries out the one that is pointed at; one beside it
@@ -286,13 +350,14 @@ impl Screen {
             return Vec::new();
         };
         if !area.contains(at) {
-            self.palette = None;
+            self.close_palette();
             return Vec::new();
         }
         match rows.iter().find(|(place, _)| place.contains(at)) {
             Some((_, row)) if palette.chosen == *row => self.take_entry(state),
             Some((_, row)) => {
                 palette.chosen = *row;
+                self.show_theme_of_palette(state);
                 Vec::new()
             }
             None => Vec::new(),
@@ -300,19 +365,13 @@ impl Screen {
     }
 
     fn take_entry(&mut self, state: Option<&State>) -> Vec<Action> {
-        let Some(palette) = &self.palette else {
+        let Some(chosen) = self.palette.as_ref().map(|palette| palette.chosen) else {
             return Vec::new();
         };
-        let sheet = self.waiting(state);
-        let now = Now {
-            keymap: self.keymap(),
-            state,
-            sheet: sheet.as_ref(),
-        };
-        let Some(entry) = palette.found(&now).into_iter().nth(palette.chosen) else {
+        let Some(entry) = self.found_in_palette(state).into_iter().nth(chosen) else {
             return Vec::new();
         };
-        self.palette = None;
+        self.close_palette();
         match entry.does() {
             Does::Command(command) => self.perform(command, state),
             Does::Write(text) => {

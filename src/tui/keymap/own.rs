@@ -228,7 +228,7 @@ mod tests {
         check("go", &["ctrl+g"], "Ctrl+G");
         check("go", &["Alt+Space"], "Alt+Space");
         check("go", &["f5", "none"], "F5");
-        check("go", &["+"], "+");
+        check("go", &["*"], "*");
         check("go", &["ctrl++"], "Ctrl++");
         check("go", &["control+alt+PgUp"], "Ctrl+Alt+PgUp");
         check("mode", &["shift+tab"], "Shift+Tab");

@@ -117,6 +117,42 @@ fn a_theme_of_the_users_own_is_offered_and_shown_and_an_unknown_one_is_refused()
 }
 
 #[test]
+fn a_theme_is_shown_while_the_palette_points_at_it_and_stays_once_it_is_taken() {
+    let mut screen = with(&[]);
+    let before = screen.theme().name().to_owned();
+    press(&mut screen, None, &["<c-p>", "theme nord"]);
+    assert_eq!(screen.theme().name(), "nord");
+    press(&mut screen, None, &["<esc>"]);
+    assert_eq!(screen.theme().name(), before);
+    press(
+        &mut screen,
+        None,
+        &["<c-p>", "theme gruv", "<back>", "<enter>"],
+    );
+    assert_eq!(screen.theme().name(), "gruvbox");
+    assert!(screen.palette.is_none());
+    press(
+        &mut screen,
+        None,
+        &[
+            "<c-p>",
+            "theme nord",
+            "<back>",
+            "<back>",
+            "<back>",
+            "<back>",
+            "<back>",
+            "<back>",
+            "<back>",
+            "<back>",
+            "<back>",
+            "help",
+        ],
+    );
+    assert_eq!(screen.theme().name(), "gruvbox");
+}
+
+#[test]
 fn the_mouse_is_left_and_taken_by_a_key() {
     let mut screen = with(&[]);
     assert_eq!(screen.clicks(), Clicks::Taken);

@@ -14,6 +14,8 @@ use crate::tui::wrap::{cut, cut_middle, one_line, shown, width, wrap};
 
 /// How many bytes of a tool's output are kept; the session's file holds the rest.
 const MAX_OUTPUT: usize = 8 << 10;
+/// The tool by which an agent asks the user.
+const ASKS: &str = "AskUserQuestion";
 
 /// A call; all texts are drawable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,7 +231,7 @@ impl Card {
             _ => self.about.clone(),
         };
         match self.tool.as_str() {
-            "AskUserQuestion" => ("asks you".to_owned(), String::new()),
+            ASKS => ("asks you".to_owned(), String::new()),
             tool if about.is_empty() || about == tool => (tool.to_owned(), String::new()),
             tool => (format!("{tool} "), about),
         }
@@ -323,6 +325,7 @@ impl Card {
         let counts = self.files.iter().map(Changed::counts);
         let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         let (word, style) = match &self.end {
+            None if self.tool == ASKS => ("and waits", theme::QUIET),
             None => ("runs", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
         };
@@ -470,7 +473,7 @@ mod tests {
     #[test]
     fn a_question_of_an_agent_is_named_once() {
         let card = Card::new("1", "AskUserQuestion", "AskUserQuestion");
-        check(&card, 40, Folding::Folded, "  ◌ asks you  runs");
+        check(&card, 40, Folding::Folded, "  ◌ asks you  and waits");
         let card = Card::new("1", "WebFetch", "WebFetch");
         check(&card, 40, Folding::Folded, "  ◌ WebFetch  runs");
     }
