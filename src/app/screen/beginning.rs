@@ -86,7 +86,11 @@ impl Shell {
         for notice in std::mem::take(&mut occupied.notices) {
             self.screen.on_notice(&notice);
         }
+        let repository = occupied.found.repository.clone();
+        let plain = repository.as_ref().and_then(Repository::plain_branch);
+        let is_known = plain.is_some();
         self.settings = ScreenSettings {
+            branch: plain,
             confirm_enter: occupied.found.loaded.config.workflow.confirm_enter,
             repository: occupied.found.root.to_string_lossy().into_owned(),
             ..self.settings.clone()
@@ -96,7 +100,7 @@ impl Shell {
         self.name_presets(&occupied.found.loaded.config);
         self.telling
             .tell_by(occupied.found.loaded.config.screen.notify);
-        if let Some(repository) = occupied.found.repository.clone() {
+        if let Some(repository) = repository.filter(|_| !is_known) {
             // Nobody waits for a name in the header.
             self.tasks
                 .spawn(async move { Done::Branch(branch(&repository).await) });

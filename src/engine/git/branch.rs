@@ -90,8 +90,7 @@ impl Repository {
     /// # Errors
     /// Git fails.
     pub async fn current_branch(&self) -> Result<Option<String>, GitError> {
-        // What git itself would read first, without the price of a program.
-        if let Some(name) = self.branch_in_head() {
+        if let Some(name) = self.plain_branch() {
             return Ok(Some(name));
         }
         self.git(&["symbolic-ref", "--quiet", "--short", "HEAD"])
@@ -99,8 +98,9 @@ impl Repository {
             .await
     }
 
-    /// The branch that the file HEAD names; `None` where it holds anything else.
-    fn branch_in_head(&self) -> Option<String> {
+    /// The branch that the file HEAD names, which is read first by git, too, without the price of a program;
+    /// `None` where it holds anything else.
+    pub fn plain_branch(&self) -> Option<String> {
         let head = fs::read_to_string(self.git_dir.join("HEAD")).ok()?;
         let name = head.strip_prefix("ref: refs/heads/")?.strip_suffix('\n')?;
         // Where references lie in a table, the file names one that cannot be.
