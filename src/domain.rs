@@ -4,6 +4,7 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod ids;
+pub mod patch;
 pub mod phase;
 pub mod turn;
 

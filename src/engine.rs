@@ -178,6 +178,10 @@ pub struct Engine {
     deltas: Vec<Delta>,
     /// Stops git and tests under way.
     cancel: CancellationToken,
+    /// Stops what is still to be done when all else is stopped; nobody does.
+    last_things: CancellationToken,
+    /// Held by whoever changes the user's tree or compares it while an agent may be at work.
+    tree_lock: Arc<tokio::sync::Mutex<()>>,
     outcome: Option<Outcome>,
 }
 
@@ -262,6 +266,8 @@ impl Engine {
             recorded: Vec::new(),
             deltas: Vec::new(),
             cancel,
+            last_things: CancellationToken::new(),
+            tree_lock: Arc::default(),
             outcome: None,
         }
     }
@@ -398,6 +404,7 @@ impl Engine {
             self.recorded.push(record);
             let after = self.state().phase;
             if before != after {
+                self.hand_over_waiting();
                 queue.push_back(Event::PhaseChanged {
                     from: before,
                     to: after,
@@ -419,6 +426,11 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Says that no run goes on here: what was asked for on a command line is all that is done.
+    pub fn work_alone(&mut self) {
+        self.children.work_alone();
     }
 
     /// Takes the run up again after an end of the program.

@@ -27,6 +27,7 @@ pub mod iterations;
 mod layout;
 mod lock;
 pub mod merges;
+pub mod patches;
 #[cfg(test)]
 mod place;
 mod plain;
@@ -35,6 +36,7 @@ mod run_log;
 pub mod sessions;
 pub mod snapshot;
 mod tidy;
+pub mod worktrees;
 pub mod written;
 
 pub use error::StoreError;

@@ -198,6 +198,9 @@ pub fn in_words(event: &Event) -> Option<String> {
             format!("{} begins a task: {}", order.name(), order.description)
         }
         Event::Discussion { news, .. } => return discussion_in_words(news),
+        Event::TaskPatched { patch, .. } if patch.is_settled() => {
+            format!("  {}", patch.in_words())
+        }
         Event::TaskEnded(result) => format!(
             "the task of {} is {}: {}",
             result.agent,

@@ -343,6 +343,7 @@ pub async fn begin(
     prune_old(occupied, &mut begun)?;
     begun.engine.tell_first(first);
     register_agents(&mut begun)?;
+    sweep_trees(&mut begun)?;
     Ok(begun)
 }
 
@@ -376,7 +377,14 @@ pub async fn take_up(
     begun.notices.extend(mended);
     prune_old(occupied, &mut begun)?;
     register_agents(&mut begun)?;
+    sweep_trees(&mut begun)?;
     Ok(begun)
+}
+
+/// Saves what children of a dead program changed, and removes their trees.
+fn sweep_trees(begun: &mut Begun) -> Result<(), Refusal> {
+    let swept = begun.engine.sweep_trees();
+    swept.map_err(|error| Refusal::error(&error, "nothing was begun"))
 }
 
 fn register_agents(begun: &mut Begun) -> Result<(), Refusal> {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::sessions::{self, id_of};
 use crate::app::start::{Refusal, Wishes, find_root, layout, load_config};
 use crate::domain::ids::{At, SessionId};
+use crate::domain::patch::TaskPatch;
 use crate::engine::git::GitSettings;
 use crate::store::sessions as stored;
 use crate::store::{Layout, instant};
@@ -119,6 +120,18 @@ fn in_a_line(session: &Value) -> String {
     )
 }
 
+/// Where a task that writes does so, and what became of what it changed.
+fn of_its_tree(session: &Value) -> String {
+    let is_running = session["status"] == "running";
+    let tree = session.pointer("/task/tree").and_then(Value::as_str);
+    let tree = tree.filter(|_| is_running);
+    let patch = session.pointer("/task/patch").cloned();
+    let patch = patch.and_then(|patch| serde_json::from_value::<TaskPatch>(patch).ok());
+    let tree = tree.map(|tree| format!("writes in {}\n", clean(tree)));
+    let patch = patch.map(|patch| format!("{}\n", clean(&patch.in_words())));
+    [tree, patch].into_iter().flatten().collect()
+}
+
 fn shown(layout: &Layout, mut session: Value, json: bool) -> Result<String, Refusal> {
     let id = SessionId::new(id_of(&session));
     let messages = stored::messages(layout, &id)?;
@@ -127,6 +140,7 @@ fn shown(layout: &Layout, mut session: Value, json: bool) -> Result<String, Refu
         return Ok(as_json(&session));
     }
     let mut text = in_a_line(&session);
+    text.push_str(&of_its_tree(&session));
     for message in &messages {
         let word = |key: &str| message[key].as_str().unwrap_or_default();
         text.push_str(&format!(

@@ -18,8 +18,8 @@ use super::run::OnAskArg;
 /// Arguments of `agent-collab task`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "The agent works alone, in a session of its own, and changes nothing in the repository. What it says last is \
-                  the result.\n\n\
+    after_help = "The agent works alone, in a session of its own. What it says last is the result. One that may edit writes in a \
+                  work tree of its own; what it changed comes into yours as one patch, or is kept as a file.\n\n\
                   Exit codes: 0 completed, 1 not completed, and why.\n\n\
                   Examples:\n  agent-collab task --agent explore \"list the public functions\"\n  \
                   agent-collab task --agent explore --id ses_… \"and where are they tested?\""
@@ -91,9 +91,12 @@ fn as_json(result: &TaskResult) -> Result<String, Refusal> {
 
 fn in_words(result: &TaskResult) -> String {
     let seconds = result.duration_ms / 1000;
+    let patch = result.patch.as_ref();
+    let patch = patch.map(|patch| clean(&format!("\n\n{}", patch.to_string().trim_end())));
     format!(
-        "{}\n\n{} by {} in {seconds} s with {} call(s); go on with --id {}",
+        "{}{}\n\n{} by {} in {seconds} s with {} call(s); go on with --id {}",
         clean(result.end.text()),
+        patch.unwrap_or_default(),
         result.end.status().name(),
         clean(&result.agent),
         result.tool_calls,

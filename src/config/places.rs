@@ -15,6 +15,8 @@ pub struct Places {
     pub config_dir: PathBuf,
     /// `$XDG_STATE_HOME/agent-collab`, by default `~/.local/state/agent-collab`.
     pub state_dir: PathBuf,
+    /// `$XDG_CACHE_HOME/agent-collab`, by default `~/.cache/agent-collab`.
+    pub cache_dir: PathBuf,
 }
 
 /// The user has no home directory.
@@ -33,6 +35,7 @@ impl Places {
             home: xdg.home_dir().to_owned(),
             config_dir: xdg.config_dir().join("agent-collab"),
             state_dir: state.join("agent-collab"),
+            cache_dir: xdg.cache_dir().join("agent-collab"),
         })
     }
 
@@ -42,6 +45,7 @@ impl Places {
             home: folder.join("home"),
             config_dir: folder.join("config/agent-collab"),
             state_dir: folder.join("state/agent-collab"),
+            cache_dir: folder.join("cache/agent-collab"),
         }
     }
 
@@ -68,6 +72,11 @@ impl Places {
     /// What the user wrote, a file a repository.
     pub fn written_dir(&self) -> PathBuf {
         self.state_dir.join("written")
+    }
+
+    /// Where children that write have their work trees, a folder a repository.
+    pub fn worktrees_dir(&self) -> PathBuf {
+        self.cache_dir.join("worktrees")
     }
 
     /// What the user trusts.

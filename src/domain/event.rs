@@ -12,6 +12,7 @@ use super::discussion::DiscussionEvent;
 use super::findings::Response;
 use super::ids::{At, DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId};
 use super::late::LateAbout;
+use super::patch::TaskPatch;
 use super::phase::{Gate, Mode, Phase};
 use super::plan::Plan;
 use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms};
@@ -605,6 +606,14 @@ pub enum Event {
     TaskSentOn {
         /// The child.
         session: SessionId,
+    },
+    /// What a child changed was saved, or it became something else.
+    #[serde(rename = "task.patch")]
+    TaskPatched {
+        /// The child.
+        session: SessionId,
+        /// What it changed, and where that is.
+        patch: TaskPatch,
     },
     /// The task is over.
     #[serde(rename = "task.ended")]

@@ -517,6 +517,7 @@ impl Run {
             } => children::on_opened(state, session, external_id),
             Event::TaskNews { session, news } => children::on_news(state, session, news),
             Event::TaskSentOn { session } => children::on_sent_on(state, session),
+            Event::TaskPatched { session, patch } => children::on_patched(state, session, patch),
             Event::TaskEnded(result) => children::on_ended(state, result),
             Event::TaskReported { session } => children::on_reported(state, session),
             Event::ChildDeleted { session } => children::on_deleted(state, session),

@@ -3,10 +3,12 @@
 //! Refuses to know how a child is started and how many may run at a time.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::ids::{At, DiscussionId, SessionId, TurnId};
+use super::patch::TaskPatch;
 
 /// How many sessions may stand between a child and the session of a role or the user.
 pub const MAX_DEPTH: usize = 1;
@@ -42,6 +44,9 @@ pub struct TaskOrder {
     /// Where it is no task but a speech: in which discussion, and as whom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaks: Option<Speaks>,
+    /// The work tree of its own in which it may write; `None` where it only reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
 }
 
 /// In which discussion a child speaks, and as whom.
@@ -77,6 +82,9 @@ pub struct TaskResult {
     pub tool_calls: u32,
     /// How long it took from its start, in milliseconds; what it waited for its turn is not in it.
     pub duration_ms: u64,
+    /// What it changed in a work tree of its own, and what became of that; `None` where it changed nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<TaskPatch>,
 }
 
 /// How a task ended.
@@ -156,6 +164,9 @@ pub struct Child {
     /// Whether its end is still to be told to the session that gave it.
     #[serde(default)]
     pub report: Report,
+    /// What its last writing task changed, without the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<TaskPatch>,
 }
 
 /// Whether a task's end is still to be told to the session that gave it.
@@ -238,16 +249,21 @@ impl fmt::Display for TaskResult {
     /// Tells it to an agent: how to go on with the task, then the result between marks that the result cannot forge.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "task_id: {} (goes on with this task)", self.task_id)?;
-        let text = self
-            .end
-            .text()
-            .replace("<task_result>", "<task_result >")
-            .replace("</task_result>", "</task_result >");
+        if let Some(patch) = &self.patch {
+            write!(f, "{}", harmless(&patch.to_string()))?;
+        }
+        let text = harmless(self.end.text());
         match &self.end {
             TaskEnd::Completed { .. } => write!(f, "<task_result>\n{text}\n</task_result>"),
             end => write!(f, "{FAILED}: {}: {text}", end.status().name()),
         }
     }
+}
+
+/// A text that cannot end the block of a result.
+fn harmless(text: &str) -> String {
+    text.replace("<task_result>", "<task_result >")
+        .replace("</task_result>", "</task_result >")
 }
 
 impl Child {
@@ -290,6 +306,7 @@ mod tests {
             end,
             tool_calls: 7,
             duration_ms: 41_230,
+            patch: None,
         }
     }
 

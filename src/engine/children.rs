@@ -7,14 +7,19 @@ mod calls;
 pub mod controller;
 mod errand;
 mod files;
+mod handing;
+mod plot;
 mod prompt;
 mod removing;
 mod reports;
 mod speech;
 mod start;
+mod sweeping;
 mod waiting;
+mod writable;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
@@ -23,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::{AdapterEvent, Order};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::patch::TaskPatch;
 use crate::domain::task::{Child, TaskEnd, TaskOrder, TaskResult};
 use crate::permission::repetition::Calls;
 use crate::store::{StoreError, Tampered};
@@ -32,6 +38,9 @@ use super::setup::Setup;
 use super::tools::passed;
 use super::{Delta, Engine, EngineError, INBOX, Mailbox, failed, news};
 use controller::Controller;
+use handing::{Handed, Stage};
+use plot::Plot;
+use sweeping::Swept;
 
 pub use removing::NotDeleted;
 pub(super) use speech::SpeechAsk;
@@ -40,6 +49,8 @@ pub use start::{Caller, TaskAsk, TaskRefused};
 /// The children of a run whose tasks are being done.
 pub(super) struct Children {
     controller: Controller,
+    /// Whether no run goes on here: what was asked for on a command line is all that is done.
+    alone: bool,
     at_work: BTreeMap<SessionId, AtTask>,
     waits: waiting::Waits,
     said: Mailbox<(SessionId, Said)>,
@@ -58,6 +69,10 @@ struct AtTask {
     stopped: Option<String>,
     /// Whoever waits for its end.
     waiters: Vec<oneshot::Sender<TaskResult>>,
+    /// The tree of its own in which it writes.
+    plot: Option<Arc<Plot>>,
+    /// How far it is.
+    stage: Stage,
 }
 
 /// What a child's work tells.
@@ -78,6 +93,10 @@ pub enum Said {
         /// What differed and was restored.
         tampered: Result<Vec<Tampered>, StoreError>,
     },
+    /// Its changes are on their way into the user's tree.
+    Handed(Handed),
+    /// Its tree was left by an earlier program, and this is what was in it.
+    Swept(Swept),
 }
 
 impl Children {
@@ -90,6 +109,7 @@ impl Children {
                 limits.per_adapter,
                 setup.config.adapters.keys(),
             ),
+            alone: false,
             at_work: BTreeMap::new(),
             waits: waiting::Waits::default(),
             said: mpsc::channel(INBOX),
@@ -104,6 +124,10 @@ impl Children {
             request = passed(self.waits.due()) => request,
         };
         self.on_due(request)
+    }
+
+    pub(super) fn work_alone(&mut self) {
+        self.alone = true;
     }
 
     /// The child that a request is of, and the request as its CLI named it.
@@ -136,6 +160,8 @@ impl Engine {
                 took,
                 tampered,
             } => self.on_child_ended(session, end, took, tampered?),
+            Said::Handed(handed) => self.on_handed(&session, handed),
+            Said::Swept(swept) => self.on_swept(&session, swept),
         }
     }
 
@@ -199,15 +225,38 @@ impl Engine {
         took: Duration,
         tampered: Vec<Tampered>,
     ) -> Result<(), EngineError> {
-        let Some(at_task) = self.children.at_work.remove(&session) else {
+        self.tell_tampered(&tampered)?;
+        let Some(at_task) = self.children.at_work.get_mut(&session) else {
             return Ok(());
         };
-        self.tell_tampered(&tampered)?;
-        let end = match (end, at_task.stopped) {
-            (TaskEnd::Cancelled { .. }, Some(error)) => TaskEnd::Cancelled { error },
+        let end = match (end, &at_task.stopped) {
+            (TaskEnd::Cancelled { .. }, Some(error)) => TaskEnd::Cancelled {
+                error: error.clone(),
+            },
             (end, _) => cleaned(end),
         };
-        let result = self.end_task(&at_task.order, end, took)?;
+        match at_task.plot.clone() {
+            None => self.close_task(&session, end, took, None),
+            Some(plot) => {
+                at_task.stage = Stage::Saving(end, took);
+                self.save_changes(&session, plot);
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends a task of which nothing is left, and tells who waits.
+    fn close_task(
+        &mut self,
+        session: &SessionId,
+        end: TaskEnd,
+        took: Duration,
+        patch: Option<TaskPatch>,
+    ) -> Result<(), EngineError> {
+        let Some(at_task) = self.children.at_work.remove(session) else {
+            return Ok(());
+        };
+        let result = self.end_task(&at_task.order, end, took, patch)?;
         for waiter in at_task.waiters {
             // Who waited may be gone.
             let _gone = waiter.send(result.clone());
@@ -224,6 +273,7 @@ impl Engine {
         order: &TaskOrder,
         end: TaskEnd,
         took: Duration,
+        patch: Option<TaskPatch>,
     ) -> Result<TaskResult, EngineError> {
         let tool_calls = self.child(&order.session).map_or(0, |c| c.tool_calls);
         let result = TaskResult {
@@ -232,6 +282,7 @@ impl Engine {
             end,
             tool_calls,
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            patch,
         };
         self.feed(Event::TaskEnded(result.clone()))?;
         if let TaskEnd::Completed { summary } = &result.end {
@@ -247,6 +298,7 @@ impl Engine {
             Some(at_task) => {
                 at_task.stopped.get_or_insert_with(|| news::line(why));
                 at_task.cancel.cancel();
+                self.tell_handed(session, Handed::GivenUp);
                 true
             }
             None => false,
@@ -271,7 +323,7 @@ impl Engine {
             .collect();
         for order in dead {
             let error = "the program ended; the task can be gone on with".to_owned();
-            self.end_task(&order, TaskEnd::Cancelled { error }, Duration::ZERO)?;
+            self.end_task(&order, TaskEnd::Cancelled { error }, Duration::ZERO, None)?;
         }
         self.settle_discussions()
     }
@@ -290,8 +342,8 @@ impl Engine {
         while !self.children.at_work.is_empty() {
             let (session, said) = self.children.next().await;
             // What it still asks for is declined by nobody: its process is being ended.
-            let ended = matches!(said, Said::Ended { .. });
-            if ended && let Err(error) = self.on_said(session.clone(), said) {
+            let counts = matches!(said, Said::Ended { .. } | Said::Handed(_));
+            if counts && let Err(error) = self.on_said(session.clone(), said) {
                 tracing::error!(%error, "the end of a task is not recorded");
                 self.children.at_work.remove(&session);
             }

@@ -177,6 +177,8 @@ pub struct Holder {
     pub kernel: Kernel,
     /// The repository's real root.
     pub root: PathBuf,
+    /// Folders of the user's that it does not write, whoever lets it write around them.
+    pub closed: Vec<PathBuf>,
     /// The program's own folder.
     pub workdir: PathBuf,
     /// The folder that the turn's agent may write.
@@ -212,6 +214,12 @@ impl Holder {
         }));
         let users = self.writable.iter().filter_map(|path| real(path));
         places.extend(users.map(|path| (path, Hold::Writable)));
+        // Deeper places count for what lies below them: its own tree among those of others, say.
+        places.extend(
+            self.closed
+                .iter()
+                .filter_map(|path| Some((real(path)?, Hold::ReadOnly))),
+        );
         let repository = match self.access {
             Access::ReadOnly => Hold::ReadOnly,
             Access::Workspace => Hold::Writable,

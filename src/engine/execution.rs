@@ -144,8 +144,9 @@ impl Engine {
             (step, 0) => format!("{turn}-step-{step}"),
             (step, attempt) => format!("{turn}-step-{step}-fix-{attempt}"),
         };
-        let done = self.done.0.clone();
+        let (done, lock) = (self.done.0.clone(), self.tree_lock.clone());
         self.tasks.spawn(async move {
+            let _held = lock.lock().await;
             let inward = match store(&git, &name).await {
                 Ok((tree, runnable)) => Inward::Stored {
                     event: Box::new(Event::SnapshotTaken {
@@ -172,7 +173,9 @@ impl Engine {
             });
         };
         let name = format!("redo-step-{step}-{}", uuid::Uuid::now_v7().simple());
+        let lock = self.tree_lock.clone();
         self.spawn(async move {
+            let _held = lock.lock().await;
             let stored = git.snapshot(&name).await;
             let restored = match stored {
                 Ok(_) => git.restore(&before).await,
@@ -209,7 +212,9 @@ impl Engine {
             edits: self.edit_rules(),
             runnable: self.runnable.clone(),
         };
+        let lock = self.tree_lock.clone();
         self.spawn(async move {
+            let _held = lock.lock().await;
             match audit(&git, step, &before, &held).await {
                 Ok(audit) => Event::StepAudited(audit),
                 Err(error) => failed("look at what the step changed", in_words(&error)),

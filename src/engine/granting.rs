@@ -26,6 +26,8 @@ pub(super) enum Seat {
     Role(Role),
     /// A child's.
     Child(SessionId),
+    /// The program's own, of what a child changed.
+    Patch(SessionId),
 }
 
 /// A call that waits for the user.
@@ -183,7 +185,7 @@ impl Engine {
                 }
             }
             Some(Seat::Child(session)) => self.forget_calls_of(&session),
-            None => {}
+            Some(Seat::Patch(_)) | None => {}
         }
     }
 
@@ -259,6 +261,7 @@ impl Engine {
             Seat::Child(session) => {
                 self.context_of_child(session, (call, circumstances), approvals)
             }
+            Seat::Patch(session) => self.context_of_patch(session, call, approvals),
         }
     }
 

@@ -276,6 +276,7 @@ fn child_of(event: &Event) -> Option<Origin> {
         Event::TaskBegan { session }
         | Event::TaskOpened { session, .. }
         | Event::TaskNews { session, .. }
+        | Event::TaskPatched { session, .. }
         | Event::TaskSentOn { session }
         | Event::TaskReported { session }
         | Event::ChildDeleted { session } => session,

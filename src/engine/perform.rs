@@ -93,7 +93,9 @@ impl Engine {
                 self.turn_is_over = false;
                 self.append_message(role, Speaker::User, &order, &prompt)?;
                 self.offer_tools(role, &mut ask);
-                Ok(self.ask_live(role, Ask::Turn(Box::new(ask))))
+                let events = self.ask_live(role, Ask::Turn(Box::new(ask)));
+                self.hand_over_waiting();
+                Ok(events)
             }
             Err(message) => {
                 let result = TurnResult::Failed {
@@ -182,6 +184,7 @@ impl Engine {
                 false => Kernel::Cannot("safety.contain_agents is off".to_owned()),
             },
             root: self.setup.root.clone(),
+            closed: Vec::new(),
             workdir: self.journal.layout().workdir().to_owned(),
             staging: staging.dir.clone(),
             access,

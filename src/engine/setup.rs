@@ -13,6 +13,7 @@ use crate::domain::turn::Role;
 use crate::process::{Children, Kernel};
 use crate::prompts::Prompts;
 use crate::store::approvals::Approvals;
+use crate::store::worktrees::Worktrees;
 
 /// What a run is set up with.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub struct Setup {
     pub permissions: Permissions,
     /// What the user approved in this repository for more than one call.
     pub approvals: Approvals,
+    /// Where children that write have their work trees.
+    pub worktrees: Worktrees,
     /// Who starts agents, git and tests.
     pub children: Children,
     /// What can hold them.

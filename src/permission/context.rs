@@ -68,6 +68,9 @@ pub struct Context {
     pub staging_files: Vec<PathBuf>,
     /// Folders of the program's own besides the root's `.agent-collab`, real and absolute; nothing in them may be written.
     pub own: Vec<PathBuf>,
+    /// Folders of the user's that the session does not work in, real and absolute: the tree that a child's own was made
+    /// from, and git's folder. Nothing in them may be written, nor named by a command.
+    pub closed: Vec<PathBuf>,
     /// The name of the profile that the session has put on.
     pub profile: String,
     /// The rules that hold for it.
@@ -100,6 +103,7 @@ impl Context {
             root,
             staging_files: Vec::new(),
             own: Vec::new(),
+            closed: Vec::new(),
             rules: Arc::new(Rules::layered(&profile, &[], &[])),
             profile: profile.name,
             mode: Mode::Default,

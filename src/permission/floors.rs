@@ -87,7 +87,7 @@ impl Floor {
     pub fn holds(self, looked: &Looked<'_>) -> Option<Held> {
         match self {
             Self::HiddenTool => hidden_tool(looked),
-            Self::Protected => protected(looked),
+            Self::Protected => protected(looked).or_else(|| closed(looked)),
             Self::Phase => match looked.context.phase_access {
                 PhaseAccess::BeforeExecute => only_reading(looked, "before EXECUTE"),
                 PhaseAccess::Execute => None,
@@ -164,6 +164,38 @@ fn protected(looked: &Looked<'_>) -> Option<Held> {
         "{} may not be written: .git and the folders of agent-collab are the program's",
         path.display()
     ))
+}
+
+/// A child with a tree of its own leaves the user's alone: what it changes is taken over when its task ends.
+fn closed(looked: &Looked<'_>) -> Option<Held> {
+    let context = looked.context;
+    let is_closed = |path: &Path| {
+        let mut closed = context.closed.iter();
+        closed.any(|folder| is_inside(path, folder)) && !is_inside(path, &context.root)
+    };
+    let is_held = match looked.call {
+        Call::Edit { .. } => {
+            let mut paths = context.paths.iter();
+            paths.any(|path| is_closed(&path.lexical) || is_closed(&path.real))
+        }
+        Call::Command { line, cwd, .. } => {
+            let parts = parts::split(line).parts;
+            is_closed(cwd)
+                || parts
+                    .iter()
+                    .any(|part| part.names(cwd).any(|path| is_closed(&path)))
+        }
+        Call::Read { .. } | Call::Tool { .. } => return None,
+    };
+    is_held.then(|| Held {
+        action: Action::Deny,
+        keeping: Keeping::Never,
+        reason: format!(
+            "it works in a tree of its own, {}, and leaves the user's alone: name files relative to it; what changes \
+             there is taken over when the task ends",
+            context.root.display()
+        ),
+    })
 }
 
 /// Nothing is written but the turn's staging files, and what is not proven to read only is denied.

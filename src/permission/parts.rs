@@ -2,7 +2,7 @@
 //!
 //! It refuses to know rules and what a program does; how a shell reads a line is `shell`'s.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::path::{absolute, is_inside};
 use super::shell::{self, Doubt, Limits, Redirect, RedirectKind, Simple, Word, WrapperKind};
@@ -91,6 +91,20 @@ impl Part {
 
     /// Tells whether an argument names something outside the root, as far as its text tells.
     pub fn leaves(&self, cwd: &Path, root: &Path) -> bool {
+        self.values()
+            .any(|word| word.starts_with('~') || !is_inside(&absolute(cwd, Path::new(word)), root))
+    }
+
+    /// Its words, its program and the files that it writes, each as the path that it would be.
+    pub fn names(&self, cwd: &Path) -> impl Iterator<Item = PathBuf> {
+        let program = self.words.iter().take(1).map(String::as_str);
+        let written = self.writes.iter().map(String::as_str);
+        let words = self.values().chain(program).chain(written);
+        words.map(move |word| absolute(cwd, Path::new(word)))
+    }
+
+    /// What stands behind its program: of an option with a value, the value.
+    fn values(&self) -> impl Iterator<Item = &str> {
         self.words
             .iter()
             .skip(1)
@@ -99,7 +113,6 @@ impl Part {
                 Some(_) | None => word.as_str(),
             })
             .filter(|word| !NO_FILES.contains(word))
-            .any(|word| word.starts_with('~') || !is_inside(&absolute(cwd, Path::new(word)), root))
     }
 }
 

@@ -25,6 +25,7 @@ const RESERVED: [&str; 14] = [
     "iterations",
     "lock",
     "merges",
+    "patches",
     "prompts",
     "sessions",
     "socket",
@@ -286,6 +287,11 @@ impl Layout {
         self.workdir.join("merges")
     }
 
+    /// The directory of patches that nobody took over; they outlive the run that they are of.
+    pub fn patches(&self) -> PathBuf {
+        self.workdir.join("patches")
+    }
+
     /// The directory of archived runs and of everything set aside.
     pub fn history(&self) -> PathBuf {
         self.workdir.join("history")
@@ -313,7 +319,7 @@ impl Layout {
 }
 
 /// Makes one plain file name out of an id, so that no id can point elsewhere.
-fn file_name(id: &str) -> String {
+pub(super) fn file_name(id: &str) -> String {
     let name: String = id
         .chars()
         .map(|c| match c {

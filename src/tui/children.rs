@@ -47,11 +47,14 @@ fn sheet(children: &[Child]) -> Sheet {
         .says("Enter opens the chosen one; Esc goes back.", theme::QUIET);
     let newest = children.iter().rev();
     for (child, key) in newest.zip(('1'..='9').chain(std::iter::repeat('·'))) {
+        let patch = child.patch.as_ref();
+        let patch = patch.map(|patch| format!("; {}", patch.state.in_words()));
         let label = format!(
-            "{} {}: {}",
+            "{} {}: {}{}",
             one_line(&child.order.name()),
             child.status.name(),
-            one_line(&child.order.description)
+            one_line(&child.order.description),
+            patch.unwrap_or_default()
         );
         let session = child.id().clone();
         let open = Then::ActAndBack(vec![Action::ShowChild(session)]);

@@ -47,3 +47,4 @@ mod stopping;
 mod tasks;
 mod tools;
 mod undo;
+mod writing;

@@ -42,10 +42,11 @@ pub async fn ad_hoc_for_all(wishes: &Wishes) -> Result<Started, Refusal> {
 async fn open(found: Found, checked: Checked, wishes: &Wishes) -> Result<Started, Refusal> {
     let mut occupied = occupy(found)?;
     tidy(&occupied.layout, &occupied.lock)?;
-    let begun = match Journal::reopen(guard(&occupied)?)? {
+    let mut begun = match Journal::reopen(guard(&occupied)?)? {
         Some(journal) => set_down(&mut occupied, checked, wishes, journal).await?,
         None => begin(&mut occupied, checked, wishes).await?,
     };
+    begun.engine.work_alone();
     Ok(started(occupied, begun))
 }
 
@@ -65,6 +66,7 @@ async fn set_down(
         after if after == mode => Ok(()),
         mode => begun.engine.feed(Event::ModeChanged { mode }),
     });
+    let settled = settled.and_then(|()| begun.engine.sweep_trees());
     settled.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
     Ok(begun)
 }

@@ -24,6 +24,7 @@ use crate::process::Kernel;
 use crate::store::Layout;
 use crate::store::approvals::Approvals;
 use crate::store::debug_log::{self, DebugLog, PromptLines};
+use crate::store::worktrees::Worktrees;
 use crate::text::clean;
 
 pub(super) fn ready(
@@ -62,6 +63,7 @@ pub(super) fn ready(
         approvals: Approvals::new(&occupied.found.places.approvals_dir(), root),
         config: loaded.config.clone(),
         origins: show::to_json(loaded),
+        worktrees: Worktrees::new(&occupied.found.places.worktrees_dir(), &occupied.layout),
         children: wishes.children.clone(),
         kernel: checked.kernel,
     };

@@ -6,6 +6,7 @@ use super::{State, asking, discussing};
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::News;
 use crate::domain::ids::{At, SessionId, TurnId};
+use crate::domain::patch::{PatchState, TaskPatch};
 use crate::domain::task::{Child, Report, TaskOrder, TaskResult, TaskStatus, Waits};
 
 pub(super) fn on_started(state: &mut State, at: At, order: &TaskOrder) -> Vec<Effect> {
@@ -16,6 +17,8 @@ pub(super) fn on_started(state: &mut State, at: At, order: &TaskOrder) -> Vec<Ef
             *child = Child {
                 external_id,
                 n_tasks,
+                // What was kept stays known until the child's next changes take its place.
+                patch: child.patch.take(),
                 ..fresh(at, order)
             };
         }
@@ -36,6 +39,7 @@ fn fresh(at: At, order: &TaskOrder) -> Child {
         doing: None,
         took_ms: None,
         report: Report::Given,
+        patch: None,
     }
 }
 
@@ -64,6 +68,29 @@ pub(super) fn on_news(state: &mut State, session: &SessionId, news: &News) -> Ve
         child.doing = Some(format!("{tool} {title}"));
     }
     Vec::new()
+}
+
+/// Notes what became of a child's changes.
+pub(super) fn on_patched(state: &mut State, session: &SessionId, patch: &TaskPatch) -> Vec<Effect> {
+    if let Some(child) = find(state, session) {
+        child.doing = child
+            .is_running()
+            .then(|| patch.state.in_words().to_owned());
+        child.patch = Some(TaskPatch {
+            text: String::new(),
+            ..patch.clone()
+        });
+    }
+    Vec::new()
+}
+
+/// Tells whether a child's agent is done and its changes are what is asked about.
+pub(super) fn hands_over(state: &State, turn: &TurnId) -> bool {
+    let mut running = state.children.iter().filter(|child| child.is_running());
+    running.any(|child| {
+        let patch = child.patch.as_ref();
+        child.order.turn == *turn && patch.is_some_and(|patch| patch.state == PatchState::Waiting)
+    })
 }
 
 /// What it still asked for is not answered any more.

@@ -142,8 +142,11 @@ pub(super) fn on_approval_answered(
     let asked = asked.find(|approval| approval.request == *request).cloned();
     // What rules and the mode allow is decided again when the step is looked at.
     let by_user = allowed && matches!(by, "user" | "cascade");
-    // What a child does is not the step's.
-    let asked = asked.filter(|approval| by_user && !children::is_at(state, &approval.turn));
+    // What a child does is not the step's; what it hands over becomes the step's.
+    let is_of_step = |approval: &Approval| {
+        !children::is_at(state, &approval.turn) || children::hands_over(state, &approval.turn)
+    };
+    let asked = asked.filter(|approval| by_user && is_of_step(approval));
     if let Some(approval) = asked {
         holding::on_call_allowed(state, &approval);
     }

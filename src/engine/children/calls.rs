@@ -87,7 +87,11 @@ impl Engine {
     ) -> Option<Context> {
         let at_task = self.children.at_work.get(session)?;
         let AtTask { order, removed, .. } = at_task;
-        let root = &self.setup.root;
+        // A child with a tree of its own writes there; another one works in the user's, where only steps write.
+        let (root, access) = match &order.tree {
+            Some(tree) => (tree, PhaseAccess::Execute),
+            None => (&self.setup.root, PhaseAccess::BeforeExecute),
+        };
         let permissions = &self.setup.permissions;
         let rules = permissions.rules(&order.agent);
         Some(Context {
@@ -101,8 +105,11 @@ impl Engine {
             lineage: circumstances.lineage.clone(),
             repetition: circumstances.repetition,
             safety: permissions.safety.clone(),
-            // It works in the user's own tree, in which only the steps of an execution write.
-            ..Context::new(PhaseAccess::BeforeExecute, root.clone())
+            closed: match &at_task.plot {
+                Some(plot) => plot.closed(),
+                None => Vec::new(),
+            },
+            ..Context::new(access, root.clone())
         })
     }
 
@@ -111,7 +118,9 @@ impl Engine {
         match self.children.whose(&request) {
             Some((at_task, own)) => {
                 let session = at_task.order.session.clone();
-                self.order_child(&session, Order::Answer(own, answer));
+                if !self.answer_patch(&session, &own, &answer) {
+                    self.order_child(&session, Order::Answer(own, answer));
+                }
             }
             None => self.order(Order::Answer(request, answer)),
         }

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -13,6 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::Said;
 use super::controller::{Controller, Ended, NotAdmitted, Tries};
+use super::plot::Plot;
 use crate::adapter::{AdapterEvent, Failure, FailureKind, TurnEnd};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{NO_SUMMARY, TaskEnd};
@@ -35,6 +37,8 @@ pub(super) struct Errand {
     pub(super) cancel: CancellationToken,
     pub(super) patience: Patience,
     pub(super) folder: Folder,
+    /// The tree of its own, to be laid down before its agent begins.
+    pub(super) plot: Option<Arc<Plot>>,
     pub(super) parts: Parts,
     pub(super) ask: TurnAsk,
     pub(super) asks: (mpsc::Sender<Ask>, mpsc::Receiver<Ask>),
@@ -125,6 +129,15 @@ impl Errand {
             Err(why) => return (not_begun(why), Duration::ZERO),
         };
         let _nobody = self.said.send((self.session.clone(), Said::Began)).await;
+        if let Some(plot) = &self.plot {
+            let laid = tokio::select! {
+                laid = plot.lay() => laid,
+                () = self.cancel.cancelled() => return (how(Ended::Cancelled, self.limit), admitted.since()),
+            };
+            if let Err(error) = laid {
+                return (TaskEnd::Failed { error }, admitted.since());
+            }
+        }
         let (tell, told) = mpsc::channel(TOLD);
         let (asks, asked) = self.asks;
         let live = tokio::spawn(Live::new(self.parts, asked, tell).run());

@@ -62,9 +62,23 @@ impl Engine {
                 "background": order.waits == Waits::Background,
                 "n_tasks": child.n_tasks,
                 "result": result,
+                "tree": order.tree,
+                "patch": child.patch,
             },
         });
         Ok(self.child_files(session).save(&whole)?)
+    }
+
+    /// Replaces the child's `session.json` after what it changed became something else.
+    pub(super) fn save_child_again(&self, session: &SessionId) -> Result<(), EngineError> {
+        let Some(child) = self.child(session).filter(|child| !child.is_running()) else {
+            return Ok(());
+        };
+        let result = self.stored_result(child).map(|result| TaskResult {
+            patch: child.patch.clone(),
+            ..result
+        });
+        self.save_child(session, result.as_ref())
     }
 
     pub(super) fn append_system(&self, order: &TaskOrder, text: &str) -> Result<(), EngineError> {

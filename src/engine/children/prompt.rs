@@ -12,7 +12,17 @@ You are the agent `{agent}`. {description}
 You work alone on one task in the repository that is your working directory. You know nothing of the conversation of \
 whoever gave it to you, and whoever gave it sees nothing of yours but your last message: say in it all that matters, \
 with paths and line numbers, and what you could not find out. Whoever gave it answers no questions; where something is \
-open, decide what is most likely and say so. You may not change any file. Do not start other agents.";
+open, decide what is most likely and say so. Do not start other agents.";
+
+/// What a child is told that only reads.
+const READS: &str = "You may not change any file.";
+
+/// What a child is told that writes.
+const WRITES: &str = "\
+Your working directory is a copy of the repository that was made for you, with all that is not committed yet; files that \
+git ignores, such as what was built or fetched, are not in it. Change files there and nowhere else, by paths relative to \
+it. You need no commit, and git lets you make none: when you end, all that differs is handed over as one patch to whoever \
+gave you the task. Leave nothing behind that should not be in it.";
 
 /// What every participant of a discussion is told of itself.
 const AMONG_OTHERS: &str = "\
@@ -41,6 +51,14 @@ pub(super) fn system(setup: &Setup, order: &TaskOrder) -> String {
     let mut text = told
         .replace("{agent}", agent)
         .replace("{description}", description);
+    text.push_str(match order.tree {
+        Some(_) => "\n\n",
+        None => " ",
+    });
+    text.push_str(match order.tree {
+        Some(_) => WRITES,
+        None => READS,
+    });
     if let Some(own) = setup.agent_prompts.get(agent) {
         text.push_str(&format!("\n\n{}", own.trim()));
     }

@@ -39,16 +39,19 @@ impl Engine {
         }
     }
 
-    fn result_of(&self, child: &Child) -> String {
+    /// The result of a child's last task, as it was written down.
+    pub(super) fn stored_result(&self, child: &Child) -> Option<TaskResult> {
         let stored = sessions::stored(self.journal.layout(), child.id())
             .ok()
             .flatten();
         let result = stored
             .as_ref()
             .and_then(|stored| stored.pointer("/task/result"));
-        let result =
-            result.and_then(|result| serde_json::from_value::<TaskResult>(result.clone()).ok());
-        match result {
+        result.and_then(|result| serde_json::from_value::<TaskResult>(result.clone()).ok())
+    }
+
+    fn result_of(&self, child: &Child) -> String {
+        match self.stored_result(child) {
             Some(result) => format!("{}: {result}", child.order.title()),
             None => format!(
                 "{}: task_id: {}\n{}, and its result cannot be read any more",

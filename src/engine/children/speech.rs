@@ -83,9 +83,11 @@ impl Engine {
                 // No turn waits for it: it is the discussion that somebody may wait for.
                 waits: Waits::Background,
                 speaks: Some(ask.speaks.clone()),
+                tree: None,
             },
             external_id: lives_here.and_then(|child| child.external_id.clone()),
             adapter,
+            plot: None,
             known: known.is_some(),
             patience: Patience {
                 limit: ask.limit,

@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::controller::Tries;
 use super::errand::{Errand, Folder, Patience};
+use super::handing::Stage;
+use super::plot::Plot;
 use super::{AtTask, prompt};
 use crate::adapter::{Access, SessionSpec, TurnSpec};
 use crate::domain::event::Event;
@@ -99,6 +101,12 @@ pub enum TaskRefused {
     /// There is nothing to do, or too much.
     #[error("{0}")]
     BadPrompt(&'static str),
+    /// It may write, and there is nothing that its changes could be told apart by.
+    #[error(
+        "this agent may write, and what it changes can be kept apart only in a git repository: `git init` here, or \
+         give the task to an agent that only reads, for example explore"
+    )]
+    NoRepository,
     /// What it takes could not be made.
     #[error("the task could not be begun: {0}")]
     Failed(String),
@@ -113,6 +121,8 @@ pub(super) struct Prepared {
     /// Whether the child was there before.
     pub(super) known: bool,
     pub(super) patience: Patience,
+    /// The tree of its own that it gets, where it may write.
+    pub(super) plot: Option<Arc<Plot>>,
 }
 
 impl Engine {
@@ -180,8 +190,13 @@ impl Engine {
         let adapter = self.adapter_for(profile, known, &ask.caller)?;
         let session = known.map_or_else(new_session, |child| child.id().clone());
         let n_tasks = known.map_or(0, |child| child.n_tasks);
+        let turn = TurnId::new(format!("{session}.{}", n_tasks + 1));
+        let plot = match self.may_write(&ask.agent) {
+            true => Some(Arc::new(self.plot_for(&session, &turn, known)?)),
+            false => None,
+        };
         let order = TaskOrder {
-            turn: TurnId::new(format!("{session}.{}", n_tasks + 1)),
+            turn,
             session,
             parent: match &ask.caller {
                 Caller::User => None,
@@ -196,6 +211,7 @@ impl Engine {
             model: adapter.settings.model.clone(),
             waits: ask.waits,
             speaks: None,
+            tree: plot.as_ref().map(|plot| plot.path.clone()),
         };
         // A conversation lives at its CLI; at another one it is not known.
         let lives_here = known.filter(|child| child.order.adapter == adapter.name);
@@ -209,6 +225,7 @@ impl Engine {
                 key: "limits.task_timeout",
                 tries: Tries::default(),
             },
+            plot,
         })
     }
 
@@ -348,12 +365,15 @@ impl Engine {
             adapter,
             external_id,
             patience,
+            plot,
             ..
         } = prepared;
         let session = order.session.clone();
         let protocol = adapter.protocol();
         let removed = protocol.removed_tools();
-        let ask = self.turn_of(&order, &adapter, external_id, (prompt, patience));
+        let closed = plot.as_ref().map(|plot| plot.closed()).unwrap_or_default();
+        let mut ask = self.turn_of(&order, &adapter, external_id, (prompt, patience));
+        ask.holder.closed = closed;
         let cancel = CancellationToken::new();
         let asks = mpsc::channel(ASKS);
         self.children.at_work.insert(
@@ -366,6 +386,8 @@ impl Engine {
                 removed,
                 stopped: None,
                 waiters,
+                plot: plot.clone(),
+                stage: Stage::Working,
             },
         );
         let parts = Parts {
@@ -382,6 +404,7 @@ impl Engine {
             cancel,
             patience,
             folder,
+            plot,
             parts,
             ask,
             asks,
@@ -400,7 +423,11 @@ impl Engine {
     ) -> TurnAsk {
         let setup = &self.setup;
         let staging = self.journal.layout().staging(&order.session);
-        let access = Access::ReadOnly;
+        let access = match order.tree {
+            Some(_) => Access::Workspace,
+            None => Access::ReadOnly,
+        };
+        let root = order.tree.as_ref().unwrap_or(&setup.root);
         let recovery = format!(
             "[agent-collab agent {agent}]\n{}\n[end of agent {agent}]",
             prompt::system(setup, order),
@@ -412,7 +439,7 @@ impl Engine {
                 session: order.session.clone(),
                 fresh_id: uuid::Uuid::new_v4().to_string(),
                 external_id,
-                cwd: setup.root.clone(),
+                cwd: root.clone(),
                 staging: staging.clone(),
                 cli: adapter.cli(),
                 trust: setup.trust,
@@ -423,7 +450,10 @@ impl Engine {
                 turn: order.turn.clone(),
                 prompt,
                 access,
-                hidden: hidden_permissions(&setup.permissions.rules(&order.agent), false),
+                hidden: hidden_permissions(
+                    &setup.permissions.rules(&order.agent),
+                    order.tree.is_some(),
+                ),
             },
             conversation: Conversation::Continued,
             recovery,
@@ -432,7 +462,8 @@ impl Engine {
                     true => setup.kernel.clone(),
                     false => Kernel::Cannot("safety.contain_agents is off".to_owned()),
                 },
-                root: setup.root.clone(),
+                root: root.clone(),
+                closed: Vec::new(),
                 workdir: self.journal.layout().workdir().to_owned(),
                 staging,
                 access,

@@ -22,6 +22,7 @@ use crate::engine::{Engine, Held, staging};
 use crate::process::Kernel;
 use crate::prompts::Prompts;
 use crate::store::approvals::Approvals;
+use crate::store::worktrees::Worktrees;
 use crate::store::{Guard, Layout, Names};
 
 /// A run whose agents are played by the test: it writes what they leave in their folders.
@@ -91,6 +92,7 @@ impl World {
             home: root.join("home"),
             config_dir: root.join("home/config"),
             state_dir: root.join("home/state"),
+            cache_dir: root.join("home/cache"),
         };
         let loaded = config::load(&places, &root, &Choices::default()).unwrap();
         let guard = Guard::open(&layout, &root.join("side")).unwrap();
@@ -110,6 +112,7 @@ impl World {
             branch: BranchPolicy::Unless,
             commits_off: None,
             on_ask,
+            worktrees: Worktrees::new(&places.worktrees_dir(), &layout),
             children: Default::default(),
             kernel: Kernel::Cannot("not looked for".to_owned()),
         };

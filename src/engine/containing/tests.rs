@@ -69,6 +69,7 @@ fn holder(place: &Place, access: Access) -> Holder {
     Holder {
         kernel: Kernel::Holds("/usr/bin/bwrap".into()),
         root: place.root.clone(),
+        closed: Vec::new(),
         workdir: place.root.join(".agent-collab"),
         staging: place.root.join(".agent-collab/turns/s"),
         access,

@@ -294,6 +294,24 @@ impl Repository {
         })
     }
 
+    /// The difference of two trees whole, for git to apply again.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn patch(&self, before: &TreeId, after: &TreeId) -> Result<Vec<u8>, GitError> {
+        let args = [
+            "diff-tree",
+            "-r",
+            "-p",
+            "-M",
+            "--binary",
+            "--full-index",
+            "--no-ext-diff",
+            "--no-textconv",
+        ];
+        self.git(&args).arg(&before.0).arg(&after.0).bytes().await
+    }
+
     /// One file's bytes in a tree; `None` where the tree does not have it.
     ///
     /// # Errors

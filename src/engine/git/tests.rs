@@ -2,10 +2,12 @@
 
 mod commits;
 mod invariants;
+mod joining;
 mod places;
 mod reversals;
 mod runnable;
 mod snapshots;
+mod worktrees;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -28,6 +28,7 @@ use crate::permission::repetition::{self, Calls};
 use crate::process::Kernel;
 use crate::prompts::Prompts;
 use crate::store::approvals::Approvals;
+use crate::store::worktrees::Worktrees;
 use crate::store::{Guard, Layout, Names};
 
 /// A run in the middle of a step, whose agent is played by the test.
@@ -52,6 +53,7 @@ impl World {
             home: outside.join("home"),
             config_dir: outside.join("home/config"),
             state_dir: outside.join("home/state"),
+            cache_dir: outside.join("home/cache"),
         };
         std::fs::create_dir_all(&places.config_dir).unwrap();
         std::fs::write(places.config_dir.join("config.toml"), RULES).unwrap();
@@ -73,6 +75,7 @@ impl World {
             branch: BranchPolicy::Unless,
             commits_off: None,
             on_ask,
+            worktrees: Worktrees::new(&places.worktrees_dir(), &layout),
             children: Default::default(),
             kernel: Kernel::Cannot("not looked for".to_owned()),
         };

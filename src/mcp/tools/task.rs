@@ -21,7 +21,8 @@ one call as `tasks`, and they are worked on side by side.
 Do not use it to read a file that you know, for what one or two searches of your own find, or for work of which each \
 step depends on the last.
 With `background` you go on at once and its end is told with the message that begins your next turn; do not ask for it \
-again and again. `task_id` goes on with an earlier task of yours. No agent can change files of the repository.";
+again and again. `task_id` goes on with an earlier task of yours. In EXECUTE an \
+agent that may edit works in a copy of the tree; what it changes comes back as a patch, in the tree or kept as its result says.";
 
 fn describe(seen: &Seen) -> String {
     let agents = seen.agents.iter();

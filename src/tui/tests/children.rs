@@ -23,6 +23,7 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
         waits: Waits::Foreground,
         turn: TurnId::new(format!("ses_child{n}.1")),
         speaks: None,
+        tree: None,
     };
     let is_over = status != TaskStatus::Running;
     Child {
@@ -36,6 +37,7 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
         doing: (status == TaskStatus::Running).then(|| "command rg 'pub fn' src".to_owned()),
         took_ms: is_over.then_some(21_000),
         report: Report::Given,
+        patch: None,
     }
 }
 

@@ -5,6 +5,7 @@
 use super::block::{Block, Content, Tone, Who};
 use super::card::Card;
 use crate::domain::event::{Event, News};
+use crate::domain::patch::{PatchState, TaskPatch};
 use crate::domain::question::CommitTerms;
 use crate::domain::review::{Review, Verdict};
 use crate::domain::task::{TaskEnd, TaskResult};
@@ -189,6 +190,7 @@ pub fn event(event: &Event) -> Vec<Block> {
             one_line(&order.name()),
             one_line(&order.description)
         )),
+        Event::TaskPatched { patch, .. } => patched(patch),
         Event::TaskEnded(result) => task_ended(result),
         Event::Created(_)
         | Event::TaskBegan { .. }
@@ -283,6 +285,14 @@ fn fact(tone: Tone, text: &str) -> Vec<Block> {
 
 fn good(text: &str) -> Vec<Block> {
     fact(Tone::Good, text)
+}
+
+/// Where a child's changes went, once they are there.
+fn patched(patch: &TaskPatch) -> Vec<Block> {
+    match patch.state {
+        PatchState::Applied | PatchState::Kept => notice(&one_line(&patch.in_words())),
+        PatchState::Waiting | PatchState::Applying => Vec::new(),
+    }
 }
 
 fn task_ended(result: &TaskResult) -> Vec<Block> {

@@ -175,6 +175,7 @@ impl Bench {
         assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
         let holder = Holder {
             kernel,
+            closed: Vec::new(),
             workdir: root.join(".agent-collab"),
             root,
             staging,

@@ -39,6 +39,7 @@ fn at_work() -> Run {
             waits: Waits::Background,
             turn: TurnId::new("ses_c.1"),
             speaks: None,
+            tree: None,
         }),
     );
     run
@@ -131,6 +132,7 @@ fn a_question_goes_with_whoever_asked_it() {
             end: TaskEnd::said("found"),
             tool_calls: 0,
             duration_ms: 1,
+            patch: None,
         }),
     );
     assert_eq!(open(&ended), ["1?", "3?"]);

@@ -45,6 +45,7 @@ fn order(child: u8, waits: Waits) -> TaskOrder {
         waits,
         turn: TurnId::new(format!("ses_{child}.1")),
         speaks: None,
+        tree: None,
     }
 }
 
@@ -55,6 +56,7 @@ fn ended(child: u8) -> Event {
         end: TaskEnd::said(if child == 3 { "" } else { "found" }),
         tool_calls: 1,
         duration_ms: 5,
+        patch: None,
     })
 }
 

@@ -12,6 +12,7 @@ use crate::domain::ids::TurnId;
 use crate::domain::question::Answer;
 use crate::domain::task::{TaskOrder, Waits as Waited};
 use crate::engine::children::AtTask;
+use crate::engine::children::handing::Stage;
 use crate::engine::granting::World;
 use crate::engine::live::{Ask, Told};
 use crate::permission::Call;
@@ -40,6 +41,7 @@ impl Played {
             waits: Waited::Background,
             turn: TurnId::new("ses_c.1"),
             speaks: None,
+            tree: None,
         };
         let started = Event::TaskStarted(order.clone());
         world.engine.feed(started).unwrap();
@@ -52,6 +54,8 @@ impl Played {
             removed: &[],
             stopped: None,
             waiters: Vec::new(),
+            plot: None,
+            stage: Stage::Working,
         };
         world.engine.children.at_work.insert(session, at_task);
         Self { world, orders }

@@ -94,6 +94,31 @@ fn protected_paths_are_never_written() {
 }
 
 #[test]
+fn the_users_tree_is_closed_to_whoever_has_one_of_its_own() {
+    let closed = |context: Context| Context {
+        closed: vec!["/user".into(), "/user/.git".into()],
+        ..context
+    };
+    for path in ["/user/a", "/user/.git/config", "a -> /user/a"] {
+        check_all(&edit(&[path]), &[path], closed, [DENY; 8]);
+    }
+    for line in [
+        "git -C /user commit -m x",
+        "git --git-dir=/user/.git log",
+        "echo x > /user/a",
+        "cp a ../user/a",
+        "ln -s /user way",
+        "make && /user/run",
+    ] {
+        for reach in [Unconfined, LeavesSandbox, Contained] {
+            check_all(&command(line, reach), &[], closed, [DENY; 8]);
+        }
+    }
+    let own = [DENY, DENY, DENY, DENY, DENY, ALLOW, ALLOW, ALLOW];
+    check_all(&edit(&["src/a"]), &["src/a"], closed, own);
+}
+
+#[test]
 fn before_execute_and_in_mode_plan_nothing_but_staging_is_written() {
     let expected = [DENY, DENY, DENY, DENY, DENY, ALLOW, ALLOW, ALLOW];
     check_all(&edit(&["src/a"]), &["src/a"], |context| context, expected);

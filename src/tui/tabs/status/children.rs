@@ -67,7 +67,14 @@ pub fn in_words(child: &Child, now: At) -> (String, Style) {
         (TaskStatus::Running, Some(since)) => {
             let doing = child.doing.as_ref().map(|doing| format!(": {doing}"));
             let doing = doing.unwrap_or_default();
-            let text = format!("running for {}{calls}: {title}{doing}", elapsed(since, now));
+            let place = match child.order.tree {
+                Some(_) => " in a tree of its own",
+                None => "",
+            };
+            let text = format!(
+                "running for {}{place}{calls}: {title}{doing}",
+                elapsed(since, now)
+            );
             (text, theme::PLAIN)
         }
         (status, _) => {
@@ -75,7 +82,13 @@ pub fn in_words(child: &Child, now: At) -> (String, Style) {
                 TaskStatus::Completed => theme::GOOD,
                 _ => theme::BAD,
             };
-            (format!("{}{took}{calls}: {title}", status.name()), style)
+            let patch = child.patch.as_ref();
+            let patch = patch.map(|patch| format!("; {}", patch.in_words()));
+            let patch = patch.unwrap_or_default();
+            (
+                format!("{}{took}{calls}: {title}{patch}", status.name()),
+                style,
+            )
         }
     }
 }

@@ -1,0 +1,167 @@
+//! What a child changed in its own tree, and what became of it in the user's.
+//!
+//! Refuses to know git: trees are names, and where a patch lies is a text.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a child changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskPatch {
+    /// Where it stands.
+    pub state: PatchState,
+    /// The tree that the child began with.
+    pub base: String,
+    /// The tree that it left.
+    pub tree: String,
+    /// The first of the files, with what each gained and lost.
+    pub files: Vec<PatchedFile>,
+    /// How many files there are.
+    pub n_files: usize,
+    /// How many lines came in all of them.
+    pub added: usize,
+    /// How many lines went.
+    pub removed: usize,
+    /// Where it lies as a file, below the repository; `None` once it was taken over whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Why it is where it is, or what else is to be known; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// The beginning of its text, cleaned; the file has the rest.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
+
+/// One file of a patch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchedFile {
+    /// Its name below the repository, with the one before where it was moved; cleaned.
+    pub path: String,
+    /// How many lines it gained.
+    pub added: usize,
+    /// How many it lost.
+    pub removed: usize,
+    /// What else happened to it: new, deleted, binary, its mode; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+}
+
+/// Where a child's changes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PatchState {
+    /// Saved; nobody has said yet whether they are taken over.
+    Waiting,
+    /// They are being written into the user's tree.
+    Applying,
+    /// In the user's tree.
+    Applied,
+    /// In a file, and not in the user's tree.
+    Kept,
+}
+
+impl PatchState {
+    /// Says it in words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Waiting => "changes wait to be taken over",
+            Self::Applying => "changes are being taken over",
+            Self::Applied => "changes taken over",
+            Self::Kept => "changes kept as a patch",
+        }
+    }
+}
+
+impl TaskPatch {
+    /// Tells whether it is kept and can be gone on with.
+    pub fn is_kept(&self) -> bool {
+        self.state == PatchState::Kept
+    }
+
+    /// Tells whether nothing more is done with it by itself.
+    pub fn is_settled(&self) -> bool {
+        matches!(self.state, PatchState::Applied | PatchState::Kept)
+    }
+
+    /// How much it is: `2 files, +3 −1`.
+    pub fn amount(&self) -> String {
+        let files = match self.n_files {
+            1 => "1 file".to_owned(),
+            n => format!("{n} files"),
+        };
+        format!("{files}, +{} −{}", self.added, self.removed)
+    }
+
+    /// Where it stands, in one line.
+    pub fn in_words(&self) -> String {
+        let mut text = format!("{} ({})", self.state.in_words(), self.amount());
+        if let Some(file) = &self.file {
+            text.push_str(&format!(" in {file}"));
+        }
+        if !self.why.is_empty() {
+            text.push_str(&format!(": {}", self.why));
+        }
+        text
+    }
+}
+
+impl fmt::Display for PatchedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} +{} −{}", self.path, self.added, self.removed)?;
+        match self.about.is_empty() {
+            true => Ok(()),
+            false => write!(f, " ({})", self.about),
+        }
+    }
+}
+
+impl fmt::Display for TaskPatch {
+    /// Tells it to an agent: where the changes are, and of which files.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "patch: {}", self.in_words())?;
+        for file in &self.files {
+            writeln!(f, "  {file}")?;
+        }
+        match self.n_files.saturating_sub(self.files.len()) {
+            0 => Ok(()),
+            more => writeln!(f, "  and {more} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_says_where_it_is_and_of_what() {
+        let mut patch = TaskPatch {
+            state: PatchState::Kept,
+            base: "b".to_owned(),
+            tree: "t".to_owned(),
+            files: vec![PatchedFile {
+                path: "a.rs".to_owned(),
+                added: 2,
+                removed: 0,
+                about: "new".to_owned(),
+            }],
+            n_files: 3,
+            added: 5,
+            removed: 1,
+            file: Some(".agent-collab/patches/x.patch".to_owned()),
+            why: "declined by the user".to_owned(),
+            text: String::new(),
+        };
+        assert_eq!(
+            patch.to_string(),
+            "patch: changes kept as a patch (3 files, +5 −1) in .agent-collab/patches/x.patch: declined by the user\n  \
+             a.rs +2 −0 (new)\n  and 2 more\n"
+        );
+        (patch.state, patch.file, patch.n_files) = (PatchState::Applied, None, 1);
+        patch.why.clear();
+        assert_eq!(patch.in_words(), "changes taken over (1 file, +5 −1)");
+        assert!(!patch.is_kept());
+    }
+}

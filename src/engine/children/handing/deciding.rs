@@ -1,0 +1,191 @@
+//! The decision about what a child changed: that of an edit of these files, and always a question where the user's
+//! tree changed in the same places.
+//!
+//! Refuses to write anything.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Handed, Prepared, Step, When};
+use crate::adapter::Decision as Answer;
+use crate::domain::event::Event;
+use crate::domain::ids::{RequestId, SessionId};
+use crate::engine::answering::{approval, resolve};
+use crate::engine::asking::{Asking, Circumstances};
+use crate::engine::children::plot::news_path;
+use crate::engine::children::request_of;
+use crate::engine::git::Joined;
+use crate::engine::granting::{Seat, Waiting};
+use crate::engine::setup::OnAsk;
+use crate::engine::{Engine, EngineError, news};
+use crate::permission::{
+    Action, Approved, By, Call, Context, Decision, Keeping, Lineage, PhaseAccess, Reach,
+    Repetition, ResolvedPath, Why, decide,
+};
+
+impl Engine {
+    /// Takes the changes to the decision about an edit of their files; a conflict is always asked about.
+    pub(super) fn decide_patch(
+        &mut self,
+        session: &SessionId,
+        prepared: Prepared,
+    ) -> Result<(), EngineError> {
+        let Prepared { joined, changes } = prepared;
+        let Some(turn) = self
+            .children
+            .at_work
+            .get(session)
+            .map(|t| t.order.turn.clone())
+        else {
+            return Ok(());
+        };
+        let root = &self.setup.root;
+        let call = Call::Edit {
+            paths: joined.paths.keys().map(|path| root.join(path)).collect(),
+            reach: Reach::Contained,
+        };
+        let approved = self.approved_before()?;
+        let Some(context) = self.context_of_patch(session, &call, approved) else {
+            return Ok(());
+        };
+        let mut decision = decide(&call, &context);
+        if !joined.conflicts.is_empty() && decision.action != Action::Deny {
+            let why = conflict(&joined);
+            if self.setup.on_ask != OnAsk::Wait {
+                let why = format!("{}, and nobody is there to ask", why.reason);
+                return self.keep_patch(session, &why);
+            }
+            decision = Decision {
+                action: Action::Ask,
+                keeping: Keeping::Never,
+                by: By::Program,
+                why,
+                ..decision
+            };
+        }
+        let request = request_of(session, &RequestId::new("patch"));
+        let patch = self.handing(session).map(|handing| handing.patch.amount());
+        let asking = Asking {
+            request: request.clone(),
+            item: None,
+            call,
+            changes,
+            reason: patch.map(|amount| format!("it takes over what the task changed: {amount}")),
+            origin: Some(self.path_of(session)),
+            mark: None,
+        };
+        let said = self.say(&decision, Repetition::None);
+        let approval = approval(&asking, turn, context.profile, &decision);
+        self.feed(Event::ApprovalAsked(approval))?;
+        match said {
+            Some(said) => self.answer(request, said, Vec::new()),
+            None => {
+                let circumstances = Circumstances {
+                    lineage: context.lineage,
+                    repetition: Repetition::None,
+                };
+                let seat = Seat::Patch(session.clone());
+                let Asking { call, changes, .. } = asking;
+                let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
+                self.hold(request, waiting);
+                Ok(())
+            }
+        }
+    }
+
+    /// What the decision about changes rests on: that of an edit of the user's tree by their child.
+    pub(in crate::engine) fn context_of_patch(
+        &self,
+        session: &SessionId,
+        call: &Call,
+        approvals: Vec<Approved>,
+    ) -> Option<Context> {
+        let order = &self.children.at_work.get(session)?.order;
+        let (root, permissions) = (&self.setup.root, &self.setup.permissions);
+        let access = match self.when() {
+            When::Never(_) => PhaseAccess::BeforeExecute,
+            When::Now | When::Later => PhaseAccess::Execute,
+        };
+        let paths = match call {
+            Call::Edit { paths, .. } => paths.iter().map(|path| entry(root, path)).collect(),
+            Call::Command { .. } | Call::Read { .. } | Call::Tool { .. } => Vec::new(),
+        };
+        Some(Context {
+            paths,
+            own: vec![self.journal.layout().workdir().to_path_buf()],
+            profile: order.agent.clone(),
+            rules: Arc::new(permissions.rules(&order.agent)),
+            mode: self.state().mode,
+            approvals,
+            lineage: Lineage::Child {
+                session: Arc::new(permissions.of_every_session()),
+            },
+            safety: permissions.safety.clone(),
+            ..Context::new(access, root.clone())
+        })
+    }
+
+    /// Passes the answer about a child's changes on; `false` where the request is about something else.
+    pub(in crate::engine::children) fn answer_patch(
+        &mut self,
+        session: &SessionId,
+        own: &RequestId,
+        answer: &Answer,
+    ) -> bool {
+        if own.as_str() != "patch" || self.handing(session).is_none() {
+            return false;
+        }
+        let answered = match answer {
+            Answer::Allow => Ok(()),
+            Answer::Deny { reason } => Err(reason.clone()),
+            Answer::DenyAndStop => Err("declined by the user".to_owned()),
+        };
+        self.tell_handed(session, Handed::Answered(answered));
+        true
+    }
+
+    pub(super) fn on_patch_answered(
+        &mut self,
+        session: &SessionId,
+        answered: Result<(), String>,
+    ) -> Result<(), EngineError> {
+        let Some(handing) = self.handing(session) else {
+            return Ok(());
+        };
+        let Step::Asked(extent) = &handing.step else {
+            return Ok(());
+        };
+        match answered {
+            Err(why) => self.keep_patch(session, &why),
+            Ok(()) => {
+                handing.step = Step::Allowed(extent.clone());
+                self.hand_over(session)
+            }
+        }
+    }
+}
+
+/// An entry of the tree: links above it are followed, one that it is itself is not.
+fn entry(root: &Path, path: &Path) -> ResolvedPath {
+    let real = match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => resolve(root, parent).real.join(name),
+        _ => resolve(root, path).real,
+    };
+    ResolvedPath {
+        lexical: path.to_owned(),
+        real,
+    }
+}
+
+fn conflict(joined: &Joined) -> Why {
+    let paths: Vec<String> = joined.conflicts.iter().map(news_path).collect();
+    Why {
+        rule: "changed on both sides".to_owned(),
+        origin: "the task's changes".to_owned(),
+        reason: news::line(&format!(
+            "{} changed here too since the task began; yes takes the task's, what is here now is kept as a patch; \
+             no keeps all of the task's as a patch",
+            paths.join(", ")
+        )),
+    }
+}

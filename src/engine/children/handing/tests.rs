@@ -1,0 +1,353 @@
+//! A child's changes, the user's own meanwhile, and the user's word: nothing of either is lost, whatever comes first.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use proptest::prelude::*;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::domain::event::CallAnswer;
+use crate::domain::ids::{RequestId, TurnId};
+use crate::domain::task::{TaskOrder, Waits};
+use crate::engine::children::AtTask;
+use crate::engine::git::{Discovery, GitSettings, Repository};
+use crate::engine::granting::World;
+use crate::permission::repetition::Calls;
+
+const PATHS: [&str; 4] = ["a", "b", "c", "d/e"];
+
+/// What each path holds; one that is not named is not there.
+type Files = BTreeMap<&'static str, String>;
+
+/// A child whose agent the test plays, in a step that an agent of the test works on.
+struct Played {
+    world: World,
+    plot: Arc<Plot>,
+    session: SessionId,
+}
+
+fn git(folder: &Path, arguments: &str) -> String {
+    let mut command = Command::new("git");
+    command.args(arguments.split(' ')).current_dir(folder);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "git {arguments}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn lay(folder: &Path, files: &Files) {
+    for path in PATHS {
+        let place = folder.join(path);
+        match files.get(path) {
+            Some(text) => {
+                std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+                std::fs::write(place, text).unwrap();
+            }
+            None => drop(std::fs::remove_file(place)),
+        }
+    }
+}
+
+fn found(folder: &Path) -> Files {
+    let read = |path| Some((path, std::fs::read_to_string(folder.join(path)).ok()?));
+    PATHS.into_iter().filter_map(read).collect()
+}
+
+impl Played {
+    async fn new(base: &Files) -> Self {
+        let mut world = World::new();
+        let engine = &mut world.engine;
+        let root = engine.setup.root.clone();
+        git(&root, "init -q -b main");
+        lay(&root, base);
+        let mut settings = GitSettings::new("run_1", CancellationToken::new());
+        settings
+            .env
+            .insert("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned());
+        let Discovery::Found(repository) = Repository::discover(&root, settings).await.unwrap()
+        else {
+            panic!("a repository");
+        };
+        engine.repository = Some(repository);
+        let session = SessionId::new("ses_w");
+        let turn = TurnId::new("ses_w.1");
+        let plot = Arc::new(engine.plot_for(&session, &turn, None).unwrap());
+        plot.lay().await.unwrap();
+        let order = TaskOrder {
+            session: session.clone(),
+            parent: None,
+            n: 1,
+            agent: "general".to_owned(),
+            description: "writes".to_owned(),
+            adapter: "codex".to_owned(),
+            model: None,
+            waits: Waits::Background,
+            turn,
+            tree: Some(plot.path.clone()),
+        };
+        engine.feed(Event::TaskStarted(order.clone())).unwrap();
+        let at_task = AtTask {
+            order,
+            asks: mpsc::channel(8).0,
+            cancel: CancellationToken::new(),
+            calls: Calls::default(),
+            removed: &[],
+            stopped: None,
+            waiters: Vec::new(),
+            plot: Some(plot.clone()),
+            stage: Stage::Working,
+        };
+        engine.children.at_work.insert(session.clone(), at_task);
+        Self {
+            world,
+            plot,
+            session,
+        }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.world.engine.setup.root.clone()
+    }
+
+    fn ends(&mut self, end: TaskEnd) {
+        let ended = Said::Ended {
+            end,
+            took: Duration::ZERO,
+            tampered: Ok(Vec::new()),
+        };
+        self.world
+            .engine
+            .on_said(self.session.clone(), ended)
+            .unwrap();
+    }
+
+    async fn until(&mut self, is_so: impl Fn(&Engine) -> bool) {
+        let engine = &mut self.world.engine;
+        while !is_so(engine) {
+            let inward = timeout(Duration::from_secs(60), engine.next()).await;
+            engine.take(inward.expect("something happens")).unwrap();
+        }
+    }
+
+    /// Waits until it is over or the user is asked, and tells which.
+    async fn until_asked(&mut self) -> bool {
+        let session = self.session.clone();
+        let is_over = move |engine: &Engine| !engine.children.at_work.contains_key(&session);
+        self.until(|engine| is_over(engine) || !engine.state().approvals.is_empty())
+            .await;
+        !is_over(&self.world.engine)
+    }
+
+    fn answer(&mut self, answer: CallAnswer) {
+        let request = RequestId::new("ses_w/patch");
+        self.world.engine.answer_call(&request, answer).unwrap();
+    }
+
+    fn patch(&self) -> Option<TaskPatch> {
+        self.world.engine.child(&self.session)?.patch.clone()
+    }
+
+    fn kept(&self, ending: &str) -> String {
+        let name = format!(".agent-collab/patches/ses_w_1{ending}.patch");
+        std::fs::read_to_string(self.root().join(name)).unwrap_or_default()
+    }
+
+    fn nothing_is_left(&self) {
+        assert!(!self.plot.path.exists());
+        assert_eq!(self.plot.trees.list().unwrap(), []);
+        assert!(!self.root().join(".git/worktrees").exists());
+        let turns = std::fs::read_dir(self.root().join(".agent-collab/turns")).unwrap();
+        let put = turns
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with("put-"));
+        assert_eq!(put.count(), 0);
+    }
+}
+
+fn files(of: &'static str) -> impl Strategy<Value = Files> {
+    let text = move |path: &'static str| {
+        prop_oneof![
+            2 => Just(Some(format!("base {path}\n"))),
+            1 => Just(Some(format!("{of} {path}\n"))),
+            1 => Just(Some(format!("same {path}\n"))),
+            1 => Just(None),
+        ]
+    };
+    PATHS.map(text).prop_map(|texts| {
+        let named = PATHS.into_iter().zip(texts);
+        named
+            .filter_map(|(path, text)| Some((path, text?)))
+            .collect()
+    })
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(work)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn nothing_of_either_side_is_lost(
+        base in files("base"), childs in files("child"), users in files("user"),
+        says_yes in any::<bool>(), completes in any::<bool>(),
+    ) {
+        block_on(async {
+            let mut played = Played::new(&base).await;
+            lay(&played.plot.path, &childs);
+            lay(&played.root(), &users);
+            played.ends(match completes {
+                true => TaskEnd::said("done"),
+                false => TaskEnd::Cancelled { error: "stopped".to_owned() },
+            });
+            let was_asked = played.until_asked().await;
+            if was_asked {
+                played.answer(if says_yes { CallAnswer::Once } else { CallAnswer::Refuse });
+                assert!(!played.until_asked().await);
+            }
+            let now = found(&played.root());
+            let patch = played.patch();
+            let state = patch.as_ref().map(|patch| patch.state);
+            for path in PATHS {
+                let [base, childs, users, now] = [&base, &childs, &users, &now].map(|files| files.get(path));
+                match (state, childs == base, users == base || users == childs) {
+                    // What the child left alone is the user's.
+                    (_, true, _) | (None, ..) => assert_eq!(now, users, "{path}"),
+                    (Some(PatchState::Applied), _, is_alone) => {
+                        assert_eq!(now, childs, "{path}");
+                        let replaced = played.kept("-replaced");
+                        assert!(is_alone || users.is_none_or(|text| replaced.contains(text.trim())), "{path}: {replaced}");
+                    }
+                    (Some(_), ..) => {
+                        assert_eq!(now, users, "{path}");
+                        let kept = played.kept("");
+                        assert!(kept.contains(childs.or(base).unwrap().trim()), "{path}: {kept}");
+                    }
+                }
+            }
+            let is_same = base == childs;
+            assert_eq!(state, match () {
+                () if is_same => None,
+                () if completes && (says_yes || !was_asked) => Some(PatchState::Applied),
+                () => Some(PatchState::Kept),
+            });
+            played.nothing_is_left();
+        });
+    }
+}
+
+fn base() -> Files {
+    PATHS
+        .into_iter()
+        .map(|path| (path, format!("base {path}\n")))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
+    let mut played = Played::new(&base()).await;
+    std::fs::write(played.plot.path.join("a"), "child a\n").unwrap();
+    std::fs::write(played.plot.path.join("b"), "child b\n").unwrap();
+    std::fs::write(played.root().join("a"), "user a\n").unwrap();
+    played.ends(TaskEnd::said("done"));
+    assert!(played.until_asked().await);
+    let engine = &played.world.engine;
+    let asked = &engine.state().approvals[0];
+    assert_eq!(asked.child.as_deref(), Some("you ▸ general#1"));
+    assert_eq!(
+        (asked.permission.as_str(), asked.targets.as_slice()),
+        ("edit", ["a".to_owned(), "b".to_owned()].as_slice())
+    );
+    assert!(asked.offers.is_empty());
+    let why = asked.why.as_ref().unwrap();
+    assert!(
+        why.reason
+            .starts_with("a changed here too since the task began"),
+        "{why:?}"
+    );
+    let shown = engine.waiting_call(&asked.request).unwrap();
+    for line in ["-user a", "+child a", "+child b"] {
+        assert!(shown.diff.contains(line), "{}", shown.diff);
+    }
+    // What was not shown is not written: another conflict is another question.
+    std::fs::write(played.root().join("b"), "user b\n").unwrap();
+    played.answer(CallAnswer::Once);
+    let both = |engine: &Engine| {
+        let asked = engine.state().approvals.first();
+        asked.is_some_and(|asked| {
+            asked
+                .why
+                .as_ref()
+                .is_some_and(|why| why.reason.starts_with("a, b changed"))
+        })
+    };
+    played.until(both).await;
+    played.answer(CallAnswer::RefuseBecause("mine is better".to_owned()));
+    assert!(!played.until_asked().await);
+    let patch = played.patch().unwrap();
+    assert_eq!(
+        (patch.state, patch.why.as_str()),
+        (PatchState::Kept, "mine is better")
+    );
+    assert_eq!(
+        std::fs::read_to_string(played.root().join("b")).unwrap(),
+        "user b\n"
+    );
+    played.nothing_is_left();
+}
+
+#[tokio::test]
+async fn between_the_turns_of_steps_changes_wait() {
+    let mut played = Played::new(&base()).await;
+    std::fs::write(played.plot.path.join("c"), "child c\n").unwrap();
+    played.world.engine.turn_is_over = true;
+    played.ends(TaskEnd::said("done"));
+    let trees = played.plot.trees.clone();
+    played
+        .until(|engine| {
+            let patch = engine
+                .child(&SessionId::new("ses_w"))
+                .and_then(|child| child.patch.as_ref());
+            patch.is_some() && trees.list().unwrap().is_empty()
+        })
+        .await;
+    assert_eq!(played.patch().unwrap().state, PatchState::Waiting);
+    assert_eq!(found(&played.root()), base());
+    played.world.engine.turn_is_over = false;
+    played.world.engine.hand_over_waiting();
+    assert!(!played.until_asked().await);
+    assert_eq!(found(&played.root())["c"], "child c\n");
+    played.nothing_is_left();
+}
+
+#[tokio::test]
+async fn who_is_stopped_while_it_is_asked_about_keeps_its_changes() {
+    let mut played = Played::new(&base()).await;
+    std::fs::write(played.plot.path.join("a"), "child a\n").unwrap();
+    std::fs::write(played.root().join("a"), "user a\n").unwrap();
+    played.ends(TaskEnd::said("done"));
+    assert!(played.until_asked().await);
+    assert!(
+        played
+            .world
+            .engine
+            .stop_child(&played.session.clone(), "enough")
+    );
+    let session = played.session.clone();
+    played
+        .until(|engine| !engine.children.at_work.contains_key(&session))
+        .await;
+    assert_eq!(played.patch().unwrap().state, PatchState::Kept);
+    assert!(played.world.engine.state().approvals.is_empty());
+    assert!(played.kept("").contains("+child a"));
+    played.nothing_is_left();
+}

@@ -1,0 +1,195 @@
+//! Two trees that both come from a third become one, path by path; where both changed the same, the path is told.
+//!
+//! Moved files are a file that went and one that came. Refuses to touch the work tree, and to decide who wins.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::TreeId;
+use super::discover::Repository;
+use super::error::GitError;
+use super::snapshot::{TreeChange, TreeChangeKind};
+use crate::process::Stdin;
+
+/// What a path has and what it gets, each as git's mode and object id; `None` where it has nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// In our tree.
+    pub before: Option<String>,
+    /// In the joined one.
+    pub after: Option<String>,
+}
+
+/// What our tree takes over of theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joined {
+    /// Ours.
+    pub ours: TreeId,
+    /// Each path that changes in ours. At a conflict it gets what theirs has.
+    pub paths: BTreeMap<PathBuf, Taken>,
+    /// The paths that both changed, so that one of the two is lost if the other is taken.
+    pub conflicts: BTreeSet<PathBuf>,
+    /// Submodules that differ and are left alone.
+    pub left: Vec<PathBuf>,
+}
+
+/// A path in the three trees.
+struct ThreeWay {
+    base: Option<String>,
+    ours: Option<String>,
+    theirs: Option<String>,
+}
+
+impl Joined {
+    /// What each path gets.
+    pub fn contents(&self) -> BTreeMap<PathBuf, Option<String>> {
+        let after = |(path, taken): (&PathBuf, &Taken)| (path.clone(), taken.after.clone());
+        self.paths.iter().map(after).collect()
+    }
+}
+
+impl Repository {
+    /// Joins what changed from `base` to `theirs` with `ours`.
+    ///
+    /// # Errors
+    /// Git fails, for example because a tree is gone.
+    pub async fn join(
+        &self,
+        base: &TreeId,
+        ours: &TreeId,
+        theirs: &TreeId,
+    ) -> Result<Joined, GitError> {
+        let mut left = Vec::new();
+        let mut of_base = by_path(self.changes_between(theirs, base).await?, &mut Vec::new());
+        let of_theirs = by_path(self.changes_between(base, theirs).await?, &mut left);
+        let of_ours = by_path(self.changes_between(base, ours).await?, &mut Vec::new());
+        let mut joined = Joined {
+            ours: ours.clone(),
+            paths: BTreeMap::new(),
+            conflicts: BTreeSet::new(),
+            left,
+        };
+        for (path, theirs) in of_theirs {
+            let base = of_base.remove(&path).flatten();
+            let ours = of_ours.get(&path).cloned().unwrap_or_else(|| base.clone());
+            if ours == theirs {
+                continue;
+            }
+            let before = ours.clone();
+            let three = ThreeWay { base, ours, theirs };
+            let after = match self.join_one(&three).await? {
+                Some(after) => after,
+                None => {
+                    joined.conflicts.insert(path.clone());
+                    three.theirs
+                }
+            };
+            joined.paths.insert(path, Taken { before, after });
+        }
+        stand_in_the_way(&mut joined, &of_ours);
+        Ok(joined)
+    }
+
+    /// What a path gets; `None` where both changed it and it cannot be both.
+    async fn join_one(&self, three: &ThreeWay) -> Result<Option<Option<String>>, GitError> {
+        let ThreeWay { base, ours, theirs } = three;
+        if ours == base {
+            return Ok(Some(theirs.clone()));
+        }
+        let files = [base, ours, theirs].map(|content| content.as_deref().and_then(file));
+        let [Some(base), Some(ours), Some(theirs)] = files else {
+            return Ok(None);
+        };
+        let (Some(mode), id) = (
+            either(base.0, ours.0, theirs.0),
+            either(base.1, ours.1, theirs.1),
+        ) else {
+            return Ok(None);
+        };
+        let id = match id {
+            Some(id) => Some(id.to_owned()),
+            None => self.join_texts([base.1, ours.1, theirs.1]).await?,
+        };
+        Ok(id.map(|id| Some(format!("{mode} {id}"))))
+    }
+
+    /// The object of two texts joined by their lines; `None` where they do not fit, or are no texts.
+    async fn join_texts(&self, ids: [&str; 3]) -> Result<Option<String>, GitError> {
+        let mut texts = Vec::new();
+        for id in ids {
+            let blob = self.git(&["cat-file", "blob"]).arg(id).bytes().await?;
+            if blob.contains(&0) {
+                return Ok(None);
+            }
+            texts.push(blob);
+        }
+        let [base, ours, theirs] = texts.as_slice() else {
+            return Ok(None);
+        };
+        let Ok(joined) = diffy::merge_bytes(base, ours, theirs) else {
+            return Ok(None);
+        };
+        let write = self.git(&["hash-object", "-w", "--stdin"]);
+        write.stdin(Stdin::Bytes(joined)).text().await.map(Some)
+    }
+}
+
+fn by_path(changes: Vec<TreeChange>, left: &mut Vec<PathBuf>) -> BTreeMap<PathBuf, Option<String>> {
+    let mut found = BTreeMap::new();
+    for change in changes {
+        match change.kind {
+            TreeChangeKind::Submodule => left.push(change.path),
+            TreeChangeKind::Added
+            | TreeChangeKind::Modified
+            | TreeChangeKind::Deleted
+            | TreeChangeKind::Retyped => drop(found.insert(change.path, change.content)),
+        }
+    }
+    found
+}
+
+/// Mode and object of a plain file; a link's text is nothing to be joined.
+fn file(content: &str) -> Option<(&str, &str)> {
+    let (mode, id) = content.split_once(' ')?;
+    mode.starts_with("100").then_some((mode, id))
+}
+
+/// What only one side changed, or both to the same.
+fn either<'a>(base: &'a str, ours: &'a str, theirs: &'a str) -> Option<&'a str> {
+    match () {
+        () if ours == base || ours == theirs => Some(theirs),
+        () if theirs == base => Some(ours),
+        () => None,
+    }
+}
+
+/// What ours put where theirs has a folder, or into what theirs has as a file, would have to go.
+fn stand_in_the_way(joined: &mut Joined, of_ours: &BTreeMap<PathBuf, Option<String>>) {
+    let comes = |path: &Path| {
+        let taken = joined.paths.get(path);
+        taken.is_some_and(|taken| taken.after.is_some())
+    };
+    // Paths are ordered part by part, so that what is below one comes right after it.
+    let is_above = |path: &PathBuf| {
+        let from = joined.paths.range(path.clone()..);
+        let mut below = from.take_while(|(other, _)| other.starts_with(path));
+        below.any(|(_, taken)| taken.after.is_some())
+    };
+    let mut in_the_way = Vec::new();
+    for (path, content) in of_ours {
+        let (Some(content), false) = (content, joined.paths.contains_key(path)) else {
+            continue;
+        };
+        if path.ancestors().skip(1).any(comes) || is_above(path) {
+            in_the_way.push((path.clone(), content.clone()));
+        }
+    }
+    for (path, content) in in_the_way {
+        joined.conflicts.insert(path.clone());
+        let taken = Taken {
+            before: Some(content),
+            after: None,
+        };
+        joined.paths.insert(path, taken);
+    }
+}
