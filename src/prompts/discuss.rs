@@ -84,3 +84,169 @@ impl DiscussVars {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::discussion::{
+        DiscussionEvent, DiscussionOrder, Next, Participant, Seat, Speech, Stance, Terms,
+    };
+    use crate::domain::ids::{At, DiscussionId, SessionId};
+    use crate::prompts::Prompts;
+    use crate::text::fence;
+
+    fn order(mode: Mode, agents: &[&str]) -> DiscussionOrder {
+        let participant = |agent: &&str| Participant {
+            name: (*agent).to_owned(),
+            agent: (*agent).to_owned(),
+            adapter: "codex".to_owned(),
+            model: None,
+            role: (*agent == "critic").then(|| "You keep the servers running.".to_owned()),
+            side: Side::of_agent(agent),
+        };
+        DiscussionOrder {
+            id: DiscussionId::new("dsc_1"),
+            parent: None,
+            topic: "SQLite or Postgres?".to_owned(),
+            context: String::new(),
+            files: Vec::new(),
+            participants: agents.iter().map(participant).collect(),
+            terms: Terms {
+                mode,
+                rounds: 2,
+                ..Terms::default()
+            },
+            preset: None,
+            finding: None,
+        }
+    }
+
+    /// Every prompt of a discussion in which each says this, with whose it is.
+    fn prompts(mode: Mode, agents: &[&str], said: &str) -> Vec<(String, String)> {
+        let shipped = Prompts::load(&[]).expect("the shipped prompts are sound");
+        let mut discussion = Discussion::begin(At(0), &order(mode, agents));
+        let mut all = Vec::new();
+        loop {
+            let Next::Speak(speakers) = discussion.next(At(1)) else {
+                return all;
+            };
+            for speak in speakers {
+                let vars = DiscussVars::of(&discussion, &speak, &[], "/home/me/tool".to_owned());
+                let prompt = shipped.render_discuss(&vars).expect("rendered");
+                let whose = format!(
+                    "{} {} {:?}",
+                    speak.participant.name, speak.round, speak.part
+                );
+                all.push((whose, prompt));
+                let session = SessionId::new(format!("ses_{}", speak.participant.name));
+                let began = DiscussionEvent::SpeechBegan {
+                    round: speak.round,
+                    part: speak.part,
+                    participant: speak.participant.name.clone(),
+                    session: session.clone(),
+                    attacker: speak.attacker,
+                };
+                discussion.take(At(1), &began);
+                let seat = Seat {
+                    round: speak.round,
+                    part: speak.part,
+                    participant: speak.participant.name.clone(),
+                };
+                let on = format!(
+                    "{said}\n```stance\n{{\"stance\": \"agree\", \"proposal\": \"of-{}\"}}\n```",
+                    speak.participant.name
+                );
+                let speech = Box::new(Speech::said(seat, session, &on, None, 1));
+                discussion.take(At(1), &DiscussionEvent::Spoke { speech });
+            }
+        }
+    }
+
+    fn of<'a>(prompts: &'a [(String, String)], whose: &str) -> &'a str {
+        let mut all = prompts.iter();
+        &all.find(|(of, _)| of == whose).expect(whose).1
+    }
+
+    #[test]
+    fn each_is_told_its_part_and_nothing_of_the_others_before_it_spoke() {
+        let told = prompts(
+            Mode::Debate,
+            &["advocate", "critic", "moderator"],
+            "My words.",
+        );
+        let advocate = of(&told, "advocate 1 Round");
+        assert!(advocate.contains("make the case for it"), "{advocate}");
+        assert!(advocate.contains("SQLite or Postgres?") && advocate.contains("/home/me/tool"));
+        let critic = of(&told, "critic 1 Round");
+        assert!(
+            critic.contains("no objection because")
+                && critic.contains("You keep the servers running."),
+            "{critic}"
+        );
+        assert!(
+            told.iter()
+                .all(|(whose, prompt)| !whose.contains(" 1 ") || !prompt.contains("My words."))
+        );
+    }
+
+    #[test]
+    fn one_attacks_and_the_moderator_rules_on_what_it_reads() {
+        let told = prompts(
+            Mode::Debate,
+            &["advocate", "critic", "moderator"],
+            "My words.",
+        );
+        let attacks = |name: &str| of(&told, name).contains("you are the one who must attack");
+        assert!(attacks("advocate 2 Round") && !attacks("critic 2 Round"));
+        let ruling = of(&told, "moderator 2 Closing");
+        assert!(
+            ruling.contains("have its last word") && ruling.contains("## critic in round 2"),
+            "{ruling}"
+        );
+        assert!(
+            ruling.contains("those used so far: of-advocate, of-critic"),
+            "{ruling}"
+        );
+        assert!(!ruling.contains("`checks`"));
+    }
+
+    #[test]
+    fn jurors_vote_on_proposals_and_hear_no_words() {
+        let told = prompts(Mode::Jury, &["general", "critic"], "My words.");
+        let vote = of(&told, "general 2 Round");
+        assert!(
+            vote.contains("Vote for the one that you judge best")
+                && vote.contains("- of-critic: of-critic"),
+            "{vote}"
+        );
+        assert!(told.iter().all(|(_, prompt)| !prompt.contains("My words.")));
+    }
+
+    #[test]
+    fn only_a_moderator_among_equals_may_end_it() {
+        let told = prompts(Mode::Collaborative, &["general", "moderator"], "My words.");
+        assert!(of(&told, "moderator 2 Round").contains("\"conclude\": true"));
+        assert!(!of(&told, "general 2 Round").contains("\"conclude\": true"));
+    }
+
+    #[test]
+    fn the_example_is_a_stance_and_a_prompt_that_is_quoted_is_none() {
+        let told = prompts(Mode::Debate, &["advocate", "critic"], "My words.");
+        let prompt = of(&told, "advocate 1 Round");
+        let blocks = fence::blocks(prompt);
+        let example = blocks
+            .iter()
+            .find(|block| block.info == "markdown")
+            .expect("an example");
+        let inner = fence::blocks(&example.content);
+        let data = serde_json::from_str(&inner[0].content).expect("JSON");
+        Stance::from_data(&data).expect("a stance");
+        let seat = Seat {
+            round: 1,
+            part: Part::Round,
+            participant: "a".to_owned(),
+        };
+        let speech = Speech::said(seat, SessionId::new("ses_a"), prompt, None, 1);
+        assert_eq!(speech.stance, None);
+    }
+}

@@ -128,8 +128,10 @@ impl Discussion {
     /// Who speaks in rounds and has no stance that counts.
     fn no_vote(&self, standings: &Standings<'_>) -> Vec<NoVote> {
         let mode = super::mode::rules(self.order.terms.mode);
-        let all = self.order.participants.iter();
-        all.filter(|each| mode.speaks(each) && !standings.of.contains_key(each.name.as_str()))
+        let mut all: Vec<_> = self.order.participants.iter().collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all.into_iter()
+            .filter(|each| mode.speaks(each) && !standings.of.contains_key(each.name.as_str()))
             .map(|each| {
                 let mut rounds = self.rounds.iter().rev();
                 let last = rounds.find_map(|round| round.speech(&each.name));

@@ -14,7 +14,8 @@ const CHECKS: (usize, usize) = (3, 6);
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// These speak now, all at once. For each, `SpeechBegan` is fed as soon as it has its session, or `Spoke` with
+    /// These speak now, all at once. What each is told is [`Discussion::context_for`] inside the template
+    /// `07_discuss.md`. For each, `SpeechBegan` is fed as soon as it has its session, or `Spoke` with
     /// `E_SESSION` when it got none; who speaks already is not named again.
     Speak(Vec<Speak>),
     /// This command is put to the decision, and runs if it may. `CheckBegan` is fed before, `Checked` after it.
