@@ -11,6 +11,7 @@ pub mod codex_rules;
 mod collect;
 mod conflict;
 pub mod containing;
+mod delta;
 pub mod diagnosis;
 pub mod discussion;
 pub mod documents;
@@ -64,6 +65,7 @@ use staging::Staging;
 pub use children::{Caller, NotDeleted, TaskAsk, TaskRefused};
 use children::{Children, Said};
 pub use conflict::Versions;
+pub use delta::Delta;
 pub use discussion::{DiscussionAsk, DiscussionRefused};
 use granting::Waiting;
 pub use granting::{Granted, Shown};
@@ -183,34 +185,6 @@ pub struct Engine {
     /// Held by whoever changes the user's tree or compares it while an agent may be at work.
     tree_lock: Arc<tokio::sync::Mutex<()>>,
     outcome: Option<Outcome>,
-}
-
-/// A piece of text on its way, for the view alone; nothing of it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Delta {
-    /// More text of a block, not cleaned.
-    Text {
-        /// Whose.
-        role: Role,
-        /// The block.
-        item: String,
-        /// The piece.
-        text: String,
-    },
-    /// More text of what a child says, not cleaned.
-    Child {
-        /// Its session.
-        session: SessionId,
-        /// The piece.
-        text: String,
-    },
-    /// The block's pieces are void.
-    Withdrawn {
-        /// Whose.
-        role: Role,
-        /// The block.
-        item: String,
-    },
 }
 
 /// The turn that a live conversation is at.

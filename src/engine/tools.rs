@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::adapter::Decision as Answered;
 use crate::config::types::AdapterKind;
+use crate::domain::discussion::StopReason;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::run::Counts;
@@ -214,6 +215,9 @@ impl Engine {
         };
         self.tell_live(open.call.role, Ask::Waited(request.clone()));
         self.stop_children(&open.awaits);
+        if let Some(id) = open.discusses {
+            self.stop_discussion(&id, StopReason::User)?;
+        }
         self.on_withdrawn(request)
     }
 
@@ -309,6 +313,7 @@ impl Engine {
             give,
             waits: None,
             awaits: Vec::new(),
+            discusses: None,
         };
         self.tools.open.insert(request.clone(), open);
         // While a call is here its CLI is silent for a reason.

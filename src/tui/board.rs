@@ -21,6 +21,7 @@ use super::command::Move;
 use super::theme;
 use super::wrap::{cut, wrap_own};
 use crate::domain::ids::{At, DiscussionId};
+pub use cell::Entry;
 pub use does::Does;
 pub use minutes::{Minutes, shifts};
 use reader::Reader;

@@ -600,3 +600,61 @@ fn who_stops_a_discussion_keeps_what_was_said() {
     );
     nothing_is_left(&world);
 }
+
+#[test]
+fn beside_a_run_discussions_are_its_instance_s_and_are_cut_off_with_it() {
+    let world = World::new();
+    let wait = world.fifo("wait");
+    let agree = || stands("Small.", "agree", "sqlite", 0.7);
+    let stall = || vec![json!({ "do": "stall" })];
+    let planner = Agent::planning(&["Write one"])
+        .step(
+            1,
+            vec![
+                say("I begin."),
+                json!({ "do": "command", "run": format!("cat {wait}") }),
+                json!({ "do": "write", "path": "one.txt", "content": "one\n" }),
+                say("Wrote one."),
+            ],
+        )
+        .on(&header("a"), agree())
+        .on(&header("c"), stall());
+    let reviewer = Agent::approving()
+        .on(&header("b"), agree())
+        .on(&header("d"), stall());
+    world.cast(&planner, &reviewer);
+    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    running.until("planner │ I begin.");
+    let seats = |a: &str, b: &str| {
+        let seats = [format!("{a}=explore@codex"), format!("{b}=explore@claude")];
+        let mut all = vec!["--mode".to_owned(), "jury".to_owned()];
+        all.extend(
+            seats
+                .into_iter()
+                .flat_map(|seat| ["--participant".to_owned(), seat]),
+        );
+        all
+    };
+    let discuss = |a, b| -> Vec<String> {
+        let mut all: Vec<String> = ["discuss", "--json"].map(str::to_owned).into();
+        all.extend(seats(a, b));
+        all.push(TOPIC.to_owned());
+        all
+    };
+    let first = discuss("a", "b");
+    let first: Vec<&str> = first.iter().map(String::as_str).collect();
+    let found = result(world.program(&first).ends(0));
+    assert_eq!(
+        (&found["decision"], &found["stop"]),
+        (&json!("sqlite"), &json!("unanimous"))
+    );
+    let second = discuss("c", "d");
+    let second: Vec<&str> = second.iter().map(String::as_str).collect();
+    let waits = world.start(&second);
+    running.until("d speaks");
+    world.release("wait");
+    running.wait().ends(0).says("done: 1 of 1 step(s)");
+    let cut_off = result(waits.wait().ends(1));
+    assert_eq!(cut_off["status"], "cancelled", "{cut_off}");
+    nothing_is_left(&world);
+}

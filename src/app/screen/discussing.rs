@@ -105,7 +105,8 @@ impl Shell {
         let Some(discussion) = found else {
             return Ok(None);
         };
-        let path = layout.discussion(id).with_extension("md");
+        // Beside the record and not in it: there only the owner of the run writes.
+        let path = layout.workdir().join(format!("{id}.md"));
         let text = markdown::of_discussion(discussion);
         let word = match atomic::replace(&path, text.as_bytes()) {
             Ok(()) => format!("written to {}", path.display()),

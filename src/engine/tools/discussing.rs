@@ -3,11 +3,9 @@
 //!
 //! What a discussion is and how it goes is said elsewhere (`discussion`); here a call becomes one, and its end an answer.
 
-use std::time::Duration;
-
 use serde_json::json;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Later, Reply, ToolCall};
 use crate::domain::discussion::{Discussion, Status};
@@ -18,9 +16,6 @@ use crate::engine::{Caller, Engine, EngineError};
 use crate::mcp::arguments;
 use crate::mcp::tools::group_discuss::Arguments;
 use crate::mcp::wire::Answer;
-
-/// How long a call waits for its discussion; its CLI would wait longer.
-const PATIENCE: Duration = Duration::from_secs(45 * 60);
 
 pub(super) fn discuss(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
     let ask = match asked(call) {
@@ -39,7 +34,11 @@ pub(super) fn discuss(engine: &mut Engine, call: &ToolCall) -> Result<Reply, Eng
         Ok((id, _)) if ask.waits == Waits::Background => {
             Reply::Now(under_way(&id, "running in the background"))
         }
-        Ok((id, end)) => Reply::Later(Box::pin(ended(id, end))),
+        Ok((id, end)) => {
+            engine.tools.wait_for_discussion(&call.request, id.clone());
+            let until = Instant::now() + engine.tool_patience();
+            Reply::Later(Box::pin(ended(id, end, until)))
+        }
     })
 }
 
@@ -72,8 +71,8 @@ fn asked(call: &ToolCall) -> Result<DiscussionAsk, String> {
 }
 
 /// Waits for the end of a discussion; what takes too long goes on in the background.
-async fn ended(id: DiscussionId, end: oneshot::Receiver<Discussion>) -> Later {
-    later(match timeout(PATIENCE, end).await {
+async fn ended(id: DiscussionId, end: oneshot::Receiver<Discussion>, until: Instant) -> Later {
+    later(match timeout_at(until, end).await {
         Ok(Ok(discussion)) => answer(&discussion),
         Ok(Err(_)) => Answer::failed("the program ends; the discussion can be gone on with"),
         Err(_) => under_way(&id, "pending: it is still going on; end your turn"),

@@ -11,7 +11,8 @@ use super::door::Doors;
 use super::questions::Waits;
 use super::{Performer, ToolCall};
 use crate::adapter::{Decision as Answered, Order};
-use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::ids::{DiscussionId, RequestId, SessionId};
+use crate::domain::turn::Role;
 use crate::engine::Inward;
 use crate::mcp::wire::Answer;
 
@@ -24,6 +25,8 @@ pub(super) struct Open {
     pub(super) waits: Option<Waits>,
     /// The children that it waits for.
     pub(super) awaits: Vec<SessionId>,
+    /// The discussion that it waits for.
+    pub(super) discusses: Option<DiscussionId>,
 }
 
 /// What became of a request.
@@ -76,6 +79,13 @@ impl Tools {
     pub(super) fn wait_for(&mut self, request: &RequestId, children: Vec<SessionId>) {
         if let Some(open) = self.open.get_mut(request) {
             open.awaits = children;
+        }
+    }
+
+    /// Notes the discussion that a call waits for.
+    pub(super) fn wait_for_discussion(&mut self, request: &RequestId, id: DiscussionId) {
+        if let Some(open) = self.open.get_mut(request) {
+            open.discusses = Some(id);
         }
     }
 

@@ -300,3 +300,59 @@ fn a_folder_swapped_for_a_link_leaks_nothing() {
     let bad = |aside: &Path| symlink(&evil, aside).unwrap();
     race("folder", "folder/a.txt", [&good, &bad], &place);
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn no_mix_of_names_links_and_ways_up_leads_out(
+        links in proptest::collection::vec((0..LINKS.len(), 0..TARGETS.len()), 0..4),
+        steps in proptest::collection::vec(0..STEPS.len(), 1..8),
+        from in 0..3_usize,
+    ) {
+        let place = Place::new();
+        let folder = place.folder.path().canonicalize().unwrap();
+        for (name, target) in links {
+            let target = TARGETS[target].replace("FOLDER", &folder.display().to_string());
+            // One name may come twice.
+            let _there = symlink(target, place.root().join(LINKS[name]));
+        }
+        let way = steps.iter().map(|step| STEPS[*step]).collect::<Vec<_>>().join("/");
+        let name = match from {
+            0 => way,
+            1 => format!("{}/{way}", place.root().display()),
+            _ => format!("{}/{way}", folder.display()),
+        };
+        // Only what lies inside is read, whatever it is called; `told` reads by both ways.
+        let told = place.told(&name);
+        proptest::prop_assert!(told != "LEAKED", "{}", name);
+    }
+}
+
+/// Names of links.
+const LINKS: [&str; 3] = ["near", "src/far", "src/deep/up"];
+/// Where links lead; FOLDER is the one in which the project lies.
+const TARGETS: [&str; 7] = [
+    "..",
+    "../..",
+    "FOLDER",
+    "FOLDER/secret",
+    "FOLDER/proj-evil",
+    "/",
+    "a.txt",
+];
+/// Steps of a way.
+const STEPS: [&str; 12] = [
+    "..",
+    ".",
+    "src",
+    "deep",
+    "a.txt",
+    "b.txt",
+    "near",
+    "far",
+    "up",
+    "secret",
+    "proj",
+    "proj-evil",
+];

@@ -1,6 +1,7 @@
 //! Tab: who took part and when, what was reviewed, done and checked, and what it used.
 
 mod children;
+mod discussions;
 mod tables;
 mod timeline;
 
@@ -79,6 +80,7 @@ fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line
     let rows = |rows: Vec<Row>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
     section("now", rows(now_rows(state, about, now)));
     section("tasks", rows(children::rows(state, end)));
+    section("discussions", rows(discussions::rows(state, end)));
     section(
         "timeline",
         timeline::lines(state, (end, about.clock), columns),

@@ -808,3 +808,13 @@ fn a_discussion_is_written_down_with_all_that_was_said() {
         state.discussions[0].as_markdown()
     );
 }
+
+#[test]
+fn status_tells_of_each_discussion_and_who_takes_part() {
+    let mut state = about_finding();
+    state.discussions.extend(running().discussions);
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    press(&mut screen, Some(&state), &["5"]);
+    check("status_discussions", &mut screen, Some(&state));
+}

@@ -14,7 +14,9 @@ use crate::tui::words::elapsed;
 
 /// The rows of a run's children, as a tree; none where it has none.
 pub(super) fn rows(state: &State, now: At) -> Vec<Row> {
-    if state.children.is_empty() {
+    // Who speaks in a discussion stands with it.
+    let is_task = |child: &&Child| child.order.speaks.is_none();
+    if !state.children.iter().any(|child| is_task(&child)) {
         return Vec::new();
     }
     let mut rows = Vec::new();
@@ -26,6 +28,7 @@ pub(super) fn rows(state: &State, now: At) -> Vec<Row> {
         let own: Vec<&Child> = state
             .children
             .iter()
+            .filter(is_task)
             .filter(|child| child.order.parent.as_ref() == parent)
             .collect();
         for (at, child) in own.iter().enumerate() {
