@@ -15,7 +15,7 @@ use super::{StoreError, atomic};
 const GITIGNORE: &str = "*\n!.gitignore\n!config.toml\n!prompts/\n!prompts/**\n";
 
 /// Names in the work directory that no document may take.
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 15] = [
     ".gitignore",
     "archive.json",
     "config.toml",

@@ -113,7 +113,7 @@ pub enum Action {
 /// What shall be discussed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topic {
-    /// The question.
+    /// The question; empty for that which a finding raises by itself.
     pub text: String,
     /// The preset that says how.
     pub preset: Option<String>,

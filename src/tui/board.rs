@@ -23,7 +23,7 @@ use super::wrap::{cut, wrap_own};
 use crate::domain::ids::{At, DiscussionId};
 pub use cell::Entry;
 pub use does::Does;
-pub use minutes::{Minutes, shifts};
+pub use minutes::{Counted, Minutes};
 use reader::Reader;
 pub use words::{attitude, decided, stopped};
 
@@ -114,6 +114,7 @@ impl Board {
             return;
         }
         let columns = usize::from(area.width);
+        let whole = area.height;
         let top = top::lines(minutes, (columns, rows_of_top(minutes, area.height)), now);
         let rows = u16::try_from(top.len()).unwrap_or(u16::MAX);
         let place = take(&mut area, rows);
@@ -122,6 +123,9 @@ impl Board {
         if spot == Spot::Outcome && minutes.discussion.outcome.is_some() {
             mark(frame, place);
         }
+        // Where there is room, what it came to and who said what stand apart.
+        let apart = u16::from(whole >= ROOMY);
+        take(&mut area, apart);
         let chosen = grid::Chosen { spot, column };
         self.first = columns::first(self.first, column, minutes.seats().len(), area.width);
         let places = grid::draw(frame, area, (minutes, chosen, self.first), now);
@@ -253,6 +257,9 @@ impl Board {
         ))
     }
 }
+
+/// From how many rows on there is room for a blank one.
+const ROOMY: u16 = 26;
 
 /// Takes rows from the top of an area.
 fn take(area: &mut Rect, rows: u16) -> Rect {

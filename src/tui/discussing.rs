@@ -22,9 +22,8 @@ use crate::domain::event::Event;
 use crate::domain::findings::Status;
 use crate::domain::ids::{At, DiscussionId, SessionId};
 use crate::domain::run::State;
-use talks::Live;
 pub use talks::Talks;
-pub use wish::{Planned, Wish, at_work, topic_of};
+pub use wish::{Planned, Wish, at_work};
 use wish::{all, can_go_on};
 
 impl Screen {
@@ -60,6 +59,7 @@ impl Screen {
         self.uncover();
         self.toast = None;
         self.own = Some(dialogs::discussion::sheet(planned));
+        self.talks.planned.clone_from(&planned.topic.text);
         self.chosen = None;
         self.writing = IsWriting::No;
     }
@@ -91,9 +91,8 @@ impl Screen {
         }
         self.refuse("looking who would discuss it …");
         vec![Action::PlanDiscussion(Topic {
-            text: topic_of(n, state),
-            preset: None,
             finding: Some(n),
+            ..Topic::default()
         })]
     }
 
@@ -159,7 +158,7 @@ impl Screen {
     /// The discussion of the open board, with all that is shown of it.
     fn minutes<'a>(&'a self, state: Option<&'a State>) -> Option<Minutes<'a>> {
         let id = &self.board.as_ref()?.id;
-        minutes(id, &self.talks.live, state)
+        minutes(id, &self.talks, state)
     }
 
     pub(super) fn draw_board(
@@ -172,7 +171,9 @@ impl Screen {
         let Some(board) = &mut self.board else {
             return;
         };
-        let minutes = minutes(&board.id, &self.talks.live, state);
+        let shown = all(state).iter().find(|each| *each.id() == board.id);
+        shown.into_iter().for_each(|shown| self.talks.count(shown));
+        let minutes = minutes(&board.id, &self.talks, state);
         let waits = waits.map(|sheet| sheet.title.as_str());
         board.draw(frame, area, (minutes.as_ref(), waits), now);
     }
@@ -207,7 +208,7 @@ impl Screen {
             }
             return Vec::new();
         }
-        let Some(minutes) = minutes(&board.id, &self.talks.live, state) else {
+        let Some(minutes) = minutes(&board.id, &self.talks, state) else {
             return Vec::new();
         };
         if board.step(does, &minutes) {
@@ -323,7 +324,7 @@ impl Screen {
     /// Points at what was clicked on the board.
     pub(super) fn click_board(&mut self, at: Position, state: Option<&State>) {
         if let Some(board) = &mut self.board
-            && let Some(minutes) = minutes(&board.id, &self.talks.live, state)
+            && let Some(minutes) = minutes(&board.id, &self.talks, state)
         {
             board.click(at, &minutes);
         }
@@ -332,7 +333,7 @@ impl Screen {
     /// Moves what is pointed at on the board, or the speech that is read.
     pub(super) fn wheel_on_board(&mut self, to: Move, state: Option<&State>) {
         if let Some(board) = &mut self.board
-            && let Some(minutes) = minutes(&board.id, &self.talks.live, state)
+            && let Some(minutes) = minutes(&board.id, &self.talks, state)
         {
             board.scroll(to, &minutes);
         }
@@ -378,16 +379,19 @@ impl Screen {
     }
 }
 
-fn minutes<'a>(id: &DiscussionId, live: &'a Live, state: Option<&'a State>) -> Option<Minutes<'a>> {
+fn minutes<'a>(
+    id: &DiscussionId,
+    talks: &'a Talks,
+    state: Option<&'a State>,
+) -> Option<Minutes<'a>> {
     let state = state?;
     let at = state.discussions.iter().position(|each| each.id() == id)?;
-    let discussion = state.discussions.get(at)?;
     Some(Minutes {
-        discussion,
-        shifts: board::shifts(discussion),
-        live: &live.texts,
+        discussion: state.discussions.get(at)?,
+        live: &talks.live.texts,
         children: &state.children,
         of_several: (at + 1, state.discussions.len()),
+        counted: talks.counted(id),
     })
 }
 

@@ -4,7 +4,6 @@ use super::action::{Action, QuitStep};
 use super::command::Command;
 use super::dialogs::{self, confirm};
 use super::diff::{DiffView, Does};
-use super::discussing::topic_of;
 use super::help;
 use super::keymap::IsWriting;
 use super::pager::{Form, Pager};
@@ -395,7 +394,7 @@ impl Screen {
                 screen.writing = IsWriting::Yes;
                 let text = match (draft, state) {
                     (Draft::Pattern { .. }, Some(state)) => dialogs::approval::proposed(state),
-                    (Draft::Topic { finding }, Some(state)) => topic_of(finding, state),
+                    (Draft::Topic { .. }, _) => screen.talks.planned.clone(),
                     _ => return,
                 };
                 screen.composer.on_paste(&text);

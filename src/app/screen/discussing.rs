@@ -174,7 +174,10 @@ fn in_words(topic: Topic, order: &DiscussionOrder) -> Planned {
         )
     });
     Planned {
-        topic,
+        topic: Topic {
+            text: order.topic.clone(),
+            ..topic
+        },
         participants: participants.collect(),
         terms: format!(
             "{}, {} rounds at most, {} min a speech, {} min in all",

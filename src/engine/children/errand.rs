@@ -132,7 +132,7 @@ impl Errand {
         if let Some(plot) = &self.plot {
             let laid = tokio::select! {
                 laid = plot.lay() => laid,
-                () = self.cancel.cancelled() => return (how(Ended::Cancelled, self.limit), admitted.since()),
+                () = self.cancel.cancelled() => return (how(Ended::Cancelled, &self.patience), admitted.since()),
             };
             if let Err(error) = laid {
                 return (TaskEnd::Failed { error }, admitted.since());

@@ -171,13 +171,13 @@ pub fn head(stance: Option<&Stance>, before: Option<&Stance>, columns: usize) ->
         return Line::styled(cut(&format!("{sign} {word}"), columns), style);
     };
     let (sign, word, style) = words::attitude(stance.stance);
+    let bar = words::how_sure(stance.confidence, style);
     let style = style.patch(theme::STRONG);
     let before = before.filter(|before| before.stance != stance.stance);
     let before = before.map_or(String::new(), |before| {
         format!("{}→", words::attitude(before.stance).0)
     });
     let word = format!("{before}{sign} {word}");
-    let bar = words::how_sure(stance.confidence);
     let taken: usize = bar.iter().map(|span| width(&span.content)).sum();
     if width(&word) + taken < columns {
         let mut spans = vec![Span::styled(format!("{word} "), style)];

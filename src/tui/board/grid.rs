@@ -146,7 +146,10 @@ impl Grid<'_> {
                 .get(at)
                 .map(|block| self.height(*block, Form::Brief, rows))
         };
-        let mut left = rows.saturating_sub(LEAST.min(rows));
+        let whole = blocks
+            .get(focus)
+            .map(|block| self.height(*block, Form::Open, rows));
+        let mut left = rows.saturating_sub(whole.unwrap_or(rows).min(LEAST));
         let (mut from, mut to) = (focus, focus + 1);
         let mut heights = std::collections::VecDeque::from([0]);
         loop {

@@ -11,7 +11,7 @@ use crate::domain::ids::SessionId;
 use crate::domain::task::Child;
 
 /// A discussion as the board shows it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Minutes<'a> {
     /// The discussion.
     pub discussion: &'a Discussion,
@@ -21,16 +21,42 @@ pub struct Minutes<'a> {
     pub children: &'a [Child],
     /// Which of how many discussions of the run it is, from 1.
     pub of_several: (usize, usize),
-    /// Who moved, and which moves do not count.
-    pub shifts: Vec<Shift>,
+    /// What was counted of it.
+    pub counted: &'a Counted,
 }
 
-/// The moves of a discussion until now.
-pub fn shifts(discussion: &Discussion) -> Vec<Shift> {
-    match (&discussion.outcome, discussion.round()) {
-        (Some(outcome), _) => outcome.shifts.clone(),
-        (None, Some(round)) => discussion.standings(round.n).shifts,
-        (None, None) => Vec::new(),
+/// What is counted of a discussion: nothing of it changes between two speeches.
+#[derive(Debug, Clone, Default)]
+pub struct Counted {
+    /// Who moved, and which moves do not count.
+    pub shifts: Vec<Shift>,
+    /// Where the proposals stand by what was said last, the leading one first.
+    pub standing: Vec<Tally>,
+}
+
+impl Counted {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        shifts: Vec::new(),
+        standing: Vec::new(),
+    };
+
+    /// Counts what was said until now.
+    pub fn of(discussion: &Discussion) -> Self {
+        match (&discussion.outcome, discussion.round()) {
+            (Some(outcome), _) => Self {
+                shifts: outcome.shifts.clone(),
+                standing: outcome.votes.clone(),
+            },
+            (None, Some(round)) => {
+                let standings = discussion.standings(round.n);
+                Self {
+                    standing: standings.tallies(),
+                    shifts: standings.shifts,
+                }
+            }
+            (None, None) => Self::NONE,
+        }
     }
 }
 
@@ -131,7 +157,7 @@ impl<'a> Minutes<'a> {
     }
 
     fn spoke<'m>(&'m self, speech: &'m Speech, before: u32) -> Entry<'m> {
-        let mut shifts = self.shifts.iter();
+        let mut shifts = self.counted.shifts.iter();
         let shift = shifts
             .find(|shift| shift.round == speech.round && shift.participant == speech.participant);
         let earlier = self.discussion.speech(before, &speech.participant);
@@ -187,11 +213,5 @@ impl<'a> Minutes<'a> {
                 },
             },
         }
-    }
-
-    /// Where the proposals stand by what was said last, the leading one first.
-    pub fn standing(&self) -> Vec<Tally> {
-        let round = self.discussion.round().map_or(0, |round| round.n);
-        self.discussion.standings(round).tallies()
     }
 }

@@ -139,8 +139,8 @@ fn under_way(head: &mut Head, minutes: &Minutes<'_>, now: At) {
     let (text, style) = awaited(minutes, now);
     let line = Line::styled(cut(&text, head.columns), style);
     head.add((10, 10), vec![line]);
-    let standing = minutes.standing();
-    let rows = votes::rows(&standing, None, indent(head.columns), head.columns);
+    let standing = &minutes.counted.standing;
+    let rows = votes::rows(standing, None, indent(head.columns), head.columns);
     head.add((5, 3), led_by(rows, "so far", head.columns));
 }
 

@@ -50,10 +50,9 @@ fn row(
     is_decided: bool,
     (room, columns): (usize, usize),
 ) -> Line<'static> {
-    let style = if is_decided {
-        theme::GOOD
-    } else {
-        theme::PLAIN
+    let (style, of_bar) = match is_decided {
+        true => (theme::GOOD, theme::GOOD),
+        false => (theme::PLAIN, theme::CODE),
     };
     let n = tally.votes_for.len();
     let wording = cut(&one_line(&tally.wording), room);
@@ -64,7 +63,7 @@ fn row(
         Span::styled(wording, style.patch(theme::STRONG)),
         Span::raw(" ".repeat(pad)),
     ];
-    spans.extend(words::bar(n, of, left.min(BAR), style));
+    spans.extend(words::bar(n, of, left.min(BAR), of_bar));
     spans.push(Span::styled(count, theme::STRONG));
     let sure = mean(&tally.votes_for)
         .map(|sure| format!("  {}.{:02}", (sure + 5) / 1_000, (sure + 5) % 1_000 / 10));

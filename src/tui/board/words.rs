@@ -80,12 +80,12 @@ pub fn bar(share: usize, most: usize, columns: usize, style: Style) -> [Span<'st
 }
 
 /// How sure somebody is: a short bar and the number; nothing where it did not say.
-pub fn how_sure(confidence: Option<Confidence>) -> Vec<Span<'static>> {
+pub fn how_sure(confidence: Option<Confidence>, style: Style) -> Vec<Span<'static>> {
     let Some(confidence) = confidence else {
         return Vec::new();
     };
     let share = usize::from(confidence.in_thousandths());
-    let mut spans = bar(share, 1_000, 5, theme::PLAIN).to_vec();
+    let mut spans = bar(share, 1_000, 5, style).to_vec();
     spans.push(Span::raw(format!(" {confidence}")));
     spans
 }

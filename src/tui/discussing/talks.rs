@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::discussion::DiscussionEvent;
+use crate::domain::discussion::{Discussion, DiscussionEvent};
 use crate::domain::event::{Event, News};
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{DiscussionId, SessionId};
 use crate::text::Cleaner;
 use crate::tui::action::Topic;
+use crate::tui::board::Counted;
 use crate::tui::wrap::{drawable, shown};
 
 /// How much of a speech that is under way is kept, in bytes; all of it comes with its end.
 const MOST_LIVE: usize = 256 << 10;
+/// What was counted where nothing was.
+static NOTHING: Counted = Counted::NONE;
 
 /// What is known of discussions beside the run's state.
 #[derive(Debug, Default)]
@@ -19,11 +22,33 @@ pub struct Talks {
     pub live: Live,
     /// The presets that there are, with what each is about.
     pub presets: Vec<(String, String)>,
+    /// What was counted of the discussion that is on the board, and how much of it was said then.
+    counted: Option<(DiscussionId, usize, Counted)>,
+    /// The question of the discussion that was planned last.
+    pub planned: String,
     /// Whether the user has begun a discussion that has no board yet.
     pub awaits: bool,
 }
 
 impl Talks {
+    /// Counts what was said in the discussion on the board, where something was said since.
+    pub fn count(&mut self, discussion: &Discussion) {
+        let speeches = discussion.rounds.iter().map(|round| round.speeches.len());
+        let n = speeches.sum::<usize>() + usize::from(discussion.outcome.is_some());
+        let is_known =
+            |(id, known, _): &(DiscussionId, usize, Counted)| id == discussion.id() && *known == n;
+        if !self.counted.as_ref().is_some_and(is_known) {
+            let counted = Counted::of(discussion);
+            self.counted = Some((discussion.id().clone(), n, counted));
+        }
+    }
+
+    /// What was counted of a discussion.
+    pub fn counted(&self, id: &DiscussionId) -> &Counted {
+        let of_it = self.counted.as_ref().filter(|(of, ..)| of == id);
+        of_it.map_or(&NOTHING, |(_, _, counted)| counted)
+    }
+
     /// What was typed after `/discuss`: a preset where the first word is one, and the topic.
     pub fn read(&self, text: &str) -> Topic {
         let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

@@ -3,12 +3,10 @@
 //! Refuses to do it.
 
 use crate::domain::discussion::{Discussion, Status};
-use crate::domain::findings::Stand;
 use crate::domain::ids::At;
 use crate::domain::run::State;
 use crate::tui::action::Topic;
 use crate::tui::words::elapsed;
-use crate::tui::wrap::one_line;
 
 /// What can be asked about discussions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,33 +73,6 @@ pub struct Planned {
 /// Tells whether a discussion was stopped or cut off.
 pub fn can_go_on(discussion: &Discussion) -> bool {
     discussion.status == Status::Cancelled
-}
-
-/// What is discussed about a finding where nobody words it otherwise.
-pub fn topic_of(n: u32, state: &State) -> String {
-    let finding = state.findings.all().iter().find(|each| each.remark.n == n);
-    let Some(finding) = finding else {
-        return String::new();
-    };
-    let mut text =
-        format!("Is finding {n} of the review right, and what shall be done about it?\n\n");
-    let remark = &finding.remark;
-    text.push_str(&format!(
-        "[{}] {}\n",
-        remark.severity.word(),
-        one_line(&remark.text)
-    ));
-    for (review, response) in &finding.responses {
-        let stand = match response.stand {
-            Stand::Accepted => "accepts it",
-            Stand::Rejected => "rejects it",
-        };
-        let reason = one_line(&response.reason);
-        text.push_str(&format!(
-            "After review {review} the planner {stand}: {reason}\n"
-        ));
-    }
-    text.trim_end().to_owned()
 }
 
 /// The discussions of a run; none where there is no run.

@@ -86,6 +86,7 @@ impl Played {
             model: None,
             waits: Waits::Background,
             turn,
+            speaks: None,
             tree: Some(plot.path.clone()),
         };
         engine.feed(Event::TaskStarted(order.clone())).unwrap();

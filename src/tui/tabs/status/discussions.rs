@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::{Row, row};
 use crate::domain::ids::At;
 use crate::domain::run::State;
-use crate::tui::board::{Entry, Minutes, attitude, decided};
+use crate::tui::board::{Counted, Entry, Minutes, attitude, decided};
 use crate::tui::theme;
 use crate::tui::words::elapsed;
 use crate::tui::wrap::one_line;
@@ -22,7 +22,7 @@ pub(super) fn rows(state: &State, now: At) -> Vec<Row> {
             live: &nothing,
             children: &state.children,
             of_several: (1, 1),
-            shifts: Vec::new(),
+            counted: &Counted::NONE,
         };
         let (text, style) = match (&discussion.outcome, discussion.is_running()) {
             (Some(outcome), _) => decided(outcome),
