@@ -70,6 +70,28 @@ fn leave(mut terminal: Terminal) {
 }
 
 #[test]
+fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
+    let world = World::new();
+    let reviewer = Agent::new().review("[APPROVED]\n");
+    let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("execute the approved plan");
+    let before = read(&world, "plan.md");
+    // The title, then the line below it.
+    terminal.type_keys("2..");
+    terminal.wait_for("▌One word.");
+    terminal.type_keys("+");
+    terminal.wait_for("of the plan. Enter: it stands there like this");
+    terminal.type_keys(" Or two.\r");
+    terminal.wait_for("plan.md is not the plan that was reviewed");
+    assert_eq!(
+        read(&world, "plan.md"),
+        before.replace("One word.", "One word. Or two.")
+    );
+    leave(terminal);
+}
+
+#[test]
 fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     let world = World::new();
     let fifo = world.folder.path().join("wait");
