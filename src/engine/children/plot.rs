@@ -207,8 +207,8 @@ impl Plot {
     }
 }
 
-pub(super) fn news_path(path: &PathBuf) -> String {
-    news::line(&path.to_string_lossy())
+pub(super) fn news_path(path: impl AsRef<Path>) -> String {
+    news::line(&path.as_ref().to_string_lossy())
 }
 
 fn in_own_repositories(path: &Path, nested: &[PathBuf]) -> String {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{Handed, Prepared, Step, When};
 use crate::adapter::Decision as Answer;
 use crate::domain::event::Event;
-use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::engine::answering::{approval, resolve};
 use crate::engine::asking::{Asking, Circumstances};
 use crate::engine::children::plot::news_path;
@@ -63,10 +63,9 @@ impl Engine {
                 ..decision
             };
         }
-        let request = request_of(session, &RequestId::new("patch"));
         let patch = self.handing(session).map(|handing| handing.patch.amount());
         let asking = Asking {
-            request: request.clone(),
+            request: request_of(session, &RequestId::new("patch")),
             item: None,
             call,
             changes,
@@ -74,23 +73,33 @@ impl Engine {
             origin: Some(self.path_of(session)),
             mark: None,
         };
+        self.ask_about_patch((session, turn), asking, context, decision)
+    }
+
+    /// Says what was decided, or lets it wait for the user.
+    fn ask_about_patch(
+        &mut self,
+        (session, turn): (&SessionId, TurnId),
+        asking: Asking,
+        context: Context,
+        decision: Decision,
+    ) -> Result<(), EngineError> {
+        let request = asking.request.clone();
         let said = self.say(&decision, Repetition::None);
         let approval = approval(&asking, turn, context.profile, &decision);
         self.feed(Event::ApprovalAsked(approval))?;
-        match said {
-            Some(said) => self.answer(request, said, Vec::new()),
-            None => {
-                let circumstances = Circumstances {
-                    lineage: context.lineage,
-                    repetition: Repetition::None,
-                };
-                let seat = Seat::Patch(session.clone());
-                let Asking { call, changes, .. } = asking;
-                let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
-                self.hold(request, waiting);
-                Ok(())
-            }
+        if let Some(said) = said {
+            return self.answer(request, said, Vec::new());
         }
+        let circumstances = Circumstances {
+            lineage: context.lineage,
+            repetition: Repetition::None,
+        };
+        let seat = Seat::Patch(session.clone());
+        let Asking { call, changes, .. } = asking;
+        let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
+        self.hold(request, waiting);
+        Ok(())
     }
 
     /// What the decision about changes rests on: that of an edit of the user's tree by their child.
