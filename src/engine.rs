@@ -407,6 +407,13 @@ impl Engine {
         self.children.work_alone();
     }
 
+    /// Takes in an event that another one follows at once and that nothing comes of by itself; it is durable with that.
+    fn feed_ahead(&mut self, event: Event) -> Result<(), EngineError> {
+        let (record, _none) = self.journal.record_ahead(event)?;
+        self.recorded.push(record);
+        Ok(())
+    }
+
     /// Takes the run up again after an end of the program.
     ///
     /// # Errors

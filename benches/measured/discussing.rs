@@ -14,7 +14,7 @@ use agent_collab::mcp::tools::group_discuss::{Arguments, ModeArg};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::fanning_out::{choices, repository};
+use crate::fanning_out::{TASK, choices, repository};
 use crate::side_by_side;
 
 const ROUNDS: usize = 3;
@@ -45,7 +45,7 @@ fn makespan(root: &Path, n: u32, n_places: u32) -> anyhow::Result<Duration> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let mut choices = choices(root, n_places, SAYS)?;
+        let mut choices = choices(root, n_places, (SAYS, TASK))?;
         choices.overrides.push(agent_collab::config::Override {
             flag: "--set".to_owned(),
             key: "discuss.concurrency".to_owned(),

@@ -13,10 +13,10 @@ use agent_collab::engine::{Caller, Engine, TaskAsk};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::side_by_side;
+use crate::{say, side_by_side};
 
 /// How long an agent takes, beside the start of its process.
-const TASK: Duration = Duration::from_millis(500);
+pub const TASK: Duration = Duration::from_millis(500);
 const ROUNDS: usize = 3;
 
 /// Measures seven tasks on three places, and sixteen on four.
@@ -53,22 +53,91 @@ pub fn repository() -> anyhow::Result<(tempfile::TempDir, PathBuf)> {
     Ok((place, root))
 }
 
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    Ok(runtime.worker_threads(2).enable_all().build()?)
+}
+
+fn give(engine: &mut Engine) -> anyhow::Result<oneshot::Receiver<TaskResult>> {
+    let given = engine.start_task(ask())?;
+    let (_, result) = given.map_err(|refused| anyhow::anyhow!("{refused}"))?;
+    Ok(result)
+}
+
+/// What the program holds with many tasks that wait for a place, beside what it holds with none that do.
+pub fn queued() -> anyhow::Result<()> {
+    let (_place, root) = repository()?;
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        let wishes = Wishes::at_rest(
+            root.clone(),
+            choices(&root, 2, ("Found it.", Duration::from_secs(600)))?,
+        );
+        let started = ad_hoc(&wishes, "explore").await;
+        let mut started = started.map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+        let mut waiting = Vec::new();
+        let mut held = Vec::new();
+        for n_tasks in [2, 66] {
+            while waiting.len() < n_tasks {
+                waiting.push(give(&mut started.engine)?);
+            }
+            settle(&mut started.engine, 2).await?;
+            held.push(resident()?);
+        }
+        started.engine.shut_down().await;
+        let [without, with] = held[..] else {
+            anyhow::bail!("two looks were taken");
+        };
+        say(format_args!(
+            "{:<46} {:>10} {:>10} {:>7.2}  <= 1.1",
+            "memory with 64 tasks queued / with none",
+            format!("{} KiB", with),
+            format!("{} KiB", without),
+            with as f64 / without as f64
+        ))
+    })
+}
+
+/// Waits until so many children have begun and nothing comes any more.
+async fn settle(engine: &mut Engine, n_begun: usize) -> anyhow::Result<()> {
+    loop {
+        let begun = engine
+            .state()
+            .children
+            .iter()
+            .filter(|child| child.external_id.is_some());
+        let has_begun = begun.count() == n_begun;
+        match tokio::time::timeout(Duration::from_millis(500), engine.next()).await {
+            Ok(inward) => engine.take(inward)?,
+            Err(_) if has_begun => return Ok(()),
+            Err(_) => {}
+        }
+        engine.take_recorded();
+        engine.take_deltas();
+    }
+}
+
+/// The memory of this process that is there, in KiB.
+fn resident() -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = line.ok_or_else(|| anyhow::anyhow!("no VmRSS"))?;
+    Ok(line.trim().trim_end_matches("kB").trim().parse()?)
+}
+
 /// From the first task given to the last result.
 fn makespan(root: &Path, n_tasks: u32, n_places: u32) -> anyhow::Result<Duration> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let wishes = Wishes::at_rest(root.to_owned(), choices(root, n_places, "Found it.")?);
+    runtime()?.block_on(async {
+        let wishes = Wishes::at_rest(
+            root.to_owned(),
+            choices(root, n_places, ("Found it.", TASK))?,
+        );
         let started = ad_hoc(&wishes, "explore").await;
         let mut started = started.map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
         let begun = Instant::now();
         let mut results = Vec::new();
         for _ in 0..n_tasks {
-            let given = started.engine.start_task(ask())?;
-            let (_, result) = given.map_err(|refused| anyhow::anyhow!("{refused}"))?;
-            results.push(result);
+            results.push(give(&mut started.engine)?);
         }
         for result in results {
             let result = wait(&mut started.engine, result).await?;
@@ -108,10 +177,14 @@ fn ask() -> TaskAsk {
 }
 
 /// A configuration with so many places and an agent that says this after a while.
-pub fn choices(root: &Path, n_places: u32, says: &str) -> anyhow::Result<Choices> {
+pub fn choices(
+    root: &Path,
+    n_places: u32,
+    (says, after): (&str, Duration),
+) -> anyhow::Result<Choices> {
     let script = root.join("script.json");
     let turn = serde_json::json!({ "turn": [{ "uses": "always", "action": [
-        { "do": "stall", "ms": TASK.as_millis() },
+        { "do": "stall", "ms": after.as_millis() },
         { "do": "text", "text": says, "delta": "whole" },
     ] }] });
     std::fs::write(&script, turn.to_string())?;

@@ -4,6 +4,7 @@
 //! turns, round by round, and the medians are compared; the usual benchmark harnesses measure one thing
 //! after the other. Refuses to judge: the goals stand beside the figures, and nothing here is a test.
 
+mod calling;
 mod discussing;
 mod fanning_out;
 mod folding;
@@ -27,11 +28,17 @@ type Side<'a> = &'a mut dyn FnMut() -> anyhow::Result<Duration>;
 type Part = fn() -> anyhow::Result<()>;
 
 fn main() -> anyhow::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.split_first() {
+        Some((word, server)) if word == calling::CLIENT => return calling::client(server),
+        Some((word, _)) if word == calling::ECHO => return calling::echo(),
+        _ => {}
+    }
     // Cargo says `--bench`; what is left is a part of a name.
     let wanted = std::env::args()
         .skip(1)
         .find(|word| !word.starts_with("--"));
-    let parts: [(&str, Part); 9] = [
+    let parts: [(&str, Part); 11] = [
         ("fold", folding::run),
         ("translate", translating::run),
         ("save", saving::run),
@@ -41,6 +48,8 @@ fn main() -> anyhow::Result<()> {
         ("judge", judging::run),
         ("tasks", fanning_out::run),
         ("discussions", discussing::run),
+        ("queue", fanning_out::queued),
+        ("call", calling::run),
     ];
     say(format_args!(
         "{:<46} {:>10} {:>10} {:>7}  goal",

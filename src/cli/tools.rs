@@ -67,9 +67,16 @@ pub async fn run(args: ToolsArgs) -> Result<u8, Refusal> {
         code: 2,
     })?;
     let context = context(agent, &permissions, root, args.mode.into());
-    let told: Vec<Told> = TOOLS.iter().map(|tool| tell(tool, &context)).collect();
+    let seen = seen(&permissions, &context);
+    let told: Vec<Told> = TOOLS
+        .iter()
+        .map(|tool| tell(tool, &context, &seen))
+        .collect();
     let text = match args.json {
-        true => format!("{}\n", Value::Array(told.iter().map(as_json).collect())),
+        true => {
+            let tools = told.iter().map(|told| as_json(told, &seen));
+            format!("{}\n", Value::Array(tools.collect()))
+        }
         false => told.iter().map(in_a_line).collect(),
     };
     Ok(match io::stdout().write_all(text.as_bytes()) {
@@ -102,7 +109,29 @@ fn context(
     }
 }
 
-fn tell(tool: &'static Tool, context: &Context) -> Told {
+/// The agents that it may give tasks to.
+fn seen(permissions: &Permissions, context: &Context) -> Seen {
+    let agents = permissions.profiles.offered(AgentMode::Subagent);
+    let may = agents.filter(|agent| {
+        let input = json!({ "agent": agent.name });
+        action("task", &input, context) != Action::Deny
+    });
+    Seen {
+        agents: may
+            .map(|agent| (agent.name.clone(), agent.description.clone()))
+            .collect(),
+    }
+}
+
+fn action(tool: &str, input: &Value, context: &Context) -> Action {
+    let call = Call::Tool {
+        name: tool.to_owned(),
+        input: input.to_string(),
+    };
+    decide(&call, context).action
+}
+
+fn tell(tool: &'static Tool, context: &Context, seen: &Seen) -> Told {
     let depth = u32::from(context.lineage != Lineage::Role);
     let standing = Standing {
         purpose: None,
@@ -120,14 +149,19 @@ fn tell(tool: &'static Tool, context: &Context) -> Told {
             why: Some(why),
         };
     }
-    let call = Call::Tool {
-        name: tool.name.to_owned(),
-        input: "{}".to_owned(),
+    // A task is decided by the agent that it is for.
+    let agents: Vec<&str> = seen.agents.iter().map(|(name, _)| name.as_str()).collect();
+    let (input, for_agents) = match (tool.name, agents.first()) {
+        ("task", Some(agent)) => (
+            json!({ "agent": agent }),
+            Some(format!("for {}", agents.join(", "))),
+        ),
+        _ => (json!({}), None),
     };
     Told {
         tool,
-        action: Some(decide(&call, context).action),
-        why: when.map(str::to_owned),
+        action: Some(action(tool.name, &input, context)),
+        why: when.map(str::to_owned).or(for_agents),
     }
 }
 
@@ -146,8 +180,8 @@ fn in_a_line(told: &Told) -> String {
     format!("{}\n", line.trim_end())
 }
 
-fn as_json(told: &Told) -> Value {
-    let offered = told.tool.offered(&Seen::default());
+fn as_json(told: &Told, seen: &Seen) -> Value {
+    let offered = told.tool.offered(seen);
     json!({
         "name": offered.name,
         "decision": word(told.action),

@@ -152,13 +152,26 @@ impl Journal {
     /// # Errors
     /// The files cannot be written; the effects are lost with the error, so the caller must stop.
     pub fn record(&mut self, event: Event) -> Result<(Record<Event>, Vec<Effect>), StoreError> {
+        let passes = matches!(event, Event::Agent { .. } | Event::TaskNews { .. });
+        let recorded = self.record_ahead(event)?;
+        if !passes {
+            snapshot::commit(&mut self.log, &self.run)?;
+        }
+        Ok(recorded)
+    }
+
+    /// The same for an event that is nothing without the one that follows at once: it becomes durable with that one.
+    ///
+    /// # Errors
+    /// As for [`Journal::record`].
+    pub fn record_ahead(
+        &mut self,
+        event: Event,
+    ) -> Result<(Record<Event>, Vec<Effect>), StoreError> {
         let at = instant::now();
         let origin = self.origin(&event);
         let seq = self.log.append(at, &origin, &event)?;
         let effects = self.run.step(at, &event);
-        if !matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
-            snapshot::commit(&mut self.log, &self.run)?;
-        }
         self.trace(seq, &origin, &event);
         let run = self.run.state().run.clone();
         Ok((

@@ -289,12 +289,16 @@ impl Engine {
             give,
             ..
         } = calling;
+        let mut about = about(&arguments, performer.about);
+        if performer.name == "task" {
+            tasks::name_agents(self, &session, &arguments, &mut about);
+        }
         let asking = Asking {
             request: request.clone(),
             item: None,
             call: Call::Tool {
                 name: performer.name.to_owned(),
-                input: about(&arguments, performer.about).to_string(),
+                input: about.to_string(),
             },
             changes: Vec::new(),
             reason: None,

@@ -194,24 +194,39 @@ pub fn main_text(input: &str) -> String {
 }
 
 fn of_tool(name: &str, input: &str) -> Checks {
+    let check = |text: String, about: &str| Check {
+        permission: names::permission_of(name).to_owned(),
+        target: Target { text, real: None },
+        forms: vec![Form::of(about)],
+        looks: Vec::new(),
+        inner: Vec::new(),
+        // Rights that a CLI asks for go beyond what it holds; nobody can tell where they lead.
+        place: match name {
+            "request_permissions" | "network" => Place::Outside,
+            _ => Place::Inside,
+        },
+    };
+    let agents = agents_of(input);
+    let checks = match agents.is_empty() {
+        true => vec![check(input.to_owned(), &main_text(input))],
+        false => agents
+            .iter()
+            .map(|agent| check(agent.clone(), agent))
+            .collect(),
+    };
     Checks {
-        checks: vec![Check {
-            permission: names::permission_of(name).to_owned(),
-            target: Target {
-                text: input.to_owned(),
-                real: None,
-            },
-            forms: vec![Form::of(&main_text(input))],
-            looks: Vec::new(),
-            inner: Vec::new(),
-            // Rights that a CLI asks for go beyond what it holds; nobody can tell where they lead.
-            place: match name {
-                "request_permissions" | "network" => Place::Outside,
-                _ => Place::Inside,
-            },
-        }],
+        checks,
         doubt: None,
     }
+}
+
+/// The agents that a call of several tasks names; none for every other call.
+fn agents_of(input: &str) -> Vec<String> {
+    let input: serde_json::Value = serde_json::from_str(input).unwrap_or_default();
+    let agents = input["agents"].as_array().into_iter().flatten();
+    agents
+        .filter_map(|agent| agent.as_str().map(str::to_owned))
+        .collect()
 }
 
 /// Tells whether a call has its sandbox lifted, or is contained.

@@ -151,3 +151,104 @@ fn what_a_command_of_an_agent_starts_gets_through_no_door() {
     assert!(told.contains("started by a command"), "{told}");
     assert_eq!(world.read("a.txt"), "the list is empty\n");
 }
+
+fn look(agent: &str) -> Value {
+    json!({ "agent": agent, "prompt": "look around" })
+}
+
+#[test]
+fn of_several_tasks_each_is_decided_by_its_agent() {
+    let world = World::new();
+    let several = tool(
+        "task",
+        json!({ "tasks": [look("explore"), look("general")] }),
+    );
+    let planner = Agent::planning(&["Write"])
+        .on("[agent-collab task explore", vec![say("Found it.")])
+        .step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
+    let reviewer = Agent::new()
+        .on(
+            "[agent-collab REVIEW",
+            vec![
+                several,
+                write("${comments_path}", "[APPROVED]\n\n${answer}\n"),
+            ],
+        )
+        .on("[agent-collab task explore", vec![say("Found it.")]);
+    world.cast(&planner, &reviewer);
+    world.run(&[]).ends(0);
+    let comments = world.read(".agent-collab/comments.md");
+    assert!(comments.contains("Found it."), "{comments}");
+    assert!(comments.contains("task \"*\" deny"), "{comments}");
+    assert_eq!(world.events_of("task.started").len(), 1);
+}
+
+#[test]
+fn an_agent_that_is_asked_about_is_asked_about_among_several_too() {
+    for tasks in [
+        json!({ "tasks": [look("explore"), look("general")] }),
+        look("general"),
+    ] {
+        let mut world = World::new();
+        world.config =
+            "[[permission.rule]]\npermission = \"task\"\npattern = \"general\"\naction = \"ask\"\n"
+                .to_owned();
+        let planner = Agent::planning(&["Write"]).step(
+            1,
+            vec![
+                tool("task", tasks),
+                write("a.txt", "${answer}\n"),
+                say("Wrote."),
+            ],
+        );
+        world.cast(&planner, &Agent::approving());
+        world.run(&["--on-ask", "deny"]).ends(0);
+        assert!(world.read("a.txt").contains("nobody is there to ask"));
+        assert_eq!(world.events_of("task.started").len(), 0);
+    }
+}
+
+#[test]
+fn what_each_agent_has_is_printed() {
+    let world = World::new();
+    let all = "todoread todowrite plan_submit plan_exit ask_user task session_manage";
+    for (agent, expected) in [
+        ("plan", all),
+        (
+            "build",
+            "todoread todowrite plan_enter ask_user task session_manage",
+        ),
+        ("review", "todoread review_submit ask_user task"),
+        ("explore", ""),
+        ("general", ""),
+        ("advocate", ""),
+        ("critic", ""),
+        ("moderator", ""),
+    ] {
+        for mode in ["plan", "default", "auto-edit", "yolo"] {
+            let ran = world.program(&["tools", "--agent", agent, "--mode", mode, "--json"]);
+            let tools: Vec<Value> = serde_json::from_str(&ran.ends(0).out).expect("JSON");
+            let offered = tools.iter().filter(|tool| tool["decision"] != "hidden");
+            let named = |name: &str| expected.split(' ').any(|known| known == name);
+            let offered: Vec<&str> = offered
+                .inspect(|tool| assert_eq!(tool["decision"], "allow", "{agent} {mode}: {tool}"))
+                .map(|tool| tool["name"].as_str().expect("a name"))
+                // Discussions have tests of their own.
+                .filter(|name| !name.starts_with("group_discuss") || named(name))
+                .collect();
+            assert_eq!(offered.join(" "), expected, "{agent} in the mode {mode}");
+        }
+    }
+    let task = |agent: &str| {
+        let ran = world.program(&["tools", "--agent", agent, "--json"]);
+        let tools: Vec<Value> = serde_json::from_str(&ran.ends(0).out).expect("JSON");
+        let task = tools.into_iter().find(|tool| tool["name"] == "task");
+        task.expect("the tool task")["schema"]["properties"]["agent"]["enum"].clone()
+    };
+    assert_eq!(task("review"), json!(["explore", null]));
+    assert!(
+        task("build")
+            .as_array()
+            .is_some_and(|all| all.contains(&json!("general")))
+    );
+}

@@ -22,12 +22,12 @@ pub(super) fn name(access: Access) -> &'static str {
 
 /// The arguments that define both profiles, and make the stricter one count where nothing is said.
 pub(super) fn arguments(session: &SessionSpec) -> Vec<String> {
-    let read = r#"{":root"="read"}"#.to_owned();
     let own = own_folder(session).map(|own| format!(",{}=\"read\"", Value::from(own)));
-    let write = format!(
-        r#"{{":root"="read",":workspace_roots"={{"."="write"{}}}}}"#,
-        own.unwrap_or_default()
-    );
+    let own = own.unwrap_or_default();
+    let hidden = doors(session).map(|doors| format!(",{}=\"none\"", Value::from(doors)));
+    let hidden = hidden.unwrap_or_default();
+    let read = format!(r#"{{":root"="read"{hidden}}}"#);
+    let write = format!(r#"{{":root"="read",":workspace_roots"={{"."="write"{own}}}{hidden}}}"#);
     let mut arguments = vec!["-c".to_owned(), format!("default_permissions={BEFORE:?}")];
     for (name, files) in [(BEFORE, read), (EXECUTE, write)] {
         let files = format!("permissions.{name}.filesystem={files}");
@@ -35,6 +35,11 @@ pub(super) fn arguments(session: &SessionSpec) -> Vec<String> {
         arguments.extend(["-c".to_owned(), files, "-c".to_owned(), network]);
     }
     arguments
+}
+
+/// The folder of all sessions' tools: codex itself starts the server, its commands have no business there.
+fn doors(session: &SessionSpec) -> Option<&str> {
+    session.tools.as_ref()?.folder.parent()?.to_str()
 }
 
 /// This program's folder below the repository; `None` where it lies elsewhere.

@@ -186,8 +186,7 @@ pub(super) fn on_answered(state: &mut State, at: At, id: u32, answer: &Answer) -
 }
 
 fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec<Effect> {
-    let request = question.kind.request();
-    if let Some(late) = request.and_then(|request| late::take(&mut state.late, request)) {
+    if let Some(late) = late::take_of(state, &question.kind) {
         return late::on_answered(state, at, late, (&question.kind, answer));
     }
     match question.kind {

@@ -33,8 +33,24 @@ pub(super) fn on_pending(state: &mut State, request: &RequestId, about: &LateAbo
     Vec::new()
 }
 
-/// Takes what is late of a question whose answer came.
-pub(super) fn take(all: &mut Vec<Late>, request: &RequestId) -> Option<Late> {
+/// Takes what is late of a role's question whose answer came; after its turn no answer is in time.
+pub(super) fn take_of(state: &mut State, kind: &QuestionKind) -> Option<Late> {
+    let QuestionKind::Agent {
+        request: Some(request),
+        ..
+    } = kind
+    else {
+        return None;
+    };
+    let plain = || Late {
+        request: request.clone(),
+        about: LateAbout::Answer { default: None },
+    };
+    let is_over = state.held_end.is_some();
+    take(&mut state.late, request).or_else(|| is_over.then(plain))
+}
+
+fn take(all: &mut Vec<Late>, request: &RequestId) -> Option<Late> {
     let at = all.iter().position(|late| late.request == *request)?;
     Some(all.remove(at))
 }

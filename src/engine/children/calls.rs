@@ -64,7 +64,11 @@ impl Engine {
         };
         let approval = approval(&asking, turn, context.profile, &decision);
         let said = said.map(|said| said.about(&approval));
-        self.feed(Event::ApprovalAsked(approval))?;
+        let asked = Event::ApprovalAsked(approval);
+        match &said {
+            Some(_) => self.feed_ahead(asked)?,
+            None => self.feed(asked)?,
+        }
         match said {
             Some(said) => self.answer(request, said, Vec::new()),
             None => {

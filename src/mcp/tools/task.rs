@@ -2,20 +2,22 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use crate::mcp::{Seen, Tool, schema_of};
+use crate::mcp::{Object, Seen, Tool, schema_of};
 
 /// The tool.
 pub const TOOL: Tool = Tool {
     name: "task",
     describe,
-    schema: |_| schema_of::<Arguments>(),
+    schema,
 };
 
 const DESCRIPTION: &str = "\
 Gives a task to an agent that works on it alone, in a session of its own, and returns what that agent says last. It \
 knows nothing of your conversation and you see nothing of its work: put into `prompt` all that it must know, and say \
-exactly what it is to return.
+exactly what it is to return. The user sees neither: sum up what matters in your own words. Each task begins anew, but \
+where `task_id` says otherwise.
 Use it for searches that would fill your own context, and for questions that do not depend on each other: give those in \
 one call as `tasks`, and they are worked on side by side.
 Do not use it to read a file that you know, for what one or two searches of your own find, or for work of which each \
@@ -30,6 +32,28 @@ fn describe(seen: &Seen) -> String {
         .map(|(name, about)| format!("- {name}: {about}"))
         .collect();
     format!("{DESCRIPTION}\nAgents:\n{}", lines.join("\n"))
+}
+
+/// The arguments, with the names of the agents that there are.
+fn schema(seen: &Seen) -> Object {
+    let mut schema = Value::Object(schema_of::<Arguments>());
+    let names: Vec<Value> = seen.agents.iter().map(|(name, _)| json!(name)).collect();
+    for place in [
+        "/properties/agent",
+        "/properties/tasks/items/properties/agent",
+    ] {
+        if let Some(Value::Object(agent)) = schema.pointer_mut(place)
+            && !names.is_empty()
+        {
+            let nothing = (agent.get("type") != Some(&json!("string"))).then_some(Value::Null);
+            let all: Vec<Value> = names.iter().cloned().chain(nothing).collect();
+            agent.insert("enum".to_owned(), Value::Array(all));
+        }
+    }
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Object::new(),
+    }
 }
 
 /// Its arguments: one task, or several.
@@ -100,7 +124,6 @@ impl Arguments {
 mod tests {
     use super::*;
     use crate::mcp::arguments;
-    use serde_json::json;
 
     /// Agent, prompt and id of each task.
     type Items<'a> = [(&'a str, &'a str, Option<&'a str>)];

@@ -103,15 +103,15 @@ fn play(notes: &mut Notes, vendor: Vendor) {
         .rsplit_once("the intruder sees ")
         .expect("the intruder ran");
     let seen = seen.split_once('"').map_or(seen, |(seen, _)| seen);
-    assert!(!seen.contains("other: welcome"), "{seen}");
+    assert!(!seen.contains("welcome"), "{seen}");
     match vendor {
-        // Its commands have no sockets.
-        Vendor::Openai => assert!(
-            !seen.contains("welcome") && seen.contains("EPERM"),
+        // Its sandbox shows its commands none.
+        Vendor::Openai => assert!(seen.starts_with("0 sessions"), "{seen}"),
+        // The kernel shows its commands their own session alone, and that takes its tools' calls from the CLI alone.
+        Vendor::Anthropic => assert!(
+            seen.starts_with("1 sessions") && seen.contains("own: refused"),
             "{seen}"
         ),
-        // The kernel shows its commands their own session, whose tools it may call anyway.
-        Vendor::Anthropic => assert!(seen.starts_with("1 sessions"), "{seen}"),
     }
     notes.prove(
         "has the tools of the program, for its own session alone",
@@ -120,12 +120,12 @@ fn play(notes: &mut Notes, vendor: Vendor) {
     );
 }
 
-/// codex; its commands have no sockets.
+/// codex; its sandbox shows its commands no session at all.
 pub fn codex(notes: &mut Notes) {
     play(notes, Vendor::Openai);
 }
 
-/// claude; the kernel shows its commands no other session.
+/// claude; the kernel shows its commands no other session, and their own one refuses them.
 pub fn claude(notes: &mut Notes) {
     play(notes, Vendor::Anthropic);
 }
