@@ -77,11 +77,11 @@ const NO_CACHES: &[(&str, &str)] = &[
 
 /// What holds a test command of the program's: it writes the repository but for git's folder and the program's,
 /// temporary files, and the caches of common tools; `None` where nothing holds it.
-/// `hidden` is a folder of which it sees nothing.
-pub fn hold_tests(
+/// `hidden` are folders of which it sees nothing.
+pub fn hold_tests<'a>(
     kernel: &Kernel,
     (root, workdir): (&Path, &Path),
-    hidden: Option<&Path>,
+    hidden: impl Iterator<Item = &'a Path>,
 ) -> Option<Containment> {
     let Kernel::Holds(bwrap) = kernel else {
         return None;

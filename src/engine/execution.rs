@@ -242,7 +242,10 @@ impl Engine {
                 .then(|| {
                     let workdir = self.journal.layout().workdir();
                     let places = (self.setup.root.as_path(), workdir);
-                    containing::hold_tests(&self.setup.kernel, places, self.doors())
+                    // Children's trees lie among the caches, which tests may write.
+                    let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
+                    let hidden = self.doors().into_iter().chain(trees);
+                    containing::hold_tests(&self.setup.kernel, places, hidden)
                 })
                 .flatten(),
         };

@@ -232,7 +232,7 @@ impl Engine {
     }
 
     /// Lets those of the waiting calls through that the approvals cover now.
-    fn let_through(&mut self) -> Result<(), EngineError> {
+    pub(super) fn let_through(&mut self) -> Result<(), EngineError> {
         let Ok(approved) = self.setup.approvals.serving(&self.state().run) else {
             return Ok(());
         };
@@ -261,7 +261,7 @@ impl Engine {
             Seat::Child(session) => {
                 self.context_of_child(session, (call, circumstances), approvals)
             }
-            Seat::Patch(session) => self.context_of_patch(session, call, approvals),
+            Seat::Patch(session) => self.context_of_asked_patch(session, call, approvals),
         }
     }
 

@@ -110,6 +110,12 @@ pub enum Again {
     No,
 }
 
+impl Step {
+    fn is_in_conflict(&self) -> bool {
+        matches!(self, Self::Asked(extent) if !extent.conflicts.is_empty())
+    }
+}
+
 impl Extent {
     fn of(joined: &Joined) -> Self {
         Self {

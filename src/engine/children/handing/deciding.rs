@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Handed, Prepared, Step, When};
+use super::{Handed, Prepared, Stage, Step, When};
 use crate::adapter::Decision as Answer;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId, TurnId};
@@ -50,16 +50,15 @@ impl Engine {
         };
         let mut decision = decide(&call, &context);
         if !joined.conflicts.is_empty() && decision.action != Action::Deny {
-            let why = conflict(&joined);
             if self.setup.on_ask != OnAsk::Wait {
-                let why = format!("{}, and nobody is there to ask", why.reason);
+                let why = format!("{}, and nobody is there to ask", both(&joined));
                 return self.keep_patch(session, &why);
             }
             decision = Decision {
                 action: Action::Ask,
                 keeping: Keeping::Never,
                 by: By::Program,
-                why,
+                why: conflict(&joined),
                 ..decision
             };
         }
@@ -103,7 +102,7 @@ impl Engine {
     }
 
     /// What the decision about changes rests on: that of an edit of the user's tree by their child.
-    pub(in crate::engine) fn context_of_patch(
+    fn context_of_patch(
         &self,
         session: &SessionId,
         call: &Call,
@@ -132,6 +131,20 @@ impl Engine {
             safety: permissions.safety.clone(),
             ..Context::new(access, root.clone())
         })
+    }
+
+    /// As [`Engine::context_of_patch`], of changes that the user is asked about; `None` for those that no rule and no
+    /// approval lets through, since both sides changed the same.
+    pub(in crate::engine) fn context_of_asked_patch(
+        &self,
+        session: &SessionId,
+        call: &Call,
+        approvals: Vec<Approved>,
+    ) -> Option<Context> {
+        match &self.children.at_work.get(session)?.stage {
+            Stage::Handing(handing) if handing.step.is_in_conflict() => None,
+            _ => self.context_of_patch(session, call, approvals),
+        }
     }
 
     /// Passes the answer about a child's changes on; `false` where the request is about something else.
@@ -186,15 +199,19 @@ fn entry(root: &Path, path: &Path) -> ResolvedPath {
     }
 }
 
-fn conflict(joined: &Joined) -> Why {
+fn both(joined: &Joined) -> String {
     let paths: Vec<String> = joined.conflicts.iter().map(news_path).collect();
+    format!("{} changed here too since the task began", paths.join(", "))
+}
+
+fn conflict(joined: &Joined) -> Why {
     Why {
         rule: "changed on both sides".to_owned(),
         origin: "the task's changes".to_owned(),
         reason: news::line(&format!(
-            "{} changed here too since the task began; yes takes the task's, what is here now is kept as a patch; \
+            "{}; yes takes the task's, what is here now is kept as a patch; \
              no keeps all of the task's as a patch",
-            paths.join(", ")
+            both(joined)
         )),
     }
 }

@@ -279,6 +279,9 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
     for line in ["-user a", "+child a", "+child b"] {
         assert!(shown.diff.contains(line), "{}", shown.diff);
     }
+    // Nothing that covers an edit of the files lets it through.
+    played.world.engine.let_through().unwrap();
+    assert_eq!(played.world.engine.state().approvals.len(), 1);
     // What was not shown is not written: another conflict is another question.
     std::fs::write(played.root().join("b"), "user b\n").unwrap();
     played.answer(CallAnswer::Once);
