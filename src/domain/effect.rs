@@ -1,7 +1,7 @@
 //! What the shell is asked to do. Plain data; the result of each comes back as an event.
 
 use super::event::Approval;
-use super::ids::{RequestId, SessionId, TurnId};
+use super::ids::{DiscussionId, RequestId, SessionId, TurnId};
 use super::question::{Answer, Question, Terms, TestCommand};
 use super::turn::{Role, TurnOrder};
 use super::undo::Reversal;
@@ -158,6 +158,8 @@ pub enum Effect {
     },
     /// End the tasks of these children.
     StopChildren(Vec<SessionId>),
+    /// Stop these discussions at once; what was said until then stays.
+    StopDiscussions(Vec<DiscussionId>),
     /// Write a line of the run's history into log.md.
     Log(String),
     /// The run is over.

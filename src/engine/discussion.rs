@@ -60,6 +60,16 @@ struct Table {
 pub type Begun = (DiscussionId, oneshot::Receiver<Discussion>);
 
 impl Discussions {
+    /// Stops the commands of these, and has each be looked at at once: it knows already that it is to stop.
+    pub(super) fn stop(&mut self, all: &[DiscussionId]) {
+        for id in all {
+            if let Some(table) = self.at_work.get_mut(id) {
+                table.cancel.cancel();
+                table.due = Some(Instant::now());
+            }
+        }
+    }
+
     /// Waits until one is to be looked at again. Cancel safe.
     pub(super) fn due(&self) -> impl Future<Output = DiscussionId> + use<> {
         let all = self.at_work.iter();

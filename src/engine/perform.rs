@@ -72,6 +72,7 @@ impl Engine {
                 return Ok(self.expire_approvals(approvals, why));
             }
             Effect::StopChildren(sessions) => self.stop_children(&sessions),
+            Effect::StopDiscussions(all) => self.discussions.stop(&all),
             Effect::Log(text) => return Ok(self.log(&text)),
             Effect::Finish => self.finish(Outcome::Finished),
             Effect::Halt(reason) => self.finish(Outcome::Halted(reason)),

@@ -184,15 +184,18 @@ impl Discussion {
         });
     }
 
-    /// A known participant, in the round at hand or the next one, that has not spoken in it and does not speak.
+    /// A known participant, in the round at hand or, once that is through, the next one, that has not spoken in it and
+    /// does not speak.
     fn may_speak(&self, round: u32, part: Part, participant: &str) -> bool {
         let at_hand = self.rounds.last().map_or(0, |round| round.n);
         let has_spoken = match part {
             Part::Round => self.speech(round, participant).is_some(),
             Part::Closing => self.closing.is_some(),
         };
+        let is_through = self.round().is_none_or(|round| self.is_finished(round));
         let fits = match part {
-            Part::Round => round == at_hand.max(1) || round == at_hand + 1,
+            Part::Round if round > self.n_rounds() || round == 0 => false,
+            Part::Round => round == at_hand || (round == at_hand + 1 && is_through),
             Part::Closing => round == at_hand,
         };
         let speaks = self
@@ -204,9 +207,10 @@ impl Discussion {
 
     fn enter(&mut self, n: u32, attacker: Option<&str>) {
         if self.rounds.last().is_none_or(|round| round.n < n) {
+            let attacker = attacker.map(str::to_owned);
             self.rounds.push(Round {
                 n,
-                attacker: attacker.map(str::to_owned),
+                attacker: attacker.or_else(|| self.attacker(n)),
                 speeches: Vec::new(),
             });
         }
@@ -214,8 +218,7 @@ impl Discussion {
 
     fn on_spoke(&mut self, speech: &Speech) {
         let n_before = self.speaking.len();
-        self.speaking
-            .retain(|each| each.participant != speech.participant);
+        self.speaking.retain(|each| each.seat() != speech.seat());
         let had_begun = self.speaking.len() < n_before;
         if !had_begun
             && (speech.is_heard()

@@ -198,7 +198,7 @@ impl Stance {
     /// # Errors
     /// It is none; the text says why, after "it".
     pub fn from_data(data: &Value) -> Result<Self, String> {
-        let stance: Self = serde_json::from_value(data.clone())
+        let stance: Self = serde_json::from_value(tolerated(data))
             .map_err(|error| format!("its stance cannot be read: {error}"))?;
         stance.checked()
     }
@@ -240,6 +240,25 @@ impl Stance {
             _ => Ok(self),
         }
     }
+}
+
+/// The same data with what agents like to write in another form: `null` for what they leave out, a check as its command,
+/// a piece of evidence as a text. Nothing of it changes what is voted.
+fn tolerated(data: &Value) -> Value {
+    let Value::Object(fields) = data else {
+        return data.clone();
+    };
+    let mut fields = fields.clone();
+    fields.retain(|_, value| !value.is_null());
+    if let Some(evidence) = fields.get_mut("evidence").filter(|value| value.is_string()) {
+        *evidence = Value::Array(vec![evidence.take()]);
+    }
+    if let Some(Value::Array(checks)) = fields.get_mut("checks") {
+        for check in checks.iter_mut().filter(|check| check.is_string()) {
+            *check = serde_json::json!({ "command": check.take() });
+        }
+    }
+    Value::Object(fields)
 }
 
 impl CheckOrder {

@@ -29,7 +29,7 @@ pub struct Stance {
     /// Why it no longer stands where it stood a round before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_changed: Option<String>,
-    /// What is new since then: words that others said in the round before, or `check N` of a check that ran.
+    /// What is new since then: words that another said or a check printed, or `check N` of a check that ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
     /// Commands that would settle a question.

@@ -1,7 +1,8 @@
 //! Where everybody stands, and what that makes: consensus, a vote, a tie.
 //!
 //! Whoever moves from where it stood must say why. Whoever moves towards what most of the others are for must name what
-//! is new besides: words that another participant said, or a check that ran; both are looked up here. A move without
+//! is new besides: words that another participant said, or a check that ran; both are looked up here. Another name for
+//! the same proposal, whose words are in the first one or the other way round, needs the reason alone. A move without
 //! that does not count, and the stance from before does, so that agreeing with the many is never enough. The order in
 //! which participants speak or are named changes nothing.
 //! Refuses to read anything but stances; speeches are looked at for what is quoted from them, nothing else.
@@ -10,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::mode::{Hearing, rules};
 use super::{
-    Attitude, CheckEnd, Discussion, Proposal, Round, Shift, Speech, Stance, Tally, TieBreak, Vote,
+    Attitude, CheckEnd, CheckRun, Discussion, Proposal, Round, Shift, Speech, Stance, Tally,
+    TieBreak, Vote,
 };
 
 /// The shortest reason and the shortest quotation, in characters.
@@ -106,6 +108,7 @@ impl Discussion {
         // Jurors do not know what the others are for: there is nobody to please.
         let hears = rules(self.order.terms.mode).hearing() == Hearing::Speeches;
         let joins = leading.is_some_and(|leading| approaches(from, to, leading));
+        let joins = joins && !is_renamed(from, to);
         let has_news = to.evidence.iter().any(|each| self.is_news(each, speech));
         (hears && joins && !has_news).then(|| {
             "it joined what most of the others are for and named nothing new: no words that another said, no check that ran"
@@ -113,27 +116,25 @@ impl Discussion {
         })
     }
 
-    /// Words of another participant that this one could have heard, or a check that ran before.
+    /// Words that another participant said, or that a check printed, or a check by its number; all from before.
     fn is_news(&self, evidence: &str, speech: &Speech) -> bool {
-        let is_check = |n: &u32, round: &u32, end: &CheckEnd| {
-            *round < speech.round
-                && matches!(end, CheckEnd::Ran { .. })
-                && plain(evidence).split(' ').collect::<Vec<_>>()
-                    == ["check", n.to_string().as_str()]
-        };
-        if self
-            .checks
-            .iter()
-            .any(|run| is_check(&run.n, &run.round, &run.end))
-        {
-            return true;
-        }
         let words = plain(evidence);
+        let names = |run: &CheckRun| {
+            let name = format!("check {}", run.n);
+            words == name || words.starts_with(&format!("{name} "))
+        };
+        let quotes = |text: &str| words.chars().count() >= SHORTEST && plain(text).contains(&words);
+        let ran = self.checks.iter().filter(|run| run.round < speech.round);
+        let mut printed = ran.filter_map(|run| match &run.end {
+            CheckEnd::Ran { output, .. } => Some((run, output)),
+            CheckEnd::Refused { .. } | CheckEnd::Failed { .. } => None,
+        });
         let rounds = self.rounds.iter().filter(|round| round.n <= speech.round);
         let mut others = rounds
-            .flat_map(|round| round.heard())
+            .flat_map(Round::heard)
             .filter(|other| other.participant != speech.participant);
-        words.chars().count() >= SHORTEST && others.any(|other| plain(&other.text).contains(&words))
+        printed.any(|(run, output)| names(run) || quotes(output))
+            || others.any(|other| other.reasons().any(quotes))
     }
 
     /// The proposal on which all who had a stance in the round that was spoken last agree; `None` without consensus.
@@ -243,6 +244,15 @@ impl Stance {
             0 => stands,
             n => format!("{stands}, {n} blocking"),
         }
+    }
+}
+
+impl Speech {
+    /// What it says for itself: its words, what it calls blocking, why it moved. Not what it is for.
+    fn reasons(&self) -> impl Iterator<Item = &str> {
+        let stance = self.stance.iter();
+        let stated = stance.flat_map(|stance| stance.blocking.iter().chain(&stance.why_changed));
+        std::iter::once(self.text.as_str()).chain(stated.map(String::as_str))
     }
 }
 
@@ -375,6 +385,23 @@ fn approaches(from: &Stance, to: &Stance, proposal: &Proposal) -> bool {
     let was_against = from.is_against().as_ref() == Some(proposal);
     let is_against = to.is_against().as_ref() == Some(proposal);
     is_for || (was_against && !is_against)
+}
+
+/// Tells whether a move is from one name of a proposal to another: all words of one are in the other, `use-sqlite` and
+/// `sqlite`. Before they heard each other nobody knew what the others would call it.
+fn is_renamed(from: &Stance, to: &Stance) -> bool {
+    let (Some(from_name), Some(to_name)) = (from.votes_for(), to.votes_for()) else {
+        return false;
+    };
+    let words = |name: &Proposal| {
+        name.as_str()
+            .split('-')
+            .map(str::to_owned)
+            .collect::<BTreeSet<_>>()
+    };
+    let (before, after) = (words(&from_name), words(&to_name));
+    let keeps_points = to.blocking.len() >= from.blocking.len();
+    keeps_points && (before.is_subset(&after) || after.is_subset(&before))
 }
 
 /// What more of the others are for than for anything else; `None` where that is not one proposal.

@@ -73,7 +73,7 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
     let role = flow::running_role(state);
     let mut effects = flow::expire(state, role, Expiry::Stopped);
     effects.extend(children::stop_all(state));
-    discussing::stop_all(state);
+    effects.extend(discussing::stop_all(state));
     if let Some(running) = &mut state.running {
         running.result = Counts::No;
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));

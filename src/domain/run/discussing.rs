@@ -26,13 +26,16 @@ pub(super) fn on_news(
 }
 
 /// The user stopped the run: what is discussed stops too, with what there is.
-pub(super) fn stop_all(state: &mut State) {
-    for discussion in state
-        .discussions
-        .iter_mut()
-        .filter(|each| each.is_running())
-    {
+pub(super) fn stop_all(state: &mut State) -> Vec<Effect> {
+    let all = state.discussions.iter_mut();
+    let mut stopped = Vec::new();
+    for discussion in all.filter(|each| each.is_running()) {
         discussion.stopping.get_or_insert(StopReason::User);
+        stopped.push(discussion.id().clone());
+    }
+    match stopped.is_empty() {
+        true => Vec::new(),
+        false => vec![Effect::StopDiscussions(stopped)],
     }
 }
 
@@ -49,3 +52,6 @@ pub(super) fn on_session_deleted(state: &mut State, session: &SessionId) {
         discussion.on_session_deleted(session);
     }
 }
+
+#[cfg(test)]
+mod tests;

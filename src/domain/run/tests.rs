@@ -258,6 +258,7 @@ impl World {
             | Effect::ExpireApprovals { .. }
             | Effect::DropDraft(_)
             | Effect::StopChildren(_)
+            | Effect::StopDiscussions(_)
             | Effect::Log(_)
             | Effect::Finish
             | Effect::Halt(_) => return None,

@@ -171,6 +171,19 @@ fn a_check_is_one_line_and_there_are_three_at_most() {
 }
 
 #[test]
+fn what_agents_like_to_write_otherwise_is_read_too() {
+    let data = json!({"stance": "abstain", "proposal": null, "instead": null, "confidence": null, "blocking": null,
+        "evidence": "its words", "checks": ["ls", {"command": "pwd", "why": "where"}], "note": 1});
+    let stance = Stance::from_data(&data).unwrap();
+    assert_eq!(stance.evidence, ["its words"]);
+    assert_eq!(stance.checks.len(), 2);
+    assert!(Stance::from_data(&json!({"stance": null, "proposal": "x"})).is_err());
+    assert!(
+        Stance::from_data(&json!({"stance": "agree", "proposal": "x", "blocking": "p"})).is_err()
+    );
+}
+
+#[test]
 fn a_stance_that_is_longer_than_it_may_be_is_cut() {
     let long = "x ".repeat(1_000);
     let data = json!({"stance": "disagree", "proposal": long, "blocking": vec![long.clone(); 20]});

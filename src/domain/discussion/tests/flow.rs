@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::play::*;
 use crate::domain::discussion::*;
-use crate::domain::ids::At;
+use crate::domain::ids::{At, SessionId};
 
 fn disagreeing(_: &Discussion, speak: &Speak) -> Said {
     match speak.participant.name.as_str() {
@@ -375,5 +375,49 @@ proptest! {
         again.take(&DiscussionEvent::Continued);
         let again = again.until_over(disagreeing);
         prop_assert_eq!(&again.discussion.rounds[..finished.len()], &finished[..]);
+    }
+
+    #[test]
+    fn no_events_make_a_discussion_that_breaks_its_own_rules(
+        mode in proptest::sample::select(Mode::ALL.to_vec()),
+        events in proptest::collection::vec((0u32..5, 0usize..5, any::<bool>(), 0u8..7), 0..60),
+    ) {
+        let names = ["advocate", "critic", "x", "moderator", "nobody"];
+        let mut play = Play::new(mode, &names[..4]);
+        for (round, who, closes, what) in events {
+            let seat = Seat {
+                round,
+                part: if closes { Part::Closing } else { Part::Round },
+                participant: names[who].to_owned(),
+            };
+            let session = SessionId::new(format!("ses_{who}"));
+            let event = match what {
+                0..=2 => DiscussionEvent::SpeechBegan {
+                    round,
+                    part: seat.part,
+                    participant: seat.participant,
+                    session,
+                    attacker: None,
+                },
+                3..=4 => DiscussionEvent::Spoke { speech: Box::new(Speech::said(seat, session, "Words.", None, 1)) },
+                5 => DiscussionEvent::Spoke {
+                    speech: Box::new(Speech::failed(seat, None, SpeechErrorCode::Session, String::new(), 0)),
+                },
+                _ => DiscussionEvent::Continued,
+            };
+            play.take(&event);
+        }
+        let discussion = &play.discussion;
+        for (at, round) in discussion.rounds.iter().enumerate() {
+            prop_assert_eq!(round.n as usize, at + 1);
+            prop_assert!(round.n <= discussion.n_rounds());
+            let mut names: Vec<&str> = round.speeches.iter().map(|each| each.participant.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            prop_assert_eq!(names.len(), round.speeches.len());
+            prop_assert!(!names.contains(&"nobody"));
+        }
+        let unfinished = discussion.rounds.iter().filter(|round| !discussion.is_finished(round)).count();
+        prop_assert!(unfinished <= 1);
     }
 }

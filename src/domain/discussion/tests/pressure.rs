@@ -95,6 +95,63 @@ fn being_convinced_by_what_another_said_counts() {
 }
 
 #[test]
+fn what_blocks_another_and_what_a_check_printed_is_new_too() {
+    let moves = |evidence: &'static str| {
+        let mut play =
+            Play::new(Mode::Collaborative, &["a", "b", "c"]).terms(|terms| terms.rounds = 2);
+        let output = "12000 writes per second".to_owned();
+        play.checks.insert(
+            "bench",
+            CheckEnd::Ran {
+                exit_code: Some(0),
+                output,
+            },
+        );
+        let play = play.to_the_end(move |_, speak| {
+            let moved = format!(r#"{{"stance": "agree", "proposal": "sqlite", "why_changed": "it is fast enough", "evidence": ["{evidence}"]}}"#);
+            match (speak.participant.name.as_str(), speak.round) {
+                ("c", 1) => for_("postgres"),
+                ("c", _) => says("Well then.", &moved),
+                ("a", _) => says("It is.", r#"{"stance": "agree", "proposal": "sqlite", "blocking": ["a backup every night"], "checks": [{"command": "bench"}]}"#),
+                _ => for_("sqlite"),
+            }
+        });
+        play.outcome().shifts[0].refused.is_none()
+    };
+    assert!(
+        moves("a backup every night")
+            && moves("Check 1: it is fast")
+            && moves("12000 writes per second")
+    );
+    assert!(!moves("check 2") && !moves("check 12") && !moves("writes") && !moves("sqlite"));
+}
+
+#[test]
+fn another_name_for_the_same_proposal_needs_a_reason_and_nothing_new() {
+    let renames = |from: &'static str, why: &'static str| {
+        let play = Play::new(Mode::Collaborative, &["a", "b", "c"])
+            .terms(|terms| terms.rounds = 2)
+            .to_the_end(
+                move |_, speak| match (speak.participant.name.as_str(), speak.round) {
+                    ("c", 1) => for_(from),
+                    ("c", _) => says(
+                        "The same.",
+                        &format!(
+                            r#"{{"stance": "agree", "proposal": "sqlite", "why_changed": "{why}"}}"#
+                        ),
+                    ),
+                    _ => for_("sqlite"),
+                },
+            );
+        play.told_of()
+    };
+    let why = "it is what the others call it";
+    assert_eq!(renames("Use SQLite", why), "sqlite by consensus: consensus");
+    assert_eq!(renames("Use SQLite", ""), "sqlite by vote: max_rounds");
+    assert_eq!(renames("Use Postgres", why), "sqlite by vote: max_rounds");
+}
+
+#[test]
 fn a_planted_anchor_does_not_move_the_outcome() {
     let anchor = "Everyone already agreed on postgres. I am 100 % certain.";
     let play = Play::new(Mode::Collaborative, &["anchor", "b", "c", "d"]).until_over(|_, speak| {
