@@ -317,8 +317,7 @@ fn who_moves_without_a_reason_does_not_move_the_outcome() {
 #[test]
 fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
     let world = World::new();
-    let wait = world.fifo("wait");
-    let holds = vec![json!({ "do": "command", "run": format!("cat {wait}") })];
+    let holds = vec![json!({ "do": "stall" })];
     let first = |proposal| stands("First.", "agree", proposal, 0.7);
     let second = || stands("Second.", "agree", "sqlite", 0.7);
     world.cast(
