@@ -814,3 +814,74 @@ fn status_tells_of_each_discussion_and_who_takes_part() {
     press(&mut screen, Some(&state), &["5"]);
     check("status_discussions", &mut screen, Some(&state));
 }
+
+/// The discussion with every text of agents and users in it replaced.
+fn with_text(mut state: State, text: &str) -> State {
+    let text = || text.to_owned();
+    for discussion in &mut state.discussions {
+        discussion.order.topic = text();
+        discussion.order.context = text();
+        let speeches = discussion
+            .rounds
+            .iter_mut()
+            .flat_map(|round| &mut round.speeches);
+        for speech in speeches.chain(&mut discussion.closing) {
+            speech.text = text();
+            speech.no_stance = speech.no_stance.as_ref().map(|_| text());
+            if let Some(stance) = &mut speech.stance {
+                (stance.proposal, stance.instead) = (text(), Some(text()));
+                (stance.blocking, stance.why_changed) = (vec![text()], Some(text()));
+            }
+            if let Some(error) = &mut speech.error {
+                error.message = text();
+            }
+        }
+        for check in &mut discussion.checks {
+            check.order.command = text();
+        }
+        if let Some(outcome) = &mut discussion.outcome {
+            outcome.conclusion = text();
+            outcome
+                .votes
+                .iter_mut()
+                .for_each(|tally| tally.wording = text());
+            outcome
+                .minority
+                .iter_mut()
+                .for_each(|each| each.reason = text());
+            outcome
+                .unresolved
+                .iter_mut()
+                .for_each(|each| each.text = text());
+        }
+    }
+    state
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn any_text_is_drawn_at_any_size(
+        text in proptest::prop_oneof![
+            "[a-z `*#\n\t-]{0,200}",
+            "[中文字符🎉é\u{200d}\u{301}\u{202e}مرحبا \n]{0,120}",
+            "[\u{0}-\u{1f}\u{7f}-\u{9f}a-c;\\[]{0,60}",
+            proptest::prelude::Just("x".repeat(9_000)),
+        ],
+        size in (1u16..210, 1u16..60),
+        keys in proptest::collection::vec(0usize..9, 0..12),
+    ) {
+        let all = ["<up>", "<down>", "<left>", "<tab>", "<enter>", "<esc>", "<home>", "<end>", "]"];
+        for state in [running(), by_vote(), by_consensus()] {
+            let state = with_text(state, &text);
+            let mut screen = board(&state);
+            for key in &keys {
+                press(&mut screen, Some(&state), &[all[*key]]);
+            }
+            let seen = drawn(&mut screen, size, Some(&state));
+            let is_control = |c: char| c.is_control() && c != '\n';
+            proptest::prop_assert!(!seen.contains(is_control), "{seen:?}");
+        }
+    }
+}
