@@ -6,6 +6,7 @@ pub mod answers;
 pub mod changes;
 pub mod discussions;
 pub mod export;
+mod frugal;
 pub mod headless;
 pub mod history;
 pub mod looks;

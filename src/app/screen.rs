@@ -388,6 +388,9 @@ impl Shell {
             None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
         };
         let tick = state.and_then(|state| next_tick(state, self.motion));
+        if state.is_some() {
+            self.terminal.keep_frames();
+        }
         self.terminal
             .draw(|frame| screen.draw(frame, state, instant::now()))?;
         self.telling.tell(screen.outside(), &mut self.terminal)?;

@@ -14,9 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::Frame;
-use ratatui::backend::{Backend, ClearType, CrosstermBackend};
+use ratatui::backend::{Backend, ClearType};
 use tokio::sync::Notify;
 
+use super::frugal::Frugal;
 use crate::config::types::NotifyBy;
 use crate::text::clean;
 use crate::tui::{Clicks, Depth, Surroundings, Theme};
@@ -125,19 +126,20 @@ pub async fn panicked() {
 }
 
 /// Begins with a blank screen, whether or not the terminal has one aside for us. Asks it nothing.
-fn blank(pending: &Pending) -> io::Result<ratatui::Terminal<CrosstermBackend<Pending>>> {
-    let mut inner = ratatui::Terminal::new(CrosstermBackend::new(pending.clone()))?;
+fn blank(pending: &Pending) -> io::Result<ratatui::Terminal<Frugal<Pending>>> {
+    let mut inner = ratatui::Terminal::new(Frugal::new(pending.clone()))?;
     inner.backend_mut().clear_region(ClearType::All)?;
     Ok(inner)
 }
 
 /// The terminal while it is ours; given back when this goes.
 pub struct Terminal {
-    inner: ratatui::Terminal<CrosstermBackend<Pending>>,
+    inner: ratatui::Terminal<Frugal<Pending>>,
     pending: Pending,
     out: File,
     /// What stands around a frame.
     around: (&'static [u8], &'static [u8]),
+    keeps_frames: bool,
 }
 
 /// Terminals that do not show a frame as a whole; they would pass over the marks, which cost bytes all the same.
@@ -165,6 +167,7 @@ impl Terminal {
             pending,
             out,
             around: around_a_frame(),
+            keeps_frames: false,
         })
     }
 
@@ -188,7 +191,12 @@ impl Terminal {
         Ok(())
     }
 
-    /// Draws one frame and sends what it changes in one piece.
+    /// Lets a frame be compared with the one before it, which is worth its memory as soon as there is a run.
+    pub fn keep_frames(&mut self) {
+        self.keeps_frames = true;
+    }
+
+    /// Draws one frame and sends what it changes in one piece; nothing where it changes nothing.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -198,8 +206,19 @@ impl Terminal {
         }
         let (begin, end) = self.around;
         self.pending.0.borrow_mut().extend_from_slice(begin);
-        self.inner.draw(draw)?;
-        self.pending.0.borrow_mut().extend_from_slice(end);
+        let is_new = self.keeps_frames && !self.inner.backend().knows();
+        let drawn = self.inner.draw(draw)?;
+        if is_new {
+            let shown = drawn.buffer.clone();
+            self.inner.backend_mut().learn(shown);
+        }
+        let mut pending = self.pending.0.borrow_mut();
+        if pending.len() == begin.len() {
+            pending.clear();
+            return Ok(());
+        }
+        pending.extend_from_slice(end);
+        drop(pending);
         self.send()
     }
 

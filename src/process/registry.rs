@@ -25,10 +25,14 @@ pub fn become_subreaper() -> io::Result<()> {
 }
 
 /// Tells whether this program is the parent of its descendants' orphans.
+#[cfg(target_os = "linux")]
 pub(super) fn is_subreaper() -> bool {
-    #[cfg(target_os = "linux")]
-    return nix::sys::prctl::get_child_subreaper().unwrap_or(false);
-    #[cfg(not(target_os = "linux"))]
+    nix::sys::prctl::get_child_subreaper().unwrap_or(false)
+}
+
+/// Off Linux it never is.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_subreaper() -> bool {
     false
 }
 
