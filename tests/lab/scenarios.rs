@@ -8,6 +8,7 @@ mod before_execute;
 mod contained;
 mod discussing;
 mod failures;
+mod foreign_client;
 mod hooked;
 mod hostile;
 mod instructions;
@@ -17,6 +18,7 @@ mod killed_talk;
 mod limits;
 mod lost_session;
 mod own_rules;
+mod pending;
 mod permission;
 mod refused;
 mod steered;
@@ -128,6 +130,18 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         tools::claude,
     ),
     scenario("both_clis_debate_and_decide", discussing::debate),
+    scenario(
+        "another_client_of_the_protocol_has_the_same_tools",
+        foreign_client::plays,
+    ),
+    scenario(
+        "what_codex_waits_for_too_long_is_told_with_its_next_turn",
+        pending::codex,
+    ),
+    scenario(
+        "what_claude_waits_for_too_long_is_told_with_its_next_turn",
+        pending::claude,
+    ),
     scenario("codex_gives_tasks_that_claude_does", tasks::codex),
     scenario("claude_gives_tasks_that_codex_does", tasks::claude),
     scenario("what_codex_asks_is_answered_on_the_screen", answered::codex),

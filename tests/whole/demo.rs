@@ -44,7 +44,7 @@ fn play(world: &World, scene: &str) -> Ran {
 }
 
 #[test]
-fn every_scene_leads_to_its_question_and_on_to_the_end() {
+fn every_scene_leads_to_its_question_and_on_until_over() {
     let world = World::without_git();
     for (scene, question) in [
         ("question", "the agent asks: Two words occur equally often"),

@@ -132,15 +132,15 @@ fn long_winded(request: &Request) -> Reply {
 
 /// codex plans in 1 MB, claude reviews in 1 MB.
 pub fn long_usual(notes: &mut Notes) {
-    reads_to_the_end("failures-long-usual", USUAL, notes);
+    reads_until_over("failures-long-usual", USUAL, notes);
 }
 
 /// claude plans in 1 MB, codex reviews in 1 MB.
 pub fn long_swapped(notes: &mut Notes) {
-    reads_to_the_end("failures-long-swapped", SWAPPED, notes);
+    reads_until_over("failures-long-swapped", SWAPPED, notes);
 }
 
-fn reads_to_the_end(name: &str, cast: Cast, notes: &mut Notes) {
+fn reads_until_over(name: &str, cast: Cast, notes: &mut Notes) {
     let world = World::create(name, cast, long_winded);
     let outcome = world.run(&["--yes-execute"]);
     world.note(notes, &outcome);

@@ -91,13 +91,15 @@ fn assert_failed(result: &Value, words: &str) {
 
 #[track_caller]
 fn assert_blocked(result: &Value, tool: &str, words: &str) {
-    assert_failed(result, words);
     let data = &result["result"]["structuredContent"];
     assert_eq!(
         (&data["blocked"], &data["tool"]),
         (&json!(true), &json!(tool)),
         "{result:#}"
     );
+    let reason = data["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains(words), "no {words:?} in {result:#}");
+    assert_eq!(result["result"]["isError"], true, "{result:#}");
     assert_eq!(
         serde_json::from_str::<Value>(text_of(result)).ok().as_ref(),
         Some(data)

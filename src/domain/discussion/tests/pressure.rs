@@ -107,7 +107,7 @@ fn what_blocks_another_and_what_a_check_printed_is_new_too() {
                 output,
             },
         );
-        let play = play.to_the_end(move |_, speak| {
+        let play = play.until_over(move |_, speak| {
             let moved = format!(r#"{{"stance": "agree", "proposal": "sqlite", "why_changed": "it is fast enough", "evidence": ["{evidence}"]}}"#);
             match (speak.participant.name.as_str(), speak.round) {
                 ("c", 1) => for_("postgres"),
@@ -131,7 +131,7 @@ fn another_name_for_the_same_proposal_needs_a_reason_and_nothing_new() {
     let renames = |from: &'static str, why: &'static str| {
         let play = Play::new(Mode::Collaborative, &["a", "b", "c"])
             .terms(|terms| terms.rounds = 2)
-            .to_the_end(
+            .until_over(
                 move |_, speak| match (speak.participant.name.as_str(), speak.round) {
                     ("c", 1) => for_(from),
                     ("c", _) => says(
