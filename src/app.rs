@@ -2,6 +2,7 @@
 //!
 //! The only place, with `cli`, that knows all the others; nobody knows it.
 
+mod agents;
 pub mod answers;
 pub mod changes;
 pub mod discussions;

@@ -28,6 +28,7 @@ pub mod onlooker;
 mod perform;
 pub mod probe;
 mod prompting;
+pub mod scratch;
 pub mod setup;
 pub mod staging;
 mod steering;
@@ -62,7 +63,7 @@ use live::{Ask, Told};
 use setup::Setup;
 use staging::Staging;
 
-pub use children::{Caller, NotDeleted, TaskAsk, TaskRefused};
+pub use children::{Caller, NotDeleted, TaskAsk, TaskRefused, subagent};
 use children::{Children, Said};
 pub use conflict::Versions;
 pub use delta::Delta;
@@ -222,6 +223,7 @@ impl Engine {
         Self {
             children: Children::new(&setup),
             discussions: discussion::Discussions::default(),
+            tools: tools::Tools::of(&journal.state().run),
             setup: Arc::new(setup),
             journal,
             repository,
@@ -233,7 +235,6 @@ impl Engine {
             held: None,
             questions: BTreeMap::new(),
             calls: BTreeMap::new(),
-            tools: tools::Tools::default(),
             told: mpsc::channel(INBOX),
             done: mpsc::channel(INBOX),
             tasks: JoinSet::new(),

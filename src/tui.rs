@@ -5,6 +5,7 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod action;
+mod agents;
 mod anchors;
 mod board;
 mod calls;
@@ -44,6 +45,7 @@ mod rewrite;
 mod seen;
 mod sent;
 mod sheet;
+mod submitting;
 mod tabs;
 mod theme;
 mod todos;
@@ -63,6 +65,7 @@ use ratatui::Frame;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 pub use action::{Action, DocumentKind, QuitStep, Topic, Viewer};
+pub use agents::Agent;
 use board::Board;
 pub use calls::{Exact, Kept};
 use completion::Helped;

@@ -266,7 +266,10 @@ async fn leave(
     signals: &mut Signals,
 ) -> Result<u8, EngineError> {
     let (reason, code) = match end {
-        End::Over(Outcome::Finished) => return Ok(finished(engine, teller, err)),
+        End::Over(Outcome::Finished) => {
+            drain(engine, teller, signals).await?;
+            return Ok(finished(engine, teller, err));
+        }
         End::Over(Outcome::Halted(reason)) => {
             complain(err, &reason, "the run is kept as it is in .agent-collab");
             (reason, 1)
@@ -319,6 +322,32 @@ async fn leave(
     // The reader may be gone; that changes nothing about the end.
     let _closed = flush(engine, teller);
     Ok(code)
+}
+
+/// Lets tasks that nobody waited for come to their ends, for as long as `limits.drain` says. Who wants the program
+/// gone has it gone: a signal ends that at once.
+async fn drain(
+    engine: &mut Engine,
+    teller: &mut Teller<'_>,
+    signals: &mut Signals,
+) -> Result<(), EngineError> {
+    if engine.state().phase == Phase::Cancelled {
+        return Ok(());
+    }
+    let deadline = Instant::now() + engine.drain_limit();
+    while engine.has_tasks() {
+        tokio::select! {
+            biased;
+            _ = signals.next() => break,
+            inward = engine.next() => engine.take(inward)?,
+            () = sleep_until(deadline) => break,
+        }
+        engine.dismiss_questions()?;
+        if flush(engine, teller).is_err() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Why nothing goes on, and what to do.

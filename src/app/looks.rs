@@ -4,11 +4,12 @@
 
 use std::path::Path;
 
+use super::agents;
 use crate::config::problem::{Place, Problem};
 use crate::config::types::Motion;
 use crate::config::value::Value;
 use crate::config::{self, Choices, Loaded, Places, Problems, Settings};
-use crate::tui::{Clicks, Depth, Keymap, Look, Theme, WishedKeys};
+use crate::tui::{Agent, Clicks, Depth, Keymap, Look, Theme, WishedKeys};
 
 /// How the screen looks and listens, by the user's own configuration.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub struct Looks {
     pub theme: Option<Theme>,
     /// How much moves by itself.
     pub motion: Motion,
+    /// The agents that there are.
+    pub agents: Vec<Agent>,
 }
 
 impl Looks {
@@ -41,6 +44,7 @@ impl Looks {
             theme: look.theme(&screen.theme),
             look,
             motion: screen.motion,
+            agents: agents::all(&loaded.config),
         })
     }
 }

@@ -4,14 +4,12 @@
 //! Refuses to know what a command means: the screen's own reading makes the events.
 
 use std::path::Path;
-use std::time::Duration;
 
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::engine::{Engine, EngineError};
-use crate::process::{end_leftovers, find_leftovers};
 use crate::store::{Held, InstanceLock, Layout};
 use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
@@ -19,9 +17,6 @@ use super::discussions::{self, is_about_discussions};
 use super::socket::{self, Asked, Request, Socket};
 use super::start::{self, Refusal, Wishes};
 use super::tasks::{self, is_about_tasks};
-
-/// How long processes of a dead run may take to end.
-const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
 
 /// What comes to a headless run from outside.
 #[derive(Debug, Default)]
@@ -189,7 +184,7 @@ async fn end_stored_run(engine: &mut Engine, request: &Request) -> Result<(), Re
     let (run, before) = (state.run.clone(), state.phase);
     let actions = actions(request, Some(state))
         .map_err(|why| Refusal::error(format!("not done: {why}"), ""))?;
-    end_leftovers(&find_leftovers(run.as_str()), LEFTOVER_GRACE).await;
+    start::clear_away(&run).await;
     for action in actions {
         if let Action::Event(event @ (Event::Stopped | Event::Cancelled)) = action {
             engine.feed(event).map_err(|error| {

@@ -26,6 +26,7 @@ use crate::engine::Engine;
 use crate::engine::containing;
 use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
+use crate::engine::scratch;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, trust_of};
 use crate::process::{Children, Kernel, end_leftovers, find_leftovers};
 use crate::prompts::{PromptSource, Prompts};
@@ -165,6 +166,16 @@ pub struct Checked {
     agent_prompts: BTreeMap<String, String>,
     adapters: BTreeMap<Role, NamedAdapter>,
     kernel: Kernel,
+    commits: Commits,
+}
+
+/// Whether what is begun makes commits, for which git must know in whose name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commits {
+    /// It may.
+    Made,
+    /// It makes none.
+    NotMade,
 }
 
 /// A run that can take its first event.
@@ -290,6 +301,7 @@ pub async fn check(found: &Found) -> Result<Checked, Refusal> {
         agent_prompts: agent_prompts(&found.loaded)?,
         adapters,
         kernel,
+        commits: Commits::Made,
     })
 }
 
@@ -330,7 +342,7 @@ pub async fn begin(
     wishes: &Wishes,
 ) -> Result<Begun, Refusal> {
     let run = RunId::new(format!("run_{}", uuid::Uuid::now_v7().simple()));
-    let git = git(occupied, &run).await?;
+    let git = git(occupied, &run, checked.commits).await?;
     clear_the_way(&occupied.layout, &occupied.lock, wishes.unfinished).await?;
     let created = created(
         run,
@@ -370,15 +382,24 @@ pub async fn take_up(
         return Err(nothing());
     }
     fits_the_run(&checked.adapters, state)?;
-    end_leftovers(&find_leftovers(state.run.as_str()), LEFTOVER_GRACE).await;
+    clear_away(&state.run).await;
     // Its children and its trees carry the run's own name, as before its end.
-    let git = git(occupied, &journal.state().run).await?;
+    let git = git(occupied, &journal.state().run, checked.commits).await?;
     let mut begun = ready(occupied, checked, (git, wishes), journal);
     begun.notices.extend(mended);
     prune_old(occupied, &mut begun)?;
     register_agents(&mut begun)?;
     sweep_trees(&mut begun)?;
     Ok(begun)
+}
+
+/// Ends what a program that ended left of a run that is held here now: processes, and folders with sockets and tokens.
+pub(super) async fn clear_away(run: &RunId) {
+    end_leftovers(&find_leftovers(run.as_str()), LEFTOVER_GRACE).await;
+    let n_folders = scratch::sweep(run.as_str());
+    if n_folders > 0 {
+        tracing::info!(n_folders, "what a killed program left is removed");
+    }
 }
 
 /// Saves what children of a dead program changed, and removes their trees.
@@ -400,12 +421,13 @@ fn register_agents(begun: &mut Begun) -> Result<(), Refusal> {
 pub async fn reopen(occupied: &mut Occupied, wishes: &Wishes) -> Result<Begun, Refusal> {
     tidy(&occupied.layout, &occupied.lock)?;
     let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(no_run)?;
-    let git = git(occupied, &journal.state().run).await?;
+    let git = git(occupied, &journal.state().run, Commits::Made).await?;
     let checked = Checked {
         prompts: load_prompts(&occupied.found.loaded)?,
         agent_prompts: agent_prompts(&occupied.found.loaded)?,
         adapters: adapters(&occupied.found.loaded.config)?,
         kernel: Kernel::Cannot("nothing is going to be started".to_owned()),
+        commits: Commits::Made,
     };
     Ok(ready(occupied, checked, (git, wishes), journal))
 }

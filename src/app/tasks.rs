@@ -12,7 +12,6 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::domain::event::{Event, News};
 use crate::domain::ids::SessionId;
-use crate::domain::question::Answer;
 use crate::domain::task::{TaskResult, Waits};
 use crate::engine::{Caller, Engine, EngineError, TaskAsk};
 use crate::process::{become_subreaper, end_everything};
@@ -85,7 +84,7 @@ pub async fn run(
 fn refused(why: impl ToString) -> Refusal {
     Refusal::error(
         why.to_string(),
-        "`agent-collab agents --mode subagent` lists the agents that there are",
+        "`agent-collab agents --mode subagent` lists the agents, `agent-collab sessions list` the tasks that were given",
     )
 }
 
@@ -130,18 +129,12 @@ async fn drive(
 ) -> Result<TaskResult, EngineError> {
     loop {
         for record in engine.take_recorded() {
-            if let Event::TaskNews { news, .. } = &record.event
-                && let Some(line) = in_a_line(news)
-            {
+            if let Some(line) = in_a_line(&record.event) {
                 tell(&line);
             }
         }
         engine.take_deltas();
-        // Nobody is there: the agent decides itself.
-        while let Some(id) = engine.state().asked.first().map(|question| question.id) {
-            let answer = Answer::Dismiss;
-            engine.feed(Event::Answered { id, answer })?;
-        }
+        engine.dismiss_questions()?;
         if let Ok(result) = result.try_recv() {
             return Ok(result);
         }
@@ -155,7 +148,16 @@ async fn drive(
     }
 }
 
-fn in_a_line(news: &News) -> Option<String> {
+fn in_a_line(event: &Event) -> Option<String> {
+    let news = match event {
+        Event::TaskNews { news, .. } => news,
+        Event::ApprovalAnswered {
+            allowed: false,
+            reason,
+            ..
+        } => return Some(format!("  refused: {reason}")),
+        _ => return None,
+    };
     match news {
         News::ToolStarted { tool, title, .. } => Some(format!("  {tool}: {title}")),
         News::CallDenied { tool, reason } => Some(format!("  {tool} was refused: {reason}")),

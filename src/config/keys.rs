@@ -74,10 +74,11 @@ pub const KEYS: &[Key] = &[
     key("limits.max_children", Number(1, 64), Is("2"), Lower, "How many child sessions run at a time"),
     key("limits.per_adapter", Number(1, 64), Is("2"), Lower, "How many turns one adapter runs at a time"),
     key("limits.task_timeout", Time(1, DAY), Is("\"30m\""), Lower, "How long one task of a child session may take"),
+    key("limits.task_retries", Number(0, 10), Is("2"), Lower, "How often a task is begun again whose CLI could not start, was turned away for a while or lost its connection"),
     key("limits.turn_timeout", Time(1, DAY), Is("\"1h\""), Lower, "How long one turn may take"),
     key("limits.silence", Time(1, 600), Is("\"30s\""), Ignored, "After how long without a word of an agent its processes are looked at"),
     key("limits.tool_patience", Time(1, 55 * 60), Is("\"45m\""), Lower, "How long a tool's call waits for you or for a task before its agent is told to end its turn; what it waited for comes with its next one"),
-    key("limits.drain", Time(1, 600), Is("\"30s\""), Lower, "How long running children are waited for at the end"),
+    key("limits.drain", Time(1, 600), Is("\"30s\""), Lower, "How long a run that is over waits for tasks that are not, before they are interrupted; a signal ends them at once"),
     key("limits.keep_sessions_days", Number(0, 3650), Is("14"), Ignored, "How many days finished child sessions are kept"),
 
     key("permission.rule", Rules, Unset("[{ permission = \"bash\", pattern = \"cargo *\", action = \"allow\" }]"), Restrict, "Ordered rules, the last match wins; action is \"allow\", \"ask\" or \"deny\"; `match` and `not_match` may hold examples, which are checked"),

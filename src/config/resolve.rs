@@ -132,6 +132,7 @@ impl<'a> Reader<'a> {
             max_children: self.count("limits.max_children"),
             per_adapter: self.count("limits.per_adapter"),
             task_timeout: self.time("limits.task_timeout"),
+            task_retries: self.count("limits.task_retries"),
             turn_timeout: self.time("limits.turn_timeout"),
             silence: self.time("limits.silence"),
             tool_patience: self.time("limits.tool_patience"),

@@ -151,6 +151,8 @@ pub struct Limits {
     pub per_adapter: u32,
     /// One task of a child session.
     pub task_timeout: Duration,
+    /// How often a task is begun again that could pass, 0 to 10.
+    pub task_retries: u32,
     /// One turn.
     pub turn_timeout: Duration,
     /// After how long without an event of a turn its processes are looked at, 1 s to 10 min.

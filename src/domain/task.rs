@@ -272,6 +272,14 @@ impl Child {
         &self.order.session
     }
 
+    /// Where its last task stands, in one word: one that waits for its place is queued.
+    pub fn stands(&self) -> &'static str {
+        match (self.status, self.began_at) {
+            (TaskStatus::Running, None) => "queued",
+            (status, _) => status.name(),
+        }
+    }
+
     /// Tells whether its task waits for a place or is being done.
     pub fn is_running(&self) -> bool {
         self.status == TaskStatus::Running
@@ -297,6 +305,8 @@ pub fn depth(children: &[Child], session: &SessionId) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn result(end: TaskEnd) -> TaskResult {
@@ -324,6 +334,35 @@ mod tests {
         assert_eq!(silent.get("summary"), None);
         let read: TaskResult = serde_json::from_value(silent).unwrap();
         assert_eq!(read, result(TaskEnd::said("")));
+    }
+
+    fn end() -> impl Strategy<Value = TaskEnd> {
+        (0..5_u8, ".{0,40}").prop_map(|(what, text)| match what {
+            0 => TaskEnd::said(&text),
+            1 => TaskEnd::Failed { error: text },
+            2 => TaskEnd::Declined { error: text },
+            3 => TaskEnd::Timeout { error: text },
+            _ => TaskEnd::Cancelled { error: text },
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_became_of_a_task_has_its_id_and_one_of_summary_and_error(end in end()) {
+            let result = result(end);
+            let told = serde_json::to_value(&result).unwrap();
+            prop_assert_eq!(&told["task_id"], "ses_c");
+            let summary = told["summary"].as_str();
+            prop_assert!(summary.is_none_or(|summary| !summary.trim().is_empty()));
+            prop_assert_eq!(summary.is_some(), told.get("error").is_none());
+            prop_assert_eq!(summary.is_some(), told["status"] == "completed");
+            let text = result.to_string();
+            prop_assert!(text.starts_with("task_id: ses_c "));
+            let marks = text.matches("</task_result>").count();
+            prop_assert_eq!(marks, usize::from(summary.is_some()));
+            let read: TaskResult = serde_json::from_value(told).unwrap();
+            prop_assert_eq!(read, result);
+        }
     }
 
     #[test]

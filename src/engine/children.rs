@@ -44,7 +44,7 @@ use sweeping::Swept;
 
 pub use removing::NotDeleted;
 pub(super) use speech::SpeechAsk;
-pub use start::{Caller, TaskAsk, TaskRefused};
+pub use start::{Caller, TaskAsk, TaskRefused, subagent};
 
 /// The children of a run whose tasks are being done.
 pub(super) struct Children {
@@ -152,7 +152,11 @@ impl Engine {
 
     pub(super) fn on_said(&mut self, session: SessionId, said: Said) -> Result<(), EngineError> {
         match said {
-            Said::Began => self.feed(Event::TaskBegan { session }),
+            Said::Began => {
+                let began = session.clone();
+                self.feed(Event::TaskBegan { session: began })?;
+                self.save_child(&session, None)
+            }
             Said::Told(told) => self.on_child_told(session, told),
             Said::Unanswered(request) => self.on_child_unanswered(request),
             Said::Ended {
@@ -326,6 +330,16 @@ impl Engine {
             self.end_task(&order, TaskEnd::Cancelled { error }, Duration::ZERO, None)?;
         }
         self.settle_discussions()
+    }
+
+    /// Tells whether a task waits for its place or is being done.
+    pub fn has_tasks(&self) -> bool {
+        !self.children.at_work.is_empty()
+    }
+
+    /// How long a run that is over waits for tasks that are not.
+    pub fn drain_limit(&self) -> Duration {
+        self.setup.config.limits.drain
     }
 
     /// Ends all children and records how they ended; afterwards no process, place or folder of theirs is left.

@@ -118,7 +118,7 @@ const PERFORMERS: &[Performer] = &[
     },
     Performer {
         name: "task",
-        about: &["agent", "subagent_type", "description", "task_id"],
+        about: &["agent", "subagent_type", "description", "task_id", "tasks"],
         perform: tasks::give,
     },
     Performer {
@@ -289,16 +289,12 @@ impl Engine {
             give,
             ..
         } = calling;
-        let mut about = about(&arguments, performer.about);
-        if performer.name == "task" {
-            tasks::name_agents(self, &session, &arguments, &mut about);
-        }
         let asking = Asking {
             request: request.clone(),
             item: None,
             call: Call::Tool {
                 name: performer.name.to_owned(),
-                input: about.to_string(),
+                input: about(&arguments, performer.about).to_string(),
             },
             changes: Vec::new(),
             reason: None,
@@ -451,15 +447,20 @@ pub(super) fn is_own(asking: &Asking) -> bool {
     }
 }
 
-/// The arguments that say what a call is about.
+/// The arguments that say what a call is about; of each entry of a list the same ones.
 fn about(arguments: &Value, keys: &[&str]) -> Value {
-    let mut about = json!({});
+    let mut about_it = json!({});
     for key in keys {
-        if let Some(value) = arguments.get(key) {
-            about[*key] = value.clone();
+        match arguments.get(key) {
+            Some(Value::Array(entries)) => {
+                let entries = entries.iter().map(|entry| about(entry, keys));
+                about_it[*key] = entries.collect();
+            }
+            Some(value) => about_it[*key] = value.clone(),
+            None => {}
         }
     }
-    about
+    about_it
 }
 
 #[cfg(test)]

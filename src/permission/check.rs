@@ -182,6 +182,9 @@ const MAIN: [&str; 13] = [
     "prompt",
 ];
 
+/// What a tool is about whose input does not tell.
+const ANY: &str = "*";
+
 /// What a tool is about, out of its input; `*` where the input does not tell.
 pub fn main_text(input: &str) -> String {
     serde_json::from_str::<serde_json::Value>(input)
@@ -190,14 +193,37 @@ pub fn main_text(input: &str) -> String {
             MAIN.iter()
                 .find_map(|key| input.get(*key)?.as_str().map(str::to_owned))
         })
-        .unwrap_or_else(|| "*".to_owned())
+        .unwrap_or_else(|| ANY.to_owned())
 }
 
+/// The inputs of the tasks that a call gives at once; none where it gives one.
+fn batch(input: &str) -> Vec<String> {
+    let input = serde_json::from_str::<serde_json::Value>(input).ok();
+    let tasks = input
+        .as_ref()
+        .and_then(|input| input.get("tasks")?.as_array());
+    let tasks = tasks.into_iter().flatten();
+    tasks.map(serde_json::Value::to_string).collect()
+}
+
+/// Of several tasks each is a target; so is the one beside them, of which nobody may get away with.
 fn of_tool(name: &str, input: &str) -> Checks {
-    let check = |text: String, about: &str| Check {
-        permission: names::permission_of(name).to_owned(),
-        target: Target { text, real: None },
-        forms: vec![Form::of(about)],
+    let permission = names::permission_of(name);
+    let mut inputs = match permission {
+        "task" => batch(input),
+        _ => Vec::new(),
+    };
+    let alone = main_text(input);
+    if inputs.is_empty() || alone != ANY {
+        inputs.push(input.to_owned());
+    }
+    let check = |input: String| Check {
+        permission: permission.to_owned(),
+        forms: vec![Form::of(&main_text(&input))],
+        target: Target {
+            text: input,
+            real: None,
+        },
         looks: Vec::new(),
         inner: Vec::new(),
         // Rights that a CLI asks for go beyond what it holds; nobody can tell where they lead.
@@ -206,27 +232,10 @@ fn of_tool(name: &str, input: &str) -> Checks {
             _ => Place::Inside,
         },
     };
-    let agents = agents_of(input);
-    let checks = match agents.is_empty() {
-        true => vec![check(input.to_owned(), &main_text(input))],
-        false => agents
-            .iter()
-            .map(|agent| check(agent.clone(), agent))
-            .collect(),
-    };
     Checks {
-        checks,
+        checks: inputs.into_iter().map(check).collect(),
         doubt: None,
     }
-}
-
-/// The agents that a call of several tasks names; none for every other call.
-fn agents_of(input: &str) -> Vec<String> {
-    let input: serde_json::Value = serde_json::from_str(input).unwrap_or_default();
-    let agents = input["agents"].as_array().into_iter().flatten();
-    agents
-        .filter_map(|agent| agent.as_str().map(str::to_owned))
-        .collect()
 }
 
 /// Tells whether a call has its sandbox lifted, or is contained.

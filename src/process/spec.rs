@@ -127,6 +127,11 @@ impl Marker {
         }
     }
 
+    /// The run's name.
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
     pub(super) fn mark(&self, unique: &str) -> String {
         format!("{}:{}:{unique}", self.run, self.owner)
     }

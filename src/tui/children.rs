@@ -52,7 +52,7 @@ fn sheet(children: &[Child]) -> Sheet {
         let label = format!(
             "{} {}: {}{}",
             one_line(&child.order.name()),
-            child.status.name(),
+            child.stands(),
             one_line(&child.order.description),
             patch.unwrap_or_default()
         );

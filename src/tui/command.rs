@@ -60,6 +60,8 @@ pub enum Command {
     Task(String, String),
     /// List the sessions of tasks.
     Sessions,
+    /// List the agents, or show one.
+    Agent(String),
     /// Something about discussions.
     Discuss(OfDiscussion),
     /// Something on the open board.
@@ -263,6 +265,7 @@ fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "board" => return Some(Ok(Command::Discuss(OfDiscussion::Board))),
         "quote" => return Some(Ok(Command::Discuss(OfDiscussion::Quote))),
         "settle" => return Some(Ok(Command::Discuss(OfDiscussion::Settle))),
+        "agent" | "agents" => return Some(Ok(Command::Agent(argument.to_owned()))),
         _ => {}
     }
     if let Ok(command) = mode(name) {

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 
 use super::Screen;
 use super::action::Action;
+use super::agents::Agent;
 use super::command::{self, Move};
 use super::fuzzy::{self, Among, Row};
 use super::keymap::BINDINGS;
@@ -26,6 +27,8 @@ const MOST_FILES: usize = 50_000;
 pub struct Helped {
     offer: Option<Offer>,
     files: Files,
+    /// The agents that there are.
+    pub agents: Vec<Agent>,
     /// What was sent while an agent talked, and goes to it once it is done.
     pub queued: Vec<String>,
 }
@@ -56,6 +59,8 @@ enum What {
     Commands,
     Files,
     Presets,
+    /// Agents that take tasks, and files.
+    Both,
 }
 
 impl Offer {
@@ -119,6 +124,30 @@ impl Offer {
         }
     }
 
+    /// Agents that take tasks stand before files.
+    fn of_words(agents: &[Agent], files: &[String], typed: &str) -> Self {
+        let mut offer = Self::of_files(files, typed);
+        let letters = typed.trim_start_matches('@');
+        let agents: Vec<&Agent> = agents.iter().filter(|agent| agent.takes_tasks()).collect();
+        let names = agents.iter().map(|agent| agent.name.as_str());
+        let found = fuzzy::best(letters, names, (Among::Names, MOST));
+        let found: Vec<&&Agent> = found.iter().filter_map(|at| agents.get(*at)).collect();
+        if found.is_empty() {
+            return offer;
+        }
+        let rows = found.iter().map(|agent| Row {
+            name: one_line(&agent.name),
+            about: format!("agent: {}", agent.about),
+            lit: fuzzy::places(letters, &agent.name),
+            ..Row::default()
+        });
+        let texts = found.iter().map(|agent| format!("@{} ", agent.name));
+        offer.what = What::Both;
+        offer.rows.splice(0..0, rows);
+        offer.texts.splice(0..0, texts);
+        offer
+    }
+
     fn of_files(files: &[String], typed: &str) -> Self {
         let letters = typed.trim_start_matches('@');
         let found = fuzzy::best(
@@ -159,6 +188,7 @@ impl Offer {
             What::Commands => "commands · Tab or Enter completes · Esc closes",
             What::Presets => "presets of discussions · Tab or Enter takes one · Esc closes",
             What::Files => "files · Tab or Enter takes one · Esc closes",
+            What::Both => "agents and files · Tab or Enter takes one · Esc closes",
         };
         let inner = popup::draw(frame, area, title, "");
         fuzzy::draw_rows(frame, inner, &self.rows, self.chosen)
@@ -206,19 +236,26 @@ impl Screen {
     pub(super) fn offer(&mut self) -> Vec<Action> {
         let before = self.composer.before_cursor();
         let is_command = self.composer.is_one_word() && before.starts_with('/');
+        let mut actions = Vec::new();
         self.helped.offer = None;
         if is_command {
             self.helped.offer = Some(Offer::of_commands(&before));
         } else if let Some(word) = preset_word(&before) {
             self.helped.offer = Some(Offer::of_presets(&self.talks.presets, word));
         } else if let Some(word) = file_word(&before) {
-            match &self.helped.files {
-                Files::Known(files) => self.helped.offer = Some(Offer::of_files(files, word)),
-                Files::Asked => {}
-                Files::NotAsked => {
-                    self.helped.files = Files::Asked;
-                    return vec![Action::ListFiles];
-                }
+            let files = match &self.helped.files {
+                Files::Known(files) => files.as_slice(),
+                Files::Asked | Files::NotAsked => &[],
+            };
+            // Only a text that begins with an agent's name is a task.
+            let agents = match word.len() == before.len() {
+                true => self.helped.agents.as_slice(),
+                false => &[],
+            };
+            self.helped.offer = Some(Offer::of_words(agents, files, word));
+            if let Files::NotAsked = self.helped.files {
+                self.helped.files = Files::Asked;
+                actions.push(Action::ListFiles);
             }
         }
         if self
@@ -229,7 +266,15 @@ impl Screen {
         {
             self.helped.offer = None;
         }
-        Vec::new()
+        actions
+    }
+
+    /// Tells whether a file of the repository has this name, as far as files were listed.
+    pub(super) fn is_file(&self, name: &str) -> bool {
+        match &self.helped.files {
+            Files::Known(files) => files.iter().any(|file| file == name),
+            Files::Asked | Files::NotAsked => false,
+        }
     }
 
     /// Offers nothing more; the files are asked for anew with the next `@`.

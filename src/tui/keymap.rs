@@ -108,7 +108,11 @@ pub const BINDINGS: &[Binding] = &[
     ),
     slash(
         "/task AGENT TEXT",
-        "give a task to an agent of its own, beside the run; `agent-collab agents` lists them",
+        "give a task to an agent of its own, beside the run; `@AGENT TEXT` does the same",
+    ),
+    slash(
+        "/agent [NAME]",
+        "the agents: what each is for and may do, and what can be done with it now",
     ),
     slash(
         "/sessions",

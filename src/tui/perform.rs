@@ -1,5 +1,6 @@
 //! Carries a command out: as an action, as a change of the view, or as a word why not now.
 
+use super::Screen;
 use super::action::{Action, QuitStep};
 use super::command::Command;
 use super::dialogs::{self, confirm};
@@ -11,8 +12,7 @@ use super::read_only::acts;
 use super::sheet::{Choice, Draft, Sheet, Then};
 use super::theme::Theme;
 use super::versions::Pair;
-use super::writing::{self, Sent, Target};
-use super::{Screen, Submitted};
+use super::writing;
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
 use crate::domain::phase::{Gate, Mode, Phase};
@@ -53,6 +53,7 @@ impl Screen {
             Command::Sessions => self.list_children(state),
             Command::Discuss(wish) => self.discuss(&wish, state),
             Command::OnBoard(does) => self.on_board(does, state),
+            Command::Agent(name) => self.show_agents(&name, state),
             Command::Resume => vec![Action::Resume],
             Command::History => vec![Action::ShowHistory],
             Command::Refiner(role) => self.choose_refiner(role, state),
@@ -400,6 +401,11 @@ impl Screen {
                 screen.composer.on_paste(&text);
             }),
             Then::Do(command) => self.perform(command, state),
+            Then::Fill(text) => self.quietly(|screen| {
+                screen.own = None;
+                screen.composer.set(&text);
+                screen.writing = IsWriting::Yes;
+            }),
             Then::Confirm(sheet) => self.ask(*sheet),
             Then::Pick(text) => self.pick(&text, state),
             Then::Back => self.quietly(|screen| screen.own = None),
@@ -418,7 +424,7 @@ impl Screen {
     }
 
     /// Answers the question at hand of several; the last answer sends them all.
-    fn pick(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
+    pub(super) fn pick(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
         let Some(question) = state.and_then(State::question) else {
             return Vec::new();
         };
@@ -436,48 +442,5 @@ impl Screen {
             id: question.id,
             answer: Answer::Texts { answers },
         })]
-    }
-
-    /// Sends what is written: a command, or a text to whoever takes it now.
-    pub(super) fn submit(&mut self, state: Option<&State>) -> Submitted {
-        self.end_offer();
-        let text = self.composer.text();
-        let target = writing::target(state, self.draft, &self.known());
-        match super::command::read(&text) {
-            Ok(command) => {
-                self.composer.take();
-                return Submitted::Done(self.perform(command, state));
-            }
-            Err(super::command::NoCommand::Wrong(why)) => return Submitted::Kept(why),
-            Err(super::command::NoCommand::Text) => {}
-        }
-        match writing::send(&target, &text, self.refiner) {
-            Ok(Sent::Act(actions)) => {
-                self.composer.take();
-                self.draft = None;
-                self.noting = None;
-                self.transcript.go_to_end();
-                if let Target::Refusal(_)
-                | Target::Pattern(..)
-                | Target::Note(..)
-                | Target::Line(..)
-                | Target::Topic(_) = target
-                {
-                    // The text belonged to a dialog; the next one gets the keys.
-                    self.writing = IsWriting::No;
-                }
-                Submitted::Done(actions)
-            }
-            Ok(Sent::Later(text)) => {
-                self.composer.take();
-                self.helped.queued.push(text);
-                Submitted::Done(Vec::new())
-            }
-            Ok(Sent::Pick(text)) => {
-                self.composer.take();
-                Submitted::Done(self.pick(&text, state))
-            }
-            Err(why) => Submitted::Kept(why),
-        }
     }
 }

@@ -76,6 +76,7 @@ pub fn acts(command: &Command) -> bool {
         Command::Discuss(wish) => wish.acts(),
         Command::OnBoard(does) => does.acts(),
         Command::History
+        | Command::Agent(_)
         | Command::Todos
         | Command::View
         | Command::Diff(_)

@@ -66,6 +66,8 @@ pub enum Then {
     Write(Draft),
     /// A command of the screen.
     Do(Command),
+    /// The composer holds this text and is written in.
+    Fill(String),
     /// Is asked once more.
     Confirm(Box<Sheet>),
     /// Answers the question at hand of several.

@@ -1,5 +1,6 @@
 //! The screen from outside: events and keys in, pictures and actions out.
 
+mod agents;
 mod chaos;
 mod chat;
 mod children;

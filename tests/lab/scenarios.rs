@@ -15,6 +15,7 @@ mod instructions;
 mod killed;
 mod killed_cli;
 mod killed_talk;
+mod killed_tasks;
 mod limits;
 mod lost_session;
 mod own_rules;
@@ -144,6 +145,14 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     ),
     scenario("codex_gives_tasks_that_claude_does", tasks::codex),
     scenario("claude_gives_tasks_that_codex_does", tasks::claude),
+    scenario(
+        "tasks_that_a_kill_cut_off_go_on_by_their_ids_claude_doing",
+        killed_tasks::claude_does,
+    ),
+    scenario(
+        "tasks_that_a_kill_cut_off_go_on_by_their_ids_codex_doing",
+        killed_tasks::codex_does,
+    ),
     scenario("what_codex_asks_is_answered_on_the_screen", answered::codex),
     scenario(
         "what_claude_asks_is_answered_on_the_screen",

@@ -32,6 +32,7 @@ mod guarded;
 mod held_back;
 mod held_edits;
 mod history;
+mod killed_children;
 mod permissions;
 mod places;
 mod record;

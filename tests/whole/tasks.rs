@@ -98,6 +98,17 @@ fn what_cannot_be_begun_is_refused_with_what_can() {
     let known = "there are advocate, critic, explore, general, moderator";
     refused(&["--agent", "build", "x"], known);
     refused(&["--agent", "nobody", "x"], known);
+    // No other complaint comes first: not that of a CLI which is not there.
+    refused(
+        &[
+            "--agent",
+            "nobody",
+            "-s",
+            "adapters.codex.program=/nowhere",
+            "x",
+        ],
+        known,
+    );
     refused(&["--agent", "explore", " "], "says nothing to do");
     refused(
         &["--agent", "explore", "--id", "ses_9", "x"],
@@ -191,7 +202,8 @@ fn a_task_that_is_interrupted_is_cancelled_and_can_be_gone_on_with() {
 
 #[test]
 fn beside_a_run_tasks_are_its_instance_s_and_end_with_it() {
-    let world = World::new();
+    let mut world = World::new();
+    world.config = "[limits]\ndrain = \"1s\"\n".to_owned();
     let wait = world.fifo("wait");
     let planner = Agent::planning(&["Write one"])
         .step(
@@ -298,5 +310,70 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
         .ends(0)
         .says("1 session(s)");
     assert!(!sessions(&world, &["list"]).out.contains("@explore"));
+    nothing_is_left(&world);
+}
+
+#[test]
+fn a_run_that_is_over_waits_for_a_task_for_as_long_as_it_may_and_for_a_signal_not_at_all() {
+    let stall = json!({ "do": "stall" });
+    let short = json!({ "do": "stall", "ms": 500 });
+    for (drain, stall, status) in [
+        ("1m", &short, "completed"),
+        ("1s", &stall, "cancelled"),
+        ("1m", &stall, "cancelled"),
+    ] {
+        let mut world = World::new();
+        world.config = format!("[limits]\ndrain = \"{drain}\"\n");
+        let background = json!({
+            "agent": "explore", "prompt": "look", "description": "looks", "background": true,
+        });
+        let planner = Agent::planning(&["Write one"])
+            .step(
+                1,
+                vec![
+                    json!({ "do": "tool", "tool": "task", "input": background }),
+                    write("one.txt", "one\n"),
+                    say("Wrote one."),
+                ],
+            )
+            .on(
+                "[agent-collab task explore#1]",
+                vec![say("I begin."), stall.clone(), say("Two functions.")],
+            );
+        world.cast(&planner, &Agent::approving());
+        let mut running = world.start(&[
+            "run",
+            "--goal",
+            "A test",
+            "--auto",
+            "--yes-execute",
+            "--json",
+        ]);
+        running.until("\"to\":\"DONE\"");
+        // Without it the program would wait for a minute.
+        if (drain, status) == ("1m", "cancelled") {
+            running.signal("TERM");
+        }
+        running.wait().ends(0);
+        let ended = world.events_of("task.ended");
+        assert_eq!(ended[0]["status"], status, "{drain}: {ended:?}");
+        nothing_is_left(&world);
+    }
+}
+
+#[test]
+fn a_task_is_done_where_git_knows_no_name_and_tells_what_was_refused() {
+    let world = World::new();
+    for key in ["user.name", "user.email"] {
+        world.git(&["config", "--local", "--unset-all", key]);
+    }
+    let explorer = Agent::new().on(
+        "[agent-collab task explore#1]",
+        vec![shell("rm README.md"), say("Found it.")],
+    );
+    world.cast(&explorer, &Agent::new());
+    let ran = task(&world, &["look"]);
+    assert_eq!(result(ran.ends(0))["summary"], "Found it.");
+    ran.complains("  refused: ");
     nothing_is_left(&world);
 }

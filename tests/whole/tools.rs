@@ -157,33 +157,6 @@ fn look(agent: &str) -> Value {
 }
 
 #[test]
-fn of_several_tasks_each_is_decided_by_its_agent() {
-    let world = World::new();
-    let several = tool(
-        "task",
-        json!({ "tasks": [look("explore"), look("general")] }),
-    );
-    let planner = Agent::planning(&["Write"])
-        .on("[agent-collab task explore", vec![say("Found it.")])
-        .step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
-    let reviewer = Agent::new()
-        .on(
-            "[agent-collab REVIEW",
-            vec![
-                several,
-                write("${comments_path}", "[APPROVED]\n\n${answer}\n"),
-            ],
-        )
-        .on("[agent-collab task explore", vec![say("Found it.")]);
-    world.cast(&planner, &reviewer);
-    world.run(&[]).ends(0);
-    let comments = world.read(".agent-collab/comments.md");
-    assert!(comments.contains("Found it."), "{comments}");
-    assert!(comments.contains("task \"*\" deny"), "{comments}");
-    assert_eq!(world.events_of("task.started").len(), 1);
-}
-
-#[test]
 fn an_agent_that_is_asked_about_is_asked_about_among_several_too() {
     for tasks in [
         json!({ "tasks": [look("explore"), look("general")] }),
@@ -251,4 +224,24 @@ fn what_each_agent_has_is_printed() {
             .as_array()
             .is_some_and(|all| all.contains(&json!("general")))
     );
+}
+#[test]
+fn a_reviewer_gives_several_tasks_to_explore_and_none_to_anybody_else() {
+    for (second, n_given) in [("explore", 2), ("general", 0)] {
+        let world = World::new();
+        let ask = |agent: &str| json!({ "agent": agent, "prompt": "look", "description": "looks" });
+        let both = tool("task", json!({ "tasks": [ask("explore"), ask(second)] }));
+        let planner =
+            Agent::planning(&["Write"]).step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
+        let reviewer = Agent::new()
+            .on(
+                "[agent-collab REVIEW",
+                vec![both, write("${comments_path}", "[APPROVED]\n")],
+            )
+            .always("[agent-collab task explore#", vec![say("Found.")]);
+        world.cast(&planner, &reviewer);
+        world.run(&[]).ends(0);
+        let given = world.events_of("task.ended");
+        assert_eq!(given.len(), n_given, "{given:?}");
+    }
 }

@@ -158,6 +158,7 @@ impl Shell {
     fn look_like(&mut self, looks: Looks) {
         self.motion = looks.motion;
         self.screen.on_look(looks.look);
+        self.screen.on_agents(looks.agents);
         if let Some(theme) = looks.theme {
             self.screen.on_theme(theme);
         }

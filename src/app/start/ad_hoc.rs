@@ -6,17 +6,16 @@ use std::collections::BTreeMap;
 
 use super::ground::{git, probe_all};
 use super::{
-    Begun, Checked, Found, LEFTOVER_GRACE, Occupied, Refusal, Started, Wishes, adapters,
-    agent_prompts, begin, check, find, guard, load_prompts, occupy, ready, reopen, started,
+    Begun, Checked, Commits, Found, Occupied, Refusal, Started, Wishes, adapters, agent_prompts,
+    begin, check, clear_away, find, guard, load_prompts, occupy, ready, reopen, started,
 };
 use crate::app::sessions;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::domain::event::Event;
 use crate::domain::turn::Role;
-use crate::engine::containing;
 use crate::engine::journal::Journal;
 use crate::engine::setup::NamedAdapter;
-use crate::process::{end_leftovers, find_leftovers};
+use crate::engine::{containing, subagent};
 use crate::store::tidy;
 
 /// Opens the run that lies here, or an empty one, for a task of this agent and nothing else.
@@ -58,8 +57,8 @@ async fn set_down(
     journal: Journal,
 ) -> Result<Begun, Refusal> {
     let (run, mode) = (journal.state().run.clone(), journal.state().mode);
-    end_leftovers(&find_leftovers(run.as_str()), LEFTOVER_GRACE).await;
-    let git = git(occupied, &run).await?;
+    clear_away(&run).await;
+    let git = git(occupied, &run, checked.commits).await?;
     let mut begun = ready(occupied, checked, (git, wishes), journal);
     let settled = begun.engine.settle_children();
     let settled = settled.and_then(|()| match mode.after_restart() {
@@ -76,11 +75,14 @@ async fn check_for(found: &Found, agent: &str) -> Result<Checked, Refusal> {
     let config = &found.loaded.config;
     let adapters = adapters(config)?;
     let profiles = Permissions::of(config, Allowing::Everybody).profiles;
-    let own = profiles
-        .find(agent)
-        .ok()
-        .and_then(|found| found.adapter.as_ref());
-    let name = own.unwrap_or(&config.roles.planner);
+    // Said first: no other complaint matters to who has mistyped the name.
+    let profile = subagent(&profiles, agent).map_err(|unknown| {
+        Refusal::error(
+            unknown,
+            "`agent-collab agents --mode subagent` tells what each is for",
+        )
+    })?;
+    let name = profile.adapter.as_ref().unwrap_or(&config.roles.planner);
     if let Some(settings) = config.adapters.get(name).cloned() {
         let name = name.clone();
         let plays = BTreeMap::from([(Role::Planner, NamedAdapter { name, settings })]);
@@ -91,6 +93,7 @@ async fn check_for(found: &Found, agent: &str) -> Result<Checked, Refusal> {
         agent_prompts: agent_prompts(&found.loaded)?,
         adapters,
         kernel: containing::kernel(&found.children, config, &found.root).await,
+        commits: Commits::NotMade,
     })
 }
 

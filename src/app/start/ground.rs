@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Found, Occupied, Refusal, find_root};
+use super::{Commits, Found, Occupied, Refusal, find_root};
 use crate::config::Places;
 use crate::config::types::Config;
 use crate::domain::ids::RunId;
@@ -69,7 +69,11 @@ pub(super) struct Git {
     pub(super) cancel: CancellationToken,
 }
 
-pub(super) async fn git(occupied: &Occupied, run: &RunId) -> Result<Git, Refusal> {
+pub(super) async fn git(
+    occupied: &Occupied,
+    run: &RunId,
+    commits: Commits,
+) -> Result<Git, Refusal> {
     let Found {
         root,
         places,
@@ -79,7 +83,7 @@ pub(super) async fn git(occupied: &Occupied, run: &RunId) -> Result<Git, Refusal
     let cancel = CancellationToken::new();
     let settings = GitSettings::new(run.as_str(), cancel.clone()).with(children);
     let (_, repository) = find_root(root, settings.clone()).await?;
-    let (repository, commits_off) = commits(repository, root, places, settings).await?;
+    let (repository, commits_off) = store_of(repository, (root, places), settings, commits).await?;
     Ok(Git {
         repository: repository.map(|repository| repository.with_own(occupied.layout.workdir())),
         commits_off,
@@ -88,25 +92,31 @@ pub(super) async fn git(occupied: &Occupied, run: &RunId) -> Result<Git, Refusal
 }
 
 /// The repository that snapshots and audits go to, and why commits are off where they are.
-pub(super) async fn commits(
+async fn store_of(
     repository: Option<Repository>,
-    root: &Path,
-    places: &Places,
+    (root, places): (&Path, &Places),
     settings: GitSettings,
+    commits: Commits,
 ) -> Result<(Option<Repository>, Option<String>), Refusal> {
     if let Some(repository) = repository {
-        let identity = repository
-            .identity()
-            .await
-            .map_err(|error| Refusal::error(&error, error.hint()))?;
-        identity.map_err(|missing| {
-            Refusal::error("git does not know in whose name to commit", missing.hint())
-        })?;
+        if commits == Commits::Made {
+            knows_the_name(&repository).await?;
+        }
         return Ok((Some(repository), None));
     }
     let shadow = shadow_repository(root, places, settings).await?;
     let reason = "this directory is in no git repository; `git init` turns them on".to_owned();
     Ok((Some(shadow), Some(reason)))
+}
+
+async fn knows_the_name(repository: &Repository) -> Result<(), Refusal> {
+    let identity = repository
+        .identity()
+        .await
+        .map_err(|error| Refusal::error(&error, error.hint()))?;
+    identity.map(drop).map_err(|missing| {
+        Refusal::error("git does not know in whose name to commit", missing.hint())
+    })
 }
 
 /// The repository that holds the trees of the run that is here, to look at them only: none is made.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{LEFTOVER_GRACE, Refusal, Unfinished};
+use super::{Refusal, Unfinished, clear_away};
 use crate::app::zone;
 use crate::domain::execution::StepCount;
 use crate::domain::run::{Run, State};
 use crate::domain::turn::Role;
 use crate::engine::setup::NamedAdapter;
-use crate::process::{end_leftovers, find_leftovers};
 use crate::store::{InstanceLock, Layout, StoreError, history, snapshot, tidy};
 use crate::text::{clean, n_of, one_line};
 
@@ -114,8 +113,7 @@ pub(super) async fn clear_the_way(
         }
     };
     let state = found.state.state();
-    let leftovers = find_leftovers(state.run.as_str());
-    end_leftovers(&leftovers, LEFTOVER_GRACE).await;
+    clear_away(&state.run).await;
     if unfinished == Unfinished::Refuse {
         refuse_unfinished(state)?;
     }

@@ -11,8 +11,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How often something is tried that can pass.
-const TRIES: u32 = 3;
 /// How long is waited before the second try; before each further one twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause between two tries.
@@ -63,31 +61,24 @@ pub enum Ended<T> {
 /// The pauses before the next tries of something that can pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tries {
-    done: u32,
-    most: u32,
-}
-
-impl Default for Tries {
-    fn default() -> Self {
-        Self::again(TRIES - 1)
-    }
+    n_tried: u32,
+    retries: u32,
 }
 
 impl Tries {
-    /// So many beside the first.
-    pub fn again(n: u32) -> Self {
+    /// Tries again so often at most.
+    pub fn again(retries: u32) -> Self {
         Self {
-            done: 0,
-            most: n.saturating_add(1),
+            n_tried: 0,
+            retries,
         }
     }
 
     /// How long to wait before the next try; `None` when there is none.
     pub fn pause(&mut self) -> Option<Duration> {
-        self.done = self.done.saturating_add(1);
-        let doubled = 2_u32.saturating_pow(self.done.saturating_sub(1));
-        let pause = FIRST_PAUSE.saturating_mul(doubled);
-        (self.done < self.most).then_some(pause.min(LONGEST_PAUSE))
+        let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.n_tried));
+        self.n_tried += 1;
+        (self.n_tried <= self.retries).then_some(pause.min(LONGEST_PAUSE))
     }
 }
 

@@ -53,7 +53,7 @@ impl Engine {
             "adapter": order.adapter,
             "model": order.model,
             "external_id": child.external_id,
-            "status": child.status,
+            "status": child.stands(),
             "created": child.given_at,
             "updated": self.journal.now(),
             "discussion": order.speaks.as_ref().map(|speaks| &speaks.discussion),

@@ -24,7 +24,7 @@ use crate::engine::setup::NamedAdapter;
 use crate::engine::{Engine, EngineError, codex_rules, news};
 use crate::permission::profile::Shown;
 use crate::permission::repetition::Calls;
-use crate::permission::{Action, AgentMode, Call, Context, PhaseAccess, Profile, decide};
+use crate::permission::{Action, AgentMode, Call, Context, PhaseAccess, Profile, Profiles, decide};
 use crate::process::{Kernel, Marker};
 
 use crate::engine::containing::Holder;
@@ -181,7 +181,7 @@ impl Engine {
             }
             _ => {}
         }
-        let profile = self.subagent(&ask.agent)?;
+        let profile = subagent(&self.setup.permissions.profiles, &ask.agent)?;
         self.may_give(&ask.caller, &ask.agent)?;
         let known = match &ask.task_id {
             Some(id) => Some(self.own_child(id, &ask.caller)?),
@@ -223,19 +223,9 @@ impl Engine {
             patience: Patience {
                 limit: self.setup.config.limits.task_timeout,
                 key: "limits.task_timeout",
-                tries: Tries::default(),
+                tries: Tries::again(self.setup.config.limits.task_retries),
             },
             plot,
-        })
-    }
-
-    fn subagent(&self, name: &str) -> Result<&Profile, TaskRefused> {
-        let found = self.setup.permissions.profiles.find(name).ok();
-        let fits =
-            |found: &&Profile| found.mode != AgentMode::Primary && found.shown == Shown::Offered;
-        found.filter(fits).ok_or_else(|| TaskRefused::NoSuchAgent {
-            name: name.to_owned(),
-            known: self.subagents().map(|agent| agent.name.clone()).collect(),
         })
     }
 
@@ -481,6 +471,22 @@ impl Engine {
 /// An id that no session has yet.
 pub(super) fn new_session() -> SessionId {
     SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()))
+}
+
+/// The agent of this name, where tasks can be given to it.
+///
+/// # Errors
+/// There is none; names those that there are.
+pub fn subagent<'a>(profiles: &'a Profiles, name: &str) -> Result<&'a Profile, TaskRefused> {
+    let found = profiles.find(name).ok();
+    let fits = |found: &&Profile| found.mode != AgentMode::Primary && found.shown == Shown::Offered;
+    found.filter(fits).ok_or_else(|| TaskRefused::NoSuchAgent {
+        name: name.to_owned(),
+        known: profiles
+            .offered(AgentMode::Subagent)
+            .map(|agent| agent.name.clone())
+            .collect(),
+    })
 }
 
 /// What a task is about, in a few words.

@@ -12,6 +12,7 @@ use super::{Children, Said, request_of};
 use crate::adapter::{AgentQuestion, Order};
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::question::Answer;
 use crate::engine::answering::{Said as Answered, deny};
 use crate::engine::{Engine, EngineError};
 
@@ -85,6 +86,18 @@ impl Engine {
             questions,
             child: Some(self.path_of(session)),
         })
+    }
+
+    /// Has agents decide what they ask, where nobody is there; does nothing where nobody asks.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn dismiss_questions(&mut self) -> Result<(), EngineError> {
+        while let Some(id) = self.state().asked.first().map(|question| question.id) {
+            let answer = Answer::Dismiss;
+            self.feed(Event::Answered { id, answer })?;
+        }
+        Ok(())
     }
 
     /// Nobody answered in time: the agent decides itself, the call does not go ahead.

@@ -17,6 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::engine::scratch;
+
 /// The longest question, in bytes: a patch stands in it.
 pub const QUESTION_BYTES: u64 = 16 * 1024 * 1024;
 /// How long whoever asks may take to say it.
@@ -37,13 +39,12 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Begins to listen.
+    /// Begins to listen, for a run by its name.
     ///
     /// # Errors
     /// The folder or the socket cannot be made.
-    pub fn listen() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("agent-collab-").tempdir()?;
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
+    pub fn listen(run: &str) -> io::Result<Self> {
+        let folder = scratch::folder(run, |_| true)?;
         let path = socket_in(folder.path());
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
@@ -173,7 +174,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_question_gets_its_own_answer_and_the_socket_is_private() {
-        let mut hook = Hook::listen().unwrap();
+        let mut hook = Hook::listen("run_1").unwrap();
         let path = socket_in(hook.folder.path());
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(hook.folder.path())), (0o600, 0o700));
@@ -196,7 +197,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_waits_when_it_goes_hears_nothing() {
-        let mut hook = Hook::listen().unwrap();
+        let mut hook = Hook::listen("run_1").unwrap();
         let path = socket_in(hook.folder.path());
         let asking = tokio::spawn(ask(path.clone(), "anything"));
         hook.next().await;

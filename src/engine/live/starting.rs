@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::hook::Hook;
 use super::{HANDSHAKE, Live, Told};
 use crate::adapter::{AdapterEvent, FailureKind};
-use crate::process::{Ladder, PRIVATE_TMPDIR, Spec};
+use crate::process::{Ladder, PRIVATE_TMPDIR, SpawnError, Spec};
 
 impl Live {
     /// Starts the CLI; when that fails, the turn fails with a message that says what to do.
@@ -40,7 +40,12 @@ impl Live {
             }
             Err(error) => {
                 let message = format!("{error}\nhint: {}", error.hint());
-                self.fail_turn(FailureKind::Refused, message).await;
+                // Too many processes or too little memory pass; what is not there does not come by itself.
+                let kind = match error {
+                    SpawnError::Refused { .. } => FailureKind::Service,
+                    _ => FailureKind::Refused,
+                };
+                self.fail_turn(kind, message).await;
                 false
             }
         }
@@ -54,7 +59,7 @@ impl Live {
         if self.children.are_played() {
             return Ok(());
         }
-        let hook = Hook::listen()?;
+        let hook = Hook::listen(self.marker.run())?;
         ask.session.hook = Some(hook.command()?);
         self.hook = Some(hook);
         Ok(())

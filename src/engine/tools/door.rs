@@ -21,7 +21,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::adapter::ToolServer;
-use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::ids::{RequestId, RunId, SessionId};
+use crate::engine::scratch;
 use crate::mcp::wire::{Answer, Offered};
 use visitor::{Cli, Post, accept};
 
@@ -65,6 +66,8 @@ pub struct Calling {
 
 /// All doors of a run.
 pub struct Doors {
+    /// The run whose they are, by its name.
+    run: String,
     folder: OnceLock<(tempfile::TempDir, PathBuf)>,
     doors: BTreeMap<SessionId, Door>,
     knock: mpsc::Sender<Knock>,
@@ -86,6 +89,7 @@ impl Default for Doors {
     fn default() -> Self {
         let (knock, knocks) = mpsc::channel(WAITING);
         Self {
+            run: String::new(),
             folder: OnceLock::new(),
             doors: BTreeMap::new(),
             knock,
@@ -96,6 +100,14 @@ impl Default for Doors {
 }
 
 impl Doors {
+    /// The doors of a run; none is open yet.
+    pub fn of(run: &RunId) -> Self {
+        Self {
+            run: run.to_string(),
+            ..Self::default()
+        }
+    }
+
     /// Opens a session's door, or finds it open, and tells how the session's CLI starts the server behind it.
     ///
     /// # Errors
@@ -165,7 +177,7 @@ impl Doors {
     /// It cannot be made.
     pub fn of_all(&self) -> io::Result<&Path> {
         if self.folder.get().is_none() {
-            let folder = private_folder()?;
+            let folder = scratch::folder(&self.run, fits)?;
             let path = folder.path().canonicalize()?;
             // Whoever was faster made as good a one.
             let _theirs = self.folder.set((folder, path));
@@ -231,18 +243,10 @@ impl Doors {
     }
 }
 
-/// A folder in the user's place for temporary files, or in the system's where its name would be too long.
-fn private_folder() -> io::Result<tempfile::TempDir> {
-    let mut named = tempfile::Builder::new();
-    let named = named
-        .prefix("agent-collab-")
-        .permissions(fs::Permissions::from_mode(0o700));
-    let folder = named.tempdir()?;
-    let longest = socket_in(&folder.path().join("123456789012"));
-    match longest.as_os_str().len() <= ADDRESS_BYTES {
-        true => Ok(folder),
-        false => named.tempdir_in("/tmp"),
-    }
+/// Tells whether the sockets below a folder have addresses that are short enough.
+fn fits(folder: &Path) -> bool {
+    let longest = socket_in(&folder.join("123456789012"));
+    longest.as_os_str().len() <= ADDRESS_BYTES
 }
 
 fn socket_in(folder: &Path) -> PathBuf {

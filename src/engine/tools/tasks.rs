@@ -19,31 +19,6 @@ use crate::store::sessions;
 /// What became of one task of a call: it was begun, or it was not and this is why.
 type Begun = Result<(SessionId, String, oneshot::Receiver<TaskResult>), (String, String)>;
 
-/// Names the agents of a call of several tasks, of which rules speak one by one. One that is denied is left out: its
-/// task is refused by itself, unless none is left.
-pub(super) fn name_agents(
-    engine: &Engine,
-    session: &SessionId,
-    arguments: &Value,
-    about: &mut Value,
-) {
-    let tasks = arguments["tasks"].as_array().into_iter().flatten();
-    let named = tasks.filter_map(|task| task.get("agent").or_else(|| task.get("subagent_type")));
-    let mut named: Vec<&str> = named.filter_map(Value::as_str).collect();
-    named.sort_unstable();
-    named.dedup();
-    let caller = Caller::Session(session.clone());
-    let may = |agent: &&str| engine.may_give(&caller, agent).is_ok();
-    let allowed: Vec<&str> = named.iter().copied().filter(may).collect();
-    let counts = match allowed.is_empty() {
-        true => named,
-        false => allowed,
-    };
-    if !counts.is_empty() {
-        about["agents"] = json!(counts);
-    }
-}
-
 pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
     let arguments: task::Arguments = match arguments(&call.arguments) {
         Ok(arguments) => arguments,

@@ -11,7 +11,8 @@ use super::door::Doors;
 use super::questions::Waits;
 use super::{Performer, ToolCall};
 use crate::adapter::{Decision as Answered, Order};
-use crate::domain::ids::{DiscussionId, RequestId, SessionId};
+use crate::domain::ids::{DiscussionId, RequestId, RunId, SessionId};
+use crate::domain::turn::Role;
 use crate::engine::Inward;
 use crate::mcp::wire::Answer;
 
@@ -48,6 +49,14 @@ pub(in crate::engine) struct Tools {
 }
 
 impl Tools {
+    /// The tools of a run that nobody called yet.
+    pub(in crate::engine) fn of(run: &RunId) -> Self {
+        Self {
+            doors: Doors::of(run),
+            ..Self::default()
+        }
+    }
+
     /// Takes an answer where it is for a tool's call; gives it back where it is a CLI's.
     pub(in crate::engine) fn take(&mut self, order: Order) -> Option<Order> {
         match order {

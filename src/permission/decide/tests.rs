@@ -8,6 +8,7 @@ use super::super::path::absolute;
 use super::super::{PhaseAccess, ResolvedPath};
 use super::*;
 
+mod batch;
 mod floors;
 mod milder;
 mod table;

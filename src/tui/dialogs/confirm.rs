@@ -33,6 +33,28 @@ pub fn stop(phase: Phase) -> Sheet {
     asked("stop", title, text, yes)
 }
 
+/// Leaves the execution, and plans anew?
+pub fn plan_anew() -> Sheet {
+    let entered = Event::PlanEntered {
+        reason: "you want the plan written anew".to_owned(),
+    };
+    Sheet::new("confirm plan-anew", "back to planning?")
+        .says(
+            "A turn that runs is interrupted, and the planner writes the plan anew. Files and commits stay.",
+            theme::PLAIN,
+        )
+        .offers(
+            'y',
+            "back to planning",
+            Then::ActAndBack(vec![
+                Action::Event(Event::Interrupted),
+                Action::Event(entered),
+            ]),
+        )
+        .offers('n', "no, back", Then::Back)
+        .first(1)
+}
+
 /// Lets nearly everything run unasked?
 pub fn yolo() -> Sheet {
     asked(

@@ -79,7 +79,7 @@ fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line
     };
     let rows = |rows: Vec<Row>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
     section("now", rows(now_rows(state, about, now)));
-    section("tasks", rows(children::rows(state, end)));
+    section("tasks", tasks(state, end, columns));
     section("discussions", rows(discussions::rows(state, end)));
     section(
         "timeline",
@@ -102,6 +102,16 @@ fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line
         "last turns",
         tables::turns(state, (end, about.clock)).lay_out(columns),
     );
+    lines
+}
+
+/// The children, and where more can be done with them.
+fn tasks(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
+    let mut lines = children::table(state, now).lay_out(columns);
+    if !lines.is_empty() {
+        let hint = Row::new("", "/sessions opens one, or stops it", theme::QUIET);
+        lines.extend(hint.lay_out(columns));
+    }
     lines
 }
 

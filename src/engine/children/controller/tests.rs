@@ -174,9 +174,14 @@ fn draining_refuses_who_waits_and_outlasts_whoever_hangs() {
 
 #[test]
 fn what_can_pass_is_tried_again_after_growing_pauses_and_not_for_ever() {
-    let mut tries = Tries::default();
-    let pauses: Vec<_> = std::iter::from_fn(|| tries.pause()).collect();
-    assert_eq!(pauses, [FIRST_PAUSE, 2 * FIRST_PAUSE]);
+    let pauses = |retries: u32| {
+        let mut tries = Tries::again(retries);
+        let pauses = std::iter::from_fn(move || tries.pause());
+        pauses.map(|pause| pause.as_secs()).collect::<Vec<_>>()
+    };
+    assert_eq!(pauses(0), Vec::<u64>::new());
+    assert_eq!(pauses(2), [1, 2]);
+    assert_eq!(pauses(6), [1, 2, 4, 8, 10, 10]);
 }
 
 proptest! {

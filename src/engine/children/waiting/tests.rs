@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::adapter::{AdapterEvent, Decision};
 use crate::domain::ids::TurnId;
-use crate::domain::question::Answer;
 use crate::domain::task::{TaskOrder, Waits as Waited};
 use crate::engine::children::AtTask;
 use crate::engine::children::handing::Stage;

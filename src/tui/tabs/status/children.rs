@@ -4,94 +4,94 @@
 
 use ratatui::style::Style;
 
-use super::{Row, row};
+use super::tables::Table;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::run::State;
 use crate::domain::task::{Child, TaskStatus};
 use crate::domain::turn::Role;
 use crate::tui::theme;
 use crate::tui::words::elapsed;
+use crate::tui::wrap::one_line;
 
-/// The rows of a run's children, as a tree; none where it has none.
-pub(super) fn rows(state: &State, now: At) -> Vec<Row> {
-    // Who speaks in a discussion stands with it.
-    let is_task = |child: &&Child| child.order.speaks.is_none();
-    if !state.children.iter().any(|child| is_task(&child)) {
-        return Vec::new();
-    }
-    let mut rows = Vec::new();
+/// What stands above the columns.
+const HEADS: &[&str] = &["given by", "agent", "cli", "time", "calls", "what"];
+
+/// The run's children, below whoever gave each its task; empty where it has none.
+pub(super) fn table(state: &State, now: At) -> Table {
     let callers = [
         ("planner", state.session(Role::Planner)),
         ("reviewer", state.session(Role::Reviewer)),
     ];
-    let mut of = |name: &str, parent: Option<&SessionId>| {
-        let own: Vec<&Child> = state
-            .children
-            .iter()
-            .filter(is_task)
-            .filter(|child| child.order.parent.as_ref() == parent)
-            .collect();
-        for (at, child) in own.iter().enumerate() {
-            let branch = if at + 1 == own.len() { "└" } else { "├" };
-            let (text, style) = in_words(child, now);
-            let name = if at == 0 { name } else { " " };
-            let text = format!("{branch} {}  {text}", child.order.name());
-            rows.push(Row::new(name, &text, style));
-        }
-    };
-    of("you", None);
-    for (name, session) in callers {
-        if let Some(session) = session {
-            of(name, Some(&session.id));
-        }
+    let callers = callers
+        .into_iter()
+        .filter_map(|(name, session)| Some((name, Some(&session?.id))));
+    let mut rows = Vec::new();
+    for (caller, parent) in std::iter::once(("you", None)).chain(callers) {
+        rows.extend(given_by(caller, parent, state, now));
     }
-    rows.push(row(" ", "/sessions opens one, or stops it"));
+    Table::of(HEADS, rows)
+}
+
+type Cells = Vec<(String, Style)>;
+
+fn given_by(caller: &str, parent: Option<&SessionId>, state: &State, now: At) -> Vec<Cells> {
+    let own: Vec<&Child> = state
+        .children
+        .iter()
+        .filter(|child| child.order.parent.as_ref() == parent)
+        // Who speaks in a discussion stands with it.
+        .filter(|child| child.order.speaks.is_none())
+        .collect();
+    let mut rows = Vec::new();
+    for (at, child) in own.iter().enumerate() {
+        let branch = if at + 1 == own.len() { "└" } else { "├" };
+        let caller = if at == 0 { caller } else { "" };
+        let mut cells = vec![(format!("{caller:<8} {branch}"), theme::QUIET)];
+        cells.extend(in_cells(child, now));
+        rows.push(cells);
+    }
     rows
 }
 
-/// Where a child's task stands, in a line.
-pub fn in_words(child: &Child, now: At) -> (String, Style) {
-    let title = &child.order.description;
+/// A child in cells: its mark and name, who plays it, for how long, how busy, and what it is at or came to.
+fn in_cells(child: &Child, now: At) -> [(String, Style); 5] {
+    let (mark, style) = match (child.status, child.began_at) {
+        (TaskStatus::Running, None) => ("·", theme::QUIET),
+        (TaskStatus::Running, Some(_)) => ("◌", theme::PLAIN),
+        (TaskStatus::Completed, _) => ("✓", theme::GOOD),
+        (_, _) => ("✗", theme::BAD),
+    };
+    let took = child.took_ms.and_then(|took| i64::try_from(took).ok());
+    let time = match (took, child.began_at) {
+        (Some(took), _) => elapsed(At(0), At(took)),
+        (None, Some(since)) => elapsed(since, now),
+        (None, None) => String::new(),
+    };
     let calls = match child.tool_calls {
         0 => String::new(),
-        1 => ", 1 call".to_owned(),
-        n => format!(", {n} calls"),
+        n => n.to_string(),
     };
-    let took = child.took_ms.map(|took| {
-        let ended = At(i64::try_from(took).unwrap_or(i64::MAX));
-        format!(" in {}", elapsed(At(0), ended))
-    });
-    let took = took.unwrap_or_default();
-    match (child.status, child.began_at) {
-        (TaskStatus::Running, None) => {
-            let text = format!("waits for its turn: {title}");
-            (text, theme::QUIET)
-        }
-        (TaskStatus::Running, Some(since)) => {
-            let doing = child.doing.as_ref().map(|doing| format!(": {doing}"));
-            let doing = doing.unwrap_or_default();
-            let place = match child.order.tree {
-                Some(_) => " in a tree of its own",
-                None => "",
-            };
-            let text = format!(
-                "running for {}{place}{calls}: {title}{doing}",
-                elapsed(since, now)
-            );
-            (text, theme::PLAIN)
-        }
-        (status, _) => {
-            let style = match status {
-                TaskStatus::Completed => theme::GOOD,
-                _ => theme::BAD,
-            };
-            let patch = child.patch.as_ref();
-            let patch = patch.map(|patch| format!("; {}", patch.in_words()));
-            let patch = patch.unwrap_or_default();
-            (
-                format!("{}{took}{calls}: {title}{patch}", status.name()),
-                style,
-            )
-        }
-    }
+    let stands = match (child.status, child.began_at) {
+        (TaskStatus::Completed, _) | (TaskStatus::Running, Some(_)) => String::new(),
+        _ => format!("{}: ", child.stands()),
+    };
+    let doing = child.doing.as_ref().filter(|_| child.began_at.is_some());
+    let doing = doing.map(|doing| format!(" › {doing}"));
+    let place = child.order.tree.as_ref().filter(|_| child.is_running());
+    let place = place.map_or("", |_| " (in a tree of its own)");
+    let patch = child.patch.as_ref();
+    let patch = patch.map(|patch| format!("; {}", patch.in_words()));
+    let what = format!(
+        "{stands}{}{place}{}{}",
+        child.order.description,
+        doing.unwrap_or_default(),
+        patch.unwrap_or_default()
+    );
+    [
+        (format!("{mark} {}", one_line(&child.order.name())), style),
+        (one_line(&child.order.adapter), theme::QUIET),
+        (time, style),
+        (calls, style),
+        (one_line(&what), style),
+    ]
 }

@@ -26,6 +26,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table of these rows.
+    pub fn of(heads: &'static [&'static str], rows: Vec<Vec<(String, Style)>>) -> Self {
+        Self { heads, rows }
+    }
+
     /// Lays the rows out; columns that no row fills are left out, and the last one is cut.
     pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
         if self.rows.is_empty() {

@@ -1,0 +1,41 @@
+//! Several tasks in one call: each is a target of its own, and the most restrictive word counts.
+
+use super::*;
+use crate::permission::Profile;
+use crate::permission::layers::Rules;
+
+/// What the reviewer, who may give tasks to `explore` alone, is told of this input.
+fn reviewer(input: serde_json::Value, expected: &str) {
+    let profile = Profile::built_in("review").unwrap();
+    let context = Context {
+        profile: profile.name.clone(),
+        rules: std::sync::Arc::new(Rules::layered(&profile, &[], &[])),
+        ..context(BeforeExecute, &[])
+    };
+    let call = Call::Tool {
+        name: "task".to_owned(),
+        input: input.to_string(),
+    };
+    check(&call, &context, expected);
+}
+
+#[test]
+fn each_task_of_a_batch_is_decided() {
+    let json = |text: &str| serde_json::from_str(text).unwrap();
+    reviewer(json(r#"{"agent": "explore"}"#), "allow");
+    reviewer(
+        json(r#"{"tasks": [{"agent": "explore"}, {"subagent_type": "explore"}]}"#),
+        "allow",
+    );
+    for refused in [
+        r#"{"agent": "general"}"#,
+        r#"{"tasks": [{"agent": "explore"}, {"agent": "general"}]}"#,
+        r#"{"tasks": [{"agent": "explore"}], "agent": "general"}"#,
+        r#"{"tasks": [{"agent": "explore"}, {}]}"#,
+        r#"{"tasks": ["explore"]}"#,
+        r#"{"tasks": []}"#,
+        "{}",
+    ] {
+        reviewer(json(refused), "deny");
+    }
+}

@@ -1,0 +1,182 @@
+//! The agents as dialogs: who there is, what each may do, and what can be done with one now; and the text that gives an
+//! agent a task by its name.
+//!
+//! Refuses to know rules: whoever opens the screen says what each agent may.
+
+use super::action::Action;
+use super::command::Command;
+use super::dialogs::confirm;
+use super::sheet::{Sheet, Then};
+use super::wrap::one_line;
+use super::{Screen, theme};
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::run::State;
+use crate::domain::turn::Profile;
+use crate::permission::AgentMode;
+
+/// An agent, as the screen lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// Where it may be used.
+    pub mode: AgentMode,
+    /// What it is for, in one line; empty when nobody said.
+    pub about: String,
+    /// The adapter and the model that play it, where they are its own.
+    pub plays: Option<String>,
+    /// Tools that it uses without being asked.
+    pub has: Vec<String>,
+    /// Tools of which its rules or somebody's word decide each call.
+    pub asks: Vec<String>,
+    /// Tools that it does not have.
+    pub lacks: Vec<String>,
+    /// Its rules, one a line, with where each stands.
+    pub rules: String,
+}
+
+impl Agent {
+    /// Tells whether tasks can be given to it.
+    pub fn takes_tasks(&self) -> bool {
+        self.mode != AgentMode::Primary
+    }
+
+    fn tools(&self) -> String {
+        let kinds = [
+            ("uses", &self.has),
+            ("each call by its rules or your word", &self.asks),
+            ("does not have", &self.lacks),
+        ];
+        let told = kinds.iter().filter(|(_, tools)| !tools.is_empty());
+        let told: Vec<String> = told
+            .map(|(kind, tools)| format!("{kind}: {}", tools.join(", ")))
+            .collect();
+        told.join("\n")
+    }
+}
+
+/// What a text that begins with `@` means.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Mention {
+    /// A task to the agent of this name.
+    Task(String, String),
+    /// It could mean two things, or lacks something.
+    Wrong(String),
+}
+
+impl Screen {
+    /// Takes in which agents there are.
+    pub fn on_agents(&mut self, agents: Vec<Agent>) {
+        self.dirty = true;
+        self.helped.agents = agents;
+    }
+
+    /// Lists the agents, or shows one by its name.
+    pub(super) fn show_agents(&mut self, name: &str, state: Option<&State>) -> Vec<Action> {
+        let agents = &self.helped.agents;
+        if agents.is_empty() {
+            return self.refuse("which agents there are is known once the configuration was read");
+        }
+        if name.is_empty() {
+            let sheet = list(agents, state);
+            return self.ask(sheet);
+        }
+        match agents.iter().find(|agent| agent.name == name) {
+            Some(agent) => {
+                let sheet = one(agent, state);
+                self.ask(sheet)
+            }
+            None => {
+                let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
+                let why = format!(
+                    "there is no agent {}; there are {}",
+                    one_line(name),
+                    names.join(", ")
+                );
+                self.refuse(&why)
+            }
+        }
+    }
+
+    /// Reads a text that begins with the name of an agent after `@`; `None` for every other text.
+    pub(super) fn mention(&self, text: &str) -> Option<Mention> {
+        let rest = text.trim().strip_prefix('@')?;
+        let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let agents = self.helped.agents.iter();
+        let agent = agents
+            .filter(|agent| agent.takes_tasks())
+            .find(|agent| agent.name == name)?;
+        let (name, prompt) = (agent.name.clone(), prompt.trim().to_owned());
+        if self.is_file(&name) {
+            return Some(Mention::Wrong(format!(
+                "`{name}` is an agent and a file: /task {name} … gives the task, @./{name} means the file"
+            )));
+        }
+        Some(match prompt.is_empty() {
+            true => Mention::Wrong(format!("write after @{name} what it is to do")),
+            false => Mention::Task(name, prompt),
+        })
+    }
+}
+
+fn list(agents: &[Agent], state: Option<&State>) -> Sheet {
+    let text = "Enter shows what the chosen one may do; Esc goes back. @NAME TEXT gives a task.";
+    let mut sheet = Sheet::new("agents", "agents").says(text, theme::QUIET);
+    for (agent, key) in agents.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
+        let label = format!("{} ({}): {}", agent.name, agent.mode.name(), agent.about);
+        sheet = sheet.offers(key, &label, Then::Confirm(Box::new(one(agent, state))));
+    }
+    sheet.offers('b', "back", Then::Back)
+}
+
+fn one(agent: &Agent, state: Option<&State>) -> Sheet {
+    let title = format!("agent {} ({})", one_line(&agent.name), agent.mode.name());
+    let mut sheet = Sheet::new(format!("agent {}", agent.name), &title);
+    if !agent.about.is_empty() {
+        sheet = sheet.says(&agent.about, theme::PLAIN);
+    }
+    if let Some(plays) = &agent.plays {
+        sheet = sheet.says(&format!("played by {plays}"), theme::QUIET);
+    }
+    for line in agent.tools().lines() {
+        sheet = sheet.says(line, theme::QUIET);
+    }
+    let whole = format!(
+        "{}\n\n{}\n\n## Rules, the last one that matches counts\n\n```\n{}```\n",
+        agent.about,
+        agent.tools().replace('\n', "\n\n"),
+        agent.rules
+    );
+    sheet.whole = Some((title, whole));
+    if agent.takes_tasks() {
+        let text = format!("@{} ", agent.name);
+        sheet = sheet.offers('t', "give it a task: write", Then::Fill(text));
+    }
+    match puts_on(agent, state) {
+        Some((label, then)) => sheet.offers('p', label, then),
+        None => sheet,
+    }
+    .offers('v', "view its rules", Then::Do(Command::View))
+    .offers('b', "back", Then::Back)
+}
+
+/// What puts an agent on the planner now: the way there is the workflow's own.
+fn puts_on(agent: &Agent, state: Option<&State>) -> Option<(&'static str, Then)> {
+    let state = state?;
+    if agent.name == Profile::Plan.name() && state.phase == Phase::Execute {
+        let then = Then::Confirm(Box::new(confirm::plan_anew()));
+        return Some(("put it on: back to planning", then));
+    }
+    let question = state
+        .question()
+        .filter(|_| agent.name == Profile::Build.name())?;
+    let answered = Event::Answered {
+        id: question.id,
+        answer: Answer::Execute,
+    };
+    let then = Then::ActAndBack(vec![Action::Event(answered)]);
+    matches!(question.kind, QuestionKind::Execute { .. })
+        .then_some(("put it on: execute the plan", then))
+}
