@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::Screen;
 use super::command::Command;
+use super::dialogs::themes;
 use super::find::Step;
 use super::keymap::{Context, Hint, IsWriting};
 use super::read_only::acts;
@@ -193,6 +194,8 @@ fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Op
             hints.into_iter().for_each(|hint| line.add(hint));
         }
         let hint = hint_of(screen, binding.name, binding.hint);
+        let is_free = |hint: &Hint| !is_the_dialogs(hint, screen, sheet);
+        let hint = hint.filter(is_free);
         if let Some(hint) = hint.filter(|hint| is_at_hand(hint, screen, state, sheet)) {
             line.add(hint);
         }
@@ -225,6 +228,20 @@ fn hint_of(screen: &Screen, action: &str, what: &'static str) -> Option<Hint> {
         keys: vec![key],
         what,
     })
+}
+
+/// Tells whether its key is a letter of the list of themes, which has nearly all of them.
+fn is_the_dialogs(hint: &Hint, screen: &Screen, sheet: Option<&Sheet>) -> bool {
+    let is_list = |sheet: &&Sheet| sheet.id == themes::ID && screen.writing == IsWriting::No;
+    let choices = sheet
+        .filter(is_list)
+        .map_or(&[][..], |sheet| &sheet.choices);
+    let is_letter = |name: &str| {
+        choices
+            .iter()
+            .any(|one| one.key.to_uppercase().eq(name.chars()))
+    };
+    hint.keys.iter().any(|(name, _)| is_letter(name))
 }
 
 /// Tells whether what its keys do has something to do here.

@@ -64,7 +64,7 @@ const ABOUT: &str = "Two agents, one goal: a planner writes the plan, a reviewer
 you approve, and the planner executes it step by step.";
 const SAFE: &str = "Nothing is sent, changed or committed before you say so.";
 const DEMO: &str =
-    "  `agent-collab demo` plays a whole run without them: no model, no key, no network";
+    "  `agent-collab demo` plays a whole run without these CLIs: no model, no key, no network";
 const STEPS: [&str; 3] = [
     "Write the goal below, in a sentence or a page; the planner asks what is open.",
     "Confirm it. Each turn waits for you, with exactly what will be sent: release it, or let all of them go (auto).",
@@ -89,10 +89,8 @@ impl Screen {
         match named.as_slice() {
             [] => self.on_notice(why),
             named => {
-                let named = named.join(" and ");
-                self.on_word(&format!(
-                    "not yet: {named}; do what stands above, then press Enter again"
-                ));
+                let named = named.join(", ");
+                self.on_word(&format!("not yet, do first what stands above: {named}"));
             }
         }
     }

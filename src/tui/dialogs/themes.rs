@@ -5,7 +5,8 @@ use crate::tui::look::Look;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme::{self, Theme};
 
-const ID: &str = "themes";
+/// The identity of the dialog.
+pub const ID: &str = "themes";
 
 /// Lists the themes; the one that is shown stands first in line.
 pub fn sheet(shown: &Theme, look: &Look) -> Sheet {

@@ -356,7 +356,7 @@ fn what_the_first_page_names_already_is_not_said_twice() {
     screen.on_refused("codex is not on PATH\nhint: install it");
     let seen = drawn(&mut screen, (120, 40), None);
     assert_eq!(seen.matches("install it").count(), 1, "{seen}");
-    assert!(seen.contains("not yet: codex is not on PATH; do what stands above"));
+    assert!(seen.contains("not yet, do first what stands above: codex is not on PATH"));
     screen.on_refused("no space left on the disk\nhint: make room");
     assert!(drawn(&mut screen, (120, 40), None).contains("hint: make room"));
 }
