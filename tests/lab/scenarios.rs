@@ -28,6 +28,7 @@ mod tasks;
 mod tools;
 mod two_clis;
 mod whole_run;
+mod writing;
 
 /// One scenario: its name is a true sentence, its body panics when the sentence is wrong.
 pub struct Scenario {
@@ -153,6 +154,8 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         "tasks_that_a_kill_cut_off_go_on_by_their_ids_codex_doing",
         killed_tasks::codex_does,
     ),
+    scenario("codex_writes_in_a_tree_of_its_own", writing::codex),
+    scenario("claude_writes_in_a_tree_of_its_own", writing::claude),
     scenario("what_codex_asks_is_answered_on_the_screen", answered::codex),
     scenario(
         "what_claude_asks_is_answered_on_the_screen",
