@@ -75,28 +75,30 @@ fn votes_for<'a>(found: &'a Value, proposal: &str) -> Vec<&'a str> {
     names.filter_map(Value::as_str).collect()
 }
 
-/// Waits until somebody speaks in a round.
-fn wait_for_round(world: &World, round: u64) {
-    let speaks = || {
+/// Waits for an event like this.
+fn wait_for(world: &World, what: &str, is_it: impl Fn(&Value) -> bool) {
+    let came = || {
         let log = world.root.join(".agent-collab/events.jsonl");
         // The last line may be half written.
         let lines = std::fs::read_to_string(log).unwrap_or_default();
         let mut events = lines
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        events.any(|event| {
-            let news = &event["data"]["news"];
-            news["what"] == "speech_began" && news["round"] == round
-        })
+        events.any(|event| is_it(&event))
     };
     let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !speaks() {
-        assert!(
-            std::time::Instant::now() < until,
-            "round {round} never came"
-        );
+    while !came() {
+        assert!(std::time::Instant::now() < until, "{what} never came");
         std::thread::yield_now();
     }
+}
+
+/// Waits until somebody speaks in a round.
+fn wait_for_round(world: &World, round: u64) {
+    wait_for(world, "the round", |event| {
+        let news = &event["data"]["news"];
+        news["what"] == "speech_began" && news["round"] == round
+    });
 }
 
 #[test]
@@ -317,7 +319,7 @@ fn who_moves_without_a_reason_does_not_move_the_outcome() {
 #[test]
 fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
     let world = World::new();
-    let holds = vec![json!({ "do": "stall" })];
+    let holds = vec![say("I think."), json!({ "do": "stall" })];
     let first = |proposal| stands("First.", "agree", proposal, 0.7);
     let second = || stands("Second.", "agree", "sqlite", 0.7);
     world.cast(
@@ -338,7 +340,10 @@ fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
         TOPIC,
     ];
     let running = world.start(&arguments);
-    wait_for_round(&world, 2);
+    // By then its agent is in the middle of the turn.
+    wait_for(&world, "its text", |event| {
+        event["kind"] == "task.progress" && event["data"]["news"]["text"] == "I think."
+    });
     running.signal("KILL");
     running.wait();
     let id = world.events_of("discussion")[0]["id"]
