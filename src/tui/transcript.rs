@@ -17,7 +17,7 @@ mod time;
 mod turns;
 mod wide;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use block::{Block, Content, Folding, Who};
 use card::{Changed, ToolEnd};
@@ -34,7 +34,7 @@ use ratatui::text::Line;
 use super::Delta;
 use super::words::Clock;
 use crate::domain::event::{Event, News};
-use crate::domain::ids::At;
+use crate::domain::ids::{At, SessionId};
 use crate::domain::turn::Role;
 use crate::text::Cleaner;
 
@@ -81,6 +81,8 @@ pub struct Transcript {
     root: String,
     /// The user's time of day, once it is known.
     clock: Option<Clock>,
+    /// The sessions in which participants of discussions speak.
+    speakers: BTreeSet<SessionId>,
     /// The block that the user points at.
     picked: Option<usize>,
     /// The block of each row of the last frame.
@@ -116,6 +118,7 @@ impl Default for Transcript {
             turns: Turns::default(),
             root: String::new(),
             clock: None,
+            speakers: BTreeSet::new(),
             picked: None,
             shown: Vec::new(),
         }
@@ -170,6 +173,7 @@ impl Transcript {
                 self.drop_provisional();
                 self.push_all(retell::event(event));
             }
+            _ if self.is_of_speaker(event) => {}
             Event::Discussion { id, news } => self.on_discussion(id, news),
             Event::Resumed { .. } => {
                 self.blocks.iter_mut().for_each(Block::cut_off);

@@ -185,7 +185,10 @@ impl<'a> Minutes<'a> {
             },
             _ => Entry::Speaks {
                 since: each.since,
-                text: self.live.get(&each.session).map_or("", String::as_str),
+                text: self
+                    .live
+                    .get(&each.session)
+                    .map_or("", |text| before_stance(text)),
             },
         })
     }
@@ -214,4 +217,10 @@ impl<'a> Minutes<'a> {
             },
         }
     }
+}
+
+/// What is said, without the block that only states where the speaker stands.
+fn before_stance(text: &str) -> &str {
+    let said = text.split("```stance").next().unwrap_or(text);
+    said.trim_end()
 }

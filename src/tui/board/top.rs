@@ -88,7 +88,14 @@ pub fn lines(
     };
     title(&mut head, minutes, now);
     match &minutes.discussion.outcome {
-        Some(outcome) => of_outcome(&mut head, outcome),
+        Some(outcome) => {
+            // The last word stands below with all that it says.
+            let most = match minutes.discussion.closing {
+                Some(_) => 2,
+                None => 4,
+            };
+            of_outcome(&mut head, outcome, most);
+        }
         None => under_way(&mut head, minutes, now),
     }
     head.keep(rows)
@@ -183,7 +190,8 @@ fn cut_off(discussion: &Discussion) -> String {
     format!("■ {why}; kept: {}", n_of(n, "round"))
 }
 
-fn of_outcome(head: &mut Head, outcome: &Outcome) {
+/// The outcome, its conclusion in at most so many lines.
+fn of_outcome(head: &mut Head, outcome: &Outcome, most: usize) {
     let columns = head.columns;
     let (sign, word, style) = words::basis(outcome);
     let style = style.patch(theme::STRONG);
@@ -199,7 +207,8 @@ fn of_outcome(head: &mut Head, outcome: &Outcome) {
     let mut decided = wrap(&decided, columns, 2);
     cut_rows(&mut decided, columns, 2);
     head.add((10, 6), decided);
-    let conclusion = named("", &outcome.conclusion, (columns, 4), theme::PLAIN);
+    let conclusion = outcome.conclusion.replace("**", "").replace('`', "");
+    let conclusion = named("", &conclusion, (columns, most), theme::PLAIN);
     head.add((3, 2), conclusion);
     let decision = outcome.decision.as_ref();
     let rows = votes::rows(&outcome.votes, decision, indent(columns), columns);

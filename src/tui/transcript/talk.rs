@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use super::Transcript;
 use super::block::{Block, Content, Who};
 use crate::domain::discussion::{DiscussionEvent, Outcome, Part};
+use crate::domain::event::Event;
 use crate::domain::ids::DiscussionId;
 use crate::text::n_of;
 use crate::tui::board::{attitude, decided, stopped};
@@ -170,6 +171,18 @@ impl Talk {
 }
 
 impl Transcript {
+    /// Tells whether an event is of a speaker's session, which the discussion's own card and board tell of.
+    pub(super) fn is_of_speaker(&mut self, event: &Event) -> bool {
+        match event {
+            Event::TaskStarted(order) if order.speaks.is_some() => {
+                self.speakers.insert(order.session.clone());
+                true
+            }
+            Event::TaskEnded(result) => self.speakers.contains(&result.task_id),
+            _ => false,
+        }
+    }
+
     /// A card where a discussion begins; another one where it ends, once other things stand below the first.
     pub(super) fn on_discussion(&mut self, id: &DiscussionId, news: &DiscussionEvent) {
         let last = self.blocks.len().wrapping_sub(1);
