@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::script::{Agent, say, shell, write};
-use crate::world::{Ran, World};
+use crate::world::{Ran, Running, World};
 
 const EXPLORE: [&str; 4] = ["task", "--agent", "explore", "--json"];
 
@@ -170,9 +170,8 @@ fn an_agent_s_own_adapter_and_model_count_and_it_writes_nothing() {
     nothing_is_left(&world);
 }
 
-#[test]
-fn a_task_that_is_interrupted_is_cancelled_and_can_be_gone_on_with() {
-    let world = World::new();
+/// A task whose agent has begun and does not end, and which can be gone on with.
+fn begins(world: &World) -> Running {
     let explorer = Agent::new()
         .on(
             "[agent-collab task explore#1]\n\n[agent-collab agent",
@@ -188,6 +187,13 @@ fn a_task_that_is_interrupted_is_cancelled_and_can_be_gone_on_with() {
     {
         std::thread::yield_now();
     }
+    running
+}
+
+#[test]
+fn a_task_that_is_interrupted_is_cancelled_and_can_be_gone_on_with() {
+    let world = World::new();
+    let running = begins(&world);
     running.signal("INT");
     let ran = running.wait();
     let stopped = result(ran.ends(1));
@@ -240,21 +246,7 @@ fn beside_a_run_tasks_are_its_instance_s_and_end_with_it() {
 #[test]
 fn a_task_whose_program_was_killed_is_cancelled_and_leaves_no_process() {
     let world = World::new();
-    let explorer = Agent::new()
-        .on(
-            "[agent-collab task explore#1]\n\n[agent-collab agent",
-            vec![say("I begin."), json!({ "do": "stall" })],
-        )
-        .on("go on", vec![say("Here it is.")]);
-    world.cast(&explorer, &Agent::new());
-    let mut arguments = EXPLORE.to_vec();
-    arguments.push("look around");
-    let running = world.start(&arguments);
-    while !world.root.join(".agent-collab/events.jsonl").exists()
-        || world.events_of("task.opened").is_empty()
-    {
-        std::thread::yield_now();
-    }
+    let running = begins(&world);
     running.signal("KILL");
     running.wait();
     let started = world.events_of("task.started");

@@ -225,6 +225,7 @@ fn what_each_agent_has_is_printed() {
             .is_some_and(|all| all.contains(&json!("general")))
     );
 }
+
 #[test]
 fn a_reviewer_gives_several_tasks_to_explore_and_none_to_anybody_else() {
     for (second, n_given) in [("explore", 2), ("general", 0)] {
