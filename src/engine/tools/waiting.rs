@@ -12,7 +12,6 @@ use super::questions::Waits;
 use super::{Performer, ToolCall};
 use crate::adapter::{Decision as Answered, Order};
 use crate::domain::ids::{DiscussionId, RequestId, RunId, SessionId};
-use crate::domain::turn::Role;
 use crate::engine::Inward;
 use crate::mcp::wire::Answer;
 
