@@ -357,6 +357,39 @@ fn after_a_kill_changes_are_saved_and_the_task_goes_on_with_them() {
 }
 
 #[test]
+fn a_run_that_is_killed_with_a_writing_child_is_taken_up_without_a_loss() {
+    let world = World::new();
+    let give = json!({ "do": "tool", "tool": "task", "input":
+        { "agent": "general", "prompt": "write two", "description": "writes two" } });
+    let planner = Agent::planning(&["Write one"])
+        .on(
+            FIRST,
+            vec![write("other.txt", "other\n"), json!({ "do": "stall" })],
+        )
+        .step(1, vec![write("one.txt", "one\n"), give, say("Both.")]);
+    world.cast(&planner, &Agent::approving());
+    let running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    while !at_work(&world) {
+        std::thread::yield_now();
+    }
+    running.signal("KILL");
+    running.wait();
+    let again = Agent::new().always(
+        "[agent-collab EXECUTE step 1]",
+        vec![write("one.txt", "one\n"), say("One.")],
+    );
+    world.cast(&again, &Agent::approving());
+    let resumed = world.program(&["resume", "--auto", "--yes-execute", "--on-step", "redo"]);
+    resumed.ends(0);
+    assert_eq!(world.committed(), ["one.txt"]);
+    assert!(!world.root.join("other.txt").exists());
+    assert!(kept(&world)[0].contains("+other"), "{:?}", kept(&world));
+    let patched = world.events_of("task.patch");
+    assert_eq!(patched[0]["patch"]["state"], "kept");
+    nothing_is_left(&world);
+}
+
+#[test]
 fn a_stopped_child_loses_nothing_and_no_git_needs_none() {
     let world = World::without_git();
     world.put("README.md", "# A folder\n");
