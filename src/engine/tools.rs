@@ -289,12 +289,14 @@ impl Engine {
             give,
             ..
         } = calling;
+        let mut about = about(&arguments, performer.about);
+        tasks::leave_out_denied(self, &session, &mut about);
         let asking = Asking {
             request: request.clone(),
             item: None,
             call: Call::Tool {
                 name: performer.name.to_owned(),
-                input: about(&arguments, performer.about).to_string(),
+                input: about.to_string(),
             },
             changes: Vec::new(),
             reason: None,

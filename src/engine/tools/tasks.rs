@@ -19,6 +19,24 @@ use crate::store::sessions;
 /// What became of one task of a call: it was begun, or it was not and this is why.
 type Begun = Result<(SessionId, String, oneshot::Receiver<TaskResult>), (String, String)>;
 
+/// Leaves out of several tasks those whose agents are denied: each is refused by itself when its turn comes, and the
+/// others go on. Where none is left, all stay, and the call is denied.
+pub(super) fn leave_out_denied(engine: &Engine, session: &SessionId, about: &mut Value) {
+    let Some(Value::Array(all)) = about.get_mut("tasks") else {
+        return;
+    };
+    let caller = Caller::Session(session.clone());
+    let may = |task: &&Value| {
+        let agent = task.get("agent").or_else(|| task.get("subagent_type"));
+        let agent = agent.and_then(Value::as_str);
+        agent.is_some_and(|agent| engine.may_give(&caller, agent).is_ok())
+    };
+    let left: Vec<Value> = all.iter().filter(may).cloned().collect();
+    if !left.is_empty() {
+        *all = left;
+    }
+}
+
 pub(super) fn give(engine: &mut Engine, call: &ToolCall) -> Result<Reply, EngineError> {
     let arguments: task::Arguments = match arguments(&call.arguments) {
         Ok(arguments) => arguments,

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::bounded::Finished;
 use crate::model_server::script::{Reply, Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::world::{USUAL, World};
@@ -87,6 +88,16 @@ fn play(notes: &mut Notes, vendor: Vendor) {
         finished.stdout,
         finished.stderr
     );
+    assert_applied(&world, &finished);
+    assert_nothing_evil(&world, &before);
+    notes.prove(
+        "edits and makes files in a work tree of its own; they come back as a patch, nothing else of the user's is written",
+        vendor,
+        "yes",
+    );
+}
+
+fn assert_applied(world: &World, finished: &Finished) {
     let result: Value = serde_json::from_str(&finished.stdout).expect("a result");
     assert_eq!(
         result["patch"]["state"], "applied",
@@ -100,7 +111,10 @@ fn play(notes: &mut Notes, vendor: Vendor) {
     assert_eq!(paths, ["code.js", "made.txt"]);
     assert!(world.repository.read("code.js").contains("(a) => 2 * a"));
     assert_eq!(world.repository.read("made.txt"), "made\n");
-    // Of all that was tried nothing is there.
+}
+
+/// Of all that was tried nothing is there.
+fn assert_nothing_evil(world: &World, before: &str) {
     let evil = |text: &str| text.contains("evil");
     let status = world
         .repository
@@ -128,13 +142,8 @@ fn play(notes: &mut Notes, vendor: Vendor) {
         refs.map(str::to_owned).collect()
     };
     let after = world.repository.git(&["show-ref"]);
-    assert_eq!(users(&after), users(&before));
+    assert_eq!(users(&after), users(before));
     assert!(!world.repository.root().join(".git/worktrees").exists());
-    notes.prove(
-        "edits and makes files in a work tree of its own; they come back as a patch, nothing else of the user's is written",
-        vendor,
-        "yes",
-    );
 }
 
 /// codex writes.
