@@ -138,6 +138,11 @@ impl Children {
     }
 }
 
+/// An id that no session has yet.
+fn new_session() -> SessionId {
+    SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()))
+}
+
 /// The name of a child's request among those of all sessions.
 fn request_of(session: &SessionId, own: &RequestId) -> RequestId {
     RequestId::new(format!("{session}/{own}"))

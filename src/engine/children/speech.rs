@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::controller::Tries;
 use super::errand::Patience;
-use super::start::{Prepared, new_session};
+use super::new_session;
+use super::start::Prepared;
 use crate::domain::discussion::Participant;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::task::{Child, Speaks, TaskOrder, Waits};

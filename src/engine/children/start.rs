@@ -12,7 +12,7 @@ use super::controller::Tries;
 use super::errand::{Errand, Folder, Patience};
 use super::handing::Stage;
 use super::plot::Plot;
-use super::{AtTask, prompt};
+use super::{AtTask, new_session, prompt};
 use crate::adapter::{Access, SessionSpec, TurnSpec};
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, TurnId};
@@ -466,11 +466,6 @@ impl Engine {
             patience: limits.silence,
         }
     }
-}
-
-/// An id that no session has yet.
-pub(super) fn new_session() -> SessionId {
-    SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()))
 }
 
 /// The agent of this name, where tasks can be given to it.
