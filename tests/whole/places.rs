@@ -54,9 +54,11 @@ fn sixty_four_tasks_at_once_never_have_more_agents_than_places() {
     world.run(&[]).ends(0);
     let told = world.read("a.txt");
     assert_eq!(told.matches("Found it.").count(), TASKS, "{told}");
+    // How many of the places were taken at once depends on the machine.
     let taken = |n: usize| std::fs::read_to_string(world.folder.join(format!("place-{n}")));
     let taken: usize = (1..=PLACES)
-        .map(|n| taken(n).expect("a place that was taken").lines().count())
+        .filter_map(|n| taken(n).ok())
+        .map(|taken| taken.lines().count())
         .sum();
     assert_eq!(taken, TASKS);
     assert!(!world.folder.join("too-many").exists());
