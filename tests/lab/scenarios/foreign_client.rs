@@ -284,6 +284,8 @@ fn assert_greeted(seen: &[Value]) {
         "plan_exit",
         "ask_user",
         "task",
+        "group_discuss",
+        "group_discuss_context",
         "session_manage"
     ]);
     assert_eq!((&list["names"], &list["told"]), (&names, &json!(true)));
@@ -293,7 +295,7 @@ fn assert_greeted(seen: &[Value]) {
     }
     assert_eq!(
         raw["5"]["result"]["tools"].as_array().map(Vec::len),
-        Some(7)
+        Some(9)
     );
     assert_eq!(token["code"], 1, "{token:#}");
     let refused = token["told"].as_str().unwrap_or_default();
@@ -359,7 +361,13 @@ fn assert_reviewed(seen: &[Value]) {
     };
     assert_eq!(
         list["names"],
-        json!(["todoread", "review_submit", "ask_user", "task"])
+        json!([
+            "todoread",
+            "review_submit",
+            "ask_user",
+            "task",
+            "group_discuss_context"
+        ])
     );
     assert_blocked(todos, "todowrite", "todowrite");
     assert_blocked(plan, "plan_submit", "plan_submit");
@@ -381,6 +389,8 @@ fn assert_executed(seen: &[Value]) {
         "plan_enter",
         "ask_user",
         "task",
+        "group_discuss",
+        "group_discuss_context",
         "session_manage"
     ]);
     assert_eq!(list["names"], names);
