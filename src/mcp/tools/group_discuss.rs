@@ -46,7 +46,7 @@ pub struct Arguments {
     /// Whether those of a round after the first speak at once, or one after another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderArg>,
-    /// The agents that take part, each as [name=]agent[@adapter]; without any an advocate, a critic and a moderator.
+    /// The agents that take part, each as `[name=]agent[@adapter]`; without any an advocate, a critic and a moderator.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
     /// Participants under names of their own; one replaces an agent of the same name.
