@@ -76,3 +76,38 @@ pub(super) fn whole(order: &TaskOrder, system: &str, prompt: &str) -> String {
         agent = order.agent
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::{SessionId, TurnId};
+    use crate::domain::task::Waits;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_child_is_sent_who_it_is_and_its_task_and_nothing_else(
+            agent in "[a-z]{1,8}", n in 1_u32..9, system in "\\PC{0,80}", prompt in "\\PC{0,80}"
+        ) {
+            let order = TaskOrder {
+                session: SessionId::new("ses_child"),
+                parent: Some(SessionId::new("ses_planner")),
+                n,
+                agent: agent.clone(),
+                description: "a canary of its caller".to_owned(),
+                adapter: "codex".to_owned(),
+                model: None,
+                waits: Waits::Foreground,
+                turn: TurnId::new("ses_child.1"),
+                speaks: None,
+                tree: None,
+            };
+            let sent = whole(&order, &system, &prompt);
+            let rest = sent.strip_prefix(&format!("[agent-collab task {agent}#{n}]\n\n"));
+            let rest = rest.and_then(|rest| rest.strip_prefix(&format!("[agent-collab agent {agent}]\n")));
+            let rest = rest.and_then(|rest| rest.strip_prefix(system.as_str()));
+            let task = rest.and_then(|rest| rest.strip_prefix(&format!("\n[end of agent {agent}]\n\n")));
+            prop_assert_eq!(task, Some(prompt.as_str()));
+        }
+    }
+}

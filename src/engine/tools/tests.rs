@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use tokio::sync::oneshot::{self, Receiver};
 use tokio::time::{advance, timeout};
 
@@ -212,15 +213,17 @@ async fn a_late_yes_goes_back_to_planning() {
     assert_eq!(state.planner.current_agent(), Profile::Plan);
 }
 
+/// The planner's session as it stands: how many messages it has, and their bytes.
+fn messages(world: &World) -> (u32, Vec<u8>) {
+    let session = &world.engine.state().planner;
+    let folder = world.engine.journal.layout().workdir().join("sessions");
+    let bytes = std::fs::read(folder.join(session.id.as_str()).join("messages.jsonl"));
+    (session.n_messages, bytes.unwrap_or_default())
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_no_leaves_the_session_as_it_was_and_a_yes_makes_it_plan() {
     let mut world = world("claude");
-    let messages = |world: &World| {
-        let session = &world.engine.state().planner;
-        let folder = world.engine.journal.layout().workdir().join("sessions");
-        let bytes = std::fs::read(folder.join(session.id.as_str()).join("messages.jsonl"));
-        (session.n_messages, bytes.unwrap_or_default())
-    };
     let before = messages(&world);
     let mut given = call(
         &mut world,
@@ -248,4 +251,24 @@ async fn a_no_leaves_the_session_as_it_was_and_a_yes_makes_it_plan() {
     assert_eq!(state.planner.current_agent(), Profile::Plan);
     assert_eq!(state.planner.n_messages, before.0 + 1);
     assert_eq!(state.gate, Gate::Auto);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn whatever_is_no_yes_leaves_the_session_as_it_was(word in "[a-zA-Z \u{e9}.,!]{0,12}", reason in "[a-z]{1,20}") {
+        prop_assume!(!word.trim().eq_ignore_ascii_case("yes"));
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let mut world = world("claude");
+            let (before, agent) = (messages(&world), world.engine.state().planner.current_agent());
+            let _given = call(&mut world, "plan_enter", json!({ "reason": reason }), None);
+            settle(&mut world).await;
+            says(&mut world, &word).await;
+            let state = world.engine.state();
+            assert_eq!((state.phase, state.planner.current_agent()), (Phase::Execute, agent));
+            assert_eq!(messages(&world), before);
+        });
+    }
 }
