@@ -21,6 +21,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::engine::scratch::ADDRESS_BYTES;
 use crate::process::standing_of;
 use crate::store::Layout;
 
@@ -34,8 +35,6 @@ const CLIENT_PATIENCE: Duration = Duration::from_secs(5);
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// How long answers that were given may still be on their way when the program ends.
 const LAST_ANSWERS: Duration = Duration::from_millis(300);
-/// Longer paths do not fit into a socket's address everywhere, in bytes.
-const ADDRESS_BYTES: usize = 100;
 
 /// What is asked of the instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

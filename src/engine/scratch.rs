@@ -13,6 +13,8 @@ use tempfile::TempDir;
 
 /// Where folders are made whose names would be too long elsewhere.
 const SHORT: &str = "/tmp";
+/// Longer paths do not fit into a socket's address everywhere, in bytes.
+pub const ADDRESS_BYTES: usize = 100;
 /// How much of a run's name is in that of a folder, in bytes: the part that chance chose.
 const OF_RUN: usize = 12;
 
@@ -22,19 +24,23 @@ fn prefix(run: &str) -> String {
     format!("agent-collab-{}-", run.get(from..).unwrap_or("run"))
 }
 
-/// Makes a folder that only the user can enter, in the user's place for temporary files or, where `fits` says that
-/// its path does not, in the system's. It goes with the value.
+/// Makes a folder that only the user can enter, in the user's place for temporary files or, where the address of a
+/// socket as deep in it as `socket` would be too long there, in the system's. It goes with the value.
 ///
 /// # Errors
 /// It cannot be made.
-pub fn folder(run: &str, fits: impl Fn(&Path) -> bool) -> io::Result<TempDir> {
+pub fn folder(run: &str, socket: &Path) -> io::Result<TempDir> {
+    folder_in(&std::env::temp_dir(), run, socket)
+}
+
+fn folder_in(place: &Path, run: &str, socket: &Path) -> io::Result<TempDir> {
     let prefix = prefix(run);
     let mut named = tempfile::Builder::new();
     let named = named
         .prefix(&prefix)
         .permissions(Permissions::from_mode(0o700));
-    let folder = named.tempdir()?;
-    match fits(folder.path()) {
+    let folder = named.tempdir_in(place)?;
+    match folder.path().join(socket).as_os_str().len() <= ADDRESS_BYTES {
         true => Ok(folder),
         false => named.tempdir_in(SHORT),
     }
@@ -89,10 +95,15 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_private_and_lies_where_its_name_fits() {
-        let folder = folder("run_x", |path| path.starts_with(SHORT)).unwrap();
-        assert!(folder.path().starts_with(SHORT));
-        let mode = folder.path().metadata().unwrap().mode() & 0o777;
-        assert_eq!(mode, 0o700);
+    fn a_folder_is_private_and_lies_where_the_addresses_of_its_sockets_fit() {
+        let place = tempfile::tempdir().unwrap();
+        let deep = place.path().join("d".repeat(ADDRESS_BYTES));
+        fs::create_dir(&deep).unwrap();
+        for (place, expected) in [(place.path(), place.path()), (&deep, Path::new(SHORT))] {
+            let folder = folder_in(place, "run_x", Path::new("ask")).unwrap();
+            assert_eq!(folder.path().parent(), Some(expected));
+            let mode = folder.path().metadata().unwrap().mode() & 0o777;
+            assert_eq!(mode, 0o700);
+        }
     }
 }

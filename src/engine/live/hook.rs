@@ -44,7 +44,7 @@ impl Hook {
     /// # Errors
     /// The folder or the socket cannot be made.
     pub fn listen(run: &str) -> io::Result<Self> {
-        let folder = scratch::folder(run, |_| true)?;
+        let folder = scratch::folder(run, &socket_in(Path::new("")))?;
         let path = socket_in(folder.path());
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;

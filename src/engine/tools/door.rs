@@ -28,8 +28,6 @@ use visitor::{Cli, Post, accept};
 
 /// How many knocks may wait to be taken.
 const WAITING: usize = 64;
-/// Longer paths do not fit into a socket's address everywhere, in bytes.
-const ADDRESS_BYTES: usize = 100;
 
 /// Somebody wants something.
 #[derive(Debug)]
@@ -177,7 +175,8 @@ impl Doors {
     /// It cannot be made.
     pub fn of_all(&self) -> io::Result<&Path> {
         if self.folder.get().is_none() {
-            let folder = scratch::folder(&self.run, fits)?;
+            let longest = socket_in(Path::new("123456789012"));
+            let folder = scratch::folder(&self.run, &longest)?;
             let path = folder.path().canonicalize()?;
             // Whoever was faster made as good a one.
             let _theirs = self.folder.set((folder, path));
@@ -241,12 +240,6 @@ impl Doors {
             _listening: listening,
         })
     }
-}
-
-/// Tells whether the sockets below a folder have addresses that are short enough.
-fn fits(folder: &Path) -> bool {
-    let longest = socket_in(&folder.join("123456789012"));
-    longest.as_os_str().len() <= ADDRESS_BYTES
 }
 
 fn socket_in(folder: &Path) -> PathBuf {

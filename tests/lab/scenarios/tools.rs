@@ -17,14 +17,15 @@ fn todos(statuses: &[&str]) -> Tool {
     own("todowrite", json!({ "todos": todos }))
 }
 
-/// Tries every token that it can see at every socket that it can see, and prints what became of it.
+/// Tries every token of the run that it can see at every socket of the run that it can see, and prints what became
+/// of it. They lie in the system's temporary folder where the path of the scenario's own is too long for a socket.
 const INTRUDER: &str = r#"
 const fs = require("node:fs"), net = require("node:net"), path = require("node:path");
-const tmp = process.argv[2];
-const folders = fs.readdirSync(tmp).filter((name) => name.startsWith("agent-collab-")).flatMap((name) => {
-  const of_run = path.join(tmp, name);
-  try { return fs.readdirSync(of_run).map((session) => path.join(of_run, session)); } catch { return []; }
-}).filter((folder) => fs.existsSync(path.join(folder, "tools")));
+const list = (folder) => { try { return fs.readdirSync(folder).map((name) => path.join(folder, name)); } catch { return []; } };
+const [, run] = /"run":"(run_\w+)"/.exec(fs.readFileSync(".agent-collab/events.jsonl", "utf8"));
+const of_run = `agent-collab-${run.slice(-12)}-`;
+const folders = [process.argv[2], "/tmp"].flatMap(list).filter((folder) => path.basename(folder).startsWith(of_run))
+  .flatMap(list).filter((folder) => fs.existsSync(path.join(folder, "tools")));
 console.log(`the intruder sees ${folders.length} sessions;`);
 for (const at of folders) for (const of of folders) {
   const who = at === of ? "own" : "other";

@@ -8,6 +8,7 @@ use tokio::net::unix::OwnedWriteHalf;
 
 use super::visitor::Lines;
 use super::*;
+use crate::engine::scratch::ADDRESS_BYTES;
 use crate::mcp::wire::{self, Ask, LINE_BYTES, Tell, VERSION};
 
 fn session(name: &str) -> SessionId {
