@@ -25,6 +25,7 @@ pub mod tool;
 
 pub mod changes;
 pub mod course;
+pub mod delta;
 pub mod effect;
 pub mod event;
 pub mod note;

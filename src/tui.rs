@@ -98,8 +98,9 @@ pub use versions::Versions;
 pub use welcome::{Missing, Weight, Welcome};
 
 use crate::domain::changes::Scope;
+use crate::domain::delta::Delta;
 use crate::domain::event::{Event, News};
-use crate::domain::ids::{At, SessionId};
+use crate::domain::ids::At;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::Role;
@@ -125,34 +126,6 @@ pub struct ScreenSettings {
     pub utc_offset: i32,
     /// How the screen looks and listens besides.
     pub look: Look,
-}
-
-/// A piece of a block that an agent is writing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Delta {
-    /// More text of a block, not cleaned.
-    Text {
-        /// Whose.
-        role: Role,
-        /// The block.
-        item: String,
-        /// The piece.
-        text: String,
-    },
-    /// More text of what a child says, not cleaned.
-    Child {
-        /// Its session.
-        session: SessionId,
-        /// The piece.
-        text: String,
-    },
-    /// The block's pieces are void.
-    Withdrawn {
-        /// Whose.
-        role: Role,
-        /// The block.
-        item: String,
-    },
 }
 
 /// The view of a run.

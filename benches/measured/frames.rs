@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use agent_collab::domain::delta::Delta;
 use agent_collab::domain::event::{Event, News};
 use agent_collab::domain::ids::{At, TurnId};
 use agent_collab::domain::turn::Role;
-use agent_collab::tui::{Delta, Screen, ScreenSettings};
+use agent_collab::tui::{Screen, ScreenSettings};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

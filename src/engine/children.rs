@@ -26,6 +26,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{AdapterEvent, Order};
+use crate::domain::delta::Delta;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::patch::TaskPatch;
@@ -36,7 +37,7 @@ use crate::store::{StoreError, Tampered};
 use super::live::{Ask, Told};
 use super::setup::Setup;
 use super::tools::passed;
-use super::{Delta, Engine, EngineError, INBOX, Mailbox, failed, news};
+use super::{Engine, EngineError, INBOX, Mailbox, failed, news};
 use controller::Controller;
 use handing::{Handed, Stage};
 use plot::Plot;

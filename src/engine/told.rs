@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::adapter::{AdapterEvent, AgentQuestion, TurnEnd};
+use crate::domain::delta::Delta;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::session::{Message, PlanWindow, Speaker};
@@ -13,7 +14,7 @@ use super::answering::Patience;
 use super::asking::Asking;
 use super::journal::Journal;
 use super::live::Told;
-use super::{Delta, Engine, EngineError, Held, Inward, failed, news};
+use super::{Engine, EngineError, Held, Inward, failed, news};
 
 impl Engine {
     pub(super) fn on_told(&mut self, role: Role, told: Told) -> Result<(), EngineError> {

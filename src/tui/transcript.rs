@@ -31,8 +31,8 @@ pub use wide::Wide;
 
 use ratatui::text::Line;
 
-use super::Delta;
 use super::words::Clock;
+use crate::domain::delta::Delta;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::turn::Role;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::Instant;
 
+use crate::domain::delta::Delta;
 use crate::domain::event::Event;
-use crate::engine::{self, Inward, Outcome};
+use crate::engine::{Inward, Outcome};
 use crate::store::events::Record;
-use crate::tui::Delta;
 
 use super::Shell;
 use super::ending::End;
@@ -78,7 +78,7 @@ impl Shell {
         let Some(engine) = &mut self.engine else {
             return Ok(None);
         };
-        let deltas = engine.take_deltas().into_iter().map(shown);
+        let deltas = engine.take_deltas().into_iter();
         self.unseen.extend(deltas.map(News::Said));
         let records = engine.take_recorded();
         let is_flow = |record: &Record<Event>| matches!(record.event, Event::Agent { .. });
@@ -104,13 +104,5 @@ impl Shell {
         let left =
             self.leave_at.is_some() && self.state().is_none_or(|state| state.running.is_none());
         Ok(left.then_some(End::Left))
-    }
-}
-
-fn shown(delta: engine::Delta) -> Delta {
-    match delta {
-        engine::Delta::Text { role, item, text } => Delta::Text { role, item, text },
-        engine::Delta::Child { session, text } => Delta::Child { session, text },
-        engine::Delta::Withdrawn { role, item } => Delta::Withdrawn { role, item },
     }
 }

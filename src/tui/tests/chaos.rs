@@ -11,6 +11,7 @@ use super::world::{
     COMMENTS, NOW, PLAN, approving, asking, created, order, questions, running, settings, state,
     story,
 };
+use crate::domain::delta::Delta;
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, News, Recorded};
 use crate::domain::ids::TurnId;
@@ -19,7 +20,7 @@ use crate::domain::plan;
 use crate::domain::run::{Run, State};
 use crate::domain::turn::{Purpose, Role, TurnResult};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Action, Delta, Documents, KeptText, Past, Screen, WantsEarlier};
+use crate::tui::{Action, Documents, KeptText, Past, Screen, WantsEarlier};
 
 /// Texts as agents and users write them at their worst.
 fn text() -> impl Strategy<Value = String> {

@@ -15,6 +15,7 @@ use ratatui::crossterm::event::{
 
 use super::world::{NOW, approving, asking, questions, running, screen, state, story};
 use crate::domain::changes::Scope;
+use crate::domain::delta::Delta;
 use crate::domain::ids::At;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
@@ -25,7 +26,7 @@ use crate::tui::dialogs::confirm;
 use crate::tui::keymap::{Context, IsWriting, Key, Keymap};
 use crate::tui::sheet::Then;
 use crate::tui::tabs::Tab;
-use crate::tui::{Action, Delta, Diff, Documents, Kept, PastRun, Screen};
+use crate::tui::{Action, Diff, Documents, Kept, PastRun, Screen};
 
 /// How many steps a seed takes where nothing else is said.
 const STEPS: u64 = 20_000;

@@ -3,12 +3,13 @@
 use super::world::{
     PLAN, approving, asking, drawn, press, questions, running, screen, settings, state,
 };
+use crate::domain::delta::Delta;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Clash, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Delta, Elsewhere, PastRun, ReadOnly, Screen, Versions};
+use crate::tui::{Elsewhere, PastRun, ReadOnly, Screen, Versions};
 
 pub fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
     let mut pictures = Vec::new();

@@ -2,8 +2,8 @@
 //!
 //! Refuses to be kept: what is said counts once it is whole.
 
-use crate::domain::ids::SessionId;
-use crate::domain::turn::Role;
+use super::ids::SessionId;
+use super::turn::Role;
 
 /// A piece of text on its way, for the view alone; nothing of it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
