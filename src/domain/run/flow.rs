@@ -160,8 +160,8 @@ pub(super) fn on_turn_ended(
     let (running, asked) = match late::end(state, running, result, asked) {
         Ended::GoesOn(running, asked) => (running, asking::in_words(&asked)),
         Ended::Waits => return effects,
-        Ended::Again(purpose, again) => {
-            effects.extend(propose(state, at, purpose, Some(again)));
+        Ended::Again(order, again) => {
+            effects.extend(late::again(state, at, order, again));
             return effects;
         }
     };

@@ -10,7 +10,7 @@ use crate::domain::effect::Effect;
 use crate::domain::ids::{At, RequestId};
 use crate::domain::late::{Late, LateAbout};
 use crate::domain::question::{Answer, Question, QuestionKind};
-use crate::domain::turn::{Again, Purpose, Role, TurnResult};
+use crate::domain::turn::{Again, Purpose, Role, TurnOrder, TurnResult};
 
 /// A turn that is over and goes on once its questions are answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,8 +67,8 @@ pub(super) enum Ended {
     GoesOn(Running, Vec<Question>),
     /// It waits for the user's word.
     Waits,
-    /// It is done again, by the user's word.
-    Again(Purpose, Again),
+    /// It is done again, by the user's word; what it brought is put aside.
+    Again(TurnOrder, Again),
 }
 
 /// Keeps a completed turn's end until those of its open questions are answered that it ended without.
@@ -87,7 +87,7 @@ pub(super) fn end(
         LateAbout::Answer { .. } | LateAbout::PlanExit | LateAbout::PlanEnter { .. } => None,
     });
     if let Some(answer) = stays {
-        return Ended::Again(running.order.purpose, Again::Answered { answer });
+        return Ended::Again(running.order, Again::Answered { answer });
     }
     let is_late = |question: &Question| {
         let request = question.kind.request();
@@ -167,14 +167,18 @@ pub(super) fn on_missed(state: &mut State, at: At, request: &RequestId) -> Vec<E
     go_on(state, at)
 }
 
-/// The planner stays the planner: its turn is done again with the user's word, and what it brought is left.
+/// The planner stays the planner: its turn is done again with the user's word, and what it brought is put aside.
 fn plan_again(state: &mut State, at: At, request: RequestId, told: String) -> Vec<Effect> {
     match state.held_end.take() {
         Some(held) => {
             asking::take_of_turn(state);
             state.late.clear();
-            let again = Some(Again::Answered { answer: told });
-            flow::propose(state, at, held.running.order.purpose, again)
+            again(
+                state,
+                at,
+                held.running.order,
+                Again::Answered { answer: told },
+            )
         }
         // It still works; with the end of its turn this counts.
         None => {
@@ -183,6 +187,13 @@ fn plan_again(state: &mut State, at: At, request: RequestId, told: String) -> Ve
             Vec::new()
         }
     }
+}
+
+/// Does a turn again; its folder is about to be emptied, so that the document in it goes to the history first.
+pub(super) fn again(state: &mut State, at: At, order: TurnOrder, again: Again) -> Vec<Effect> {
+    let mut effects = vec![Effect::DropDraft(order.clone())];
+    effects.extend(flow::propose(state, at, order.purpose, Some(again)));
+    effects
 }
 
 /// Goes on with a turn that is over once no question of it is open.

@@ -179,6 +179,8 @@ fn a_late_no_keeps_the_planner_planning_and_a_late_yes_hands_the_plan_on() {
         let answer = "The user's answer to \"1?\": the tests are missing".to_owned();
         let expected = (Purpose::WritePlan, Some(Again::Answered { answer }));
         assert_eq!(started(&effects), Some(expected));
+        // Its plan goes to the history before the folder is emptied for the next turn.
+        assert!(matches!(effects.first(), Some(Effect::DropDraft(_))));
         let mut run = planning();
         asks_late(&mut run, "1", LateAbout::PlanExit);
         ends(&mut run, completed());
