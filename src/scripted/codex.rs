@@ -4,6 +4,7 @@
 //! Has no sandbox: in a read-only turn it asks for every command but plain reading ones, as a
 //! model does whose command failed in the sandbox, and runs what is allowed as it stands.
 
+mod asking;
 mod calling;
 pub mod frames;
 mod perform;
@@ -104,20 +105,14 @@ enum Cue {
     /// The turn is over.
     Interrupt,
     /// A request is answered; `None` for a refusal to answer.
-    Answer {
-        request: u64,
-        decision: Option<Value>,
-    },
+    Answer { request: u64, result: Option<Value> },
 }
 
 /// What a wait within a turn comes to.
 enum Wake {
     Timeout,
     Ended(RunNumber),
-    Answer {
-        request: u64,
-        decision: Option<Value>,
-    },
+    Answer { request: u64, result: Option<Value> },
     Other,
 }
 
@@ -196,7 +191,7 @@ impl Codex {
         match heard {
             Heard::Line(line) => match self.on_line(&line) {
                 Cue::Interrupt => Err(Stop::Interrupted),
-                Cue::Answer { request, decision } => Ok(Wake::Answer { request, decision }),
+                Cue::Answer { request, result } => Ok(Wake::Answer { request, result }),
                 Cue::Nothing | Cue::Play { .. } => Ok(Wake::Other),
             },
             Heard::Output(run, text) => {
@@ -231,7 +226,7 @@ impl Codex {
             };
             return Cue::Answer {
                 request,
-                decision: frame["result"].get("decision").cloned(),
+                result: frame.get("result").cloned(),
             };
         };
         let Some(id) = frame.get("id") else {

@@ -4,7 +4,7 @@
 //! taken up by a later process, as the real programs' can.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,10 @@ pub struct Conversation {
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The file could not be written.
-    #[error("keep the script's place in {path}: {source}")]
+    #[error(
+        "keep the script's place in {path}: {source}\nhint: {}",
+        to_write(path)
+    )]
     Save {
         /// The file.
         path: PathBuf,
@@ -58,6 +61,14 @@ pub enum MemoryError {
         /// What is wrong.
         problem: String,
     },
+}
+
+/// What lets the agent write a file.
+fn to_write(path: &Path) -> String {
+    let folder = path.parent().unwrap_or(path).display();
+    format!(
+        "the agent must be able to write {folder}; where the kernel holds it, name that folder in adapters.<name>.writable"
+    )
 }
 
 impl Memory {

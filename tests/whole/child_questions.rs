@@ -5,15 +5,13 @@ use serde_json::{Value, json};
 use crate::script::{Agent, say, write};
 use crate::world::World;
 
-const CHOOSER: &str = "[agents.chooser]\nmode = \"subagent\"\nadapter = \"claude\"\nrules = [[\"*\", \"*\", \"allow\"]]\n";
-
-/// A child that asks which way and says which it took.
-fn chooser() -> Agent {
+/// An agent that asks which way and says which it took, among whatever else it does.
+fn chooser(agent: Agent) -> Agent {
     let question = json!({
         "do": "question", "question": "Which way?", "options": ["left", "right"],
         "if_answered": [say("I take ${answer}.")], "if_dismissed": [say("I decide.")],
     });
-    Agent::approving().always("[agent-collab task chooser#", vec![question])
+    agent.always("[agent-collab task chooser#", vec![question])
 }
 
 /// A planner that gives two tasks at once and writes down what came back.
@@ -30,16 +28,18 @@ fn planner() -> Agent {
     )
 }
 
-fn world() -> World {
+/// A world in which the agent that asks is this CLI's.
+fn world(adapter: &str) -> World {
     let mut world = World::new();
-    world.config = CHOOSER.to_owned();
-    world.cast(&planner(), &chooser());
+    world.config = format!(
+        "[agents.chooser]\nmode = \"subagent\"\nadapter = \"{adapter}\"\nrules = [[\"*\", \"*\", \"allow\"]]\n"
+    );
+    world.cast(&chooser(planner()), &chooser(Agent::approving()));
     world
 }
 
-#[test]
-fn two_children_ask_at_once_and_each_gets_its_answer() {
-    let world = world();
+fn two_ask_at_once(adapter: &str) {
+    let world = world(adapter);
     world.run(&["--answer", "question=left"]).ends(0);
     let told = world.read("a.txt");
     assert_eq!(told.matches("I take left.").count(), 2, "{told}");
@@ -59,12 +59,31 @@ fn two_children_ask_at_once_and_each_gets_its_answer() {
 }
 
 #[test]
-fn where_nobody_is_there_the_agent_decides() {
-    let world = world();
+fn two_children_of_codex_ask_at_once_and_each_gets_its_answer() {
+    two_ask_at_once("codex");
+}
+
+#[test]
+fn two_children_of_claude_ask_at_once_and_each_gets_its_answer() {
+    two_ask_at_once("claude");
+}
+
+fn nobody_is_there(adapter: &str) {
+    let world = world(adapter);
     world.run(&[]).ends(0);
     let told = world.read("a.txt");
     assert_eq!(told.matches("I decide.").count(), 2, "{told}");
     let alone = world.program(&["task", "--agent", "chooser", "--json", "which?"]);
     let result: Value = serde_json::from_str(&alone.ends(0).out).expect("JSON");
     assert_eq!(result["summary"], "I decide.");
+}
+
+#[test]
+fn where_nobody_is_there_an_agent_of_codex_decides() {
+    nobody_is_there("codex");
+}
+
+#[test]
+fn where_nobody_is_there_an_agent_of_claude_decides() {
+    nobody_is_there("claude");
 }

@@ -224,6 +224,25 @@ pub fn ask_command(place: &Place, item: &Value, reason: Option<&str>) -> Value {
     })
 }
 
+/// The request to put one question, a heading and a text, to the user; its id is that of the call.
+pub fn ask_user(
+    place: &Place,
+    id: &str,
+    (header, text): (&str, &str),
+    options: &[String],
+) -> Value {
+    let offered = options.iter();
+    let offered = offered.map(|label| json!({"label": label, "description": ""}));
+    let question = json!({
+        "id": id, "header": header, "question": text, "isOther": true, "isSecret": false,
+        "options": offered.collect::<Vec<_>>(),
+    });
+    json!({
+        "threadId": place.thread, "turnId": place.turn, "itemId": id, "questions": [question],
+        "isBlocking": true, "autoResolutionMs": null,
+    })
+}
+
 /// The request to make a patch.
 pub fn ask_patch(place: &Place, item: &Value) -> Value {
     json!({

@@ -7,21 +7,13 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::asking::{Cancelled, Verdict};
 use super::{Codex, Stop, Terminal, Told, Wake, frames};
 use crate::scripted::act::{Change, ChangeError, RunNumber, only_reads};
 use crate::scripted::in_seconds;
 use crate::scripted::script::{
     Action, Ask, Command, Edit, Failing, FailingKind, FailingOutcome, Speech, Stall, Write,
 };
-
-/// The answer to a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Accept,
-    Decline,
-    /// The client answered something else; the call fails, the turn goes on.
-    Garbled,
-}
 
 impl Codex {
     /// Does what a list of actions says.
@@ -46,8 +38,9 @@ impl Codex {
             Action::Malformed(malformed) => self.malformed(&malformed.line),
             Action::Tool(tool) => self.use_tool(tool),
             Action::Usage(tokens) => self.usage((tokens.input, tokens.output)),
+            Action::Question(question) => self.question(question),
             // Refused when the script was loaded.
-            Action::Question(_) | Action::Unsolicited(_) => Ok(()),
+            Action::Unsolicited(_) => Ok(()),
         }
     }
 
@@ -175,14 +168,7 @@ impl Codex {
             };
             self.waiting("");
             if verdict != Verdict::Accept {
-                self.end_item(
-                    item,
-                    if verdict == Verdict::Decline {
-                        "declined"
-                    } else {
-                        "failed"
-                    },
-                );
+                self.end_item(item, verdict.ending());
                 return self.perform(&command.if_denied);
             }
             self.run(&line, item, cwd)?;
@@ -271,14 +257,7 @@ impl Codex {
             };
             self.waiting("");
             if verdict != Verdict::Accept {
-                self.end_item(
-                    item,
-                    if verdict == Verdict::Decline {
-                        "declined"
-                    } else {
-                        "failed"
-                    },
-                );
+                self.end_item(item, verdict.ending());
                 return self.perform(denied);
             }
         }
@@ -301,42 +280,6 @@ impl Codex {
         let params = json!({"threadId": place.thread, "turnId": place.turn, "diff": playing.diff});
         self.stage
             .send(&frames::notification("turn/diff/updated", params));
-    }
-
-    /// Asks the client and waits for its answer.
-    fn ask(&mut self, method: &str, params: Value) -> Result<Verdict, Cancelled> {
-        let asked = self.n_requests;
-        self.n_requests += 1;
-        self.stage.send(&frames::request(asked, method, params));
-        let answer = loop {
-            match self.listen(None) {
-                Ok(Wake::Answer { request, decision }) if request == asked => break Ok(decision),
-                Ok(_) => {}
-                Err(stop) => break Err(stop),
-            }
-        };
-        if !matches!(answer, Err(Stop::Exit(_))) {
-            let params = json!({"threadId": self.place().thread, "requestId": asked});
-            self.stage
-                .send(&frames::notification("serverRequest/resolved", params));
-        }
-        let decision = answer.map_err(Cancelled::Otherwise)?;
-        match decision.as_ref().and_then(Value::as_str) {
-            Some("accept" | "acceptForSession") => Ok(Verdict::Accept),
-            Some("decline") => Ok(Verdict::Decline),
-            Some("cancel") => Err(Cancelled::ByAnswer),
-            _ => Ok(Verdict::Garbled),
-        }
-    }
-
-    fn waiting(&mut self, flag: &str) {
-        let flags: Vec<&str> = Some(flag)
-            .into_iter()
-            .filter(|flag| !flag.is_empty())
-            .collect();
-        let status = json!({"type": "active", "activeFlags": flags});
-        self.stage
-            .send(&frames::status(&self.place().thread, status));
     }
 
     pub(super) fn end_item(&mut self, mut item: Value, status: &str) {
@@ -448,14 +391,6 @@ impl Codex {
         self.stage.send(&frames::token_usage(&place, total, last));
         self.stage.send(&frames::rate_limits());
     }
-}
-
-/// Why no verdict came.
-enum Cancelled {
-    /// The client answered `cancel`.
-    ByAnswer,
-    /// The turn or the process ended.
-    Otherwise(Stop),
 }
 
 /// Returns what codex says of a failure, and its kind.

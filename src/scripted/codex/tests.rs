@@ -15,6 +15,11 @@ fn is_ask(frame: &Value) -> bool {
 
 /// Plays one prompt, answers every request with `decision`; returns what ended, in order.
 fn check(sandbox: &str, actions: &str, decision: &str) -> String {
+    check_answered(sandbox, actions, |_| json!({"decision": decision}))
+}
+
+/// The same, with what answers a request made of its parameters.
+fn check_answered(sandbox: &str, actions: &str, answer: impl Fn(&Value) -> Value) -> String {
     let folder = tempfile::tempdir().unwrap();
     let script = format!("[[turn]]\naction = [{actions}]");
     let codex = Puppet::new(Guise::Codex, &script, &["app-server"], folder.path());
@@ -45,7 +50,7 @@ fn check(sandbox: &str, actions: &str, decision: &str) -> String {
             break;
         }
         said.push("?".to_owned());
-        codex.tell(json!({"id": last["id"], "result": {"decision": decision}}));
+        codex.tell(json!({"id": last["id"], "result": answer(&last["params"])}));
     }
     assert_eq!(codex.close().code, 0);
     said.join(" | ")
@@ -99,6 +104,27 @@ fn a_patch_is_asked_about_where_the_sandbox_would_stop_it() {
         assert_eq!(
             check("workspace-write", &patch, "decline"),
             "? | fileChange declined | refused | completed"
+        );
+    }
+}
+
+#[test]
+fn an_answer_to_a_question_is_a_word_of_the_script() {
+    let actions = r#"{ do = "question", question = "Which?", options = ["a", "b"],
+        if_answered = [{ do = "text", text = "chose ${answer}" }], if_dismissed = [{ do = "text", text = "nothing" }] }"#;
+    let second = |params: &Value| {
+        let asked = &params["questions"][0];
+        let (id, option) = (asked["id"].as_str().unwrap(), &asked["options"][1]["label"]);
+        json!({"answers": { id: {"answers": [option]} }})
+    };
+    assert_eq!(
+        check_answered("read-only", actions, second),
+        "? | chose b | completed"
+    );
+    for dismissed in [json!({"answers": {}}), Value::Null] {
+        assert_eq!(
+            check_answered("read-only", actions, |_| dismissed.clone()),
+            "? | nothing | completed"
         );
     }
 }

@@ -108,9 +108,6 @@ impl Action {
 fn not_recorded(actions: &[Action], guise: Guise) -> Option<(&'static str, &'static str)> {
     actions.iter().find_map(|action| {
         let here = match (guise, action) {
-            (Guise::Codex, Action::Question(_)) => {
-                Some(("question", "let it ask in its text: `do = \"text\"`"))
-            }
             (Guise::Codex, Action::Unsolicited(_)) => Some((
                 "unsolicited",
                 "codex starts no turn by itself; play this script as claude",
