@@ -73,6 +73,8 @@ pub struct SessionSpec {
     pub hook: Option<String>,
     /// How the CLI starts the server of the program's tools, where its agent has any.
     pub tools: Option<ToolServer>,
+    /// Folders of which the agent's commands are to see nothing, where the CLI itself holds them.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// How a CLI starts the server of the program's tools for one session.

@@ -95,6 +95,7 @@ fn session() -> SessionSpec {
         trust: Trust::Untrusted,
         hook: None,
         tools: None,
+        hidden: Vec::new(),
     }
 }
 

@@ -221,6 +221,7 @@ mod tests {
             trust: Trust::Untrusted,
             hook: None,
             tools: None,
+            hidden: Vec::new(),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::process::{Children, Containment, Hold, Kernel, find_kernel};
 
 use super::codex_rules::WayOut;
 use super::git::Repository;
+use super::scratch;
 
 /// Sockets by which a process could have others act for it, outside of what holds it.
 const DOORS: &[&str] = &[
@@ -77,11 +78,11 @@ const NO_CACHES: &[(&str, &str)] = &[
 
 /// What holds a test command of the program's: it writes the repository but for git's folder and the program's,
 /// temporary files, and the caches of common tools; `None` where nothing holds it.
-/// `hidden` are folders of which it sees nothing.
-pub fn hold_tests<'a>(
+/// `trees` is a folder of which it sees nothing.
+pub fn hold_tests(
     kernel: &Kernel,
     (root, workdir): (&Path, &Path),
-    hidden: impl Iterator<Item = &'a Path>,
+    trees: Option<&Path>,
 ) -> Option<Containment> {
     let Kernel::Holds(bwrap) = kernel else {
         return None;
@@ -90,7 +91,7 @@ pub fn hold_tests<'a>(
     places.extend(users_doors());
     places.extend(work(root));
     places.extend(protected(root, workdir));
-    places.extend(hidden.map(|folder| (folder.to_owned(), Hold::EmptyFolder)));
+    places.extend(trees.map(|folder| (folder.to_owned(), Hold::EmptyFolder)));
     Some(Containment::new(bwrap, places))
 }
 
@@ -185,7 +186,7 @@ pub struct Holder {
     pub staging: PathBuf,
     /// What the turn may write.
     pub access: Access,
-    /// The folder of the session's tools, an empty one where it has none; what lies beside it is hidden.
+    /// The folder of the session's tools, where it has any; what lies beside it is hidden.
     pub tools: Option<PathBuf>,
     /// What the user lets the CLI write beside.
     pub writable: Vec<PathBuf>,
@@ -206,12 +207,8 @@ impl Holder {
         let mut places = doors();
         places.extend(users_doors());
         places.extend(own.iter().filter_map(|place| state(place, variable)));
-        places.extend(self.tools.iter().flat_map(|folder| {
-            let of_all = folder
-                .parent()
-                .map(|of_all| (of_all.to_owned(), Hold::EmptyFolder));
-            of_all.into_iter().chain([(folder.clone(), Hold::ReadOnly)])
-        }));
+        let tools = self.tools.iter();
+        places.extend(tools.map(|folder| (folder.clone(), Hold::ReadOnly)));
         let users = self.writable.iter().filter_map(|path| real(path));
         places.extend(users.map(|path| (path, Hold::Writable)));
         // Deeper places count for what lies below them: its own tree among those of others, say.
@@ -329,12 +326,13 @@ fn state(
     }
 }
 
-/// The sockets that are there, each as an empty file, and folders of sockets as empty folders.
+/// The sockets that are there, each as an empty file, and folders of sockets as empty folders: those of all runs too.
 fn doors() -> Vec<(PathBuf, Hold)> {
     let tmux = std::env::var("TMUX").ok();
     let mut named: Vec<PathBuf> = DOORS.iter().map(PathBuf::from).collect();
     named.push(format!("/tmp/tmux-{}", getuid()).into());
     named.extend(tmux.and_then(|tmux| tmux.split(',').next().map(PathBuf::from)));
+    named.extend(scratch::of_all_runs());
     hidden(&named)
 }
 

@@ -22,7 +22,7 @@ use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::prompting::{NOW_BUILD, NOW_PLAN};
 use super::setup::NamedAdapter;
 use super::staging::Staging;
-use super::{AtWork, Engine, EngineError, Outcome, documents, failed, staging};
+use super::{AtWork, Engine, EngineError, Outcome, documents, failed, scratch, staging};
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
@@ -131,6 +131,7 @@ impl Engine {
             trust: self.setup.trust,
             hook: None,
             tools: None,
+            hidden: scratch::of_all_runs(),
         };
         let access = if order.purpose.writes() {
             Access::Workspace
@@ -189,7 +190,7 @@ impl Engine {
             workdir: self.journal.layout().workdir().to_owned(),
             staging: staging.dir.clone(),
             access,
-            tools: self.no_tools(),
+            tools: None,
             writable: adapter.settings.writable.clone(),
             ways_out: codex_rules::ways_out(&adapter.settings),
         }

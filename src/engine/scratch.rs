@@ -1,11 +1,12 @@
-//! The run's folders in the place for temporary files, for sockets and tokens: private, and named after the run, so that
-//! what a killed program left of them is found by whoever takes the run up.
+//! The run's folders in the place for temporary files, for sockets and tokens: private, named after the run, so that
+//! what a killed program left of them is found by whoever takes the run up, and all in one folder of the user's, so
+//! that those of other runs can be hidden with them.
 //!
 //! Refuses to know what lies in them.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::unistd::getuid;
@@ -17,20 +18,64 @@ const SHORT: &str = "/tmp";
 pub const ADDRESS_BYTES: usize = 100;
 /// How much of a run's name is in that of a folder, in bytes: the part that chance chose.
 const OF_RUN: usize = 12;
+/// Who may enter a folder: the user.
+const PRIVATE: u32 = 0o700;
 
 /// What the names of a run's folders begin with.
 fn prefix(run: &str) -> String {
     let from = run.len().saturating_sub(OF_RUN);
-    format!("agent-collab-{}-", run.get(from..).unwrap_or("run"))
+    format!("{}-", run.get(from..).unwrap_or("run"))
 }
 
 /// Makes a folder that only the user can enter, in the user's place for temporary files or, where the address of a
 /// socket as deep in it as `socket` would be too long there, in the system's. It goes with the value.
 ///
 /// # Errors
-/// It cannot be made.
+/// It cannot be made, or what lies in its place is not the user's.
 pub fn folder(run: &str, socket: &Path) -> io::Result<TempDir> {
     folder_in(&std::env::temp_dir(), run, socket)
+}
+
+/// The real folders in which those of all the user's runs lie, made where they are missing: nobody but the programs
+/// themselves has any business there.
+pub fn of_all_runs() -> Vec<PathBuf> {
+    let made = places().into_iter().filter_map(|place| {
+        of_user(&place)
+            .and_then(|folder| folder.canonicalize())
+            .inspect_err(|error| tracing::warn!(%error, "a folder of runs cannot be made"))
+            .ok()
+    });
+    let mut made: Vec<_> = made.collect();
+    made.dedup();
+    made
+}
+
+fn places() -> [PathBuf; 2] {
+    [std::env::temp_dir(), PathBuf::from(SHORT)]
+}
+
+fn named_after_user(place: &Path) -> PathBuf {
+    place.join(format!("agent-collab-{}", getuid()))
+}
+
+/// The user's own folder in a place that may be everybody's.
+fn of_user(place: &Path) -> io::Result<PathBuf> {
+    let folder = named_after_user(place);
+    match DirBuilder::new().mode(PRIVATE).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let found = folder.symlink_metadata()?;
+    if !found.is_dir() || found.uid() != getuid().as_raw() {
+        let folder = folder.display();
+        return Err(io::Error::other(format!(
+            "{folder} is not a folder of yours; have it removed, or set TMPDIR to a folder of your own"
+        )));
+    }
+    if found.mode() & 0o777 != PRIVATE {
+        fs::set_permissions(&folder, Permissions::from_mode(PRIVATE))?;
+    }
+    Ok(folder)
 }
 
 fn folder_in(place: &Path, run: &str, socket: &Path) -> io::Result<TempDir> {
@@ -38,36 +83,44 @@ fn folder_in(place: &Path, run: &str, socket: &Path) -> io::Result<TempDir> {
     let mut named = tempfile::Builder::new();
     let named = named
         .prefix(&prefix)
-        .permissions(Permissions::from_mode(0o700));
-    let folder = named.tempdir_in(place)?;
+        .permissions(Permissions::from_mode(PRIVATE));
+    let folder = named.tempdir_in(of_user(place)?)?;
     match folder.path().join(socket).as_os_str().len() <= ADDRESS_BYTES {
         true => Ok(folder),
-        false => named.tempdir_in(SHORT),
+        false => named.tempdir_in(of_user(Path::new(SHORT))?),
     }
 }
 
 /// Removes what a program left of a run that nobody holds now; tells how many folders there were.
 pub fn sweep(run: &str) -> usize {
-    let places = [std::env::temp_dir(), PathBuf::from(SHORT)];
-    places.iter().map(|place| sweep_in(place, run)).sum()
+    let mut left: Vec<_> = places()
+        .iter()
+        .flat_map(|place| of_run(place, run))
+        .collect();
+    left.dedup();
+    let swept = left
+        .iter()
+        .filter(|folder| match fs::remove_dir_all(folder) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, "a folder of an ended program stays");
+                false
+            }
+        });
+    swept.count()
 }
 
-fn sweep_in(place: &Path, run: &str) -> usize {
+/// The folders of a run, in its user's folder in a place for temporary files.
+pub fn of_run(place: &Path, run: &str) -> Vec<PathBuf> {
     let prefix = prefix(run);
-    let entries = fs::read_dir(place).into_iter().flatten().flatten();
-    let is_ours = |entry: &fs::DirEntry| {
+    let entries = fs::read_dir(named_after_user(place));
+    let entries = entries.into_iter().flatten().flatten();
+    let is_its = |entry: &fs::DirEntry| {
         let found = entry.metadata();
         let found = found.is_ok_and(|found| found.is_dir() && found.uid() == getuid().as_raw());
         found && entry.file_name().to_string_lossy().starts_with(&prefix)
     };
-    let mut n_swept = 0;
-    for entry in entries.filter(is_ours) {
-        match fs::remove_dir_all(entry.path()) {
-            Ok(()) => n_swept += 1,
-            Err(error) => tracing::warn!(%error, "a folder of an ended program stays"),
-        }
-    }
-    n_swept
+    entries.filter(is_its).map(|entry| entry.path()).collect()
 }
 
 #[cfg(test)]
@@ -75,23 +128,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_folders_of_the_run_are_swept() {
+    fn only_folders_of_the_run_are_its() {
         let place = tempfile::tempdir().unwrap();
-        let run = "run_0190aaaabbbbccccdddd";
-        let at = |name: &str| place.path().join(name);
-        for name in [
-            "agent-collab-bbbbccccdddd-1",
-            "agent-collab-bbbbccccdddd-2",
-            "agent-collab-0123456789ab-1",
-            "notes",
-        ] {
-            fs::create_dir(at(name)).unwrap();
-            fs::write(at(name).join("token"), "secret").unwrap();
-        }
-        std::os::unix::fs::symlink(at("notes"), at("agent-collab-bbbbccccdddd-3")).unwrap();
-        assert_eq!(sweep_in(place.path(), run), 2);
-        assert_eq!(sweep_in(place.path(), run), 0);
-        assert!(at("notes/token").exists() && at("agent-collab-0123456789ab-1/token").exists());
+        let of_user = of_user(place.path()).unwrap();
+        let [one, other, notes] = ["bbbbccccdddd-1", "0123456789ab-1", "notes"].map(|name| {
+            let folder = of_user.join(name);
+            fs::create_dir(&folder).unwrap();
+            folder
+        });
+        std::os::unix::fs::symlink(&notes, of_user.join("bbbbccccdddd-2")).unwrap();
+        fs::write(of_user.join("bbbbccccdddd-3"), "").unwrap();
+        assert_eq!(of_run(place.path(), "run_0190aaaabbbbccccdddd"), [one]);
+        assert_eq!(of_run(place.path(), "run_0123456789ab"), [other]);
+        assert!(of_run(place.path(), "run_x").is_empty());
     }
 
     #[test]
@@ -101,9 +150,26 @@ mod tests {
         fs::create_dir(&deep).unwrap();
         for (place, expected) in [(place.path(), place.path()), (&deep, Path::new(SHORT))] {
             let folder = folder_in(place, "run_x", Path::new("ask")).unwrap();
-            assert_eq!(folder.path().parent(), Some(expected));
-            let mode = folder.path().metadata().unwrap().mode() & 0o777;
-            assert_eq!(mode, 0o700);
+            let of_user = folder.path().parent().unwrap();
+            assert_eq!(of_user.parent(), Some(expected));
+            for private in [of_user, folder.path()] {
+                assert_eq!(private.metadata().unwrap().mode() & 0o777, PRIVATE);
+            }
         }
+    }
+
+    #[test]
+    fn a_folder_of_the_users_that_others_may_enter_is_closed_and_a_link_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = of_user(place.path()).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(of_user(place.path()).unwrap(), folder);
+        assert_eq!(folder.metadata().unwrap().mode() & 0o777, PRIVATE);
+        fs::remove_dir(&folder).unwrap();
+        let elsewhere = place.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &folder).unwrap();
+        let error = of_user(place.path()).unwrap_err().to_string();
+        assert!(error.contains("is not a folder of yours"), "{error}");
     }
 }

@@ -12,7 +12,6 @@ mod tasks;
 mod todos;
 mod waiting;
 
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -159,22 +158,6 @@ impl Engine {
                 tracing::warn!(%error, "the session's tools cannot be offered");
             }
         }
-    }
-
-    /// What a session without tools sees in the place of the folder of all tools.
-    pub(super) fn no_tools(&self) -> Option<PathBuf> {
-        let nothing = self.tools.doors.nothing();
-        nothing
-            .inspect_err(|error| tracing::warn!(%error, "the folder of tools cannot be made"))
-            .ok()
-    }
-
-    /// The folder of all tools.
-    pub(super) fn doors(&self) -> Option<&Path> {
-        let folder = self.tools.doors.of_all();
-        folder
-            .inspect_err(|error| tracing::warn!(%error, "the folder of tools cannot be made"))
-            .ok()
     }
 
     /// How long a call waits before its agent is told to go on without the answer.

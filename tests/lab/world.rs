@@ -124,6 +124,22 @@ impl World {
         Seat::take(program, arguments, environment, cwd)
     }
 
+    /// Plays a run up to its approved plan, then opens the screen on it and has it executed with every turn released.
+    /// The screens are noted under the scenario's name.
+    pub fn execute_on_the_screen(&self, name: &str) -> Seat {
+        self.run(&[]).assert_code(3);
+        let mut seat = self.open(&["--resume"]);
+        let shot = |what: &str| format!("{name}-{what}");
+        seat.see(&shot("execute"), &["execute the approved plan"]);
+        // The keys go to the composer first.
+        seat.type_keys("\x1b");
+        seat.see(&shot("commands"), &["I to write"]);
+        seat.type_keys("y");
+        seat.see(&shot("release"), &["works on step 1: release?"]);
+        seat.type_keys("a");
+        seat
+    }
+
     /// Starts the program in the repository with these arguments.
     pub fn start_program(&self, arguments: &[&str]) -> Started {
         Started::start(self.command(arguments), "")

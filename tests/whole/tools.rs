@@ -111,7 +111,7 @@ fn a_question_is_answered_by_a_flag_or_by_its_default() {
 
 /// Comes to every door that it can see, as an agent's server would.
 const INTRUDER: &str = r#"
-for folder in "$TMPDIR"/agent-collab-*/*; do
+for folder in "$TMPDIR"/agent-collab-*/*/*; do
   test -S "$folder/tools" || continue
   echo "a door"
   PROGRAM mcp --socket "$folder/tools" --token "$folder/token" </dev/null 2>&1

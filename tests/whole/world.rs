@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agent_collab::engine::scratch;
 use serde_json::Value;
 
 use crate::script::Agent;
@@ -15,6 +16,9 @@ use crate::{leftovers, repository};
 
 /// The longest that any run of the program may take.
 const LIMIT: Duration = Duration::from_secs(60);
+
+/// A run with the scripted agents, released and approved beforehand.
+pub const RUN: [&str; 5] = ["run", "--goal", "A test", "--auto", "--yes-execute"];
 
 /// The binary under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
@@ -118,6 +122,15 @@ impl World {
         snapshot
     }
 
+    /// The folders of the run's sockets and tokens.
+    pub fn doors(&self) -> Vec<PathBuf> {
+        let run = self.events_of("run.created");
+        let run = run[0]["run"].as_str().expect("a name");
+        let places = [self.folder.join("tmp"), PathBuf::from("/tmp")];
+        let found = places.iter().flat_map(|place| scratch::of_run(place, run));
+        found.collect()
+    }
+
     /// The events as `events.jsonl` has them.
     pub fn events(&self) -> Vec<Value> {
         let log = self.read(".agent-collab/events.jsonl");
@@ -137,9 +150,12 @@ impl World {
 
     /// `run --goal "A test"` with the scripted agents, released and approved beforehand.
     pub fn run(&self, more: &[&str]) -> Ran {
-        let mut arguments = vec!["run", "--goal", "A test", "--auto", "--yes-execute"];
-        arguments.extend(more);
-        self.program(&arguments)
+        self.start_run(more).wait()
+    }
+
+    /// The same, left running.
+    pub fn start_run(&self, more: &[&str]) -> Running {
+        self.start(&[&RUN[..], more].concat())
     }
 
     /// Runs the program with the scripted agents' configuration where the sub-command takes one.

@@ -35,6 +35,7 @@ fn session(external: Option<&str>) -> SessionSpec {
         trust: Trust::Untrusted,
         hook: None,
         tools: None,
+        hidden: Vec::new(),
     }
 }
 

@@ -24,8 +24,10 @@ pub(super) fn name(access: Access) -> &'static str {
 pub(super) fn arguments(session: &SessionSpec) -> Vec<String> {
     let own = own_folder(session).map(|own| format!(",{}=\"read\"", Value::from(own)));
     let own = own.unwrap_or_default();
-    let hidden = doors(session).map(|doors| format!(",{}=\"none\"", Value::from(doors)));
-    let hidden = hidden.unwrap_or_default();
+    let hidden = session.hidden.iter().filter_map(|folder| folder.to_str());
+    let hidden: String = hidden
+        .map(|folder| format!(",{}=\"none\"", Value::from(folder)))
+        .collect();
     let read = format!(r#"{{":root"="read"{hidden}}}"#);
     let write = format!(r#"{{":root"="read",":workspace_roots"={{"."="write"{own}}}{hidden}}}"#);
     let mut arguments = vec!["-c".to_owned(), format!("default_permissions={BEFORE:?}")];
@@ -35,11 +37,6 @@ pub(super) fn arguments(session: &SessionSpec) -> Vec<String> {
         arguments.extend(["-c".to_owned(), files, "-c".to_owned(), network]);
     }
     arguments
-}
-
-/// The folder of all sessions' tools: codex itself starts the server, its commands have no business there.
-fn doors(session: &SessionSpec) -> Option<&str> {
-    session.tools.as_ref()?.folder.parent()?.to_str()
 }
 
 /// This program's folder below the repository; `None` where it lies elsewhere.

@@ -31,6 +31,7 @@ fn session(external_id: Option<&str>, trust: Trust) -> SessionSpec {
         trust,
         hook: None,
         tools: None,
+        hidden: Vec::new(),
     }
 }
 

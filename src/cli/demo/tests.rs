@@ -220,6 +220,7 @@ fn session(demo: &Demo) -> SessionSpec {
         trust: Trust::Untrusted,
         hook: None,
         tools: None,
+        hidden: Vec::new(),
     }
 }
 

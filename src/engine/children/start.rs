@@ -21,7 +21,7 @@ use crate::domain::turn::Role;
 use crate::engine::asking::hidden_permissions;
 use crate::engine::live::{Conversation, Parts, TurnAsk};
 use crate::engine::setup::NamedAdapter;
-use crate::engine::{Engine, EngineError, codex_rules, news};
+use crate::engine::{Engine, EngineError, codex_rules, news, scratch};
 use crate::permission::profile::Shown;
 use crate::permission::repetition::Calls;
 use crate::permission::{Action, AgentMode, Call, Context, PhaseAccess, Profile, Profiles, decide};
@@ -435,6 +435,7 @@ impl Engine {
                 trust: setup.trust,
                 hook: None,
                 tools: None,
+                hidden: scratch::of_all_runs(),
             },
             turn: TurnSpec {
                 turn: order.turn.clone(),
@@ -459,7 +460,7 @@ impl Engine {
                 access,
                 writable: adapter.settings.writable.clone(),
                 ways_out: codex_rules::ways_out(&adapter.settings),
-                tools: self.no_tools(),
+                tools: None,
             },
             // The task's own limit, counted from its place on, comes first.
             limit: patience.limit.saturating_mul(2),

@@ -55,6 +55,7 @@ fn launch_of(adapter: &mut dyn Adapter, place: &Place, access: Access) -> Launch
         trust: Trust::Untrusted,
         hook: None,
         tools: None,
+        hidden: Vec::new(),
     };
     let turn = TurnSpec {
         turn: TurnId::new("t"),

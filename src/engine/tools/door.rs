@@ -169,11 +169,8 @@ impl Doors {
         }
     }
 
-    /// The folder in which all of them lie, to be hidden from whoever has none.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn of_all(&self) -> io::Result<&Path> {
+    /// The folder in which all of them lie.
+    fn of_all(&self) -> io::Result<&Path> {
         if self.folder.get().is_none() {
             let longest = socket_in(Path::new("123456789012"));
             let folder = scratch::folder(&self.run, &longest)?;
@@ -183,18 +180,6 @@ impl Doors {
         }
         let made = self.folder.get().map(|(_, path)| path.as_path());
         made.ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-
-    /// An empty folder beside them, which a session without tools sees in their place.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn nothing(&self) -> io::Result<PathBuf> {
-        let folder = self.of_all()?.join("none");
-        match fs::DirBuilder::new().mode(0o700).create(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            Ok(()) | Err(_) => Ok(folder),
-        }
     }
 
     /// Makes a session's folder, by a short name.

@@ -160,6 +160,7 @@ impl Bench {
             trust: Trust::Untrusted,
             hook: None,
             tools: None,
+            hidden: Vec::new(),
         };
         let turn = TurnSpec {
             turn: TurnId::new(format!("turn-{access:?}")),

@@ -1,10 +1,11 @@
 //! The program is killed while tasks run, whose CLIs hang: the next start ends them, says that they are cancelled, and
 //! each goes on by its id.
 
-use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use agent_collab::engine::scratch;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
 use nix::unistd::Pid;
@@ -105,7 +106,7 @@ fn play(notes: &mut Notes, planner: Vendor, other: Vendor) {
     let cancelled = ended.iter().filter(|(_, status)| *status == "cancelled");
     assert_eq!(cancelled.count(), 3, "{ended:?}");
     assert_eq!(ended.last(), Some(&(&json!(first), &json!("completed"))));
-    assert_eq!(folders(&world), Vec::<String>::new());
+    assert_eq!(folders(&world), Vec::<PathBuf>::new());
     world.note_log(notes, &log);
 }
 
@@ -135,12 +136,11 @@ fn kill_in_the_middle(world: &World) {
     assert!(!find_leftovers(world.home.root()).is_empty());
 }
 
-/// The folders with sockets and tokens that lie there.
-fn folders(world: &World) -> Vec<String> {
-    let entries = fs::read_dir(world.outside("tmp")).into_iter().flatten();
-    let names = entries.flatten().map(|entry| entry.file_name());
-    let names = names.map(|name| name.to_string_lossy().into_owned());
-    names
-        .filter(|name| name.starts_with("agent-collab-"))
-        .collect()
+/// The folders of the run's sockets and tokens.
+fn folders(world: &World) -> Vec<PathBuf> {
+    let state = world.state();
+    let run = state["run"].as_str().expect("a name");
+    let places = [world.outside("tmp"), PathBuf::from("/tmp")];
+    let found = places.iter().flat_map(|place| scratch::of_run(place, run));
+    found.collect()
 }

@@ -17,15 +17,13 @@ fn todos(statuses: &[&str]) -> Tool {
     own("todowrite", json!({ "todos": todos }))
 }
 
-/// Tries every token of the run that it can see at every socket of the run that it can see, and prints what became
-/// of it. They lie in the system's temporary folder where the path of the scenario's own is too long for a socket.
+/// Tries every token that it can see at every socket that it can see, of whatever run, and prints what became of it.
+/// They lie in the system's temporary folder where the path of the scenario's own is too long for a socket.
 const INTRUDER: &str = r#"
 const fs = require("node:fs"), net = require("node:net"), path = require("node:path");
 const list = (folder) => { try { return fs.readdirSync(folder).map((name) => path.join(folder, name)); } catch { return []; } };
-const [, run] = /"run":"(run_\w+)"/.exec(fs.readFileSync(".agent-collab/events.jsonl", "utf8"));
-const of_run = `agent-collab-${run.slice(-12)}-`;
-const folders = [process.argv[2], "/tmp"].flatMap(list).filter((folder) => path.basename(folder).startsWith(of_run))
-  .flatMap(list).filter((folder) => fs.existsSync(path.join(folder, "tools")));
+const of_users = [process.argv[2], "/tmp"].flatMap(list).filter((folder) => path.basename(folder).startsWith("agent-collab-"));
+const folders = of_users.flatMap(list).flatMap(list).filter((folder) => fs.existsSync(path.join(folder, "tools")));
 console.log(`the intruder sees ${folders.length} sessions;`);
 for (const at of folders) for (const of of folders) {
   const who = at === of ? "own" : "other";
@@ -33,10 +31,20 @@ for (const at of folders) for (const of of folders) {
   try { token = fs.readFileSync(path.join(of, "token"), "utf8"); } catch (error) { console.log(`${who} token: ${error.code};`); continue; }
   const stream = net.connect(path.join(at, "tools"));
   stream.on("error", (error) => console.log(`${who}: ${error.code};`));
-  stream.on("data", (data) => { console.log(`${who}: ${JSON.parse(String(data).split("\\n")[0]).tell};`); stream.end(); });
-  stream.write(JSON.stringify({ ask: "hello", version: 1, token }) + "\\n");
+  stream.on("data", (data) => { console.log(`${who}: ${JSON.parse(String(data).split("\n")[0]).tell};`); stream.end(); });
+  stream.write(JSON.stringify({ ask: "hello", version: 1, token }) + "\n");
 }
 "#;
+
+/// What a session of another run has beside this one's.
+fn another_run(world: &World) {
+    let of_user = format!("tmp/agent-collab-{}", nix::unistd::getuid());
+    let session = world.outside(&of_user).join("0123456789ab-other/session");
+    std::fs::create_dir_all(&session).expect("a folder beside the run's");
+    for name in ["token", "tools"] {
+        std::fs::write(session.join(name), "another").expect("a file of another run");
+    }
+}
 
 fn calls(request: &Request) -> Reply {
     match brain::purpose_of(&request.prompt) {
@@ -67,6 +75,7 @@ fn play(notes: &mut Notes, vendor: Vendor) {
     };
     let world = World::create(&format!("tools-{}", vendor.cli()), cast, calls);
     std::fs::write(world.outside("intruder.js"), INTRUDER).expect("a script beside the repository");
+    another_run(&world);
     world.configure(
         "[[permission.rule]]\npermission = \"bash\"\npattern = \"node ../intruder.js ../tmp\"\naction = \"allow\"\n",
     );
@@ -277,16 +286,9 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
         reviewer: vendor,
     };
     let world = World::create(&format!("again-{}", vendor.cli()), cast, giving_up);
-    world.run(&[]).assert_code(3);
-    let mut seat = world.open(&["--resume"]);
-    let shot = |what: &str| format!("again-{}-{what}", vendor.cli());
-    seat.see(&shot("execute"), &["execute the approved plan"]);
-    // The keys go to the composer first.
-    seat.type_keys("\x1b");
-    seat.see(&shot("commands"), &["I to write"]);
-    seat.type_keys("y");
-    seat.see(&shot("release"), &["works on step 1: release?"]);
-    seat.type_keys("a");
+    let name = format!("again-{}", vendor.cli());
+    let mut seat = world.execute_on_the_screen(&name);
+    let shot = |what: &str| format!("{name}-{what}");
     for (reason, key) in REASONS.into_iter().zip(["2", "1"]) {
         let question = format!("The executor wants to go back to planning: {reason}");
         seat.see(&shot(key), &["the planner asks", &question]);

@@ -65,6 +65,26 @@ fn the_launch_bounds_retries_and_switches_agents_md_off_after_the_users_own_argu
 }
 
 #[test]
+fn commands_in_codexs_own_sandbox_see_nothing_of_what_is_hidden() {
+    let hidden = ["/tmp/agent-collab-7", "/var/tmp/\"q\""].map(PathBuf::from);
+    let session = SessionSpec {
+        hidden: hidden.to_vec(),
+        ..session(None, Trust::Untrusted)
+    };
+    let launch = Codex::new().launch(&session, &turn("go", Access::ReadOnly));
+    let profiles: Vec<_> = launch
+        .args
+        .iter()
+        .filter(|argument| argument.contains(".filesystem="))
+        .collect();
+    assert_eq!(profiles.len(), 2);
+    for profile in profiles {
+        let nothing = r#","/tmp/agent-collab-7"="none","/var/tmp/\"q\""="none"}"#;
+        assert!(profile.ends_with(nothing), "{profile}");
+    }
+}
+
+#[test]
 fn a_first_turn_opens_a_read_only_thread_and_gives_the_turn_its_own_sandbox() {
     let mut codex = launched(None);
     let mut shown = show(&codex.on_order(Order::Turn(turn("go", Access::Workspace))));

@@ -25,6 +25,13 @@ fn token(server: &ToolServer) -> String {
     fs::read_to_string(given(server, "--token")).unwrap()
 }
 
+/// A run's doors with one that is open, and how the server behind it is started.
+fn one_door() -> (Doors, ToolServer) {
+    let mut doors = Doors::default();
+    let server = doors.open(&session("one"), Duration::from_secs(60));
+    (doors, server.unwrap())
+}
+
 struct Client {
     lines: Lines,
     to: OwnedWriteHalf,
@@ -69,12 +76,16 @@ fn call(id: u64, tool: &str) -> Ask {
     }
 }
 
+async fn next_call(doors: &mut Doors) -> Calling {
+    match doors.next().await {
+        Knock::Call(calling) => calling,
+        other => panic!("{other:?} is no call"),
+    }
+}
+
 #[tokio::test]
 async fn a_door_is_private_and_no_argument_holds_its_token() {
-    let mut doors = Doors::default();
-    let server = doors
-        .open(&session("one"), Duration::from_secs(60))
-        .unwrap();
+    let (mut doors, server) = one_door();
     let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
     assert!(given(&server, "--socket").as_os_str().len() <= ADDRESS_BYTES);
     assert_eq!(mode(&given(&server, "--token")), 0o600);
@@ -100,9 +111,7 @@ async fn calls_of_two_sessions_come_under_their_own_names() {
         let (mut client, told) = Client::knock(&server, &token(&server)).await;
         assert_eq!(told, Tell::Welcome);
         client.say(&call(7, "todoread")).await;
-        let Knock::Call(calling) = doors.next().await else {
-            panic!("a call is made");
-        };
+        let calling = next_call(&mut doors).await;
         assert_eq!(
             (calling.session, calling.tool.as_str()),
             (session(name), "todoread")
@@ -133,10 +142,7 @@ async fn the_token_of_another_session_opens_nothing() {
 #[cfg(target_os = "linux")]
 #[tokio::test(start_paused = true)]
 async fn who_was_not_started_by_the_sessions_cli_is_refused() {
-    let mut doors = Doors::default();
-    let server = doors
-        .open(&session("one"), Duration::from_secs(60))
-        .unwrap();
+    let (doors, server) = one_door();
     // This test's own process descends from no child of its own.
     let mut child = std::process::Command::new("sleep")
         .arg("60")
@@ -151,19 +157,14 @@ async fn who_was_not_started_by_the_sessions_cli_is_refused() {
 
 #[tokio::test]
 async fn a_connection_that_goes_takes_its_calls_back() {
-    let mut doors = Doors::default();
-    let server = doors
-        .open(&session("one"), Duration::from_secs(60))
-        .unwrap();
+    let (mut doors, server) = one_door();
     doors.expect(&session("one"), std::process::id());
     let (mut client, _) = Client::knock(&server, &token(&server)).await;
     client.say(&call(1, "ask_user")).await;
     client.say(&call(2, "ask_user")).await;
     let mut waiting = Vec::new();
     for _ in 0..2 {
-        let Knock::Call(calling) = doors.next().await else {
-            panic!("a call is made");
-        };
+        let calling = next_call(&mut doors).await;
         waiting.push(calling);
     }
     client.say(&Ask::Forget { id: 1 }).await;
@@ -178,10 +179,7 @@ async fn a_connection_that_goes_takes_its_calls_back() {
 
 #[tokio::test]
 async fn a_closed_door_is_gone() {
-    let mut doors = Doors::default();
-    let server = doors
-        .open(&session("one"), Duration::from_secs(60))
-        .unwrap();
+    let (mut doors, server) = one_door();
     doors.close(&session("one"));
     assert!(!server.folder.exists());
     assert!(
@@ -192,24 +190,8 @@ async fn a_closed_door_is_gone() {
 }
 
 #[tokio::test]
-async fn who_has_no_door_has_an_empty_folder_beside_them() {
-    let mut doors = Doors::default();
-    let nothing = doors.nothing().unwrap();
-    let server = doors
-        .open(&session("one"), Duration::from_secs(60))
-        .unwrap();
-    assert_eq!(nothing.parent(), server.folder.parent());
-    assert_eq!(doors.nothing().unwrap(), nothing);
-    assert_eq!(nothing.metadata().unwrap().mode() & 0o777, 0o700);
-    assert_eq!(fs::read_dir(nothing).unwrap().count(), 0);
-}
-
-#[tokio::test]
 async fn an_answer_that_is_too_long_is_said_to_be_and_the_next_one_comes() {
-    let mut doors = Doors::default();
-    let server = doors
-        .open(&session("one"), Duration::from_secs(60))
-        .unwrap();
+    let (mut doors, server) = one_door();
     doors.expect(&session("one"), std::process::id());
     let (mut client, _) = Client::knock(&server, &token(&server)).await;
     for (id, answer, expected) in [
@@ -217,9 +199,7 @@ async fn an_answer_that_is_too_long_is_said_to_be_and_the_next_one_comes() {
         (2, "short".to_owned(), "short"),
     ] {
         client.say(&call(id, "todoread")).await;
-        let Knock::Call(calling) = doors.next().await else {
-            panic!("a call is made");
-        };
+        let calling = next_call(&mut doors).await;
         calling.give.send(Answer::done(answer)).unwrap();
         let Tell::Answer { id: told, answer } = client.hear().await else {
             panic!("an answer comes");
