@@ -15,7 +15,7 @@ use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
 use super::discussions::{self, is_about_discussions};
 use super::socket::{self, Asked, Request, Socket};
-use super::start::{self, Refusal, Wishes};
+use super::start::{self, Commits, Refusal, Wishes};
 use super::tasks::{self, is_about_tasks};
 
 /// What comes to a headless run from outside.
@@ -173,7 +173,8 @@ async fn to_stored_run(
         ));
     }
     let mut occupied = start::occupy(found)?;
-    let mut engine = start::reopen(&mut occupied, wishes).await?.engine;
+    let begun = start::reopen(&mut occupied, wishes, Commits::NotMade).await?;
+    let mut engine = begun.engine;
     let done = end_stored_run(&mut engine, request).await;
     engine.shut_down().await;
     done

@@ -82,8 +82,12 @@ pub async fn prune(wishes: &Wishes) -> Result<usize, Refusal> {
     if !layout.workdir().is_dir() {
         return Ok(0);
     }
-    let mut open = open(wishes).await?;
     let before = kept_since(&limits);
+    if !layout.events().is_file() {
+        let occupied = start::occupy(found)?;
+        return Ok(sessions::prune_archived(&layout, &occupied.lock, before)?);
+    }
+    let mut open = open(wishes).await?;
     let own = open.engine.prune_children(before);
     let own = own.map_err(|error| Refusal::error(&error, "what was recorded is kept"))?;
     let archived = sessions::prune_archived(&layout, &open.occupied.lock, before)?;

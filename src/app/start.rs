@@ -418,16 +418,20 @@ fn register_agents(begun: &mut Begun) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// There is none, or git or the disk refuses.
-pub async fn reopen(occupied: &mut Occupied, wishes: &Wishes) -> Result<Begun, Refusal> {
+pub async fn reopen(
+    occupied: &mut Occupied,
+    wishes: &Wishes,
+    commits: Commits,
+) -> Result<Begun, Refusal> {
     tidy(&occupied.layout, &occupied.lock)?;
     let journal = Journal::reopen(guard(occupied)?)?.ok_or_else(no_run)?;
-    let git = git(occupied, &journal.state().run, Commits::Made).await?;
+    let git = git(occupied, &journal.state().run, commits).await?;
     let checked = Checked {
         prompts: load_prompts(&occupied.found.loaded)?,
         agent_prompts: agent_prompts(&occupied.found.loaded)?,
         adapters: adapters(&occupied.found.loaded.config)?,
         kernel: Kernel::Cannot("nothing is going to be started".to_owned()),
-        commits: Commits::Made,
+        commits,
     };
     Ok(ready(occupied, checked, (git, wishes), journal))
 }

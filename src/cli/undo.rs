@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use crate::app::start::{self, Refusal, Wishes};
+use crate::app::start::{self, Commits, Refusal, Wishes};
 use crate::domain::event::Event;
 use crate::domain::undo::{Fate, Offer, Wish, named};
 use crate::engine::undo::offers;
@@ -56,7 +56,8 @@ pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
         return Err(start::no_run());
     }
     let mut occupied = start::occupy(found)?;
-    let mut engine = start::reopen(&mut occupied, &wishes).await?.engine;
+    let begun = start::reopen(&mut occupied, &wishes, Commits::Made).await?;
+    let mut engine = begun.engine;
     let offer = match first_offer(&engine, wish).await {
         Ok(offer) => offer,
         Err(why) => return Err(Refusal::error(why, "")),

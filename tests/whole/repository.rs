@@ -42,6 +42,14 @@ pub fn init(root: &Path) {
     git(root, &["config", "user.email", "test@example.invalid"]);
 }
 
+/// Takes the identity away: whatever would commit now is refused.
+pub fn forget_name(root: &Path) {
+    git(root, &["config", "user.useConfigOnly", "true"]);
+    for key in ["user.name", "user.email"] {
+        git(root, &["config", "--unset", key]);
+    }
+}
+
 /// Commits everything.
 pub fn commit_all(root: &Path, message: &str) {
     git(root, &["add", "--all"]);

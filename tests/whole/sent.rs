@@ -7,6 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use serde_json::{Value, json};
 
+use crate::repository::forget_name;
 use crate::script::{Agent, say, shell, write};
 use crate::world::{PROGRAM, Ran, Running, World};
 
@@ -200,6 +201,7 @@ fn without_an_instance_a_run_is_stopped_or_cancelled_under_the_lock() {
         .ends(1)
         .complains("no agent-collab runs in")
         .complains("agent-collab resume");
+    forget_name(&world.root);
     send(&world, &["stop"]).ends(0);
     assert_eq!(world.state()["phase"], "REFINE_GOAL");
     send(&world, &["stop"]).ends(1);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::repository::forget_name;
 use crate::script::{Agent, say, shell, write};
 use crate::world::{Ran, Running, World};
 
@@ -227,7 +228,7 @@ fn beside_a_run_tasks_are_its_instance_s_and_end_with_it() {
             vec![json!({ "do": "stall" })],
         );
     world.cast(&planner, &Agent::approving());
-    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut running = world.start_run(&[]);
     running.until("planner │ I begin.");
     let found = result(task(&world, &["list them"]).ends(0));
     assert_eq!(found["summary"], "Two functions.");
@@ -275,6 +276,8 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
         world.program(&arguments)
     };
     sessions(&world, &["list"]).ends(0);
+    std::fs::create_dir(world.root.join(".agent-collab")).expect("a folder without a run");
+    sessions(&world, &["prune"]).ends(0).says("0 session(s)");
     let first = result(&task(&world, &["look here"]));
     let second = result(&task(&world, &["look there"]));
     let listed = sessions(&world, &["list"]);
@@ -289,6 +292,8 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
     sessions(&world, &["show", "ses_"])
         .ends(2)
         .complains("begin with ses_");
+    // Nothing of it commits.
+    forget_name(&world.root);
     sessions(&world, &["delete", id(&first)])
         .ends(0)
         .says("deleted ses_");
@@ -333,14 +338,7 @@ fn a_run_that_is_over_waits_for_a_task_for_as_long_as_it_may_and_for_a_signal_no
                 vec![say("I begin."), stall.clone(), say("Two functions.")],
             );
         world.cast(&planner, &Agent::approving());
-        let mut running = world.start(&[
-            "run",
-            "--goal",
-            "A test",
-            "--auto",
-            "--yes-execute",
-            "--json",
-        ]);
+        let mut running = world.start_run(&["--json"]);
         running.until("\"to\":\"DONE\"");
         // Without it the program would wait for a minute.
         if (drain, status) == ("1m", "cancelled") {

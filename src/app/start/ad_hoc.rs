@@ -97,13 +97,13 @@ async fn check_for(found: &Found, agent: &str) -> Result<Checked, Refusal> {
     })
 }
 
-/// Takes the directory and opens the run that lies there as it stands.
+/// Takes the directory and opens the run that lies there as it stands; no commit is made in it.
 ///
 /// # Errors
 /// There is none, or another instance works here.
 pub async fn at_rest(wishes: &Wishes) -> Result<Started, Refusal> {
     let mut occupied = occupy(find(wishes).await?)?;
-    let begun = reopen(&mut occupied, wishes).await?;
+    let begun = reopen(&mut occupied, wishes, Commits::NotMade).await?;
     Ok(started(occupied, begun))
 }
 
