@@ -7,6 +7,7 @@ pub mod clean;
 pub mod redact;
 pub mod sanitise;
 
+pub mod base64;
 pub mod fence;
 pub mod front_matter;
 pub mod merge;

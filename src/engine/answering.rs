@@ -98,12 +98,7 @@ impl Engine {
             return Ok(());
         }
         let approval = approval(&asking, turn, context.profile, &decision);
-        let said = said.map(|said| said.about(&approval));
-        let asked = Event::ApprovalAsked(approval);
-        match &said {
-            Some(_) => self.feed_ahead(asked)?,
-            None => self.feed(asked)?,
-        }
+        let said = self.note_asked(approval, said)?;
         let Asking {
             request,
             call,
@@ -119,6 +114,21 @@ impl Engine {
                 Ok(())
             }
         }
+    }
+
+    /// Keeps a record of what is asked, ahead of the answer where one is said at once.
+    pub(super) fn note_asked(
+        &mut self,
+        approval: Approval,
+        said: Option<Said>,
+    ) -> Result<Option<Said>, EngineError> {
+        let said = said.map(|said| said.about(&approval));
+        let asked = Event::ApprovalAsked(approval);
+        match &said {
+            Some(_) => self.feed_ahead(asked)?,
+            None => self.feed(asked)?,
+        }
+        Ok(said)
     }
 
     /// Lets a call wait for the user.

@@ -17,14 +17,5 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// # Errors
 /// It cannot be read.
 pub fn stored(layout: &Layout, id: &DiscussionId) -> Result<Option<Discussion>, StoreError> {
-    let path = layout.discussion(id);
-    let Some(bytes) = plain::read(&path, MAX_BYTES)? else {
-        return Ok(None);
-    };
-    let read = serde_json::from_slice(&bytes);
-    read.map(Some).map_err(|error| StoreError::Damaged {
-        line: error.line().max(1) as u64,
-        reason: error.to_string(),
-        path,
-    })
+    plain::read_json(&layout.discussion(id), MAX_BYTES)
 }

@@ -131,6 +131,24 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What is wrong with a file of JSON.
+    pub(super) fn damaged(path: &Path, error: &serde_json::Error) -> Self {
+        Self::Damaged {
+            path: path.to_path_buf(),
+            line: error.line().max(1) as u64,
+            reason: error.to_string(),
+        }
+    }
+
+    /// A file of JSON without a number that it must have.
+    pub(super) fn lacks_number(path: &Path, key: &str) -> Self {
+        Self::Damaged {
+            path: path.to_path_buf(),
+            line: 1,
+            reason: format!("the number {key} is missing"),
+        }
+    }
+
     /// Sorts a system error by what the user can do about it.
     pub fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();

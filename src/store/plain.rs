@@ -9,6 +9,7 @@ use std::path::Path;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use serde::de::DeserializeOwned;
 
 use super::{StoreError, boundary};
 
@@ -129,6 +130,19 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreErro
         });
     }
     Ok(Some(bytes))
+}
+
+/// Reads a plain file of JSON up to this size; `None` when nothing is there.
+pub(super) fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    limit: u64,
+) -> Result<Option<T>, StoreError> {
+    let Some(bytes) = read(path, limit)? else {
+        return Ok(None);
+    };
+    let read = serde_json::from_slice(&bytes);
+    read.map(Some)
+        .map_err(|error| StoreError::damaged(path, &error))
 }
 
 /// Creates one directory with mode 0700, durably; an existing one is fine, anything else is an error.

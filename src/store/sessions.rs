@@ -24,16 +24,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// # Errors
 /// It cannot be read, or is no JSON.
 pub fn stored(layout: &Layout, id: &SessionId) -> Result<Option<Value>, StoreError> {
-    let path = layout.session(id).join("session.json");
-    let Some(bytes) = plain::read(&path, MAX_BYTES)? else {
-        return Ok(None);
-    };
-    let read = serde_json::from_slice(&bytes);
-    read.map(Some).map_err(|error| StoreError::Damaged {
-        line: error.line().max(1) as u64,
-        reason: error.to_string(),
-        path,
-    })
+    plain::read_json(&layout.session(id).join("session.json"), MAX_BYTES)
 }
 
 /// Reads the `session.json` of every session, by its id; one that cannot be read is left out.
@@ -149,16 +140,9 @@ impl SessionFiles {
     /// Reads `session.json`; `None` when there is none.
     pub fn load<T: DeserializeOwned>(&self) -> Result<Option<T>, StoreError> {
         let path = self.session();
-        let Some(bytes) = plain::read(&path, MAX_BYTES)? else {
+        let Some(mut fields) = plain::read_json::<Map<String, Value>>(&path, MAX_BYTES)? else {
             return Ok(None);
         };
-        let damaged = |line: usize, reason: String| StoreError::Damaged {
-            path: path.clone(),
-            line: line.max(1) as u64,
-            reason,
-        };
-        let mut fields: Map<String, Value> =
-            serde_json::from_slice(&bytes).map_err(|e| damaged(e.line(), e.to_string()))?;
         match fields
             .shift_remove("schema")
             .and_then(|value| value.as_u64())
@@ -170,8 +154,8 @@ impl SessionFiles {
             }),
             Some(_) => serde_json::from_value(Value::Object(fields))
                 .map(Some)
-                .map_err(|e| damaged(e.line(), e.to_string())),
-            None => Err(damaged(1, "the number schema is missing".into())),
+                .map_err(|e| StoreError::damaged(&path, &e)),
+            None => Err(StoreError::lacks_number(&path, "schema")),
         }
     }
 

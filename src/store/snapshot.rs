@@ -56,19 +56,12 @@ pub fn commit<E, T: Serialize>(log: &mut EventLog<E>, state: &T) -> Result<(), S
 /// Reads the snapshot; `None` when there is none. Changes nothing, whatever it finds.
 pub fn load<T: DeserializeOwned>(layout: &Layout) -> Result<Option<Loaded<T>>, StoreError> {
     let path = layout.state();
-    let Some(bytes) = plain::read(&path, MAX_BYTES)? else {
+    let Some(mut fields) = plain::read_json::<Map<String, Value>>(&path, MAX_BYTES)? else {
         return Ok(None);
     };
-    let damaged = |line: usize, reason: String| StoreError::Damaged {
-        path: path.clone(),
-        line: line.max(1) as u64,
-        reason,
-    };
-    let mut fields: Map<String, Value> =
-        serde_json::from_slice(&bytes).map_err(|e| damaged(e.line(), e.to_string()))?;
     let mut number = |key: &str| {
         let value = fields.shift_remove(key).and_then(|value| value.as_u64());
-        value.ok_or_else(|| damaged(1, format!("the number {key} is missing")))
+        value.ok_or_else(|| StoreError::lacks_number(&path, key))
     };
     let schema = number("schema")?;
     if schema > SCHEMA {
@@ -80,7 +73,7 @@ pub fn load<T: DeserializeOwned>(layout: &Layout) -> Result<Option<Loaded<T>>, S
     }
     let last_seq = number("last_seq")?;
     let state = serde_json::from_value(Value::Object(fields))
-        .map_err(|e| damaged(e.line(), e.to_string()))?;
+        .map_err(|e| StoreError::damaged(&path, &e))?;
     Ok(Some(Loaded { last_seq, state }))
 }
 

@@ -176,15 +176,7 @@ impl Worktrees {
 }
 
 fn read(path: &Path) -> Result<Option<TreeRecord>, StoreError> {
-    let Some(bytes) = plain::read(path, 64 * 1024)? else {
-        return Ok(None);
-    };
-    let record = serde_json::from_slice(&bytes).map_err(|error| StoreError::Damaged {
-        path: path.to_owned(),
-        line: 1,
-        reason: error.to_string(),
-    })?;
-    Ok(Some(record))
+    plain::read_json(path, 64 * 1024)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::command::Move;
+use super::layout::take_above;
 use super::theme;
 use super::wrap::{cut, wrap_own};
 use crate::domain::ids::{At, DiscussionId};
@@ -97,7 +98,10 @@ impl Board {
                 &format!("? {waits} (Esc goes there)"),
                 usize::from(area.width),
             );
-            frame.render_widget(Line::styled(text, theme::NEEDS_YOU), take(&mut area, 1));
+            frame.render_widget(
+                Line::styled(text, theme::NEEDS_YOU),
+                take_above(&mut area, 1),
+            );
         }
         let Some(minutes) = minutes else {
             let text = "There is no discussion in this run.";
@@ -117,7 +121,7 @@ impl Board {
         let whole = area.height;
         let top = top::lines(minutes, (columns, rows_of_top(minutes, area.height)), now);
         let rows = u16::try_from(top.len()).unwrap_or(u16::MAX);
-        let place = take(&mut area, rows);
+        let place = take_above(&mut area, rows);
         self.places.push((place, Spot::Outcome, None));
         draw_lines(frame, place, top);
         if spot == Spot::Outcome && minutes.discussion.outcome.is_some() {
@@ -125,7 +129,7 @@ impl Board {
         }
         // Where there is room, what it came to and who said what stand apart.
         let apart = u16::from(whole >= ROOMY);
-        take(&mut area, apart);
+        take_above(&mut area, apart);
         let chosen = grid::Chosen { spot, column };
         self.first = columns::first(self.first, column, minutes.seats().len(), area.width);
         let places = grid::draw(frame, area, (minutes, chosen, self.first), now);
@@ -260,18 +264,6 @@ impl Board {
 
 /// From how many rows on there is room for a blank one.
 const ROOMY: u16 = 26;
-
-/// Takes rows from the top of an area.
-fn take(area: &mut Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    let taken = Rect {
-        height: rows,
-        ..*area
-    };
-    area.y += rows;
-    area.height -= rows;
-    taken
-}
 
 /// Draws lines that are laid out, from the top of an area.
 fn draw_lines(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {

@@ -57,7 +57,8 @@ fn take_below(area: &mut Rect, rows: usize) -> Rect {
     }
 }
 
-fn take_above(area: &mut Rect, rows: u16) -> Rect {
+/// Takes rows from the top of an area, as many as there are.
+pub(super) fn take_above(area: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     let taken = Rect {
         height: rows,

@@ -2,7 +2,7 @@
 
 use crate::repository::{commit_all, git, init};
 use crate::script::{Agent, say, write};
-use crate::world::World;
+use crate::world::{RUN, World};
 
 fn one_step(world: &World) {
     let agent = Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
@@ -157,7 +157,7 @@ fn a_run_started_in_a_folder_below_belongs_to_the_root() {
     world.put("below/x.txt", "x\n");
     commit_all(&world.root, "second");
     one_step(&world);
-    let mut command = world.command(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut command = world.command(&RUN);
     let output = command
         .current_dir(world.root.join("below"))
         .output()

@@ -627,7 +627,7 @@ fn beside_a_run_discussions_are_its_instance_s_and_are_cut_off_with_it() {
         .on(&header("b"), agree())
         .on(&header("d"), stall());
     world.cast(&planner, &reviewer);
-    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut running = world.start_run(&[]);
     running.until("planner │ I begin.");
     let seats = |a: &str, b: &str| {
         let seats = [format!("{a}=explore@codex"), format!("{b}=explore@claude")];

@@ -167,9 +167,7 @@ const MINE: &str = "# Task: Mine\n\n1. [ ] Write by me\n";
 fn run_with_edit(world: &World, more: &[&str]) -> crate::world::Ran {
     let (planner, reviewer) = edited_meanwhile(world);
     world.cast(&planner, &reviewer);
-    let mut arguments = vec!["run", "--goal", "A test", "--auto", "--yes-execute"];
-    arguments.extend(more);
-    let mut running = world.start(&arguments);
+    let mut running = world.start_run(more);
     running.until("command: cat");
     world.put(".agent-collab/plan.md", MINE);
     world.release("wait");
@@ -359,7 +357,7 @@ fn a_plan_edited_while_a_step_runs_is_stale_before_the_next_step() {
         )
         .step(2, vec![write("evil.txt", "new\n"), say("Wrote.")]);
     world.cast(&planner, &Agent::approving());
-    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut running = world.start_run(&[]);
     running.until("command: cat");
     let text = world
         .read(".agent-collab/plan.md")

@@ -114,7 +114,7 @@ fn a_wait_outlives_the_program_and_a_switched_run_is_taken_up_where_it_was() {
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
         .review("[APPROVED]\n");
     world.cast(&limited(Some(3_600)), &claude);
-    let mut first = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut first = world.start_run(&[]);
     first.until("waits for codex's usage limit");
     first.signal("KILL");
     first.wait();

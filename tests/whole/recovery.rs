@@ -59,14 +59,7 @@ fn steps(world: &World) -> Vec<String> {
 fn check(kind: &str, on_step: &str) {
     let world = World::new();
     cast(&world);
-    let mut running = world.start(&[
-        "run",
-        "--goal",
-        "A test",
-        "--auto",
-        "--yes-execute",
-        "--json",
-    ]);
+    let mut running = world.start_run(&["--json"]);
     running.until(&format!("\"kind\":\"{kind}\""));
     running.signal("KILL");
     running.wait();
@@ -219,7 +212,7 @@ fn a_cut_off_step_asks_what_becomes_of_it() {
         ],
     );
     world.cast(&planner, &Agent::approving());
-    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut running = world.start_run(&[]);
     running.until("planner │ I begin.");
     running.signal("KILL");
     running.wait();
@@ -348,7 +341,7 @@ fn cut_off_with_a_draft() -> World {
         ],
     );
     world.cast(&planner, &Agent::approving());
-    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut running = world.start_run(&[]);
     running.until("planner │ I begin.");
     running.signal("KILL");
     running.wait();

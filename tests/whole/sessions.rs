@@ -44,7 +44,7 @@ fn a_lost_conversation_goes_on_from_plan_and_comments() {
         ],
     );
     world.cast(&reviewer, &planner);
-    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut running = world.start_run(&[]);
     running.until("command: cat");
     let mut forgotten = 0;
     for entry in std::fs::read_dir(&world.folder).expect("folder").flatten() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::script::{Agent, say, shell, write};
-use crate::world::{World, put_program};
+use crate::world::{RUN, World, put_program};
 
 fn stalling() -> Agent {
     Agent::new().always(
@@ -19,7 +19,7 @@ fn stalling() -> Agent {
 fn check_signal(name: &str) {
     let world = World::new();
     world.cast(&stalling(), &Agent::approving());
-    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut running = world.start_run(&[]);
     running.until("planner │ I begin.");
     let at = Instant::now();
     running.signal(name);
@@ -82,7 +82,7 @@ fn an_interrupt_ends_a_command_of_the_agent_with_all_its_children() {
     let run = format!("(setsid sleep 600 &) ; echo begun > {begun}; sleep 600");
     let planner = Agent::planning(&["Write"]).step(1, vec![shell(&run), say("Wrote.")]);
     world.cast(&planner, &Agent::approving());
-    let running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let running = world.start_run(&[]);
     assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
     running.signal("INT");
     running.wait().ends(130);
@@ -141,14 +141,7 @@ fn an_output_that_nobody_reads_any_more_ends_the_run_cleanly() {
     let planner =
         Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     world.cast(&planner, &Agent::approving());
-    let mut command = world.command(&[
-        "run",
-        "--goal",
-        "A test",
-        "--auto",
-        "--yes-execute",
-        "--json",
-    ]);
+    let mut command = world.command(&[&RUN[..], &["--json"]].concat());
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -279,7 +279,7 @@ fn a_run_that_somebody_holds_is_not_undone_behind_their_back() {
         ],
     );
     world.cast(&planner, &Agent::approving());
-    let mut running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let mut running = world.start_run(&[]);
     running.until("planner │ I begin.");
     undo(&world, &[])
         .ends(4)

@@ -368,7 +368,7 @@ fn a_run_that_is_killed_with_a_writing_child_is_taken_up_without_a_loss() {
         )
         .step(1, vec![write("one.txt", "one\n"), give, say("Both.")]);
     world.cast(&planner, &Agent::approving());
-    let running = world.start(&["run", "--goal", "A test", "--auto", "--yes-execute"]);
+    let running = world.start_run(&[]);
     while !at_work(&world) {
         std::thread::yield_now();
     }

@@ -215,13 +215,8 @@ fn ask_command(id: &Value, params: Value, context: Context) -> Result<Asking, St
         changes: Vec::new(),
         mark: None,
     };
-    let ask = Ask {
-        id: id.clone(),
-        thread_id: params.thread_id,
-        turn_id: Some(params.turn_id),
-        kind: AskKind::Approval,
-    };
-    Ok(Asking::Open(Box::new((ask, event))))
+    let place = (params.thread_id, Some(params.turn_id));
+    Ok(open(id, place, AskKind::Approval, event))
 }
 
 fn ask_patch(id: &Value, params: Value, context: Context) -> Result<Asking, String> {
@@ -252,13 +247,8 @@ fn ask_patch(id: &Value, params: Value, context: Context) -> Result<Asking, Stri
         changes,
         mark: None,
     };
-    let ask = Ask {
-        id: id.clone(),
-        thread_id: params.thread_id,
-        turn_id: Some(params.turn_id),
-        kind: AskKind::Approval,
-    };
-    Ok(Asking::Open(Box::new((ask, event))))
+    let place = (params.thread_id, Some(params.turn_id));
+    Ok(open(id, place, AskKind::Approval, event))
 }
 
 fn ask_permissions(id: &Value, params: Value, context: Context) -> Result<Asking, String> {
@@ -275,13 +265,13 @@ fn ask_permissions(id: &Value, params: Value, context: Context) -> Result<Asking
         changes: Vec::new(),
         mark: None,
     };
-    let ask = Ask {
-        id: id.clone(),
-        thread_id: params.thread_id,
-        turn_id: Some(params.turn_id),
-        kind: AskKind::Permissions(params.permissions),
-    };
-    Ok(Asking::Open(Box::new((ask, event))))
+    let place = (params.thread_id, Some(params.turn_id));
+    Ok(open(
+        id,
+        place,
+        AskKind::Permissions(params.permissions),
+        event,
+    ))
 }
 
 fn ask_elicitation(id: &Value, params: Value, context: Context) -> Result<Asking, String> {
@@ -313,13 +303,20 @@ fn ask_elicitation(id: &Value, params: Value, context: Context) -> Result<Asking
         changes: Vec::new(),
         mark: None,
     };
+    let place = (params.thread_id, params.turn_id);
+    Ok(open(id, place, AskKind::Elicitation, event))
+}
+
+/// A request that waits; `place` is its thread and its turn.
+fn open(id: &Value, place: (String, Option<String>), kind: AskKind, event: AdapterEvent) -> Asking {
+    let (thread_id, turn_id) = place;
     let ask = Ask {
         id: id.clone(),
-        thread_id: params.thread_id,
-        turn_id: params.turn_id,
-        kind: AskKind::Elicitation,
+        thread_id,
+        turn_id,
+        kind,
     };
-    Ok(Asking::Open(Box::new((ask, event))))
+    Asking::Open(Box::new((ask, event)))
 }
 
 fn needs_fields(schema: Option<&Value>) -> bool {
@@ -345,13 +342,8 @@ fn ask_questions(id: &Value, params: Value) -> Result<Asking, String> {
         request: request_id(id),
         questions,
     };
-    let ask = Ask {
-        id: id.clone(),
-        thread_id: params.thread_id,
-        turn_id: Some(params.turn_id),
-        kind: AskKind::Questions(ids),
-    };
-    Ok(Asking::Open(Box::new((ask, event))))
+    let place = (params.thread_id, Some(params.turn_id));
+    Ok(open(id, place, AskKind::Questions(ids), event))
 }
 
 impl Asks {

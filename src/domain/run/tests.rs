@@ -94,6 +94,29 @@ impl World {
         }
     }
 
+    /// A run in the auto gate with a reviewer and so many iterations, whose planner writes the plan.
+    fn planning(max_iterations: u32) -> Self {
+        let mut world = Self::new(Gate::Auto, true, settings(max_iterations));
+        for event in goal() {
+            world.feed(event);
+        }
+        world
+    }
+
+    /// The same with its plan approved by the first review.
+    fn approved() -> Self {
+        let mut world = Self::planning(1);
+        for event in [
+            ended(1),
+            planned(1, 1),
+            ended(2),
+            reviewed(2, Verdict::Approved, Vec::new()),
+        ] {
+            world.feed(event);
+        }
+        world
+    }
+
     fn feed(&mut self, event: Event) -> Vec<Effect> {
         if matches!(event, Event::Resumed { .. }) {
             // A new process: nothing of what the old one was at comes back.
@@ -1195,10 +1218,7 @@ fn an_execution_that_was_cut_off_as_it_began_switches_the_planner_once() {
 
 #[test]
 fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
-    let mut world = World::new(Gate::Auto, true, settings(5));
-    for event in goal() {
-        world.feed(event);
-    }
+    let mut world = World::planning(5);
     let stuck = |n| {
         reviewed(
             n,
@@ -1254,18 +1274,7 @@ fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
 
 #[test]
 fn an_edit_of_the_approved_plan_makes_the_approval_stale() {
-    let mut world = World::new(Gate::Auto, true, settings(1));
-    for event in goal() {
-        world.feed(event);
-    }
-    for event in [
-        ended(1),
-        planned(1, 1),
-        ended(2),
-        reviewed(2, Verdict::Approved, Vec::new()),
-    ] {
-        world.feed(event);
-    }
+    let mut world = World::approved();
     let terms = world.terms();
     let plan = plan_of(9, 2);
     let approval_sha256 = plan.approval_sha256.clone();
@@ -1385,10 +1394,7 @@ fn a_pause_or_a_new_start_keeps_the_turn_that_waited_for_a_limit_at_the_gate() {
 
 #[test]
 fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
-    let mut world = World::new(Gate::Auto, true, settings(1));
-    for event in goal() {
-        world.feed(event);
-    }
+    let mut world = World::planning(1);
     let mut waits = Vec::new();
     for n in 1..=5 {
         // An end that is over already tells nothing.
@@ -1401,10 +1407,7 @@ fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
 
 #[test]
 fn a_role_that_moves_goes_on_in_a_new_session_at_the_other_adapter_and_back() {
-    let mut world = World::new(Gate::Auto, true, settings(1));
-    for event in goal() {
-        world.feed(event);
-    }
+    let mut world = World::planning(1);
     let moved = |to: &str, id: &str| Event::SessionMoved {
         role: Role::Planner,
         session: SessionId::new(id),
@@ -1441,10 +1444,7 @@ fn a_role_that_moves_goes_on_in_a_new_session_at_the_other_adapter_and_back() {
 
 #[test]
 fn a_role_that_cannot_move_is_asked_about_again() {
-    let mut world = World::new(Gate::Auto, true, settings(1));
-    for event in goal() {
-        world.feed(event);
-    }
+    let mut world = World::planning(1);
     let stayed = Event::SessionStayed {
         role: Role::Planner,
         reason: "it is not there".to_owned(),
@@ -1462,18 +1462,7 @@ fn a_role_that_cannot_move_is_asked_about_again() {
 
 #[test]
 fn changes_asked_for_before_a_crash_are_written_after_it() {
-    let mut world = World::new(Gate::Auto, true, settings(1));
-    for event in goal() {
-        world.feed(event);
-    }
-    for event in [
-        ended(1),
-        planned(1, 1),
-        ended(2),
-        reviewed(2, Verdict::Approved, Vec::new()),
-    ] {
-        world.feed(event);
-    }
+    let mut world = World::approved();
     let terms = world.terms();
     let changes = Event::Answered {
         id: 1,

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::{AtTask, request_of};
 use crate::adapter::{AdapterEvent, Decision as Answer, Order};
-use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::task::MAX_DEPTH;
 use crate::domain::turn::Role;
@@ -63,12 +62,7 @@ impl Engine {
             ..asking
         };
         let approval = approval(&asking, turn, context.profile, &decision);
-        let said = said.map(|said| said.about(&approval));
-        let asked = Event::ApprovalAsked(approval);
-        match &said {
-            Some(_) => self.feed_ahead(asked)?,
-            None => self.feed(asked)?,
-        }
+        let said = self.note_asked(approval, said)?;
         match said {
             Some(said) => self.answer(request, said, Vec::new()),
             None => {

@@ -48,6 +48,19 @@ async fn settle(world: &mut World) {
     }
 }
 
+/// The session's agent calls a tool.
+async fn calls(world: &mut World, tool: &str, arguments: Value) -> Receiver<Answer> {
+    let given = call(world, tool, arguments, None);
+    settle(world).await;
+    given
+}
+
+/// So many seconds pass.
+async fn passes(world: &mut World, seconds: u64) {
+    advance(Duration::from_secs(seconds)).await;
+    settle(world).await;
+}
+
 fn told(given: &mut Receiver<Answer>) -> String {
     given
         .try_recv()
@@ -132,8 +145,7 @@ async fn a_call_after_the_turns_end_is_blocked() {
 async fn the_users_word_comes_back() {
     let mut world = world("claude");
     let question = json!({"question": "Which way?", "options": ["left", "right"]});
-    let mut given = call(&mut world, "ask_user", question, None);
-    settle(&mut world).await;
+    let mut given = calls(&mut world, "ask_user", question).await;
     assert_eq!(told(&mut given), "nothing yet");
     says(&mut world, "left").await;
     assert_eq!(told(&mut given), "The user answered: left");
@@ -143,10 +155,8 @@ async fn the_users_word_comes_back() {
 async fn a_deadline_brings_the_default_and_takes_the_question_back() {
     let mut world = world("claude");
     let question = json!({"question": "Which way?", "default": "left", "deadline_seconds": 20});
-    let mut given = call(&mut world, "ask_user", question, None);
-    settle(&mut world).await;
-    advance(Duration::from_secs(21)).await;
-    settle(&mut world).await;
+    let mut given = calls(&mut world, "ask_user", question).await;
+    passes(&mut world, 21).await;
     assert_eq!(
         told(&mut given),
         "The user did not answer; your default counts: left"
@@ -157,15 +167,8 @@ async fn a_deadline_brings_the_default_and_takes_the_question_back() {
 #[tokio::test(start_paused = true)]
 async fn a_word_that_comes_late_is_told_with_the_next_turn() {
     let mut world = world("claude");
-    let mut given = call(
-        &mut world,
-        "ask_user",
-        json!({"question": "Which way?"}),
-        None,
-    );
-    settle(&mut world).await;
-    advance(Duration::from_secs(51 * 60)).await;
-    settle(&mut world).await;
+    let mut given = calls(&mut world, "ask_user", json!({"question": "Which way?"})).await;
+    passes(&mut world, 51 * 60).await;
     assert!(told(&mut given).starts_with("pending:"));
     assert!(world.engine.state().awaiting.is_some());
     says(&mut world, "left").await;
@@ -178,14 +181,11 @@ async fn a_word_that_comes_late_is_told_with_the_next_turn() {
 async fn a_deadline_beyond_a_calls_patience_brings_the_default_with_the_next_turn() {
     let mut world = world("claude");
     let question = json!({"question": "Which way?", "default": "left", "deadline_seconds": 4000});
-    let mut given = call(&mut world, "ask_user", question, None);
-    settle(&mut world).await;
-    advance(Duration::from_secs(46 * 60)).await;
-    settle(&mut world).await;
+    let mut given = calls(&mut world, "ask_user", question).await;
+    passes(&mut world, 46 * 60).await;
     assert!(told(&mut given).starts_with("pending:"));
     assert_eq!(world.engine.state().results, []);
-    advance(Duration::from_secs(21 * 60)).await;
-    settle(&mut world).await;
+    passes(&mut world, 21 * 60).await;
     let results = &world.engine.state().results;
     assert_eq!(
         results[0].text,
@@ -197,15 +197,8 @@ async fn a_deadline_beyond_a_calls_patience_brings_the_default_with_the_next_tur
 #[tokio::test(start_paused = true)]
 async fn a_late_yes_goes_back_to_planning() {
     let mut world = world("claude");
-    let mut given = call(
-        &mut world,
-        "plan_enter",
-        json!({"reason": "it is wrong"}),
-        None,
-    );
-    settle(&mut world).await;
-    advance(Duration::from_secs(46 * 60)).await;
-    settle(&mut world).await;
+    let mut given = calls(&mut world, "plan_enter", json!({"reason": "it is wrong"})).await;
+    passes(&mut world, 46 * 60).await;
     assert!(told(&mut given).starts_with("pending:"));
     says(&mut world, "yes").await;
     let state = world.engine.state();
@@ -225,25 +218,18 @@ fn messages(world: &World) -> (u32, Vec<u8>) {
 async fn a_no_leaves_the_session_as_it_was_and_a_yes_makes_it_plan() {
     let mut world = world("claude");
     let before = messages(&world);
-    let mut given = call(
-        &mut world,
-        "plan_enter",
-        json!({"reason": "it is wrong"}),
-        None,
-    );
-    settle(&mut world).await;
+    let mut given = calls(&mut world, "plan_enter", json!({"reason": "it is wrong"})).await;
     says(&mut world, "no").await;
     assert_eq!(told(&mut given), "The user said no: you stay the executor.");
     assert_eq!(messages(&world), before);
     assert_eq!(world.engine.state().phase, Phase::Execute);
 
-    let mut given = call(
+    let mut given = calls(
         &mut world,
         "plan_enter",
         json!({"reason": "it is still wrong"}),
-        None,
-    );
-    settle(&mut world).await;
+    )
+    .await;
     says(&mut world, "Yes").await;
     assert!(told(&mut given).starts_with("The user agrees: you are the planner again"));
     let state = world.engine.state();
@@ -263,8 +249,7 @@ proptest! {
         runtime.block_on(async {
             let mut world = world("claude");
             let (before, agent) = (messages(&world), world.engine.state().planner.current_agent());
-            let _given = call(&mut world, "plan_enter", json!({ "reason": reason }), None);
-            settle(&mut world).await;
+            let _given = calls(&mut world, "plan_enter", json!({ "reason": reason })).await;
             says(&mut world, &word).await;
             let state = world.engine.state();
             assert_eq!((state.phase, state.planner.current_agent()), (Phase::Execute, agent));

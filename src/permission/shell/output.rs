@@ -5,6 +5,7 @@
 use super::reader::Feed;
 use super::value::{Field, Texts, Value};
 use super::{UNKNOWN, escapes};
+use crate::text::base64;
 
 /// The most text that one program's output is followed to, in bytes.
 const LONGEST: usize = 1 << 18;
@@ -191,27 +192,10 @@ fn decoded(feed: &Feed, decode: impl Fn(&str) -> Option<String>) -> Option<Texts
 }
 
 fn from_base64(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let (mut bits, mut n_bits) = (0_u32, 0_u32);
-    for byte in text
+    let digits = text
         .bytes()
-        .filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=')
-    {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6 | u32::from(digit)) & 0xffff;
-        n_bits += 6;
-        if n_bits >= 8 {
-            n_bits -= 8;
-            bytes.push(u8::try_from(bits >> n_bits & 0xff).ok()?);
-        }
-    }
+        .filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
+    let bytes = base64::decode(digits)?;
     Some(String::from_utf8_lossy(&bytes).replace(UNKNOWN, ""))
 }
 

@@ -3,6 +3,7 @@
 //! Refuses to know where it stands.
 
 use super::MARK;
+use crate::text::base64;
 
 /// Any will do.
 pub(super) fn always(_secret: &str) -> bool {
@@ -175,29 +176,7 @@ pub(super) fn is_encoded_login(secret: &str) -> bool {
         && secret.bytes().skip(1).any(|byte| byte.is_ascii_lowercase());
     is_strong(secret) && has_cases
         || is_random(secret) && secret.ends_with('=')
-        || decode(secret).is_some_and(|bytes| {
+        || base64::decode(secret.trim_end_matches('=').bytes()).is_some_and(|bytes| {
             bytes.contains(&b':') && bytes.iter().all(|byte| (b' '..=b'~').contains(byte))
         })
-}
-
-fn decode(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let (mut bits, mut n_bits) = (0u32, 0);
-    for byte in text.trim_end_matches('=').bytes() {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(six);
-        n_bits += 6;
-        if n_bits >= 8 {
-            n_bits -= 8;
-            bytes.push((bits >> n_bits & 0xff) as u8);
-        }
-    }
-    Some(bytes)
 }

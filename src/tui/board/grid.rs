@@ -7,9 +7,10 @@ use ratatui::text::{Line, Span};
 
 use super::cell::{self, Form};
 use super::columns::{self, Column};
-use super::{Minutes, Spot, draw_lines, mark, take, words};
+use super::{Minutes, Spot, draw_lines, mark, words};
 use crate::domain::ids::At;
 use crate::text::n_of;
+use crate::tui::layout::take_above;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, one_line, width};
 
@@ -56,7 +57,7 @@ pub fn draw(
     if area.height < 2 {
         return grid.places;
     }
-    let heading = take(&mut area, 1);
+    let heading = take_above(&mut area, 1);
     columns::draw_heading(frame, heading, (minutes, &grid.columns), chosen.column);
     grid.draw_blocks(frame, area);
     grid.places
@@ -127,7 +128,7 @@ impl Grid<'_> {
                 }
                 _ => String::new(),
             };
-            let place = take(&mut area, u16::try_from(*height).unwrap_or(u16::MAX));
+            let place = take_above(&mut area, u16::try_from(*height).unwrap_or(u16::MAX));
             // What has more rows than in brief shows more.
             let brief = self.height(*block, Form::Brief, rows);
             let form = if at == focus || *height > brief {
@@ -289,7 +290,7 @@ impl Grid<'_> {
         if area.is_empty() {
             return;
         }
-        let rule = take(&mut area, 1);
+        let rule = take_above(&mut area, 1);
         let (text, style) = self.rule(block, usize::from(rule.width), hidden);
         frame.render_widget(Line::styled(text, style), rule);
         match block {
@@ -356,7 +357,7 @@ impl Grid<'_> {
             .saturating_sub(u16::try_from(checks.len()).unwrap_or(u16::MAX));
         // The cells stay before the checks where there is no room for both.
         let rows = rows.max(area.height.min(1));
-        let cells = take(&mut area, rows);
+        let cells = take_above(&mut area, rows);
         let lines = self.cells(n, usize::from(cells.height), form);
         for ((column, x, wide), lines) in std::iter::zip(self.columns.clone(), lines) {
             let place = Rect {

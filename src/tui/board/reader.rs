@@ -7,9 +7,10 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::cell::Entry;
-use super::{Minutes, Spot, take, words};
+use super::{Minutes, Spot, words};
 use crate::domain::discussion::{CheckEnd, CheckRun, Participant, Speech, Stance};
 use crate::tui::command::Move;
+use crate::tui::layout::take_above;
 use crate::tui::markdown;
 use crate::tui::page::Page;
 use crate::tui::theme;
@@ -38,7 +39,7 @@ impl Reader {
         (minutes, spot, column): (&Minutes<'_>, Spot, usize),
     ) {
         let mut area = area;
-        let head = take(&mut area, 1);
+        let head = take_above(&mut area, 1);
         let title = title(minutes, spot, column);
         let columns = usize::from(area.width);
         let line = Line::from(vec![

@@ -47,16 +47,9 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     world.configure(RULE);
     world.repository.write("build/out.o", "built\n");
     world.repository.commit_all("something built");
-    world.run(&[]).assert_code(3);
-    let mut seat = world.open(&["--resume"]);
-    let shot = |what: &str| format!("{}-{what}", vendor.cli());
-    seat.see(&shot("execute"), &["execute the approved plan"]);
-    // The keys go to the composer first.
-    seat.type_keys("\x1b");
-    seat.see(&shot("commands"), &["I to write"]);
-    seat.type_keys("y");
-    seat.see(&shot("release"), &["works on step 1: release?"]);
-    seat.type_keys("a");
+    let name = format!("{}", vendor.cli());
+    let mut seat = world.execute_on_the_screen(&name);
+    let shot = |what: &str| format!("{name}-{what}");
     seat.see(&shot("push"), &["asks: ", PUSH, "allow it this once"]);
     let gone = |text: &str, what: &str| !text.contains(&format!("┃ {what}"));
     seat.press("y", |text| gone(text, PUSH));

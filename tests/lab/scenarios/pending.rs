@@ -55,16 +55,9 @@ fn play(notes: &mut Notes, vendor: Vendor) {
         "[limits]\ntool_patience = \"{}s\"\n[agents.scout]\nmode = \"subagent\"\n",
         PATIENCE.as_secs()
     ));
-    world.run(&[]).assert_code(3);
-    let mut seat = world.open(&["--resume"]);
-    let shot = |what: &str| format!("pending-{}-{what}", vendor.cli());
-    seat.see(&shot("execute"), &["execute the approved plan"]);
-    // The keys go to the composer first.
-    seat.type_keys("\x1b");
-    seat.see(&shot("commands"), &["I to write"]);
-    seat.type_keys("y");
-    seat.see(&shot("release"), &["works on step 1: release?"]);
-    seat.type_keys("a");
+    let name = format!("pending-{}", vendor.cli());
+    let mut seat = world.execute_on_the_screen(&name);
+    let shot = |what: &str| format!("{name}-{what}");
     // Its agent went on without an answer, and its child without anybody who waits for it; nothing else begins.
     seat.wait_until("the first step's turn ends", || {
         let log = world.log();
