@@ -19,14 +19,17 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import Ajv from "ajv";
 
+const began = process.cwd();
 const [mode, ...words] = process.argv.slice(2);
 if (mode === "--keep") await keep(words[0], words.slice(1));
 else await relay([mode, ...words]);
 
 /** Passes one call on to the keeper of this server, which is started where there is none. */
 async function relay(server) {
+  // From there the address of a socket is short, however long the path to there is.
+  process.chdir(os.tmpdir());
   const name = createHash("sha256").update(server.join("\0")).digest("hex").slice(0, 12);
-  const socket = path.join(os.tmpdir(), `mcp-${name}`);
+  const socket = `mcp-${name}`;
   for await (const line of readline.createInterface({ input: process.stdin })) {
     const frame = JSON.parse(line);
     if (frame.method !== "tools/call") continue;
@@ -49,6 +52,7 @@ async function reach(socket, server) {
     const self = fileURLToPath(import.meta.url);
     const log = fs.openSync(`${socket}.log`, "a");
     const keeper = spawn(process.execPath, [self, "--keep", socket, ...server], {
+      cwd: began,
       detached: true,
       stdio: ["ignore", "pipe", log],
     });
@@ -91,6 +95,7 @@ async function keep(socket, [command, ...args]) {
       stream.end(`${JSON.stringify(await done)}\n`);
     });
   });
+  process.chdir(os.tmpdir());
   // One that was ended with its CLI's process left this.
   fs.rmSync(socket, { force: true });
   listener.listen(socket, () => process.stdout.write("ready\n"));

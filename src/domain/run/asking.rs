@@ -59,7 +59,11 @@ pub(super) fn on_withdrawn(state: &mut State, withdrawn: &RequestId) -> Vec<Effe
     if state.late.iter().any(|late| late.request == *withdrawn) {
         return Vec::new();
     }
-    let is_it = |question: &Question| question.kind.request() == Some(withdrawn);
+    // So it is with all that a turn left open which waits for its answers.
+    let stays = state.held_end.is_some();
+    let is_it = |question: &Question| {
+        question.kind.request() == Some(withdrawn) && !(stays && is_of_turn(question))
+    };
     state.awaiting.take_if(|question| is_it(question));
     state.asked.retain(|question| !is_it(question));
     state

@@ -146,10 +146,10 @@ pub(super) fn on_answered(
 
 /// Nobody answered in time.
 pub(super) fn on_missed(state: &mut State, at: At, request: &RequestId) -> Vec<Effect> {
-    let (Some(late), Some(question)) = (
-        take(&mut state.late, request),
-        asking::take_asked(state, request),
-    ) else {
+    let Some(late) = take(&mut state.late, request) else {
+        return Vec::new();
+    };
+    let Some(question) = asking::take_asked(state, request) else {
         return Vec::new();
     };
     let what = match late.about {

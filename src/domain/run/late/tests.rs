@@ -252,19 +252,32 @@ fn happens(run: &mut Run, what: u8, request: &str) -> Vec<Effect> {
     Vec::new()
 }
 
+fn waits_for_answers_and_for_nothing_else(all: &[(u8, u8)]) -> Result<(), TestCaseError> {
+    let mut run = planning();
+    for (what, n) in all {
+        let effects = happens(&mut run, *what, &n.to_string());
+        let state = run.state();
+        if state.held_end.is_some() {
+            prop_assert!(state.awaiting.is_some() && state.running.is_none());
+            prop_assert!(started(&effects).is_none() && !collects(&effects));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_one_request_asked_twice_is_answered_twice() {
+    for last in [10, 11] {
+        let all = [(0, 0), (2, 0), (0, 0), (5, 0), (8, 0), (last, 0)];
+        waits_for_answers_and_for_nothing_else(&all).unwrap();
+    }
+}
+
 proptest! {
     #[test]
     fn nothing_goes_on_while_an_answer_is_awaited_and_nothing_waits_without_a_question(
         all in proptest::collection::vec((0_u8..13, 0_u8..4), 1..40)
     ) {
-        let mut run = planning();
-        for (what, n) in all {
-            let effects = happens(&mut run, what, &n.to_string());
-            let state = run.state();
-            if state.held_end.is_some() {
-                prop_assert!(state.awaiting.is_some() && state.running.is_none());
-                prop_assert!(started(&effects).is_none() && !collects(&effects));
-            }
-        }
+        waits_for_answers_and_for_nothing_else(&all)?;
     }
 }
