@@ -91,10 +91,27 @@ impl From<StoreError> for Refused {
 }
 
 fn replace(path: &std::path::Path, base: Option<&Sha256>, bytes: &[u8]) -> Result<Sha256, Refused> {
-    documents::replace(path, base, bytes).map_err(|error| match error {
-        documents::ReplaceError::Conflict { .. } => Refused::Conflict,
-        documents::ReplaceError::Store(error) => Refused::Store(error),
-    })
+    match documents::replace(path, base, bytes) {
+        Ok(sha256) => Ok(sha256),
+        Err(documents::ReplaceError::Store(error)) => Err(Refused::Store(error)),
+        // It may be what the program itself wrote before it ended, with no event that says so.
+        Err(documents::ReplaceError::Conflict { .. }) => match documents::read(path)? {
+            Some(found) if is_same_but_for_the_time(&found.bytes, bytes) => Ok(found.sha256),
+            Some(_) | None => Err(Refused::Conflict),
+        },
+    }
+}
+
+/// Tells whether two documents say the same, whenever each was written.
+fn is_same_but_for_the_time(one: &[u8], other: &[u8]) -> bool {
+    let timeless = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).ok()?;
+        let mut document = front_matter::split(&text);
+        document.fields.retain(|(key, _)| key != "updated");
+        Some(front_matter::write(&document.fields, document.body))
+    };
+    let (one, other) = (timeless(one), timeless(other));
+    one.is_some() && one == other
 }
 
 /// The facts that the program writes into front matter.
@@ -315,5 +332,27 @@ pub fn mark(
         Ok(sha256) => Ok(Some(sha256)),
         Err(Refused::Conflict) => Ok(None),
         Err(Refused::Store(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_that_differ_in_their_time_alone_are_the_same() {
+        let document =
+            |at: &str, body: &str| format!("---\nversion: 1\nupdated: {at}\n---\n{body}");
+        let one = document("now", "# Task\n");
+        for (other, expected) in [
+            (document("then", "# Task\n"), true),
+            (document("now", "# Task \n"), false),
+            (document("now", "# Task\n").replace('1', "2"), false),
+            ("# Task\n".to_owned(), false),
+        ] {
+            let is_same = is_same_but_for_the_time(one.as_bytes(), other.as_bytes());
+            assert_eq!(is_same, expected, "{other}");
+        }
+        assert!(!is_same_but_for_the_time(b"\xff", b"\xff"));
     }
 }
