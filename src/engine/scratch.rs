@@ -61,21 +61,28 @@ fn named_after_user(place: &Path) -> PathBuf {
 /// The user's own folder in a place that may be everybody's.
 fn of_user(place: &Path) -> io::Result<PathBuf> {
     let folder = named_after_user(place);
-    match DirBuilder::new().mode(PRIVATE).create(&folder) {
+    let made = make_private(&folder);
+    made.map_err(|error| {
+        let folder = folder.display();
+        let text = format!("{folder}: {error} (hint: set TMPDIR to a folder that you can write)");
+        io::Error::new(error.kind(), text)
+    })?;
+    Ok(folder)
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(PRIVATE).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
     let found = folder.symlink_metadata()?;
     if !found.is_dir() || found.uid() != getuid().as_raw() {
-        let folder = folder.display();
-        return Err(io::Error::other(format!(
-            "{folder} is not a folder of yours; have it removed, or set TMPDIR to a folder of your own"
-        )));
+        return Err(io::Error::other("it is not a folder of yours"));
     }
-    if found.mode() & 0o777 != PRIVATE {
-        fs::set_permissions(&folder, Permissions::from_mode(PRIVATE))?;
+    match found.mode() & 0o777 {
+        PRIVATE => Ok(()),
+        _ => fs::set_permissions(folder, Permissions::from_mode(PRIVATE)),
     }
-    Ok(folder)
 }
 
 fn folder_in(place: &Path, run: &str, socket: &Path) -> io::Result<TempDir> {
@@ -170,6 +177,11 @@ mod tests {
         fs::create_dir(&elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &folder).unwrap();
         let error = of_user(place.path()).unwrap_err().to_string();
-        assert!(error.contains("is not a folder of yours"), "{error}");
+        assert!(error.contains("it is not a folder of yours"), "{error}");
+        let error = of_user(&place.path().join("none")).unwrap_err().to_string();
+        assert!(
+            error.contains("none/agent-collab-") && error.contains("set TMPDIR"),
+            "{error}"
+        );
     }
 }

@@ -179,7 +179,8 @@ impl StoreError {
                 "free some space and start again; nothing written so far is lost".into()
             }
             Self::ReadOnly { path, .. } => format!(
-                "make {} and its directory writable for you (ls -ld shows the owner and the mode), or set paths.workdir in config.toml",
+                "make {} and its directory writable for you (ls -ld shows the owner and the mode), or set paths.workdir in \
+                 config.toml, XDG_STATE_HOME for what lies outside of the repository",
                 path.display()
             ),
             Self::NotPlain { path, .. } => format!(
@@ -234,7 +235,7 @@ mod tests {
         check(
             &StoreError::io("create", Path::new("/r/.agent-collab"), source),
             "no permission to create /r/.agent-collab\n\
-             hint: make /r/.agent-collab and its directory writable for you (ls -ld shows the owner and the mode), or set paths.workdir in config.toml",
+             hint: make /r/.agent-collab and its directory writable for you (ls -ld shows the owner and the mode), or set paths.workdir in config.toml, XDG_STATE_HOME for what lies outside of the repository",
         );
     }
 }
