@@ -24,6 +24,9 @@ use crate::process::{ProcessIdentity, is_below, is_there, parent_of};
 /// How long whoever knocks may take to say who it is, and its CLI to be known.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Why nobody is let in who comes from elsewhere.
+const NOT_ITS: &str = "it was not started by the CLI of its session";
+
 /// A session's CLI.
 #[derive(Debug, Clone)]
 pub(super) struct Cli {
@@ -94,9 +97,7 @@ async fn serve(stream: UnixStream, mut post: Post) {
         Ok(peer) => timeout(PATIENCE, admit(&mut lines, &mut post, &peer)).await,
         Err(error) => Ok(Err(error.to_string())),
     };
-    let admitted = admitted.unwrap_or_else(|_| {
-        Err("it was not started by the CLI of its session, or did not say who it is".to_owned())
-    });
+    let admitted = admitted.unwrap_or_else(|_| Err(format!("{NOT_ITS}, or did not say who it is")));
     if let Err(why) = admitted {
         tracing::warn!(session = %post.session, why, "an agent's server is refused");
         // Whoever is refused need not listen.
@@ -139,6 +140,10 @@ async fn admit(
     }
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
     let pid = pid.ok_or("it cannot be seen which process it is")?;
+    // The CLI may not be known yet, but it is this program's own child.
+    if !is_below(pid, std::process::id()) {
+        return Err(NOT_ITS.to_owned());
+    }
     let of_session = |cli: &Option<Cli>| cli.as_ref().is_some_and(|cli| is_below(pid, cli.pid));
     let known = post.cli.wait_for(of_session).await;
     let known = known.map_err(|_| "its session is over")?;
