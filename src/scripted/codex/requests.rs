@@ -20,6 +20,7 @@ impl Codex {
             ("thread/start", _) => return self.on_thread_start(id, params),
             ("thread/resume", _) => self.on_thread_resume(params),
             ("turn/start", _) => return self.on_turn_start(id, params),
+            ("turn/steer", _) => self.on_steer(params),
             ("turn/interrupt", _) => return self.on_interrupt(id),
             ("thread/backgroundTerminals/clean", _) => self.on_clean_terminals(),
             _ => Err(format!("Invalid request: unknown variant `{method}`")),
@@ -139,6 +140,15 @@ impl Codex {
             Cue::Nothing
         } else {
             Cue::Play { place, prompt }
+        }
+    }
+
+    /// Takes what is said into the turn that is expected; the script plays on as it stands.
+    fn on_steer(&self, params: &Value) -> Result<Value, String> {
+        let turn = self.playing.as_ref().map(|playing| &playing.place.turn);
+        match turn.filter(|turn| params["expectedTurnId"] == turn.as_str()) {
+            Some(turn) => Ok(json!({ "turnId": turn })),
+            None => Err("no active turn to steer".to_owned()),
         }
     }
 

@@ -184,6 +184,26 @@ fn an_interrupt_leaves_the_command_running_until_the_terminals_are_cleaned() {
 }
 
 #[test]
+fn what_is_said_in_a_turn_is_taken_for_that_turn_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "[[turn]]\naction = [{ do = \"stall\" }]";
+    let codex = Puppet::new(Guise::Codex, script, &[], folder.path());
+    let thread = codex_thread(&codex, "read-only");
+    codex_turn(&codex, &thread, "go");
+    let begun = codex.until(|frame| frame["method"] == "turn/started").pop();
+    let turn = begun.unwrap()["params"]["turn"]["id"].clone();
+    let steer = |id: u64, turn: &Value| {
+        let params = json!({"threadId": thread, "expectedTurnId": turn, "input": []});
+        codex.tell(json!({"id": id, "method": "turn/steer", "params": params}));
+        codex.until(|frame| frame["id"] == id).pop().unwrap()
+    };
+    assert_eq!(steer(7, &turn)["result"]["turnId"], turn);
+    let refused = steer(8, &json!("another"));
+    assert_eq!(refused["error"]["message"], "no active turn to steer");
+    assert_eq!(codex.close().code, 0);
+}
+
+#[test]
 fn the_end_of_input_ends_it_at_once_even_within_a_request() {
     let folder = tempfile::tempdir().unwrap();
     let codex = Puppet::new(
