@@ -1462,7 +1462,7 @@ fn a_role_that_cannot_move_is_asked_about_again() {
 
 #[test]
 fn changes_asked_for_before_a_crash_are_written_after_it() {
-    let mut world = World::approved();
+    let world = World::approved();
     let terms = world.terms();
     let changes = Event::Answered {
         id: 1,
