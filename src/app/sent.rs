@@ -132,13 +132,7 @@ pub async fn send(wishes: &Wishes, request: &Request) -> Result<(), Refusal> {
 }
 
 async fn to_instance(layout: &Layout, held: Held, request: &Request) -> Result<(), Refusal> {
-    let answer = socket::send(layout, held.pid, request).await;
-    let answer = answer.map_err(|error| {
-        Refusal::error(
-            format!("the instance here ({held}) cannot be asked: {error}"),
-            "it may be starting, ending or busy with others; try again, or go on there",
-        )
-    })?;
+    let answer = socket::put(layout, &held, request).await?;
     match answer.accepted {
         true => Ok(()),
         false => {

@@ -23,7 +23,9 @@ use tokio::time::timeout;
 
 use crate::engine::scratch::ADDRESS_BYTES;
 use crate::process::standing_of;
-use crate::store::Layout;
+use crate::store::{Held, Layout};
+
+use super::start::Refusal;
 
 /// How long a line may be, in bytes.
 const LINE_BYTES: u64 = 64 * 1024;
@@ -276,6 +278,27 @@ pub async fn send(layout: &Layout, pid: Option<u32>, request: &Request) -> io::R
     timeout(ANSWER_PATIENCE, exchange)
         .await
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// Puts a request to the instance that holds the lock.
+///
+/// # Errors
+/// It cannot be asked; the text says what it may be doing and what to do.
+pub async fn put(layout: &Layout, held: &Held, request: &Request) -> Result<Answer, Refusal> {
+    let answer = send(layout, held.pid, request).await;
+    answer.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Refusal {
+            problem: format!("another agent-collab works here ({held}) and takes nothing in"),
+            hint: "one that does a single task or discussion hears nobody: wait for its end, or end it with Ctrl+C \
+                   where it was begun; one that is just starting hears you in a moment"
+                .to_owned(),
+            code: 4,
+        },
+        _ => Refusal::error(
+            format!("the instance here ({held}) cannot be asked: {error}"),
+            "it may be ending or busy with others; try again, or go on there",
+        ),
+    })
 }
 
 async fn say(stream: &mut UnixStream, message: &impl Serialize) -> io::Result<()> {

@@ -2,7 +2,6 @@
 //!
 //! Refuses to word results for people; its caller does.
 
-use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -232,13 +231,7 @@ pub(super) async fn ask(
         command: command.to_owned(),
         text,
     };
-    let answer = socket::send(layout, held.pid, &request).await;
-    let answer = answer.map_err(|error: io::Error| {
-        Refusal::error(
-            format!("the instance here ({held}) cannot be asked: {error}"),
-            "give the task on its screen by /task, or end it first",
-        )
-    })?;
+    let answer = socket::put(layout, held, &request).await?;
     match answer.accepted {
         true => Ok(answer.told.unwrap_or_default()),
         false => Err(refused(answer.why.unwrap_or_default())),

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::domain::discussion::{Discussion, Status};
 use crate::domain::run::{Run, State};
 use crate::engine::containing;
 use crate::engine::git::GitSettings;
 use crate::process::Children;
 use crate::store::{InstanceLock, snapshot};
-use crate::text::{clean, clean_json_line};
+use crate::text::{clean, clean_json_line, one_line, truncate};
 
 use super::ChoiceArgs;
 
@@ -28,6 +29,9 @@ pub struct StatusArgs {
     #[command(flatten)]
     pub choices: ChoiceArgs,
 }
+
+/// How much of a discussion's topic is shown, in characters.
+const TOPIC_CHARS: usize = 60;
 
 /// Runs the command.
 ///
@@ -140,8 +144,25 @@ pub(super) fn in_words(state: &State, work: Work) -> String {
             lines.push(step_line(state, step));
         }
     }
+    let discussions = state.discussions.iter();
+    lines.extend(discussions.map(|discussion| discussion_line(discussion, work)));
     lines.push(String::new());
     lines.join("\n")
+}
+
+fn discussion_line(discussion: &Discussion, work: Work) -> String {
+    let id = &discussion.order.id;
+    let goes_on = || format!("`agent-collab discuss --id {id}` goes on with it");
+    let stands = match (discussion.status, work) {
+        (Status::Running, Work::UnderWay) => "takes place".to_owned(),
+        (Status::Running, Work::AtRest) => format!("was cut off; {}", goes_on()),
+        (Status::Cancelled, Work::UnderWay | Work::AtRest) => format!("was stopped; {}", goes_on()),
+        (Status::Running | Status::Cancelled, Work::Over) => "did not come to its end".to_owned(),
+        (Status::Completed, _) => "is over".to_owned(),
+        (Status::Failed, _) => "failed".to_owned(),
+    };
+    let topic = truncate::to_chars(&one_line(&discussion.order.topic), TOPIC_CHARS);
+    format!("discussion {id} {stands}: {topic}")
 }
 
 fn step_line(state: &State, step: &crate::domain::plan::Step) -> String {

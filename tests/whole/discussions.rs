@@ -602,6 +602,10 @@ fn who_stops_a_discussion_keeps_what_was_said() {
             .to_string()
             .contains("First.")
     );
+    let status = world.program(&["status"]);
+    status
+        .ends(0)
+        .says("was stopped; `agent-collab discuss --id dsc_");
     nothing_is_left(&world);
 }
 

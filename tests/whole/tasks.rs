@@ -208,6 +208,24 @@ fn a_task_that_is_interrupted_is_cancelled_and_can_be_gone_on_with() {
 }
 
 #[test]
+fn beside_a_task_that_is_done_by_itself_nobody_is_heard() {
+    let world = World::new();
+    let running = begins(&world);
+    for arguments in [
+        &["task", "--agent", "explore", "look"][..],
+        &["send", "stop"],
+    ] {
+        world
+            .program(arguments)
+            .ends(4)
+            .complains("takes nothing in");
+    }
+    running.signal("INT");
+    running.wait();
+    nothing_is_left(&world);
+}
+
+#[test]
 fn beside_a_run_tasks_are_its_instance_s_and_end_with_it() {
     let mut world = World::new();
     world.config = "[limits]\ndrain = \"1s\"\n".to_owned();
