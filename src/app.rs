@@ -3,8 +3,10 @@
 //! The only place, with `cli`, that knows all the others; nobody knows it.
 
 mod agents;
+mod alone;
 pub mod answers;
 pub mod changes;
+pub mod diagnosing;
 pub mod discussions;
 pub mod export;
 mod frugal;

@@ -51,6 +51,19 @@ pub struct Tool {
 pub struct Seen {
     /// The agents that it may give tasks to: name and what each is for.
     pub agents: Vec<(String, String)>,
+    /// Those that it may have discuss.
+    pub participants: Vec<(String, String)>,
+}
+
+impl Seen {
+    /// Agents in lines, as descriptions have them.
+    pub fn in_lines(agents: &[(String, String)]) -> String {
+        let lines: Vec<String> = agents
+            .iter()
+            .map(|(name, about)| format!("- {name}: {about}"))
+            .collect();
+        lines.join("\n")
+    }
 }
 
 impl Tool {
@@ -114,11 +127,10 @@ mod tests {
 
     #[test]
     fn what_the_tools_take_and_say_of_themselves() {
+        let agent = |name: &str, about: &str| vec![(name.to_owned(), about.to_owned())];
         let seen = Seen {
-            agents: vec![(
-                "explore".to_owned(),
-                "Reads and searches, nothing else".to_owned(),
-            )],
+            agents: agent("explore", "Reads and searches, nothing else"),
+            participants: agent("critic", "Looks for what is wrong with a proposal"),
         };
         let all: Vec<String> = TOOLS
             .iter()

@@ -26,6 +26,7 @@ mod help;
 mod keymap;
 mod keys;
 mod layout;
+mod leaving;
 mod look;
 mod looking;
 mod markdown;
@@ -400,7 +401,7 @@ impl Screen {
     /// Shows a long text of the program, such as the list of finished runs.
     pub fn on_text(&mut self, title: &str, text: &str) {
         self.dirty = true;
-        self.open(Pager::new(title, text, Form::Markdown));
+        self.open(Pager::new(title, text, Form::Plain));
     }
 
     /// Takes what holds the CLIs.

@@ -2,28 +2,29 @@
 //!
 //! Refuses to word results for people; its caller does.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::config::permissions::{Allowing, Permissions};
-use crate::domain::discussion::{CheckEnd, CheckRun, Discussion, Speech, StopReason};
+use crate::domain::discussion::{CheckEnd, CheckRun, Discussion, Part, Speech, StopReason};
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
-use crate::engine::discussion::{Begun, Derived, Means, derived};
+use crate::engine::discussion::{Begun, Derived, Means, Planned, derived};
 use crate::engine::{Caller, DiscussionAsk, DiscussionRefused, Engine, EngineError};
 use crate::mcp::tools::group_discuss::Arguments;
-use crate::process::{become_subreaper, end_everything};
 use crate::store::discussions::stored;
 use crate::store::{Held, InstanceLock, Layout};
 use crate::text::one_line;
 
+use super::alone::alone;
 use super::headless::Signals;
 use super::socket::{Asked, Request};
-use super::start::{self, Refusal, Started, Wishes};
+use super::start::{self, Found, Refusal, Wishes};
 use super::tasks::ask;
 
 /// The command by which an instance is told to begin a discussion.
@@ -32,8 +33,6 @@ const BEGIN: &str = "discuss";
 const STOP: &str = "discuss-stop";
 /// How often it is looked whether an instance's discussion is over.
 const LOOK: Duration = Duration::from_millis(150);
-/// How long conversations may take to end before everything is killed.
-const SHUT_DOWN: Duration = Duration::from_secs(8);
 
 /// A discussion as it is given on a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,20 +70,32 @@ impl Given {
 /// It would not be begun, or the configuration has problems.
 pub async fn budget(wishes: &Wishes, arguments: Arguments) -> Result<Derived, Refusal> {
     let found = start::find(wishes).await?;
+    let arguments = arguments.with_some_topic();
+    plan(&found, arguments, |means, planned| derived(means, &planned))
+}
+
+/// Works out what the user's discussion would be begun with, and makes something of it.
+fn plan<T>(
+    found: &Found,
+    arguments: Arguments,
+    make: impl FnOnce(&Means<'_>, Planned) -> T,
+) -> Result<T, Refusal> {
     let permissions = Permissions::of(&found.loaded.config, Allowing::Everybody);
+    let layout = start::layout(&found.root, &found.loaded.config)?;
     let means = Means {
         root: &found.root,
         config: &found.loaded.config,
         permissions: &permissions,
+        layout: &layout,
     };
     let ask = DiscussionAsk {
         caller: Caller::User,
-        arguments: arguments.with_some_topic(),
+        arguments,
         finding: None,
         waits: Waits::Background,
     };
     let planned = means.plan(&ask).map_err(|refused| refuse(&refused))?;
-    Ok(derived(&means, &planned))
+    Ok(make(&means, planned))
 }
 
 /// Has a discussion take place and gives it as it ended; `tell` hears in lines how it goes.
@@ -102,7 +113,7 @@ pub async fn run(
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
     match InstanceLock::holder(&layout)? {
         Some(held) => by_instance(&layout, held, given, signals, tell).await,
-        None => by_itself(wishes, given, signals, tell).await,
+        None => by_itself((wishes, found, &layout), given, signals, tell).await,
     }
 }
 
@@ -113,37 +124,47 @@ fn refuse(why: &DiscussionRefused) -> Refusal {
     )
 }
 
+/// The adapters of roles that play those who take part; another one that cannot be started is an error of its
+/// participant's. Whatever is wrong with what was said is found before any CLI is looked for; of a discussion that is to
+/// go on the engine says what is wrong.
+fn players(
+    (found, layout): (&Found, &Layout),
+    given: &Given,
+    tell: &mut dyn FnMut(&str),
+) -> Result<BTreeSet<String>, Refusal> {
+    let participants = match &given.id {
+        Some(id) => stored(layout, id)?.map(|discussion| discussion.order.participants),
+        None => {
+            let planned = plan(found, given.arguments.clone(), |_, planned| planned)?;
+            if let Some(why) = planned.what_is_cut() {
+                tell(&format!("note: {why}"));
+            }
+            Some(planned.order.participants)
+        }
+    };
+    let roles = &found.loaded.config.roles;
+    let is_role = |name: &String| *name == roles.planner || Some(name) == roles.reviewer.as_ref();
+    let adapters = participants.into_iter().flatten().map(|each| each.adapter);
+    Ok(adapters.filter(is_role).collect())
+}
+
 async fn by_itself(
-    wishes: &Wishes,
+    (wishes, found, layout): (&Wishes, Found, &Layout),
     given: Given,
     mut signals: Signals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Discussion, Refusal> {
-    become_subreaper().map_err(|error| {
-        Refusal::error(format!("cannot look after child processes: {error}"), "")
-    })?;
-    let Started {
-        mut engine,
-        notices,
-        occupied,
-    } = start::ad_hoc_for_all(wishes).await?;
-    for notice in notices {
-        tell(&format!("note: {notice}"));
-    }
-    let done = match given.begin(&mut engine, Waits::Foreground) {
-        Ok(Ok(begun)) => {
-            let ended = drive(&mut engine, begun, &mut signals, tell).await;
-            ended.map_err(|error| {
-                Refusal::error(&error, "what was recorded so far is in .agent-collab")
-            })
-        }
-        Ok(Err(why)) => Err(refuse(&why)),
-        Err(error) => Err(Refusal::error(&error, "nothing was begun")),
-    };
-    let _late = timeout(SHUT_DOWN, engine.shut_down()).await;
-    end_everything(Duration::from_millis(500)).await;
-    drop(occupied);
-    done
+    let players = players((&found, layout), &given, tell)?;
+    let opening = start::ad_hoc_played_by(&players, found, wishes);
+    alone(opening, tell, async |engine, tell| {
+        let begun = given.begin(engine, Waits::Foreground);
+        let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
+        let begun = begun.map_err(|why| refuse(&why))?;
+        let ended = drive(engine, begun, &mut signals, tell).await;
+        ended
+            .map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
+    })
+    .await
 }
 
 async fn drive(
@@ -224,11 +245,8 @@ impl Told {
         let rounds = discussion.rounds.iter().flat_map(|round| &round.speeches);
         let all: Vec<_> = rounds.chain(&discussion.closing).collect();
         for speech in all.iter().skip(self.n_spoken) {
-            tell(&format!(
-                "round {}: {}",
-                speech.round,
-                speech_in_a_line(speech)
-            ));
+            let line = speech_in_a_line(speech);
+            tell(&format!("{}: {line}", place(speech.round, speech.part)));
         }
         self.n_spoken = all.len();
         for check in discussion.checks.iter().skip(self.n_checks) {
@@ -242,13 +260,18 @@ impl Told {
         for each in &discussion.speaking {
             let is = (each.round, each.participant.clone());
             if !self.speaking.contains(&is) {
-                tell(&format!(
-                    "round {}: {} speaks",
-                    each.round, each.participant
-                ));
+                let place = place(each.round, each.part);
+                tell(&format!("{place}: {} speaks", each.participant));
                 self.speaking.push(is);
             }
         }
+    }
+}
+
+fn place(round: u32, part: Part) -> String {
+    match part {
+        Part::Round => format!("round {round}"),
+        Part::Closing => "last word".to_owned(),
     }
 }
 
@@ -262,16 +285,19 @@ fn speech_in_a_line(speech: &Speech) -> String {
             error.message
         ),
         (None, Some(stance)) => {
-            let sure = stance
-                .confidence
-                .map_or(String::new(), |sure| format!(", {sure} sure"));
             let stands = stance.stance.name().replace('_', " ");
+            let on = Some(one_line(&stance.proposal)).filter(|on| !on.is_empty());
+            let sure = stance.confidence.map(|sure| format!("confidence {sure}"));
+            let parts: Vec<String> = [Some(stands), on, sure].into_iter().flatten().collect();
+            format!("{who}: {} ({seconds} s)", parts.join(", "))
+        }
+        (None, None) => {
+            let why = speech.no_stance.as_deref().unwrap_or("it named none");
             format!(
-                "{who}: {stands}, {}{sure} ({seconds} s)",
-                one_line(&stance.proposal)
+                "{who} spoke and has no vote: {} ({seconds} s)",
+                one_line(why)
             )
         }
-        (None, None) => format!("{who} spoke and has no stance, so no vote ({seconds} s)"),
     }
 }
 

@@ -13,10 +13,9 @@ use crate::domain::question::{CommitTerms, Question};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
-use crate::process::{become_subreaper, end_everything};
-
 use crate::text::{clean, truncate};
 
+use super::alone::{SHUT_DOWN, end_what_is_left, look_after_children};
 use super::answers::{Answers, flag_for};
 use super::report::{Form, Teller};
 use super::sent::{Outside, Then};
@@ -24,8 +23,6 @@ use super::start::{Refusal, Started, Wishes, resume, start};
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
-/// How long conversations may take to end after that, before everything is killed.
-const SHUT_DOWN: Duration = Duration::from_secs(8);
 
 /// How much of a goal's first line is its title, in characters.
 const TITLE_CHARS: usize = 80;
@@ -99,9 +96,7 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
         mut answers,
         form,
     } = headless;
-    become_subreaper().map_err(|error| {
-        Refusal::error(format!("cannot look after child processes: {error}"), "")
-    })?;
+    look_after_children()?;
     let mut signals = Signals::listen()
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
     let started = stand(&wishes, &task, &mut signals).await?;
@@ -151,7 +146,7 @@ async fn stand(wishes: &Wishes, task: &Task, signals: &mut Signals) -> Result<St
     tokio::select! {
         biased;
         name = signals.next() => {
-            end_everything(Duration::from_millis(500)).await;
+            end_what_is_left().await;
             let refusal = Refusal::error(format!("interrupted by {name}"), "nothing was begun");
             Err(Refusal { code: 130, ..refusal })
         }
@@ -419,10 +414,7 @@ async fn close(engine: &mut Engine, signals: &mut Signals) {
             _ = signals.next() => {}
         }
     }
-    let survivors = end_everything(Duration::from_millis(500)).await;
-    if !survivors.is_empty() {
-        tracing::error!(?survivors, "processes that could not be ended");
-    }
+    end_what_is_left().await;
 }
 
 /// Whether the end is waited for.

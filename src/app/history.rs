@@ -4,9 +4,11 @@
 
 use std::path::PathBuf;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
+use crate::app::zone;
 use crate::domain::execution::StepOutcome;
 use crate::domain::ids::At;
 use crate::domain::phase::Phase;
@@ -14,6 +16,9 @@ use crate::domain::run::{Run, State};
 use crate::store::archives::{self, Archive};
 use crate::store::{Layout, StoreError, snapshot};
 use crate::text::{n_of, one_line};
+
+/// What the run is called that is over and lies in no directory of its own yet.
+const LATEST: &str = "latest";
 
 /// A run in the history.
 #[derive(Debug, Clone)]
@@ -52,13 +57,27 @@ pub struct Told {
 /// # Errors
 /// The history cannot be listed. A run that cannot be read is listed with what is wrong.
 pub fn list(layout: &Layout) -> Result<Vec<Finished>, StoreError> {
-    let mut runs: Vec<Finished> = archives::list(layout)?.into_iter().map(tell).collect();
+    let archived = archives::list(layout)?.into_iter().map(tell);
+    let mut runs: Vec<Finished> = latest(layout).into_iter().chain(archived).collect();
     let created = |run: &Finished| run.told.as_ref().ok().map(|told| told.created);
     runs.sort_by(|a, b| {
         let by = |run: &Finished| (run.date, created(run), run.name.clone());
         by(b).cmp(&by(a))
     });
     Ok(runs)
+}
+
+/// The run that is over and not archived yet: that comes with the next one's beginning.
+fn latest(layout: &Layout) -> Option<Finished> {
+    let found = snapshot::load::<Run>(layout).ok()??;
+    let state = found.state.state();
+    let made = Timestamp::from_millisecond(state.created.0).ok()?;
+    state.phase.is_final().then(|| Finished {
+        name: LATEST.to_owned(),
+        date: made.to_zoned(zone::local()).date(),
+        layout: layout.clone(),
+        told: Ok(of_state(state)),
+    })
 }
 
 fn tell(archive: Archive) -> Finished {

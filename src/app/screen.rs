@@ -113,7 +113,8 @@ pub async fn run(opening: Opening) -> Result<u8, Refusal> {
     let terminal = Terminal::take().map_err(failed("use the terminal"))?;
     let mut shell = Shell::new(opening, signals, terminal);
     let end = shell.play().await;
-    shell.close(end).await
+    // Apart, or everything there is would be there twice from the start: here and to be closed.
+    Box::pin(shell.close(end)).await
 }
 
 /// The terminal, the view, the run, and what is under way.
@@ -187,8 +188,8 @@ enum Done {
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
     Looked(Scope, Box<Result<Looked, Refusal>>),
-    /// What a discussion would be given, or why there would be none.
-    Budget(Box<Result<crate::engine::discussion::Derived, Refusal>>),
+    /// A text that the user asked for under this title, or why there is none.
+    Told(&'static str, Box<Result<String, Refusal>>),
     /// The finished runs.
     History(Result<Vec<Finished>, crate::store::StoreError>),
     /// A run that is only looked at was read on.
@@ -465,7 +466,7 @@ impl Shell {
                 self.on_looked(scope, *looked);
                 Ok(None)
             }
-            Ok(Done::Budget(derived)) => Ok(self.on_budget(*derived)),
+            Ok(Done::Told(title, told)) => Ok(self.on_told(title, *told)),
             Ok(Done::History(runs)) => self.on_history(runs),
             Ok(Done::Seen(glance)) => self.on_seen(*glance),
             Ok(Done::Freed) => self.on_freed(),

@@ -27,8 +27,8 @@ use crate::store::{Held, Layout};
 
 use super::start::Refusal;
 
-/// How long a line may be, in bytes.
-const LINE_BYTES: u64 = 64 * 1024;
+/// How long a line may be, in bytes: the longest context of a discussion, quoted twice over.
+const LINE_BYTES: u64 = 1024 * 1024;
 /// How many clients are listened to at once.
 const CLIENTS: u32 = 4;
 /// How long a client may take to say its line, and to take the answer.
@@ -315,7 +315,7 @@ async fn read_line(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
     match line.pop() {
         Some(b'\n') => Ok(line),
         Some(_) if line.len() as u64 + 1 >= LINE_BYTES => Err(io::Error::other(
-            "the line is longer than 64 KiB; shorten the text",
+            "the line is longer than 1 MiB; shorten the text, or name a file in it",
         )),
         Some(_) | None => Err(io::ErrorKind::UnexpectedEof.into()),
     }

@@ -38,7 +38,7 @@ use fitting::{created, ready};
 use ground::{git, probe_all};
 use unfinished::{clear_the_way, fits_the_run};
 
-pub use ad_hoc::{ad_hoc, ad_hoc_for_all, at_rest};
+pub use ad_hoc::{ad_hoc, ad_hoc_played_by, at_rest};
 pub use ground::{adapters, repository_to_read};
 pub use unfinished::unfinished;
 
@@ -294,7 +294,7 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
 pub async fn check(found: &Found) -> Result<Checked, Refusal> {
     let prompts = load_prompts(&found.loaded)?;
     let adapters = adapters(&found.loaded.config)?;
-    probe_all(&found.children, &adapters, &found.root).await?;
+    probe_all(&found.children, adapters.values(), &found.root).await?;
     let kernel = containing::kernel(&found.children, &found.loaded.config, &found.root).await;
     Ok(Checked {
         prompts,

@@ -7,18 +7,18 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::domain::event::{Event, News};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, Waits};
 use crate::engine::{Caller, Engine, EngineError, TaskAsk};
-use crate::process::{become_subreaper, end_everything};
 use crate::store::{Held, InstanceLock, Layout, sessions};
 
+use super::alone::alone;
 use super::headless::Signals;
 use super::socket::{self, Asked, Request};
-use super::start::{self, Refusal, Started, Wishes};
+use super::start::{self, Refusal, Wishes};
 
 /// The command by which a task is given to an instance.
 const GIVE: &str = "task";
@@ -28,8 +28,6 @@ const STOP: &str = "task-stop";
 pub(super) const DELETE: &str = "session-delete";
 /// How often it is looked whether an instance's task is over.
 const LOOK: Duration = Duration::from_millis(150);
-/// How long conversations may take to end before everything is killed.
-const SHUT_DOWN: Duration = Duration::from_secs(8);
 
 /// A task as it is given on a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,31 +91,16 @@ async fn by_itself(
     mut signals: Signals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<TaskResult, Refusal> {
-    become_subreaper().map_err(|error| {
-        Refusal::error(format!("cannot look after child processes: {error}"), "")
-    })?;
-    let Started {
-        mut engine,
-        notices,
-        occupied,
-    } = start::ad_hoc(wishes, &given.agent).await?;
-    for notice in notices {
-        tell(&format!("note: {notice}"));
-    }
-    let done = match engine.start_task(given.ask()) {
-        Ok(Ok((session, result))) => {
-            let result = drive(&mut engine, (&session, result), &mut signals, tell).await;
-            result.map_err(|error| {
-                Refusal::error(&error, "what was recorded so far is in .agent-collab")
-            })
-        }
-        Ok(Err(why)) => Err(refused(why)),
-        Err(error) => Err(Refusal::error(&error, "nothing was begun")),
-    };
-    let _late = timeout(SHUT_DOWN, engine.shut_down()).await;
-    end_everything(Duration::from_millis(500)).await;
-    drop(occupied);
-    done
+    let agent = given.agent.clone();
+    alone(start::ad_hoc(wishes, &agent), tell, async |engine, tell| {
+        let begun = engine.start_task(given.ask());
+        let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
+        let (session, result) = begun.map_err(refused)?;
+        let result = drive(engine, (&session, result), &mut signals, tell).await;
+        result
+            .map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
+    })
+    .await
 }
 
 async fn drive(

@@ -10,7 +10,7 @@ use crate::app::discussions::{self, Given};
 use crate::app::start::{Asks, Refusal, Wishes};
 use crate::domain::discussion::{Discussion, Status};
 use crate::domain::ids::DiscussionId;
-use crate::engine::discussion::{as_json, in_markdown};
+use crate::engine::discussion::{MAX_CONTEXT, TOO_MUCH_CONTEXT, as_json, in_markdown};
 use crate::mcp::tools::group_discuss::{Arguments, ModeArg, OrderArg};
 use crate::text::{clean, clean_json_line};
 
@@ -29,7 +29,8 @@ use super::run::OnAskArg;
                   collaborative  everybody in every round, until they agree\n  \
                   jury           everybody answers alone, then votes; nobody talks\n\n\
                   How it goes is told on standard error, the result on standard output.\n\n\
-                  Exit codes: 0 there is a result, 1 there is none, and why, 2 usage.\n\n\
+                  Exit codes: 0 it went to its end, decided or not (`decision` of --json is null then), 1 it did not, and why, or \
+                  what was asked for cannot be, 2 usage.\n\n\
                   Examples:\n  \
                   agent-collab discuss \"SQLite or Postgres for this project?\"\n  \
                   agent-collab discuss --mode jury --participant a=explore@codex --participant b=explore@claude \"…\"\n  \
@@ -198,9 +199,13 @@ fn arguments(args: &DiscussArgs) -> Result<Arguments, Refusal> {
 }
 
 fn from_stdin() -> Result<String, Refusal> {
-    let mut text = String::new();
-    match io::stdin().take(1 << 20).read_to_string(&mut text) {
-        Ok(_) => Ok(text),
+    // No character takes more than four bytes.
+    let most = MAX_CONTEXT as u64 * 4;
+    let mut text = Vec::new();
+    match io::stdin().take(most + 1).read_to_end(&mut text) {
+        Ok(n) if n as u64 > most => Err(Refusal::error(TOO_MUCH_CONTEXT, "--file PATH gives one")),
+        Ok(_) => String::from_utf8(text)
+            .map_err(|_| Refusal::error("the context on standard input is not UTF-8", "")),
         Err(error) => Err(Refusal::error(
             format!("the context cannot be read from standard input: {error}"),
             "",

@@ -6,14 +6,9 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use crate::app::start::{Refusal, find_root, load_config};
-use crate::config::show;
-use crate::engine::containing;
-use crate::engine::diagnosis::{self, Grounds};
-use crate::engine::git::GitSettings;
-use crate::process::Children;
+use crate::app::diagnosing::diagnosis;
+use crate::app::start::{Refusal, Wishes};
 use crate::text::clean_json_line;
 
 use super::ChoiceArgs;
@@ -34,19 +29,8 @@ pub struct DoctorArgs {
 /// # Errors
 /// The configuration has problems, or git refuses.
 pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
-    let settings = GitSettings::new("doctor", CancellationToken::new());
-    let (root, repository) = find_root(&super::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
-    let children = Children::default();
-    let grounds = Grounds {
-        kernel: containing::kernel(&children, &loaded.config, &root).await,
-        origins: show::to_json(&loaded),
-        config: loaded.config,
-        root,
-        repository,
-        children,
-    };
-    let report = diagnosis::look(&grounds).await;
+    let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
+    let report = diagnosis(&wishes).await?;
     let is_well = report.0["ok"] == json!(true);
     let mut out = io::stdout();
     let written = match args.json {

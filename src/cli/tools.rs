@@ -77,7 +77,10 @@ pub async fn run(args: ToolsArgs) -> Result<u8, Refusal> {
             let tools = told.iter().map(|told| as_json(told, &seen));
             format!("{}\n", Value::Array(tools.collect()))
         }
-        false => told.iter().map(in_a_line).collect(),
+        false => {
+            let widest = TOOLS.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
+            told.iter().map(|told| in_a_line(told, widest)).collect()
+        }
     };
     Ok(match io::stdout().write_all(text.as_bytes()) {
         Ok(()) => 0,
@@ -109,17 +112,21 @@ fn context(
     }
 }
 
-/// The agents that it may give tasks to.
+/// The agents that it may give tasks to, and have discuss.
 fn seen(permissions: &Permissions, context: &Context) -> Seen {
-    let agents = permissions.profiles.offered(AgentMode::Subagent);
-    let may = agents.filter(|agent| {
-        let input = json!({ "agent": agent.name });
-        action("task", &input, context) != Action::Deny
-    });
-    Seen {
-        agents: may
+    let by = |tool: &str| {
+        let agents = permissions.profiles.offered(AgentMode::Subagent);
+        agents
+            .filter(|agent| {
+                let input = json!({ "agent": agent.name });
+                action(tool, &input, context) != Action::Deny
+            })
             .map(|agent| (agent.name.clone(), agent.description.clone()))
-            .collect(),
+            .collect()
+    };
+    Seen {
+        agents: by("task"),
+        participants: by("group_discuss"),
     }
 }
 
@@ -174,9 +181,10 @@ fn word(action: Option<Action>) -> &'static str {
     }
 }
 
-fn in_a_line(told: &Told) -> String {
+fn in_a_line(told: &Told, widest: usize) -> String {
     let why = told.why.as_deref().map(visible).unwrap_or_default();
-    let line = format!("{:<14} {:<7} {why}", told.tool.name, word(told.action));
+    let name = told.tool.name;
+    let line = format!("{name:<widest$} {:<7} {why}", word(told.action));
     format!("{}\n", line.trim_end())
 }
 

@@ -12,6 +12,7 @@ use super::problem::{Problem, Problems};
 use super::suggest::nearest;
 use super::types::{Action, Config, Rule};
 use super::value::Value;
+use crate::domain::discussion::Called;
 
 /// Gathers an agent's rules in the order in which they count: what it may use, what it may not, single tools, rules.
 ///
@@ -101,7 +102,20 @@ pub(super) fn check_presets(settings: &Settings, config: &Config) -> Vec<Problem
         .filter(|(path, _)| path.starts_with("discuss.preset.") && path.ends_with(".agents"));
     let mut problems = Vec::new();
     for (path, held) in presets {
-        for name in texts(held) {
+        for text in texts(held) {
+            let called = match Called::parse(text) {
+                Ok(called) => called,
+                Err(unreadable) => {
+                    problems.push(Problem {
+                        place: held.place.clone(),
+                        what: format!("`{path}`: {unreadable}"),
+                        text: String::new(),
+                        hint: "for example \"critic\" or \"ops=explore@claude\"".to_owned(),
+                    });
+                    continue;
+                }
+            };
+            let name = called.agent.as_str();
             let Err(unknown) = profiles.find(name) else {
                 continue;
             };

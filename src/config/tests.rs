@@ -783,6 +783,9 @@ fn whoever_is_called_into_a_discussion_must_be_known() {
         told,
         ["2:10: `discuss.preset.hard.agents` names the agent \"critc\", which is not known"]
     );
+    let told = check_own("[discuss.preset.hard]\nagents = [\"ops=explore@codex\", \"a b\"]\n");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("\"a b\" is no participant"), "{told:?}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub use outcome::{
 pub use participant::{Participant, Side};
 pub use reading::{MAX_SPEECH, STANCE, Seat};
 pub use speech::{Part, Round, Speaking, Speech, SpeechError, SpeechErrorCode};
-pub use stance::{Attitude, Confidence, Proposal, Stance};
+pub use stance::{Attitude, Confidence, DOES_NOT_HOLD, HOLDS, Proposal, Stance};
 pub use terms::{BudgetSettings, Mode, Order, SizeProfile, Terms};
 pub use vote::{Standing, Standings};
 pub use wishes::{OutOfRange, Wishes};

@@ -146,7 +146,7 @@ mod tests {
             "review",
             &Purpose::Review,
             0,
-            "todoread review_submit ask_user task group_discuss_context",
+            "todoread review_submit ask_user task group_discuss group_discuss_context",
         );
         check("explore", &step, 1, "");
         check("general", &step, 1, "");

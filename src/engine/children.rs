@@ -62,6 +62,8 @@ struct AtTask {
     order: TaskOrder,
     asks: mpsc::Sender<Ask>,
     cancel: CancellationToken,
+    /// How long it may take from its place on.
+    limit: Duration,
     /// The last calls of its agent.
     calls: Calls,
     /// Tools that its CLI was started without.
@@ -381,7 +383,7 @@ impl Engine {
 /// What an agent said, fit to be kept and shown.
 fn cleaned(end: TaskEnd) -> TaskEnd {
     match end {
-        TaskEnd::Completed { summary } => TaskEnd::said(&news::block(&summary)),
+        TaskEnd::Completed { summary } => TaskEnd::said(&news::block_with_end(&summary)),
         TaskEnd::Failed { error } => TaskEnd::Failed {
             error: news::block(&error),
         },

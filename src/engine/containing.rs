@@ -130,8 +130,14 @@ pub fn hold_commits(
     repository.with_commits_held(Some(held))
 }
 
-/// What holds a command that is to settle something: as a test, but of the repository it writes nothing.
-pub fn hold_checks(kernel: &Kernel, root: &Path, workdir: &Path) -> Option<Containment> {
+/// What holds a command that is to settle something: as a test, but of the repository it writes nothing. Of the
+/// program's own folder it sees what is `shown`, of the `unread` files nothing.
+pub fn hold_checks(
+    kernel: &Kernel,
+    (root, workdir): (&Path, &Path),
+    shown: &[PathBuf],
+    unread: Vec<PathBuf>,
+) -> Option<Containment> {
     let Kernel::Holds(bwrap) = kernel else {
         return None;
     };
@@ -139,8 +145,16 @@ pub fn hold_checks(kernel: &Kernel, root: &Path, workdir: &Path) -> Option<Conta
     places.extend(users_doors());
     places.extend(work(root));
     places.push((root.to_owned(), Hold::ReadOnly));
-    places.push((workdir.to_owned(), Hold::ReadOnly));
+    places.extend(alone(workdir, shown));
+    places.extend(unread.into_iter().map(|file| (file, Hold::EmptyFile)));
     Some(Containment::new(bwrap, places))
+}
+
+/// The program's own folder as an empty one, but for these files of it.
+fn alone(workdir: &Path, shown: &[PathBuf]) -> impl Iterator<Item = (PathBuf, Hold)> {
+    let shown = shown.iter().filter_map(|file| real(file));
+    let shown = shown.map(|file| (file, Hold::ReadOnly));
+    std::iter::once((workdir.to_owned(), Hold::EmptyFolder)).chain(shown)
 }
 
 /// What the program's own children work in: the repository, temporary files, and the caches of common tools.
@@ -182,6 +196,8 @@ pub struct Holder {
     pub closed: Vec<PathBuf>,
     /// The program's own folder.
     pub workdir: PathBuf,
+    /// The files that it sees of that folder; `None`: it sees all of it.
+    pub shown: Option<Vec<PathBuf>>,
     /// The folder that the turn's agent may write.
     pub staging: PathBuf,
     /// What the turn may write.
@@ -223,6 +239,11 @@ impl Holder {
         };
         places.push((self.root.clone(), repository));
         places.extend(protected(&self.root, &self.workdir));
+        places.extend(
+            self.shown
+                .iter()
+                .flat_map(|shown| alone(&self.workdir, shown)),
+        );
         places.push((self.staging.clone(), Hold::Writable));
         Some(Containment::new(bwrap, places))
     }

@@ -11,6 +11,7 @@ mod participants;
 mod sources;
 mod speaking;
 mod stored;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,12 +25,13 @@ use crate::domain::discussion::{
 };
 use crate::domain::event::Event;
 use crate::domain::ids::{At, DiscussionId, SessionId};
+use crate::domain::phase::Phase;
 use crate::domain::task::Waits;
 use crate::domain::turn::Role;
 use crate::engine::{Caller, Engine, EngineError};
 use crate::store::beneath::Text;
 
-pub use asked::{DiscussionAsk, DiscussionRefused, Means, Planned};
+pub use asked::{DiscussionAsk, DiscussionRefused, MAX_CONTEXT, Means, Planned, TOO_MUCH_CONTEXT};
 pub use derived::{Derived, derived};
 pub(super) use derived::{budget_in_words, derived_budgets};
 pub use sources::SourceRefused;
@@ -341,29 +343,36 @@ impl Engine {
         }
         let waiter = table.and_then(|table| table.waiter);
         let heard = waiter.is_some_and(|waiter| waiter.send(discussion.clone()).is_ok());
-        match self.hears_later(&discussion).filter(|_| !heard) {
-            Some((role, text)) => self.feed(Event::ResultCame { role, text }),
-            None => Ok(()),
-        }
+        let later = match heard {
+            true => Vec::new(),
+            false => self.hear_later(&discussion),
+        };
+        let mut later = later.into_iter();
+        later.try_for_each(|(role, text)| self.feed(Event::ResultCame { role, text }))
     }
 
-    /// Who is told with their next turn how it ended: who began it, and of one about a finding the reviewer.
-    fn hears_later(&self, discussion: &Discussion) -> Option<(Role, String)> {
+    /// Who is told with their next turn how it ended: who began it; of one about a finding the reviewer, and while the
+    /// review goes on the planner, who answers it next.
+    fn hear_later(&self, discussion: &Discussion) -> Vec<(Role, String)> {
         let roles = [Role::Planner, Role::Reviewer];
         let is_its = |role: &Role| {
             let session = self.state().session(*role);
             session.is_some_and(|session| Some(&session.id) == discussion.order.parent.as_ref())
         };
         let told = for_an_agent(discussion);
-        match discussion.order.finding {
-            Some(n) => {
-                let evidence = format!(
-                    "Other agents discussed finding {n} of yours. Weigh what they came to as evidence; it settles \
-                     nothing by itself.\n{told}"
-                );
-                Some((Role::Reviewer, evidence))
-            }
-            None => Some((roles.into_iter().find(is_its)?, told)),
-        }
+        let Some(n) = discussion.order.finding else {
+            let role = roles.into_iter().find(is_its);
+            return role.map(|role| (role, told)).into_iter().collect();
+        };
+        let evidence = |whose: &str, what: &str| {
+            format!(
+                "Other agents discussed finding {n} of {whose}. Weigh what they came to as evidence{what}; it settles \
+                 nothing by itself.\n{told}"
+            )
+        };
+        let planner = (self.state().phase == Phase::Review)
+            .then(|| (Role::Planner, evidence("the review", " when you answer it")));
+        let reviewer = (Role::Reviewer, evidence("yours", ""));
+        std::iter::once(reviewer).chain(planner).collect()
     }
 }

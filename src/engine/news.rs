@@ -14,6 +14,8 @@ use crate::text::{clean, truncate};
 
 /// The longest block of text that an event holds, in bytes; the raw stream has the rest.
 const MAX_TEXT: usize = 64 * 1024;
+/// How much of the end of a longer one is kept, in bytes.
+const END: usize = 8 * 1024;
 /// How much of a tool's output an event holds, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 40);
 /// How much of what changed in a file an event holds: lines at the beginning and the end, and bytes.
@@ -130,6 +132,18 @@ fn change(kind: &ChangeKind) -> String {
 /// Cleans a block of text and bounds it.
 pub fn block(text: &str) -> String {
     truncate::to_bytes(&clean(text), MAX_TEXT)
+}
+
+/// As [`block`], with its end kept where it is too long: there stands what it comes to.
+pub fn block_with_end(text: &str) -> String {
+    let text = clean(text);
+    if text.len() <= MAX_TEXT {
+        return text;
+    }
+    let head = truncate::to_bytes(&text, MAX_TEXT - END);
+    let from = (text.len() - END..text.len()).find(|at| text.is_char_boundary(*at));
+    let end = from.and_then(|from| text.get(from..)).unwrap_or_default();
+    format!("{head}\n{end}")
 }
 
 /// Cleans a text to one line for people.

@@ -188,6 +188,7 @@ impl Engine {
             root: self.setup.root.clone(),
             closed: Vec::new(),
             workdir: self.journal.layout().workdir().to_owned(),
+            shown: None,
             staging: staging.dir.clone(),
             access,
             tools: None,

@@ -25,6 +25,7 @@ use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::run::Counts;
 use crate::domain::tool::{Standing, hidden, own_tool, when};
 use crate::domain::turn::Role;
+use crate::mcp::tools::{group_discuss, task};
 use crate::mcp::wire::{Answer, Offered};
 use crate::mcp::{Seen, TOOLS, Tool};
 use crate::permission::{Call, repetition};
@@ -122,12 +123,12 @@ const PERFORMERS: &[Performer] = &[
     },
     Performer {
         name: "group_discuss",
-        about: &["topic", "preset", "mode"],
+        about: &["topic", "preset", "mode", "agents", "participants"],
         perform: discussing::discuss,
     },
     Performer {
         name: "group_discuss_context",
-        about: &["topic", "preset", "mode"],
+        about: &["topic", "preset", "mode", "agents", "participants"],
         perform: discussing::tell_context,
     },
     Performer {
@@ -218,16 +219,18 @@ impl Engine {
             .collect()
     }
 
-    /// What a session can see: the agents that it may give tasks to.
+    /// What a session can see: the agents that it may give tasks to, and have discuss.
     fn seen_by(&self, session: &SessionId) -> Seen {
         let caller = Caller::Session(session.clone());
-        let agents = self
-            .subagents()
-            .filter(|agent| self.may_give(&caller, &agent.name).is_ok());
-        Seen {
-            agents: agents
+        let by = |tool| {
+            self.subagents()
+                .filter(|agent| self.may_use(&caller, (tool, &agent.name)).is_ok())
                 .map(|agent| (agent.name.clone(), agent.description.clone()))
-                .collect(),
+                .collect()
+        };
+        Seen {
+            agents: by(task::TOOL.name),
+            participants: by(group_discuss::TOOL.name),
         }
     }
 

@@ -182,6 +182,9 @@ const MAIN: [&str; 13] = [
     "prompt",
 ];
 
+/// Keys of an input that name an agent.
+const AGENT: [&str; 2] = ["agent", "subagent_type"];
+
 /// What a tool is about whose input does not tell.
 const ANY: &str = "*";
 
@@ -206,11 +209,35 @@ fn batch(input: &str) -> Vec<String> {
     tasks.map(serde_json::Value::to_string).collect()
 }
 
-/// Of several tasks each is a target; so is the one beside them, of which nobody may get away with.
+/// The agents that a call names as participants of a discussion, each as `{"agent": …}`; none where it names none.
+fn called(input: &str) -> Vec<String> {
+    let input = serde_json::from_str::<serde_json::Value>(input).ok();
+    let listed = |key: &str| input.as_ref()?.get(key)?.as_array().cloned();
+    let listed = |key: &str| listed(key).unwrap_or_default().into_iter();
+    let named = listed("agents").map(|text| {
+        let text = text.as_str().unwrap_or(ANY);
+        let agent = text.split_once('=').map_or(text, |(_, agent)| agent);
+        agent
+            .split_once('@')
+            .map_or(agent, |(agent, _)| agent)
+            .to_owned()
+    });
+    let described = listed("participants").map(|one| {
+        let agent = AGENT.iter().find_map(|key| one.get(*key)?.as_str());
+        agent.unwrap_or("general").to_owned()
+    });
+    let all = named.chain(described);
+    all.map(|agent| serde_json::json!({ "agent": agent.trim() }).to_string())
+        .collect()
+}
+
+/// Of several tasks each is a target, as is each participant that a discussion names; so is what stands beside them,
+/// of which nobody may get away with.
 fn of_tool(name: &str, input: &str) -> Checks {
     let permission = names::permission_of(name);
     let mut inputs = match permission {
         "task" => batch(input),
+        "group_discuss" => called(input),
         _ => Vec::new(),
     };
     let alone = main_text(input);

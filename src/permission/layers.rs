@@ -84,6 +84,12 @@ impl Rules {
         }
     }
 
+    /// Tells whether a file of this name, below the root, is read without anybody being asked.
+    pub fn lets_read(&self, name: &str) -> bool {
+        let said = self.about("read", &Form::of(name), Facts::default());
+        said.action == Action::Allow
+    }
+
     /// Tells whether whatever the permission is asked for is allowed: nothing then depends on the target.
     pub fn allows_everything(&self, permission: &str, facts: Facts) -> bool {
         let about = |rule: &&Rule| rule.is_about(permission, facts);

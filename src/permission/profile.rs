@@ -132,7 +132,7 @@ const REVIEWING: &[Row] = &[
     ("todoread", "*", Allow, Always),
     ("todowrite", "*", Deny, Always),
     ("session_manage", "*", Deny, Always),
-    ("group_discuss", "*", Deny, Always),
+    ("group_discuss", "*", Allow, Always),
     ("task", "*", Deny, Always),
     ("task", "explore", Allow, Always),
     ("question", "*", Allow, Always),

@@ -77,7 +77,9 @@ impl DiscussVars {
             rounds: discussion.n_rounds(),
             attacks,
             leading: discussion.leading(speak.round).filter(|_| attacks),
-            concludes: order.terms.mode == Mode::Collaborative && who.side == Side::Moderator,
+            concludes: order.terms.mode == Mode::Collaborative
+                && who.side == Side::Moderator
+                && speak.round > 1,
             names,
             message_chars: order.terms.budget_at(&who.adapter).message_chars,
             context: discussion.context_for(speak, files),

@@ -206,6 +206,21 @@ impl Layout {
         self.workdir.join(&self.names.comments)
     }
 
+    /// The documents: the plan and the review.
+    pub fn documents(&self) -> [PathBuf; 2] {
+        [self.plan(), self.comments()]
+    }
+
+    /// Where all that was said and done is kept.
+    pub fn records(&self) -> [PathBuf; 4] {
+        [
+            self.state(),
+            self.events(),
+            self.sessions(),
+            self.discussions(),
+        ]
+    }
+
     /// The log for people.
     pub fn log(&self) -> PathBuf {
         self.workdir.join(&self.names.log)

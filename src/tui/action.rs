@@ -93,6 +93,8 @@ pub enum Action {
     ExportDiscussion(DiscussionId),
     /// What a discussion would be given is wanted, by a preset or without one; comes back by `Screen::on_text`.
     ShowBudget(Option<String>),
+    /// What everything stands on is wanted; comes back by `Screen::on_text`.
+    Diagnose,
     /// A child's session is wanted to be read; comes back by `Screen::on_child`.
     ShowChild(SessionId),
     /// The task of a child is stopped.

@@ -61,11 +61,40 @@ fn sheet(children: &[Child]) -> Sheet {
         sheet = sheet.offers(key, &label, open);
     }
     let running = children.iter().rev().filter(|child| child.is_running());
-    // One letter for one of them; the others are pointed at.
-    for (child, key) in running.zip(std::iter::once('s').chain(std::iter::repeat('·'))) {
-        let label = format!("stop {}", one_line(&child.order.name()));
-        let stop = Then::ActAndBack(vec![Action::StopChild(child.id().clone())]);
-        sheet = sheet.offers(key, &label, stop);
+    let running: Vec<&Child> = running.collect();
+    match running.as_slice() {
+        [] => {}
+        [only] => {
+            let (label, stop) = stopping(only);
+            sheet = sheet.offers('s', &label, stop);
+        }
+        several => {
+            let which = Then::Confirm(Box::new(stop_one(several)));
+            sheet = sheet.offers('s', "stop one …", which);
+        }
     }
     sheet.offers('b', "back", Then::Back)
+}
+
+/// Which of those that run shall be stopped? Enter stops none.
+fn stop_one(running: &[&Child]) -> Sheet {
+    let mut sheet = Sheet::new("sessions to stop", "stop which task?")
+        .says("What it found so far stays in its session.", theme::QUIET);
+    for (child, key) in running
+        .iter()
+        .zip(('1'..='9').chain(std::iter::repeat('·')))
+    {
+        let (label, stop) = stopping(child);
+        let about = one_line(&child.order.description);
+        sheet = sheet.offers(key, &format!("{label}: {about}"), stop);
+    }
+    sheet = sheet.offers('b', "back", Then::Back);
+    let last = sheet.choices.len().saturating_sub(1);
+    sheet.first(last)
+}
+
+fn stopping(child: &Child) -> (String, Then) {
+    let label = format!("stop {}", one_line(&child.order.name()));
+    let stop = Then::ActAndBack(vec![Action::StopChild(child.id().clone())]);
+    (label, stop)
 }

@@ -60,6 +60,8 @@ pub enum Command {
     Task(String, String),
     /// List the sessions of tasks.
     Sessions,
+    /// Look at what everything stands on.
+    Diagnose,
     /// List the agents, or show one.
     Agent(String),
     /// Something about discussions.
@@ -252,6 +254,7 @@ fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
     match name {
         "task" => return Some(task(argument)),
         "sessions" => return Some(Ok(Command::Sessions)),
+        "diagnose" => return Some(Ok(Command::Diagnose)),
         "rewrite" => return Some(Ok(Command::Rewrite)),
         "discuss" => {
             let text = argument.to_owned();

@@ -2,6 +2,8 @@
 //!
 //! Refuses to know where the texts come from. Signs and numbers say what colours say.
 
+mod three;
+
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use similar::{ChangeTag, DiffOp, TextDiff};
@@ -9,9 +11,12 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme;
 use super::wrap::{cut, width, wrap};
+pub use three::{MIN_COLUMNS as MIN_COLUMNS_OF_THREE, ThreeSides, lay_out as lay_out_three};
 
 /// How many columns two texts need beside each other.
 const MIN_COLUMNS: usize = 60;
+/// What stands between two texts.
+const BETWEEN: &str = " │ ";
 /// How many unchanged lines stand around a change.
 const CONTEXT: usize = 3;
 /// How many words of a line are compared.
@@ -255,7 +260,7 @@ fn one_below_the_other(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line
 }
 
 fn sides(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line<'static>> {
-    let half = (columns - 3) / 2;
+    let half = (columns - width(BETWEEN)) / 2;
     let digits = digits(old.text, new.text);
     let mut lines = Vec::new();
     let head = |side: Side<'_>| {
@@ -288,11 +293,14 @@ fn sides(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Adds the lines of one row of two columns; a missing side stays empty.
-fn beside(lines: &mut Vec<Line<'static>>, cells: [Vec<Line<'static>>; 2], half: usize) {
-    let [left, right] = cells;
-    let n_rows = left.len().max(right.len());
-    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+/// Adds the lines of one row of columns, each so wide; a missing side stays empty.
+fn beside<const N: usize>(
+    lines: &mut Vec<Line<'static>>,
+    cells: [Vec<Line<'static>>; N],
+    each: usize,
+) {
+    let n_rows = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let mut cells = cells.map(Vec::into_iter);
     // A line's own style goes to its spans, which stand beside others now.
     let spans = |line: Line<'static>| {
         let style = line.style;
@@ -300,11 +308,17 @@ fn beside(lines: &mut Vec<Line<'static>>, cells: [Vec<Line<'static>>; 2], half: 
         spans.map(move |span| Span::styled(span.content, style.patch(span.style)))
     };
     for _ in 0..n_rows {
-        let mut row: Vec<Span<'static>> = left.next().into_iter().flat_map(spans).collect();
-        let used: usize = row.iter().map(|span| width(&span.content)).sum();
-        row.push(Span::raw(" ".repeat(half.saturating_sub(used))));
-        row.push(Span::styled(" │ ", theme::QUIET));
-        row.extend(right.next().into_iter().flat_map(spans));
+        let mut row: Vec<Span<'static>> = Vec::new();
+        for (n, cell) in cells.iter_mut().enumerate() {
+            let from = row.len();
+            row.extend(cell.next().into_iter().flat_map(spans));
+            if n + 1 < N {
+                let own = row.iter().skip(from);
+                let used: usize = own.map(|span| width(&span.content)).sum();
+                row.push(Span::raw(" ".repeat(each.saturating_sub(used))));
+                row.push(Span::styled(BETWEEN, theme::QUIET));
+            }
+        }
         lines.push(Line::from(row));
     }
 }

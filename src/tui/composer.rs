@@ -118,6 +118,14 @@ impl Composer {
         self.recalled = None;
     }
 
+    /// Remembers what is written and was not sent, for the next start.
+    pub fn remember_draft(&mut self) {
+        let text = self.text();
+        if !self.is_empty() && self.sent.last() != Some(&text) {
+            self.untold.push(text);
+        }
+    }
+
     /// Takes the text out as sent.
     pub fn take(&mut self) -> String {
         let text = self.text();

@@ -26,6 +26,7 @@ pub mod approval;
 pub mod confirm;
 pub mod discussion;
 pub mod history;
+pub mod quit;
 pub mod themes;
 pub mod undo;
 pub mod unfinished;

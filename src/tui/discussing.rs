@@ -15,9 +15,10 @@ use super::board::{self, Board, Does, Minutes};
 use super::command::{Command, Move};
 use super::keymap::{Context, Hint, IsWriting};
 use super::sheet::{Sheet, Then};
+use super::transcript::besides;
 use super::wrap::{cut, one_line};
-use super::{Screen, dialogs};
-use crate::domain::discussion::{Discussion, DiscussionEvent};
+use super::{Screen, dialogs, theme};
+use crate::domain::discussion::{Discussion, DiscussionEvent, HOLDS};
 use crate::domain::event::Event;
 use crate::domain::findings::Status;
 use crate::domain::ids::{At, DiscussionId, SessionId};
@@ -305,12 +306,23 @@ impl Screen {
             return self.refuse("that finding was not discussed to an end");
         };
         self.board = None;
+        let holds = result
+            .decision
+            .as_ref()
+            .is_some_and(|of| of.as_str() == HOLDS);
+        let found = match holds {
+            true => "it came to that the finding holds: settled, it is dropped all the same",
+            false => "settled, it is dropped: nobody has to answer it any more",
+        };
+        let style = if holds { theme::BAD } else { theme::QUIET };
         let sheet = Sheet::new(
             format!("settle {n}"),
             &format!("settle finding {n} by its discussion?"),
         )
-        .says(&one_line(&finding.remark.text), super::theme::PLAIN)
-        .says(&board::decided(result).0, super::theme::STRONG)
+        .says(&one_line(&finding.remark.text), theme::PLAIN)
+        .says(&board::decided(result).0, theme::STRONG)
+        .says(&besides(result), theme::QUIET)
+        .says(found, style)
         .offers(
             'y',
             "settle it: the review counts it as settled by you",

@@ -6,11 +6,10 @@ use ratatui::text::{Line, Span};
 
 use super::Screen;
 use super::command::Command;
-use super::dialogs::themes;
 use super::find::Step;
 use super::keymap::{Context, Hint, IsWriting};
-use super::read_only::acts;
-use super::sheet::Sheet;
+use super::read_only::{acts, is_calm};
+use super::sheet::{Choice, Sheet, Then};
 use super::tabs::Tab;
 use super::theme;
 use super::wrap::{cut, width};
@@ -176,7 +175,14 @@ fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Op
         all.into_iter().for_each(|hint| line.add(hint));
     } else {
         if sheet.is_some() && screen.writing == IsWriting::No {
-            line.add_word("↑↓", "choose");
+            let is_pick = |choice: &Choice| matches!(choice.then, Then::Pick(_));
+            match sheet.is_some_and(|sheet| sheet.choices.iter().any(is_pick)) {
+                true => line.add_word("↑↓ 1-9", "choose"),
+                false => line.add_word("↑↓", "choose"),
+            }
+            if screen.own.is_some() {
+                line.add_word("Esc", "back");
+            }
         }
         if screen.is_read_only() && sheet.is_none() {
             let close = keymap.hints_of(Context::Text).into_iter().next();
@@ -188,13 +194,20 @@ fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Op
         .filter(|(binding, _)| !binding.hint.is_empty())
     {
         let (binding, _) = row;
-        let is_tab = sheet.is_none() && screen.pager.is_none() && screen.writing == IsWriting::No;
+        let is_free = |hint: &Hint| !is_the_dialogs(hint, screen, sheet);
+        let is_tab =
+            screen.own.is_none() && screen.pager.is_none() && screen.writing == IsWriting::No;
         if binding.hint == "edit" && is_tab {
-            let hints = of_tab(screen, state);
-            hints.into_iter().for_each(|hint| line.add(hint));
+            let hints = of_tab(screen, state).into_iter();
+            hints.filter(is_free).for_each(|hint| line.add(hint));
         }
         let hint = hint_of(screen, binding.name, binding.hint);
-        let is_free = |hint: &Hint| !is_the_dialogs(hint, screen, sheet);
+        let lies_over =
+            (screen.own.is_some() || screen.pager.is_some()) && screen.writing == IsWriting::No;
+        let is_free = |hint: &Hint| {
+            let is_calm = hint.keys.iter().all(|(_, command)| is_calm(command));
+            is_free(hint) && (is_calm || !lies_over)
+        };
         let hint = hint.filter(is_free);
         if let Some(hint) = hint.filter(|hint| is_at_hand(hint, screen, state, sheet)) {
             line.add(hint);
@@ -212,6 +225,8 @@ fn of_tab(screen: &Screen, state: Option<&State>) -> Vec<Hint> {
         what,
     });
     let is_there = |hint: &Hint| match (screen.tab, hint.what) {
+        (Tab::Plan, _) if screen.documents.plan.text.is_none() => false,
+        (Tab::Comments, _) => state.is_some_and(|state| !state.findings.all().is_empty()),
         (Tab::Plan, "compare") => !screen.documents.earlier.is_empty(),
         // Two versions are read, not worked on.
         (Tab::Plan, "note" | "rewrite" | "point") => screen.plan.against().is_none(),
@@ -230,12 +245,10 @@ fn hint_of(screen: &Screen, action: &str, what: &'static str) -> Option<Hint> {
     })
 }
 
-/// Tells whether its key is a letter of the list of themes, which has nearly all of them.
+/// Tells whether its key is a letter of the open dialog, which names it itself.
 fn is_the_dialogs(hint: &Hint, screen: &Screen, sheet: Option<&Sheet>) -> bool {
-    let is_list = |sheet: &&Sheet| sheet.id == themes::ID && screen.writing == IsWriting::No;
-    let choices = sheet
-        .filter(is_list)
-        .map_or(&[][..], |sheet| &sheet.choices);
+    let sheet = sheet.filter(|_| screen.writing == IsWriting::No);
+    let choices = sheet.map_or(&[][..], |sheet| &sheet.choices);
     let is_letter = |name: &str| {
         choices
             .iter()
@@ -301,7 +314,7 @@ pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<
     }
 }
 
-fn asked(state: Option<&State>) -> Option<&QuestionKind> {
+pub(super) fn asked(state: Option<&State>) -> Option<&QuestionKind> {
     let question = state?.question()?;
     Some(&question.kind)
 }

@@ -1,10 +1,16 @@
 //! The help: every key and slash command, out of the one keymap.
 
+use ratatui::text::{Line, Span};
+
 use super::keymap::{Binding, Context, IsWriting, Key, Keymap};
-use super::pager::{Form, Pager};
+use super::pager::Pager;
+use super::theme;
+use super::wrap::{width, wrap};
 
 /// Where the text of a line begins.
-pub const INDENT: usize = 1 + KEYS_WIDE + 1 + NAMES_WIDE + 1;
+const INDENT: usize = 1 + KEYS_WIDE + 1 + NAMES_WIDE + 1;
+/// From how many columns on what keys do stands in a column of its own.
+const WIDE: usize = 100;
 /// How wide the column of keys is.
 const KEYS_WIDE: usize = 9;
 /// How wide the column of commands is.
@@ -12,12 +18,62 @@ const NAMES_WIDE: usize = 28;
 
 /// The help, to be read.
 pub fn pager(keymap: &Keymap) -> Pager {
-    Pager::new("keys and commands", &text(keymap), Form::Keys)
+    Pager::of_keys("keys and commands", lines(keymap))
+}
+
+/// One line of the help.
+#[derive(Debug)]
+pub enum Told {
+    /// A sentence, or nothing.
+    Prose(String),
+    /// An action.
+    Row {
+        /// Its keys.
+        keys: String,
+        /// What to type for it.
+        names: &'static str,
+        /// What it does.
+        does: &'static str,
+    },
+}
+
+impl Told {
+    /// The line, as wide as `columns`.
+    pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
+        let (keys, names, does) = match self {
+            Self::Prose(text) => return wrap(&[Span::raw(text.as_str())], columns, 0),
+            Self::Row { keys, names, does } => (keys, names, does),
+        };
+        let pad = |text: &str, wanted: usize| {
+            let blanks = wanted.saturating_sub(width(text));
+            format!("{text}{}", " ".repeat(blanks))
+        };
+        let is_wide = columns >= WIDE;
+        let wanted = if is_wide { NAMES_WIDE } else { 0 };
+        // A name that is as long as its column, or has none, keeps a gap.
+        let gap = match (is_wide, width(names) > NAMES_WIDE, names.is_empty()) {
+            (false, _, true) => "",
+            (true, false, _) => " ",
+            (true, true, _) | (false, ..) => "  ",
+        };
+        let spans = [
+            Span::styled(format!(" {} ", pad(keys, KEYS_WIDE)), theme::KEY),
+            Span::styled(pad(names, wanted), theme::STRONG),
+            Span::raw(gap),
+            Span::raw(*does),
+        ];
+        let indent = match (is_wide, columns) {
+            (true, _) => INDENT,
+            (false, 60..) => KEYS_WIDE + 2,
+            (false, _) => 4,
+        };
+        wrap(&spans, columns, indent)
+    }
 }
 
 /// The help.
-pub fn text(keymap: &Keymap) -> String {
-    let mut lines = vec![
+fn lines(keymap: &Keymap) -> Vec<Told> {
+    let before = vec![
         format!(
             "What needs you stands in a thick yellow frame; its last line says what Enter does. \
              Letters are commands only while you do not write: {} leaves the composer, {} goes back. \
@@ -33,15 +89,15 @@ pub fn text(keymap: &Keymap) -> String {
             .to_owned(),
         String::new(),
     ];
-    lines.extend(keymap.rows().map(line));
-    lines.push(String::new());
-    lines.push(
+    let rows = keymap.rows().map(line);
+    let mut after = vec![
+        String::new(),
         "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: ".to_owned()
             + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
             + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel",
-    );
-    lines.push(String::new());
-    lines.extend(Context::VIEWS.map(|view| {
+        String::new(),
+    ];
+    after.extend(Context::VIEWS.map(|view| {
         let hints = keymap.hints_of(view);
         let keys: Vec<String> = hints
             .iter()
@@ -53,21 +109,16 @@ pub fn text(keymap: &Keymap) -> String {
         }
         told
     }));
-    lines.join("\n")
+    let (before, after) = (before.into_iter(), after.into_iter());
+    let before = before.map(Told::Prose);
+    before.chain(rows).chain(after.map(Told::Prose)).collect()
 }
 
-fn line((binding, keys): (&Binding, &[Key])) -> String {
+fn line((binding, keys): (&'static Binding, &[Key])) -> Told {
     let keys: Vec<String> = keys.iter().map(|key| key.name()).collect();
-    let keys = keys.join(" ");
-    let pad = |text: &str, columns: usize| {
-        let width = super::wrap::width(text);
-        format!("{text}{}", " ".repeat(columns.saturating_sub(width)))
-    };
-    let names = pad(binding.slash, NAMES_WIDE);
-    // A longer name keeps a gap of its own.
-    let gap = match super::wrap::width(&names) > NAMES_WIDE {
-        true => "  ",
-        false => " ",
-    };
-    format!(" {} {names}{gap}{}", pad(&keys, KEYS_WIDE), binding.help)
+    Told::Row {
+        keys: keys.join(" "),
+        names: binding.slash,
+        does: binding.help,
+    }
 }

@@ -126,6 +126,10 @@ pub const BINDINGS: &[Binding] = &[
         "/budget [PRESET]",
         "what a discussion would be given, who would take part and how; nothing is started",
     ),
+    slash(
+        "/diagnose",
+        "what everything stands on here: CLIs, git, configuration, environment; nothing is started",
+    ),
     bind(
         "discuss-finding",
         &[letter('&')],

@@ -6,6 +6,7 @@ use super::action::Action;
 use super::command::Command;
 use super::composer::Written;
 use super::keymap::{Context, IsWriting};
+use super::read_only::is_calm;
 use super::sheet::{Draft, FromComposer, Sheet, Then};
 use super::{Screen, Submitted, dialogs};
 use crate::domain::run::State;
@@ -27,10 +28,8 @@ impl Screen {
         if self.key_of_find(key) {
             return Vec::new();
         }
-        if self.pager.is_some()
-            && let Some(command) = self.key_of_pager(key)
-        {
-            return self.perform(command, state);
+        if self.pager.is_some() && self.writing == IsWriting::No {
+            return self.key_of_text(key, state);
         }
         if self.pager.is_none() && self.diff.is_some() {
             return self.key_of_diff(key, state);
@@ -44,19 +43,23 @@ impl Screen {
         }
     }
 
-    /// The long text takes what moves it and what closes it; everything else goes on.
-    fn key_of_pager(&self, key: KeyEvent) -> Option<Command> {
-        if self.writing == IsWriting::Yes {
-            return None;
+    /// A long text hides the dialog, so no key of the dialog means anything here, and none that moves the run: whoever
+    /// knows other programs presses letters to move.
+    fn key_of_text(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        if let Some(command) = self.keymap().find_in(&key, Context::Text) {
+            return self.perform(command, state);
         }
-        let keymap = self.keymap();
-        let moves = || {
-            // A letter is the dialog's first.
-            let is_letter = matches!(key.code, KeyCode::Char(_));
-            let command = keymap.find(&key, IsWriting::No).filter(|_| !is_letter);
-            command.filter(|command| matches!(command, Command::Scroll(_)))
-        };
-        keymap.find_in(&key, Context::Text).or_else(moves)
+        if key.code == KeyCode::Char('/') {
+            return self.begin_command();
+        }
+        match self.keymap().find(&key, IsWriting::No) {
+            Some(command) if is_calm(&command) => self.perform(command, state),
+            Some(_) => {
+                let close = self.keymap().named("close", IsWriting::No);
+                self.refuse(&format!("{close} closes this text first"))
+            }
+            None => Vec::new(),
+        }
     }
 
     /// Closes the long text, else what else its key closes; `None` where there is nothing like that.
@@ -160,19 +163,26 @@ impl Screen {
             return actions;
         }
         if key.code == KeyCode::Char('/') {
-            if let Some(why) = self.read_only_word() {
-                return self.refuse(&why);
-            }
-            self.writing = IsWriting::Yes;
-            if self.composer.is_empty() {
-                self.composer.set("/");
-            }
-            return self.offer();
+            return self.begin_command();
         }
         match self.keymap().find(&key, IsWriting::No) {
+            Some(command) if self.own.is_some() && !is_calm(&command) => {
+                self.refuse("Esc goes back first: this key is not for the open list")
+            }
             Some(command) => self.press(command, state),
             None => Vec::new(),
         }
+    }
+
+    fn begin_command(&mut self) -> Vec<Action> {
+        if let Some(why) = self.read_only_word() {
+            return self.refuse(&why);
+        }
+        self.writing = IsWriting::Yes;
+        if self.composer.is_empty() {
+            self.composer.set("/");
+        }
+        self.offer()
     }
 
     /// Does what a key of the table does; a dialog that no frame has shown is not answered by it.

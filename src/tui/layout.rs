@@ -9,17 +9,21 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders};
 
 use super::keymap::IsWriting;
+use super::pager::Pager;
 use super::sheet::{Draft, FromComposer, Sheet};
 use super::tabs::{self, Tab};
 use super::theme;
-use super::wrap::{one_line, width};
+use super::wrap::{cut, one_line, width};
 use super::{Screen, footer, header, writing};
 use crate::domain::changes::Scope;
 use crate::domain::ids::At;
+use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 
 /// How many columns a page takes at most.
 const WIDEST: u16 = 112;
+/// How many rows of what is read stay beside a dialog.
+const LEAST_READ: usize = 5;
 
 /// Where things stand in the last frame, for the mouse.
 #[derive(Debug, Default)]
@@ -74,12 +78,17 @@ impl Screen {
         let mut rest = frame.area();
         let waiting = self.waiting(state);
         self.note_outside(waiting.as_ref(), state);
-        // A diff and a board have the whole height; what waits is named in them.
+        self.close_stale(waiting.as_ref());
+        // A diff, a board and a long text have the whole height; what waits is named in them.
         let is_diff = self.diff.is_some() && self.pager.is_none();
         let is_whole = is_diff || self.is_board();
-        let sheet = waiting.clone().filter(|_| !is_whole);
-        // Whoever reads a long text has what it is about before them.
-        let sheet = match self.pager.is_some() {
+        let sheet = waiting.clone();
+        let sheet = sheet.filter(|_| !is_whole && self.pager.is_none());
+        // A prompt is read where it is asked about first.
+        let reads_on = self.reads_on(state);
+        let is_gate =
+            || footer::asked(state).is_some_and(|kind| matches!(kind, QuestionKind::Gate { .. }));
+        let sheet = match reads_on == ReadsOn::Yes && is_gate() {
             true => sheet.map(Sheet::brief),
             false => sheet,
         };
@@ -94,7 +103,7 @@ impl Screen {
         let composer = take_below(&mut rest, n_rows);
         let sheet_area = match &sheet {
             Some(sheet) => {
-                let n_rows = sheet_rows(sheet, rest, self.reads_on(state));
+                let n_rows = sheet_rows(sheet, rest, reads_on);
                 take_below(&mut rest, n_rows)
             }
             None => Rect::default(),
@@ -112,7 +121,7 @@ impl Screen {
             false => {
                 let body = self.draw_side(frame, rest, state, now);
                 self.places.body = body;
-                self.draw_body(frame, body, state, now);
+                self.draw_body(frame, body, (state, waiting.as_ref()), now);
                 self.read.note(self.tab, self.changes(self.tab));
             }
         }
@@ -238,12 +247,35 @@ impl Screen {
         }
     }
 
-    fn draw_body(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>, now: At) {
+    /// Closes a long text whose dialog is answered.
+    fn close_stale(&mut self, waiting: Option<&Sheet>) {
+        let of = self.pager.as_ref().and_then(Pager::dialog);
+        if of.is_some_and(|of| waiting.is_none_or(|sheet| sheet.id != of)) {
+            self.pager = None;
+        }
+    }
+
+    fn draw_body(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        (state, waiting): (Option<&State>, Option<&Sheet>),
+        now: At,
+    ) {
         if area.is_empty() {
             return;
         }
         if let Some(pager) = &mut self.pager {
-            pager.draw(frame, inset(area), &self.settings.look.keymap);
+            let mut area = inset(area);
+            let keymap = &self.settings.look.keymap;
+            if let Some(sheet) = waiting.filter(|_| area.height > 2) {
+                let line = take_above(&mut area, 1);
+                let back = keymap.named("close", IsWriting::No);
+                let text = format!("? {} ({back} goes there)", sheet.title);
+                let text = cut(&text, usize::from(line.width));
+                frame.render_widget(Line::styled(text, theme::NEEDS_YOU), line);
+            }
+            pager.draw(frame, area, keymap);
             return;
         }
         self.draw_tab(self.tab, frame, area, (state, now));
@@ -405,7 +437,7 @@ enum ReadsOn {
 }
 
 /// A dialog gets what it wants but for a few rows of the tab, for half of them where that is read, and at least
-/// its choices.
+/// its choices, but where that would hide what is read.
 fn sheet_rows(sheet: &Sheet, rest: Rect, reads_on: ReadsOn) -> usize {
     let height = usize::from(rest.height);
     let wanted = sheet.n_rows(usize::from(rest.width));
@@ -415,6 +447,12 @@ fn sheet_rows(sheet: &Sheet, rest: Rect, reads_on: ReadsOn) -> usize {
         (12..20, ReadsOn::No) => 2,
         (20.., ReadsOn::No) => height / 4,
     };
-    let least = (sheet.choices.len() + 3).min(height);
-    wanted.min(height.saturating_sub(for_body)).max(least)
+    let frame_and_line = 2 + usize::from(!sheet.body.is_empty());
+    let least = (sheet.choices.len() + frame_and_line).min(height);
+    let rows = wanted.min(height.saturating_sub(for_body)).max(least);
+    // Where next to nothing would be left of what is read, the title and what Enter does are enough.
+    match reads_on == ReadsOn::Yes && height < rows + LEAST_READ {
+        true => 2.min(height),
+        false => rows,
+    }
 }

@@ -18,6 +18,7 @@ use super::wrap::{cut, one_line};
 use crate::domain::changes::Scope;
 use crate::domain::event::Event;
 use crate::domain::execution::Execution;
+use crate::domain::findings::Finding;
 use crate::domain::note::Note;
 use crate::domain::phase::Phase;
 use crate::domain::run::{State, stands_against_notes};
@@ -25,7 +26,7 @@ use crate::text::{fence, n_of};
 
 /// How many lines a page of the chat is where its height is not known.
 const PAGE: isize = 10;
-/// From how many columns on a second pane stands beside the chat.
+/// From how many columns on a second pane stands beside the first.
 pub const WIDE: u16 = 160;
 
 /// Whether the second pane is wanted.
@@ -69,16 +70,21 @@ impl Side {
 }
 
 impl Screen {
-    /// What stands beside the chat: the document that the run is at.
+    /// What stands beside the tab: beside the chat the document that the run is at, beside either document the other.
     pub(super) fn beside(&self, columns: u16, state: Option<&State>) -> Option<Tab> {
-        let is_hidden = self.side == Side::Hidden || self.voices == Voices::Beside;
-        if columns < WIDE || is_hidden || self.tab != Tab::Chat {
+        if columns < WIDE || self.side == Side::Hidden {
             return None;
         }
-        let has_comments = self.documents.comments.text.is_some();
-        match state?.phase {
-            Phase::Respond if has_comments => Some(Tab::Comments),
-            _ => self.documents.plan.text.as_ref().map(|_| Tab::Plan),
+        let phase = state?.phase;
+        let comments = self.documents.comments.text.as_ref().map(|_| Tab::Comments);
+        let plan = self.documents.plan.text.as_ref().map(|_| Tab::Plan);
+        match self.tab {
+            Tab::Chat if self.voices == Voices::Beside => None,
+            Tab::Chat if phase == Phase::Respond => comments.or(plan),
+            Tab::Chat | Tab::Comments => plan,
+            Tab::Plan if self.plan.against().is_some() => None,
+            Tab::Plan => comments,
+            Tab::Log | Tab::Status => None,
         }
     }
 
@@ -90,7 +96,12 @@ impl Screen {
         if let Some(id) = self.transcript.picked_discussion().cloned() {
             return self.copy_result(&id, state);
         }
-        let picked = self.transcript.picked_text();
+        let picked = match self.tab {
+            Tab::Plan => self.pointed_line().map(|(_, text)| text),
+            Tab::Comments => self.pointed_finding(state),
+            Tab::Chat | Tab::Log | Tab::Status => None,
+        };
+        let picked = picked.or_else(|| self.transcript.picked_text());
         let text = picked.or_else(|| self.transcript.last_said().map(str::to_owned));
         match text {
             Some(text) => {
@@ -99,6 +110,22 @@ impl Screen {
             }
             None => self.refuse("no agent has said anything yet"),
         }
+    }
+
+    /// The text of the finding that is pointed at, with what the review says below it.
+    fn pointed_finding(&self, state: Option<&State>) -> Option<String> {
+        let n = self.findings.picked()?;
+        let all = state?.findings.all().iter();
+        let remark = all
+            .map(|finding| &finding.remark)
+            .find(|remark| remark.n == n)?;
+        let evidence = self.documents.evidence.get(&n).map_or("", String::as_str);
+        let text = format!(
+            "{n}. [{}] {}\n{evidence}",
+            remark.severity.word(),
+            remark.text
+        );
+        Some(text.trim_end().to_owned())
     }
 
     /// Copies the code of what is pointed at, else of what an agent said last.
@@ -142,6 +169,10 @@ impl Screen {
         if let (Tab::Comments, None, Some(state)) = (self.tab, &self.pager, state) {
             if let Some(n) = self.findings.go(is_next, state) {
                 self.pages.of(Tab::Comments).bring(Mark::Finding(n));
+                // The line that it speaks of comes into view beside it.
+                if self.places.side.is_some_and(|(_, tab)| tab == Tab::Plan) {
+                    self.pages.of(Tab::Plan).bring(Mark::Finding(n));
+                }
             }
             return;
         }
@@ -201,6 +232,17 @@ impl Screen {
         Some((u32::try_from(at).ok()?.checked_add(1)?, text.to_owned()))
     }
 
+    /// Points at the first line of the plan that is seen, where nothing is pointed at: the keys that follow mean it.
+    pub(super) fn point_at_first(&mut self) -> Option<(u32, String)> {
+        if self.tab != Tab::Plan {
+            self.show(Tab::Plan);
+            return None;
+        }
+        let line = self.pages.of(Tab::Plan).first_line_in_view()?;
+        self.plan.point_at(line);
+        self.pointed_line()
+    }
+
     /// Says that something has to be pointed at, and which keys do that.
     pub(super) fn point_first(&mut self, at: &str) -> Vec<Action> {
         let key = |action| self.keymap().named(action, IsWriting::No);
@@ -218,8 +260,7 @@ impl Screen {
         if let Some(why) = stands_against_notes(state) {
             return self.refuse(why);
         }
-        let Some((line, quote)) = self.pointed_line() else {
-            self.show(Tab::Plan);
+        let Some((line, quote)) = self.pointed_line().or_else(|| self.point_at_first()) else {
             return self.point_first("a line of the plan");
         };
         if !text.is_empty() {
@@ -282,6 +323,13 @@ impl Screen {
         match (self.tab, self.findings.picked(), self.plan.picked()) {
             (Tab::Comments, Some(n), _) => {
                 self.plan = tabs::plan::reading::Reading::default();
+                let text = self.documents.plan.text.as_deref().unwrap_or_default();
+                let open = state.map(|state| anchors::of_open(state, text));
+                let of_finding = |(finding, _): &(&Finding, _)| finding.remark.n == n;
+                let line = open.into_iter().flatten().find(of_finding);
+                if let Some((_, Some(line))) = line {
+                    self.plan.point_at(line);
+                }
                 self.show(Tab::Plan);
                 self.pages.of(Tab::Plan).bring(Mark::Finding(n));
                 Vec::new()

@@ -117,6 +117,7 @@ impl Screen {
         };
         let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
         said.extend(tests(&execution.done));
+        said.extend(left_in_tree(&execution.done));
         if let Some(last) = execution.undone.last() {
             let n = last.records.len();
             said.push((format!("↺ undone: {}", n_of(n, "step")), theme::PLAIN));
@@ -245,4 +246,20 @@ fn in_rows(keys: &[(String, &'static str)], columns: usize) -> Vec<Line<'static>
         }
     }
     rows.into_iter().map(Line::from).collect()
+}
+/// The steps whose changes are in no commit.
+fn left_in_tree(done: &[StepRecord]) -> Option<(String, Style)> {
+    let is_left = |record: &&StepRecord| matches!(record.outcome, StepOutcome::Uncommitted { .. });
+    let left: Vec<String> = done
+        .iter()
+        .filter(is_left)
+        .map(|record| record.n.to_string())
+        .collect();
+    let whose = match left.as_slice() {
+        [] => return None,
+        [only] => format!("step {only} is"),
+        several => format!("steps {} are", several.join(", ")),
+    };
+    let text = format!("■ {whose} in no commit: the changes lie in the working tree");
+    Some((text, theme::BAD))
 }

@@ -157,6 +157,15 @@ impl Page {
         self.keys = format!("{} {}", key("page-up"), key("page-down"));
     }
 
+    /// The first line of the document that begins in view, from 0.
+    pub fn first_line_in_view(&self) -> Option<usize> {
+        let lines = self.marks.iter().filter_map(|(mark, row)| match mark {
+            Mark::Line(line) if *row >= self.from => Some((*row, *line)),
+            _ => None,
+        });
+        lines.min().map(|(_, line)| line)
+    }
+
     /// What stands at a place of the screen, where something begins there or above it.
     pub fn mark_at(&self, at: Position) -> Option<Mark> {
         if !self.place.contains(at) {

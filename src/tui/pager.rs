@@ -7,11 +7,12 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::command::Move;
+use super::help::Told;
 use super::keymap::{IsWriting, Keymap};
 use super::markdown;
 use super::page::Page;
 use super::theme;
-use super::versions::{self, Pair, Versions};
+use super::versions::{self, Layout, Looked, Pair, Versions};
 use super::wrap::{cut, shown, wrap};
 
 /// How a text is styled.
@@ -19,8 +20,6 @@ use super::wrap::{cut, shown, wrap};
 pub enum Form {
     /// As Markdown.
     Markdown,
-    /// As the list of keys: two columns before the text.
-    Keys,
     /// As it is.
     Plain,
 }
@@ -32,8 +31,21 @@ const MAX_BYTES: usize = 2 << 20;
 #[derive(Debug)]
 struct Both {
     title: String,
-    pairs: Vec<Pair>,
-    form: versions::Form,
+    texts: Vec<Looked>,
+    layout: Layout,
+}
+
+impl Both {
+    /// How the texts are shown next; in a narrow window nothing is shown twice.
+    fn next(&self, columns: usize) -> Layout {
+        let has_three = self.texts.iter().any(|text| text.before.is_some());
+        match self.layout {
+            Layout::Three if Layout::has_room(columns) => Layout::Two(versions::Form::Diff),
+            Layout::Three | Layout::Two(versions::Form::Diff) => Layout::Two(versions::Form::Sides),
+            Layout::Two(versions::Form::Sides) if has_three => Layout::Three,
+            Layout::Two(versions::Form::Sides) => Layout::Two(versions::Form::Diff),
+        }
+    }
 }
 
 /// A text to read.
@@ -44,11 +56,29 @@ pub struct Pager {
     form: Form,
     /// Texts to compare, in the place of the one.
     both: Option<Both>,
+    /// The lines of the help, in its place.
+    keys: Vec<Told>,
+    /// The dialog that it is about.
+    dialog: Option<String>,
     laid_at: Option<usize>,
     page: Page,
 }
 
 impl Pager {
+    /// Says which dialog it is about, with which it goes.
+    #[must_use]
+    pub fn of_dialog(self, id: &str) -> Self {
+        Self {
+            dialog: Some(id.to_owned()),
+            ..self
+        }
+    }
+
+    /// The dialog that it is about.
+    pub fn dialog(&self) -> Option<&str> {
+        self.dialog.as_deref()
+    }
+
     /// Opens a text at its beginning.
     pub fn new(title: &str, text: &str, form: Form) -> Self {
         let mut text = shown(text);
@@ -62,52 +92,73 @@ impl Pager {
             text,
             form,
             both: None,
+            keys: Vec::new(),
+            dialog: None,
             laid_at: None,
             page: Page::default(),
         }
     }
 
+    /// Opens the help.
+    pub fn of_keys(title: &str, keys: Vec<Told>) -> Self {
+        Self {
+            keys,
+            ..Self::new(title, "", Form::Plain)
+        }
+    }
+
     /// Opens the user's text and the agent's.
     pub fn both(versions: &[Versions]) -> Self {
-        let pairs = versions.iter().flat_map(Versions::pairs).collect();
-        Self::compared("both texts", pairs)
+        let texts: Vec<Looked> = versions.iter().map(Versions::looked).collect();
+        let layout = match texts.iter().any(|text| text.before.is_some()) {
+            true => Layout::Three,
+            false => Layout::Two(versions::Form::Diff),
+        };
+        Self::of("both texts", texts, layout)
     }
 
     /// Opens texts to be compared.
     pub fn compared(title: &str, pairs: Vec<Pair>) -> Self {
-        let mut pager = Self {
-            both: Some(Both {
-                title: title.to_owned(),
-                pairs,
-                form: versions::Form::Sides,
-            }),
-            ..Self::new("", "", Form::Markdown)
+        let texts = Looked {
+            pairs,
+            before: None,
         };
-        pager.turn();
-        pager
+        Self::of(title, vec![texts], Layout::Two(versions::Form::Diff))
     }
 
-    /// Shows two texts the other way; says whether there are two.
+    fn of(title: &str, texts: Vec<Looked>, layout: Layout) -> Self {
+        Self {
+            both: Some(Both {
+                title: title.to_owned(),
+                texts,
+                layout,
+            }),
+            ..Self::new("", "", Form::Markdown)
+        }
+    }
+
+    /// Shows the texts the next way; says whether there are two.
     pub fn turn(&mut self) -> bool {
         let Some(both) = &mut self.both else {
             return false;
         };
-        both.form = both.form.other();
+        both.layout = both.next(self.laid_at.unwrap_or(0));
         self.laid_at = None;
         true
     }
 
     /// The title, with the keys that matter here.
-    fn heading(&self, keymap: &Keymap) -> String {
+    fn heading(&self, keymap: &Keymap, columns: usize) -> String {
         let key = |action| keymap.named(action, IsWriting::No);
         let title = match &self.both {
             None => self.title.clone(),
             Some(both) => {
-                let other = match both.form {
-                    versions::Form::Diff => "side by side",
-                    versions::Form::Sides => "as a diff",
+                let next = match both.next(columns) {
+                    Layout::Three => "with the text before",
+                    Layout::Two(versions::Form::Sides) => "side by side",
+                    Layout::Two(versions::Form::Diff) => "as a diff",
                 };
-                format!("{}, {}: {other}", both.title, key("view"))
+                format!("{}, {}: {next}", both.title, key("view"))
             }
         };
         format!("▤ {title}  ({} closes)", key("close"))
@@ -125,14 +176,18 @@ impl Pager {
             self.laid_at = Some(columns);
             self.page.set_lines(match &self.both {
                 Some(both) => both
-                    .pairs
+                    .texts
                     .iter()
-                    .flat_map(|pair| pair.lay_out(both.form, columns))
+                    .flat_map(|text| text.lay_out(both.layout, columns))
                     .collect(),
+                None if !self.keys.is_empty() => {
+                    let keys = self.keys.iter();
+                    keys.flat_map(|line| line.lay_out(columns)).collect()
+                }
                 None => lay_out(&self.text, self.form, columns),
             });
         }
-        let heading = self.heading(keymap);
+        let heading = self.heading(keymap, columns);
         frame.render_widget(Line::styled(cut(&heading, columns), theme::STRONG), area);
         let below = Rect {
             y: area.y.saturating_add(1),
@@ -146,24 +201,6 @@ impl Pager {
 
 fn lay_out(text: &str, form: Form, columns: usize) -> Vec<Line<'static>> {
     match form {
-        Form::Keys => {
-            let indent = if columns >= 72 {
-                super::help::INDENT
-            } else {
-                4
-            };
-            let wrapped = |line| wrap(&[Span::raw(line)], columns, indent);
-            let prose = |line| wrap(&[Span::raw(line)], columns, 0);
-            text.lines()
-                .flat_map(|line: &str| {
-                    if line.starts_with(' ') {
-                        wrapped(line)
-                    } else {
-                        prose(line)
-                    }
-                })
-                .collect()
-        }
         Form::Markdown => markdown::lay_out(text, columns, theme::PLAIN),
         Form::Plain => text
             .lines()

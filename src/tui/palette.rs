@@ -134,7 +134,7 @@ impl Entry {
 }
 
 impl Palette {
-    /// The entries that are called like the letters, then those whose help has them; first of all those
+    /// The entries that are called like the letters, then those whose help has them; of either first those
     /// that have something to do now.
     fn found(&self, now: &Now<'_>) -> Vec<Entry> {
         let mut all = entries(&now.look.keymap);
@@ -147,12 +147,15 @@ impl Palette {
         let by_name = fuzzy::best(&self.letters, names, (Among::Names, usize::MAX));
         let by_help = fuzzy::best(&self.letters, helps, (Among::Prose, usize::MAX));
         let mut all: Vec<Option<Entry>> = all.into_iter().map(Some).collect();
-        let found = by_name.into_iter().chain(by_help);
-        let found = found.filter_map(|at| all.get_mut(at).and_then(Option::take));
-        let (mut useful, idle): (Vec<Entry>, Vec<Entry>) =
-            found.partition(|entry| entry.is_useful(now));
-        useful.extend(idle);
-        useful
+        let mut ordered = Vec::new();
+        for found in [by_name, by_help] {
+            let found = found.into_iter();
+            let found = found.filter_map(|at| all.get_mut(at).and_then(Option::take));
+            let (useful, idle): (Vec<Entry>, Vec<Entry>) =
+                found.partition(|entry| entry.is_useful(now));
+            ordered.extend(useful.into_iter().chain(idle));
+        }
+        ordered
     }
 
     /// The themes that are looked for: all of them by the beginning of that word, one by that of its name. Fewer

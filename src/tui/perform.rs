@@ -1,7 +1,7 @@
 //! Carries a command out: as an action, as a change of the view, or as a word why not now.
 
 use super::Screen;
-use super::action::{Action, QuitStep};
+use super::action::Action;
 use super::command::Command;
 use super::dialogs::{self, confirm};
 use super::diff::{DiffView, Does};
@@ -52,6 +52,7 @@ impl Screen {
             Command::Task(agent, prompt) => self.give_task((agent, prompt), state),
             Command::Sessions => self.list_children(state),
             Command::Discuss(wish) => self.discuss(&wish, state),
+            Command::Diagnose => vec![Action::Diagnose],
             Command::OnBoard(does) => self.on_board(does, state),
             Command::Agent(name) => self.show_agents(&name, state),
             Command::Resume => vec![Action::Resume],
@@ -86,7 +87,7 @@ impl Screen {
             Command::Focus => self.quietly(|screen| screen.writing = IsWriting::Yes),
             Command::Unfocus => self.quietly(Screen::leave_composer),
             Command::Suspend => vec![Action::Suspend],
-            Command::Quit => self.quit(),
+            Command::Quit => self.quit(state),
             Command::Help => {
                 let pager = help::pager(self.keymap());
                 self.open(pager)
@@ -190,17 +191,6 @@ impl Screen {
         }
     }
 
-    /// Ctrl+C and `/quit`: the second one while the first is being carried out kills.
-    fn quit(&mut self) -> Vec<Action> {
-        let step = if self.quitting {
-            QuitStep::Now
-        } else {
-            QuitStep::Ask
-        };
-        self.quitting = true;
-        vec![Action::Quit(step)]
-    }
-
     fn goal(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
         let refiner = self.refiner;
         match (state, text) {
@@ -296,19 +286,20 @@ impl Screen {
         {
             return Vec::new();
         }
-        if !self.versions.is_empty() && state.is_some_and(writing::is_about_versions) {
-            let pager = Pager::both(&self.versions);
-            return self.open(pager);
-        }
-        if let Some(pair) = self.stale(state) {
-            return self.open(Pager::compared("what changed", vec![pair]));
-        }
         let Some(sheet) = self.waiting(state) else {
             return self.refuse("nothing waits that has more to show");
         };
-        let text = sheet.in_words();
-        let (title, text) = sheet.whole.unwrap_or((sheet.title, text));
-        self.open(Pager::new(&title, &text, Form::Markdown))
+        let is_about = self.own.is_none() && state.is_some_and(writing::is_about_versions);
+        let pager = match self.stale(state) {
+            _ if is_about && !self.versions.is_empty() => Pager::both(&self.versions),
+            Some(pair) => Pager::compared("what changed", vec![pair]),
+            None => {
+                let text = sheet.in_words();
+                let (title, text) = sheet.whole.unwrap_or((sheet.title, text));
+                Pager::new(&title, &text, Form::Markdown)
+            }
+        };
+        self.open(pager.of_dialog(&sheet.id))
     }
 
     /// The plan that was reviewed and the one that lies there, where that is asked about.
@@ -414,6 +405,7 @@ impl Screen {
                 if self.own.take().is_none() {
                     self.unfinished = None;
                 }
+                self.note_leaving(&actions);
                 if actions.contains(&Action::Archive) {
                     // The next word is the goal of the run that begins anew.
                     self.writing = IsWriting::Yes;

@@ -56,7 +56,7 @@ impl Sent {
             let is_new = !self.0.contains(&hash(line));
             match line.starts_with('#') {
                 true => heading = Some(line),
-                false if is_new => {
+                false if is_new && !is_head(line) => {
                     fresh.extend(heading.take().map(str::to_owned));
                     fresh.push(line.to_owned());
                 }
@@ -72,12 +72,15 @@ const HEADS: [&str; 3] = ["[agent-collab ", "You are the ", "Work in the reposit
 
 /// A prompt without what every one has at its head.
 fn body(whole: &str) -> Vec<String> {
-    let is_head = |line: &&str| HEADS.iter().any(|head| line.starts_with(head));
     whole
         .lines()
         .filter(|line| !line.trim().is_empty() && !is_head(line))
         .map(str::to_owned)
         .collect()
+}
+
+fn is_head(line: &str) -> bool {
+    HEADS.iter().any(|head| line.starts_with(head))
 }
 
 fn hash(line: &str) -> u64 {

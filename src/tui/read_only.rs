@@ -45,6 +45,11 @@ pub struct PastRun {
     pub how_far: String,
 }
 
+/// Tells whether a key may mean a command while something lies over the run: it looks, goes somewhere, or stops a turn.
+pub fn is_calm(command: &Command) -> bool {
+    !acts(command) || matches!(command, Command::Focus | Command::Interrupt)
+}
+
 /// Tells whether a command does more than look.
 pub fn acts(command: &Command) -> bool {
     match command {
@@ -76,6 +81,7 @@ pub fn acts(command: &Command) -> bool {
         Command::Discuss(wish) => wish.acts(),
         Command::OnBoard(does) => does.acts(),
         Command::History
+        | Command::Diagnose
         | Command::Agent(_)
         | Command::Todos
         | Command::View

@@ -44,6 +44,7 @@ impl Screen {
         if is_release && !actions.iter().all(releases) {
             return Err("not yet: a question waits for its answer on the screen".to_owned());
         }
+        self.note_leaving(&actions);
         match actions.is_empty() {
             true => Err(why.unwrap_or_else(|| "there is nothing to do".to_owned())),
             false => Ok(actions),

@@ -18,6 +18,9 @@ use super::wrap::{cut, one_line, shown, width, wrap};
 use crate::domain::ids::RequestId;
 use crate::permission::Scope;
 
+/// How many columns a text of a dialog takes at most.
+const WIDEST: usize = 112;
+
 /// What waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sheet {
@@ -203,6 +206,8 @@ impl Sheet {
     }
 
     fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        // Longer lines are hard to read.
+        let columns = columns.min(WIDEST);
         let mut lines = Vec::new();
         for (text, style) in &self.body {
             let indent = hanging(text);

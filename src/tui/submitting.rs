@@ -6,7 +6,7 @@
 use super::agents::Mention;
 use super::command::{self, Command, NoCommand};
 use super::keymap::IsWriting;
-use super::writing::{self, Sent, Target};
+use super::writing::{self, Sent};
 use super::{Screen, Submitted};
 use crate::domain::run::State;
 
@@ -36,15 +36,10 @@ impl Screen {
         match writing::send(&target, &text, self.refiner) {
             Ok(Sent::Act(actions)) => {
                 self.composer.take();
-                self.draft = None;
+                let was_asked_for = self.draft.take().is_some();
                 self.noting = None;
                 self.transcript.go_to_end();
-                if let Target::Refusal(_)
-                | Target::Pattern(..)
-                | Target::Note(..)
-                | Target::Line(..)
-                | Target::Topic(_) = target
-                {
+                if was_asked_for {
                     // The text belonged to a dialog; the next one gets the keys.
                     self.writing = IsWriting::No;
                 }
@@ -57,6 +52,9 @@ impl Screen {
             }
             Ok(Sent::Pick(text)) => {
                 self.composer.take();
+                if self.draft.take().is_some() {
+                    self.writing = IsWriting::No;
+                }
                 Submitted::Done(self.pick(&text, state))
             }
             Err(why) => Submitted::Kept(why),

@@ -43,7 +43,7 @@ fn pager(state: &State) -> Pager {
         true => "No agent keeps a list of todos.".to_owned(),
         false => lists.join("\n\n"),
     };
-    Pager::new("todos", &text, Form::Keys)
+    Pager::new("todos", &text, Form::Plain)
 }
 
 fn line(todo: &Todo) -> String {

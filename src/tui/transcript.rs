@@ -9,12 +9,15 @@ mod card;
 mod earlier;
 mod finding;
 mod lines;
+mod order;
 mod picking;
 mod retell;
 mod scroll;
+mod step;
 mod talk;
 mod time;
 mod turns;
+mod waiting;
 mod wide;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -26,6 +29,8 @@ pub use earlier::WantsEarlier;
 pub use finding::Find;
 pub use picking::Along;
 use scroll::Scroll;
+use step::Steps;
+pub use talk::besides;
 use turns::Turns;
 pub use wide::Wide;
 
@@ -77,6 +82,7 @@ pub struct Transcript {
     thinking: Folding,
     scroll: Scroll,
     turns: Turns,
+    steps: Steps,
     /// The folder that files are named from, with a slash at its end; empty where it is not known.
     root: String,
     /// The user's time of day, once it is known.
@@ -116,6 +122,7 @@ impl Default for Transcript {
             thinking: Folding::default(),
             scroll: Scroll::default(),
             turns: Turns::default(),
+            steps: Steps::default(),
             root: String::new(),
             clock: None,
             speakers: BTreeSet::new(),
@@ -183,7 +190,7 @@ impl Transcript {
             Event::TestsRan { .. } | Event::CommitMade { .. } => {
                 let told = retell::event(event);
                 for block in told.iter().filter(|block| block.is_good()) {
-                    self.turns.note_of_step(&block.content.text());
+                    self.steps.note(&block.content.text());
                 }
                 self.push_all(told);
             }
@@ -193,26 +200,10 @@ impl Transcript {
             // Whoever is asked sees what it is about.
             self.go_to_end();
         }
-        let ended = self.turns.on_event(at, event);
-        self.push_all(ended.into_iter().collect());
-    }
-
-    /// One line for a step that went well, in the place of those that said it bit by bit.
-    fn end_step(&mut self, step: u32, event: &Event) {
-        let told = self.turns.told_of_step();
-        let mut parts = Vec::new();
-        while let Some(block) = self
-            .blocks
-            .pop_back_if(|block| block.is_good() && told.contains(&block.content.text()))
-        {
-            self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
-            parts.push(block.content.text());
-        }
-        self.scroll.clamp(self.end(), self.end());
-        match parts.is_empty() {
-            true => self.push_all(retell::event(event)),
-            false => self.push_all(retell::step_is_done(step, parts.into_iter().rev())),
-        }
+        self.note_waiting(event);
+        let told = self.turns.on_event(at, event);
+        let begins = self.steps.on_event(event);
+        self.push_all(told.into_iter().chain(begins).collect());
     }
 
     fn on_news(&mut self, role: Role, news: &News) {
@@ -360,7 +351,7 @@ impl Transcript {
             block.tell_time(self.clock);
             block.is_named = self.turns.names(&block);
             self.n_bytes += block.n_bytes();
-            self.blocks.push_back(block);
+            self.put(block);
         }
         self.forget_old();
     }

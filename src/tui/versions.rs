@@ -6,7 +6,7 @@
 use ratatui::text::Line;
 
 pub use super::compare::Form;
-use super::compare::{self, Side};
+use super::compare::{self, MIN_COLUMNS_OF_THREE, Side, ThreeSides};
 use super::wrap::shown;
 use crate::text::n_of;
 
@@ -33,6 +33,21 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// The two texts at either side of the one before.
+    fn around<'a>(&'a self, (label, text): &'a (String, String)) -> ThreeSides<'a> {
+        ThreeSides {
+            yours: Side {
+                label: &self.old.0,
+                text: &self.old.1,
+            },
+            before: Side { label, text },
+            agents: Side {
+                label: &self.new.0,
+                text: &self.new.1,
+            },
+        }
+    }
+
     /// The lines of both texts.
     pub fn lay_out(&self, form: Form, columns: usize) -> Vec<Line<'static>> {
         let (old, new) = (&self.old, &self.new);
@@ -51,6 +66,47 @@ impl Pair {
     }
 }
 
+/// What is looked at of one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    /// Two texts at a time.
+    pub pairs: Vec<Pair>,
+    /// The text that was there before, where both changed it: all three belong together.
+    pub before: Option<(String, String)>,
+}
+
+/// How many texts are looked at, and how they are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// All three beside each other; where there is no room or none was there before, as a diff.
+    Three,
+    /// Two at a time.
+    Two(Form),
+}
+
+impl Layout {
+    /// Tells whether a window has room for three texts beside each other.
+    pub fn has_room(columns: usize) -> bool {
+        columns >= MIN_COLUMNS_OF_THREE
+    }
+}
+
+impl Looked {
+    /// The lines of all that is looked at.
+    pub fn lay_out(&self, layout: Layout, columns: usize) -> Vec<Line<'static>> {
+        let form = match (layout, &self.before, self.pairs.first()) {
+            (Layout::Three, Some(before), Some(both)) if Layout::has_room(columns) => {
+                return compare::lay_out_three(both.around(before), columns);
+            }
+            (Layout::Three, None, _) if Layout::has_room(columns) => Form::Sides,
+            (Layout::Three, ..) => Form::Diff,
+            (Layout::Two(form), ..) => form,
+        };
+        let pairs = self.pairs.iter();
+        pairs.flat_map(|pair| pair.lay_out(form, columns)).collect()
+    }
+}
+
 impl Versions {
     /// How much the agent's text differs, in one line.
     pub fn in_words(&self) -> String {
@@ -64,7 +120,7 @@ impl Versions {
     }
 
     /// Both texts, to be looked at; then, where both changed the same one, what each of them changed.
-    pub fn pairs(&self) -> Vec<Pair> {
+    pub fn looked(&self) -> Looked {
         let named = |whose: &str, text: &str| (format!("{}, {whose}", self.name), shown(text));
         let before = named("before", &self.before);
         let yours = named("yours", &self.yours);
@@ -74,13 +130,19 @@ impl Versions {
             new: agents.clone(),
         };
         if self.before.is_empty() || self.before == self.yours {
-            return vec![both];
+            return Looked {
+                pairs: vec![both],
+                before: None,
+            };
         }
         let since = |new| Pair {
             old: before.clone(),
             new,
         };
-        vec![both, since(yours), since(agents)]
+        Looked {
+            pairs: vec![both, since(yours), since(agents)],
+            before: Some(before.clone()),
+        }
     }
 }
 
@@ -96,7 +158,7 @@ mod tests {
             agents: "c".to_owned(),
         };
         let labels = |pair: Pair| format!("{} | {}", pair.old.0, pair.new.0);
-        versions.pairs().into_iter().map(labels).collect()
+        versions.looked().pairs.into_iter().map(labels).collect()
     }
 
     #[test]

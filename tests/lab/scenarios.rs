@@ -131,7 +131,11 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
         "an_agent_of_claude_has_the_tools_of_its_session",
         tools::claude,
     ),
-    scenario("both_clis_debate_and_decide", discussing::debate),
+    scenario("both_clis_discuss_and_decide", discussing::debate),
+    scenario(
+        "no_participant_sees_what_others_said_before_it_spoke",
+        discussing::independence,
+    ),
     scenario(
         "another_client_of_the_protocol_has_the_same_tools",
         foreign_client::plays,

@@ -190,13 +190,15 @@ impl World {
         let own = sessions
             .into_iter()
             .filter(|session| session["adapter"] == vendor.cli());
-        let texts = own
-            .map(|session| self.run_file(&format!("sessions/{}/raw.jsonl", text(&session["id"]))));
-        let frames = texts.flat_map(|text| {
-            let lines = text.lines().map(serde_json::from_str::<Value>);
-            lines.map_while(Result::ok).collect::<Vec<Value>>()
-        });
-        frames.collect()
+        own.flat_map(|session| self.frames_of(text(&session["id"])))
+            .collect()
+    }
+
+    /// Those of one session.
+    fn frames_of(&self, session: &str) -> Vec<Value> {
+        let text = self.run_file(&format!("sessions/{session}/raw.jsonl"));
+        let lines = text.lines().map(serde_json::from_str::<Value>);
+        lines.map_while(Result::ok).collect()
     }
 
     /// Notes what the running CLIs reported of themselves in the run at hand, which must be the version that
@@ -210,20 +212,27 @@ impl World {
         for event in of_kind(events, "session.version") {
             let role = text(&event["data"]["role"]);
             let vendor = self.vendor_of(role);
-            let frames = self.frames(vendor);
-            let mut reports = frames.iter().filter_map(|frame| match vendor {
-                Vendor::Openai => frame["frame"]["result"]["userAgent"].as_str(),
-                Vendor::Anthropic => {
-                    frame["frame"]["response"]["response"]["claude_code_version"].as_str()
-                }
-            });
             let version = text(&event["data"]["version"]);
-            let report = reports
-                .next_back()
-                .expect("the running CLI reports its version");
-            assert_eq!(number_of(report), version, "{report}");
-            notes.versions.insert(vendor, report.to_owned());
+            let report = reported(vendor, &self.frames(vendor));
+            assert_eq!(number_of(&report), version, "{report}");
+            notes.versions.insert(vendor, report);
         }
+        self.note_requests(notes);
+    }
+
+    /// The same from these child sessions, which have no role: adapter and session of each.
+    pub fn note_children(&self, notes: &mut Notes, children: &[(&str, &str)]) {
+        for (adapter, session) in children {
+            let mut all = Vendor::ALL.into_iter();
+            let vendor = all.find(|vendor| vendor.cli() == *adapter);
+            let vendor = vendor.expect("a CLI of the lab");
+            let report = reported(vendor, &self.frames_of(session));
+            notes.versions.insert(vendor, report);
+        }
+        self.note_requests(notes);
+    }
+
+    fn note_requests(&self, notes: &mut Notes) {
         for vendor in Vendor::ALL {
             let n_requests = self.server.n_requests(vendor);
             *notes.n_requests.entry(vendor).or_default() += n_requests;
@@ -235,6 +244,18 @@ impl World {
             );
         }
     }
+}
+
+/// What a running CLI last reported of itself in these frames.
+fn reported(vendor: Vendor, frames: &[Value]) -> String {
+    let mut reports = frames.iter().filter_map(|frame| match vendor {
+        Vendor::Openai => frame["frame"]["result"]["userAgent"].as_str(),
+        Vendor::Anthropic => frame["frame"]["response"]["response"]["claude_code_version"].as_str(),
+    });
+    let report = reports.next_back();
+    report
+        .expect("the running CLI reports its version")
+        .to_owned()
 }
 
 impl World {

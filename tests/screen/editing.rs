@@ -9,14 +9,14 @@ use crate::World;
 use crate::script::{Agent, edit, say, shell, write};
 use crate::terminal::Terminal;
 
-const ESC: &str = "\x1b";
-const ENTER: &str = "\r";
+pub const ESC: &str = "\x1b";
+pub const ENTER: &str = "\r";
 const F2: &str = "\x1bOQ";
 const CTRL_C: &str = "\x03";
-const PLAN: &str = "# Task: A test\n\nOne word.\n\n1. [ ] Write\n";
+pub const PLAN: &str = "# Task: A test\n\nOne word.\n\n1. [ ] Write\n";
 
 /// Lets two scripted agents play; returns the configuration that names them.
-fn cast(world: &World, planner: &Agent, reviewer: &Agent, more: &str) -> PathBuf {
+pub fn cast(world: &World, planner: &Agent, reviewer: &Agent, more: &str) -> PathBuf {
     let folder = world.folder.path();
     let mut config = format!("{more}\n");
     for (name, agent) in [("codex", planner), ("claude", reviewer)] {
@@ -35,7 +35,7 @@ fn cast(world: &World, planner: &Agent, reviewer: &Agent, more: &str) -> PathBuf
     path
 }
 
-fn talking() -> Agent {
+pub fn talking() -> Agent {
     Agent::new().always("[agent-collab REFINE_GOAL]", vec![say("Understood.")])
 }
 
@@ -45,25 +45,39 @@ fn open(world: &World, config: &Path) -> Terminal {
     terminal
 }
 
-/// Gives the goal, confirms it, and lets turns follow each other.
-fn begin(world: &World, config: &Path) -> Terminal {
+/// Gives the goal, and leaves it unconfirmed.
+pub fn talk(world: &World, config: &Path) -> Terminal {
     let mut terminal = open(world, config);
     terminal.type_keys("A test\r");
     terminal.wait_for("is this the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
+    terminal
+}
+
+/// Gives the goal, confirms it, and lets turns follow each other.
+pub fn begin(world: &World, config: &Path) -> Terminal {
+    let mut terminal = talk(world, config);
     terminal.type_keys("a");
     terminal.wait_for("gate auto");
     terminal.type_keys(ENTER);
     terminal
 }
 
-fn read(world: &World, name: &str) -> String {
+pub fn read(world: &World, name: &str) -> String {
     let path = world.repository().join(".agent-collab").join(name);
     std::fs::read_to_string(path).unwrap()
 }
 
-fn leave(mut terminal: Terminal) {
+/// A pipe on which an agent waits until somebody writes into it.
+pub fn fifo(world: &World) -> PathBuf {
+    let fifo = world.folder.path().join("wait");
+    let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
+    assert!(made.success());
+    fifo
+}
+
+pub fn leave(mut terminal: Terminal) {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
@@ -94,14 +108,7 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
 #[test]
 fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     let world = World::new();
-    let fifo = world.folder.path().join("wait");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&fifo)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let fifo = fifo(&world);
     let planner = talking().plan(PLAN).on(
         "[agent-collab RESPOND",
         vec![

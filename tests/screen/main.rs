@@ -7,6 +7,7 @@
 )]
 
 mod demo;
+mod discussing;
 mod editing;
 mod lifecycle;
 #[path = "../../benches/measured/long_run.rs"]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::script::{Agent, say};
+use crate::script::{Agent, say, write};
 use crate::world::{Ran, World};
 
 const TOPIC: &str = "SQLite or Postgres for this project?";
@@ -382,8 +382,7 @@ fn files_are_checked_before_anybody_has_a_session() {
     }
     let refused = |arguments: &[&str], code: &str| {
         discuss(&world, arguments).ends(1).complains(code);
-        assert!(!world.root.join(".agent-collab/discussions").exists());
-        assert_eq!(world.events_of("task.started"), Vec::<Value>::new());
+        assert!(!world.root.join(".agent-collab").exists());
     };
     refused(&["--file", "../secret.txt"], "E_FILE_SANDBOX");
     refused(&["--file", "link.txt"], "E_FILE_SANDBOX");
@@ -395,12 +394,17 @@ fn files_are_checked_before_anybody_has_a_session() {
 }
 
 #[test]
-fn what_cannot_be_discussed_is_refused_with_what_can() {
+fn what_cannot_be_discussed_is_refused_with_what_can_before_any_cli_is_looked_for() {
     let world = World::new();
     world.cast(&Agent::new(), &Agent::new());
+    let no_cli = ["codex", "claude"].map(|cli| format!("adapters.{cli}.program=/none/of/that"));
     let refused = |arguments: &[&str], why: &str| {
         discuss(&world, arguments).ends(1).complains(why);
+        let mut all = vec!["-s", no_cli[0].as_str(), "-s", no_cli[1].as_str()];
+        all.extend(arguments);
+        discuss(&world, &all).ends(1).complains(why);
     };
+    refused(&["--file", "nothing.txt"], "E_FILE_NOT_FOUND");
     refused(
         &["--agents", "advocate,critc"],
         "there is no agent \"critc\" for discussions; there are advocate, critic",
@@ -418,7 +422,49 @@ fn what_cannot_be_discussed_is_refused_with_what_can() {
         "there is no adapter \"nothing\" for a; there are claude, codex",
     );
     refused(&["--agents", "advocate,moderator"], "needs 2 to");
+    let missing = ["-s", no_cli[0].as_str()];
+    discuss(&world, &missing).ends(1).complains("/none/of/that");
     world.program(&["discuss", "--rounds", "11", TOPIC]).ends(2);
+    nothing_is_left(&world);
+}
+
+#[test]
+fn only_the_clis_of_those_who_take_part_must_be_there() {
+    let world = World::new();
+    let agree = || stands("Small.", "agree", "sqlite", 0.7);
+    world.cast(
+        &playing(&[("a", &[agree()]), ("b", &[agree()])]),
+        &Agent::new(),
+    );
+    let seats = ["a=explore@codex", "b=explore@codex"];
+    let mut arguments = vec![
+        "--mode",
+        "jury",
+        "-s",
+        "adapters.claude.program=/none/of/that",
+    ];
+    arguments.extend(seats.iter().flat_map(|seat| ["--participant", seat]));
+    let found = result(discuss(&world, &arguments).ends(0));
+    assert_eq!(found["decision"], "sqlite", "{found}");
+    nothing_is_left(&world);
+}
+
+#[test]
+fn what_can_pass_is_tried_again_within_the_time_of_the_speech() {
+    let world = World::new();
+    let agree = || stands("Small.", "agree", "sqlite", 0.7);
+    let turned_away = vec![json!({ "do": "error", "kind": "rate_limit" })];
+    world.cast(
+        &playing(&[("a", &[turned_away, agree()])]),
+        &playing(&[("b", &[agree()])]),
+    );
+    let mut arguments = vec!["--mode", "jury"];
+    for seat in ["a=explore@codex", "b=explore@claude"] {
+        arguments.extend(["--participant", seat]);
+    }
+    let found = result(discuss(&world, &arguments).ends(0));
+    assert_eq!(errors(&found), []);
+    assert_eq!(votes_for(&found, "sqlite"), ["a", "b"]);
     nothing_is_left(&world);
 }
 
@@ -487,6 +533,72 @@ fn an_agent_has_others_discuss_and_gets_what_they_decide() {
 }
 
 #[test]
+fn a_reviewer_has_others_discuss_and_none_of_them_writes() {
+    let world = World::new();
+    let writes = || {
+        let stance = stands("I tried to write.", "agree", "sqlite", 0.7);
+        let tries = ["touch made.txt"].map(|run| json!({ "do": "command", "run": run }));
+        let tries = tries.into_iter().chain([write("made.txt", "made\n")]);
+        tries.chain(stance).collect::<Vec<Value>>()
+    };
+    let asks = json!({ "topic": TOPIC, "mode": "jury", "agents": ["a=general@codex", "b=general@claude"] });
+    let reviewer = Agent::new()
+        .on(
+            "[agent-collab REVIEW",
+            vec![
+                tool("group_discuss", asks),
+                say("${answer}"),
+                write("${comments_path}", "[APPROVED]\n"),
+            ],
+        )
+        .on(&header("b"), writes());
+    let planner = Agent::planning(&["Write"])
+        .step(1, vec![write("a.txt", "a\n"), say("Wrote.")])
+        .on(&header("a"), writes());
+    world.cast(&planner, &reviewer);
+    world.run(&[]).ends(0);
+    let state = world.state();
+    let discussion = &state["discussions"][0];
+    assert_eq!(discussion["order"]["parent"], state["reviewer"]["id"]);
+    assert_eq!(discussion["outcome"]["decision"], "sqlite", "{discussion}");
+    let heard = |event: &Value| event.to_string().contains("<discussion_result>");
+    assert!(world.events().iter().any(heard), "the reviewer is told");
+    assert!(!world.root.join("made.txt").exists());
+    assert!(
+        !discussion["rounds"].to_string().contains("E_"),
+        "{discussion}"
+    );
+    nothing_is_left(&world);
+}
+
+#[test]
+fn a_rule_keeps_an_agent_out_of_what_others_have_discussed() {
+    let mut world = World::new();
+    world.config = "[[permission.rule]]\npermission = \"group_discuss\"\npattern = \"general\"\naction = \"deny\"\n\
+                    [discuss.preset.all]\nagents = [\"explore\", \"general\"]\n"
+        .to_owned();
+    let asks = json!({ "topic": TOPIC, "participants": [{ "name": "a" }, { "name": "b", "agent": "explore" }] });
+    let by_preset = json!({ "topic": TOPIC, "mode": "jury", "preset": "all" });
+    let planner = Agent::planning(&["Write"]).step(
+        1,
+        vec![
+            tool("group_discuss", asks),
+            write("a.txt", "${answer}\n"),
+            tool("group_discuss", by_preset),
+            write("b.txt", "${answer}\n"),
+            say("Wrote."),
+        ],
+    );
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0);
+    for name in ["a.txt", "b.txt"] {
+        let told = world.read(name);
+        assert!(told.contains("group_discuss \"general\" deny"), "{told}");
+    }
+    assert_eq!(world.events_of("discussion"), Vec::<Value>::new());
+}
+
+#[test]
 fn an_agent_may_look_first_and_diagnose_and_nothing_is_started() {
     let world = World::new();
     let planner = Agent::planning(&["Write"]).step(
@@ -526,17 +638,22 @@ fn an_agent_may_look_first_and_diagnose_and_nothing_is_started() {
 #[test]
 fn a_command_that_settles_something_runs_only_where_it_may() {
     let world = World::new();
-    let asks = |command: &str| {
+    std::fs::write(world.root.join(".env"), "DB=hunter2\n").expect("a file of secrets");
+    let asks = |commands: &[&str]| {
+        let checks = commands
+            .iter()
+            .map(|command| json!({ "command": command, "why": "whether it is there" }));
         with(
             "It can be looked up.",
             &json!({ "stance": "agree", "proposal": "sqlite", "confidence": 0.5, "blocking": ["is it there?"],
-                "checks": [{ "command": command, "why": "whether it is there" }] }),
+                "checks": checks.collect::<Vec<_>>() }),
         )
     };
+    let looks = "cat .env .agent-collab/state.json; grep -r -e hunter2 -e \"looked up\" .; ls .agent-collab";
     let after = || stands("It is settled.", "agree", "sqlite", 0.9);
     world.cast(
-        &playing(&[("a", &[asks("cat README.md"), after(), after()])]),
-        &playing(&[("b", &[asks("touch made.txt"), after(), after()])]),
+        &playing(&[("a", &[asks(&["cat README.md", looks]), after(), after()])]),
+        &playing(&[("b", &[asks(&["touch made.txt"]), after(), after()])]),
     );
     let mut arguments = vec!["--mode", "collaborative", "--keep-sessions"];
     for seat in ["a=explore@codex", "b=explore@claude"] {
@@ -562,6 +679,21 @@ fn a_command_that_settles_something_runs_only_where_it_may() {
             .contains("# A project")
     );
     assert_eq!(of("touch made.txt")["end"], "refused");
+    let looked = of(looks);
+    assert_eq!(
+        (&looked["end"], &looked["exit_code"]),
+        (&json!("ran"), &json!(0)),
+        "{looked}"
+    );
+    let output = looked["output"].as_str().unwrap_or_default();
+    assert!(
+        output.contains("cannot") || output.contains("No such file"),
+        "{output}"
+    );
+    assert!(
+        !output.contains("hunter2") && !output.contains("looked up"),
+        "{output}"
+    );
     assert!(!world.root.join("made.txt").exists());
     assert!(told(&world, &found, "b").contains("# A project"));
     nothing_is_left(&world);
@@ -610,6 +742,59 @@ fn who_stops_a_discussion_keeps_what_was_said() {
 }
 
 #[test]
+fn who_lost_its_session_is_told_the_context_again() {
+    let world = World::new();
+    let first = |proposal| stands("First.", "agree", proposal, 0.7);
+    let second = || stands("Second.", "agree", "sqlite", 0.7);
+    let stall = json!({ "do": "stall" });
+    let thinks = vec![say("I think."), stall.clone()];
+    world.cast(
+        &playing(&[("a", &[first("postgres"), thinks, second()])]),
+        // Its new conversation knows nothing of the turns of the old one.
+        &playing(&[("b", &[second(), vec![stall]])]),
+    );
+    world.put("facts.txt", "One process writes.\n");
+    let running = world.start(&[
+        "discuss",
+        "--json",
+        "--mode",
+        "collaborative",
+        "--rounds",
+        "2",
+        "--keep-sessions",
+        "--context",
+        "We release weekly.",
+        "--file",
+        "facts.txt",
+        "--participant",
+        "a=explore@codex",
+        "--participant",
+        "b=explore@claude",
+        TOPIC,
+    ]);
+    wait_for(&world, "the words of a", |event| {
+        event["data"]["news"]["text"] == "I think."
+    });
+    running.signal("INT");
+    let stopped = result(running.wait().ends(1));
+    let id = stopped["discussion_id"].as_str().expect("an id").to_owned();
+    let old = world.state()["discussions"][0]["sessions"]["b"].clone();
+    let old = old.as_str().expect("a session").to_owned();
+    world.program(&["sessions", "delete", &old]).ends(0);
+    let found = result(world.program(&["discuss", "--json", "--id", &id]).ends(0));
+    assert_eq!(
+        (&found["status"], &found["rounds"]),
+        (&json!("completed"), &json!(2)),
+        "{found}"
+    );
+    let told = told(&world, &found, "b");
+    for words in [TOPIC, "We release weekly.", "One process writes.", "First."] {
+        assert!(told.contains(words), "{words} in\n{told}");
+    }
+    nothing_is_left(&world);
+}
+
+#[test]
 fn beside_a_run_discussions_are_its_instance_s_and_are_cut_off_with_it() {
     let world = World::new();
     let wait = world.fifo("wait");
@@ -650,12 +835,16 @@ fn beside_a_run_discussions_are_its_instance_s_and_are_cut_off_with_it() {
         all
     };
     let first = discuss("a", "b");
-    let first: Vec<&str> = first.iter().map(String::as_str).collect();
+    // More than 64 KiB.
+    let context = format!("\"{}\"", "é".repeat(60_000));
+    let mut first: Vec<&str> = first.iter().map(String::as_str).collect();
+    first.extend(["--context", &context]);
     let found = result(world.program(&first).ends(0));
     assert_eq!(
         (&found["decision"], &found["stop"]),
         (&json!("sqlite"), &json!("unanimous"))
     );
+    assert_eq!(world.state()["discussions"][0]["order"]["context"], context);
     let second = discuss("c", "d");
     let second: Vec<&str> = second.iter().map(String::as_str).collect();
     let waits = world.start(&second);

@@ -137,7 +137,7 @@ fn malformed_long_and_additional_requests_are_refused_and_the_run_goes_on() {
             "{\"command\":\"approve\"}\n".to_owned(),
             "on the screen only",
         ),
-        (format!("{}\n", "x".repeat(70_000)), "longer than 64 KiB"),
+        (format!("{}\n", "x".repeat(1_100_000)), "longer than 1 MiB"),
     ] {
         let answer = ask(&world, &line);
         assert_eq!(answer["accepted"], false);

@@ -193,7 +193,7 @@ fn what_each_agent_has_is_printed() {
         ),
         (
             "review",
-            "todoread review_submit ask_user task group_discuss_context",
+            "todoread review_submit ask_user task group_discuss group_discuss_context",
         ),
         ("explore", ""),
         ("general", ""),

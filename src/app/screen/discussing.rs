@@ -1,5 +1,6 @@
 //! Discussions of the run, by the user's hand: planned, begun, stopped, gone on with, written down.
 
+use crate::app::diagnosing::diagnosis;
 use crate::app::discussions;
 use crate::app::export::markdown;
 use crate::app::start::Refusal;
@@ -7,7 +8,6 @@ use crate::config::Config;
 use crate::domain::discussion::{DiscussionOrder, StopReason};
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
-use crate::engine::discussion::Derived;
 use crate::engine::{Caller, DiscussionAsk, Engine};
 use crate::mcp::tools::group_discuss::Arguments;
 use crate::store::atomic;
@@ -128,16 +128,31 @@ impl Shell {
             ..Arguments::default()
         };
         self.tasks.spawn(async move {
-            Done::Budget(Box::new(discussions::budget(&wishes, arguments).await))
+            let derived = discussions::budget(&wishes, arguments).await;
+            let told = derived.map(|derived| derived.in_words());
+            Done::Told("what a discussion would be given", Box::new(told))
         });
         Ok(None)
     }
 
-    pub(super) fn on_budget(&mut self, derived: Result<Derived, Refusal>) -> Option<End> {
-        match derived {
-            Ok(derived) => self
-                .screen
-                .on_text("what a discussion would be given", &derived.in_words()),
+    /// Looks at what everything stands on.
+    pub(super) fn diagnose(&mut self) -> Result<Option<End>, End> {
+        let wishes = self.wishes.clone();
+        self.tasks.spawn(async move {
+            let found = diagnosis(&wishes).await;
+            let told = found.map(|found| found.in_words());
+            Done::Told("what a run stands on here", Box::new(told))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_told(
+        &mut self,
+        title: &'static str,
+        told: Result<String, Refusal>,
+    ) -> Option<End> {
+        match told {
+            Ok(text) => self.screen.on_text(title, &text),
             Err(refusal) => self
                 .screen
                 .on_word(&format!("{}; {}", refusal.problem, refusal.hint)),

@@ -6,24 +6,20 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::app::alone::{SHUT_DOWN, end_what_is_left};
 use crate::app::start::Refusal;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::engine::{Engine, EngineError, Outcome};
-use crate::process::end_everything;
 use crate::tui::{Action, QuitStep};
 
 use super::{Input, Shell, Signalled};
 
 /// How long a turn that the user leaves may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
-/// How long conversations may take to end after that, before everything is killed.
-const SHUT_DOWN: Duration = Duration::from_secs(8);
 /// The same after a signal: everything is gone within two seconds.
 const SIGNAL_GRACE: Duration = Duration::from_millis(600);
 const SIGNAL_SHUT_DOWN: Duration = Duration::from_millis(500);
-/// How long processes have between TERM and KILL at the very end.
-const LAST_GRACE: Duration = Duration::from_millis(400);
 
 /// Why the screen ends.
 #[derive(Debug)]
@@ -78,6 +74,11 @@ impl End {
 impl Shell {
     /// Leaves at once when nothing runs; otherwise interrupts, and kills when asked again.
     pub(super) fn on_quit(&mut self, step: QuitStep) -> Result<Option<End>, End> {
+        // Whoever looks at another run is asked on the screen of the one that would end.
+        let state = self.engine.as_ref().map(Engine::state);
+        if step == QuitStep::Ask && self.views.is_over() && self.screen.asks_before_leaving(state) {
+            return Ok(self.close_view());
+        }
         if !self.is_at_work() {
             return Ok(Some(End::Left));
         }
@@ -114,10 +115,7 @@ impl Shell {
         self.give_terminal_back();
         self.tasks.shutdown().await;
         if self.engine.is_some() {
-            let survivors = end_everything(LAST_GRACE).await;
-            if !survivors.is_empty() {
-                tracing::error!(?survivors, "processes that could not be ended");
-            }
+            end_what_is_left().await;
         }
         match end {
             End::Left | End::Killed => self.exit_code(),

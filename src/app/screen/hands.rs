@@ -46,6 +46,7 @@ impl Shell {
             Action::GoOnDiscussing(id) => self.go_on_discussing(&id),
             Action::ExportDiscussion(id) => self.export_discussion(&id),
             Action::ShowBudget(preset) => self.show_budget(preset),
+            Action::Diagnose => self.diagnose(),
             Action::ShowChild(session) => self.show_child(&session),
             Action::StopChild(session) => self.stop_child(&session),
             Action::ListFiles => self.list_files(),

@@ -52,10 +52,10 @@ pub struct Glance {
 /// What is looked at, over the screen's own run.
 #[derive(Default)]
 pub struct Views {
-    /// What the program was opened for.
-    base: Option<Viewing>,
+    /// What the program was opened for. As large as everything else of the screen, and seldom there.
+    base: Option<Box<Viewing>>,
     /// A finished run over it, or over the screen.
-    opened: Option<Viewing>,
+    opened: Option<Box<Viewing>>,
     /// The finished runs that were listed last.
     listed: Vec<Finished>,
     n_opened: u64,
@@ -99,18 +99,23 @@ impl Sight {
 impl Views {
     /// What the user sees, where it is a view.
     pub fn top(&self) -> Option<&Viewing> {
-        self.opened.as_ref().or(self.base.as_ref())
+        self.opened.as_deref().or(self.base.as_deref())
     }
 
     /// The same, to be changed.
     pub fn top_mut(&mut self) -> Option<&mut Viewing> {
-        self.opened.as_mut().or(self.base.as_mut())
+        self.opened.as_deref_mut().or(self.base.as_deref_mut())
     }
 
     /// The run in front, where it is a view: what is known of it and where it lies.
     pub fn run_in_front(&self) -> Option<(Option<State>, Layout)> {
         let top = self.top()?;
         Some((top.state.clone(), top.layout.clone()))
+    }
+
+    /// Tells whether another run is looked at over the program's own.
+    pub fn is_over(&self) -> bool {
+        self.opened.is_some()
     }
 
     /// Tells whether the program was opened to look.
@@ -144,13 +149,14 @@ impl Views {
     }
 
     fn by_id(&mut self, id: u64) -> Option<&mut Viewing> {
-        let mut all = self.base.iter_mut().chain(self.opened.as_mut());
-        all.find(|viewing| viewing.id == id)
+        let mut all = self.base.iter_mut().chain(&mut self.opened);
+        let found = all.find(|viewing| viewing.id == id)?;
+        Some(found)
     }
 
-    fn next(&mut self, layout: Layout, settings: ScreenSettings) -> Viewing {
+    fn next(&mut self, layout: Layout, settings: ScreenSettings) -> Box<Viewing> {
         self.n_opened += 1;
-        Viewing {
+        Box::new(Viewing {
             id: self.n_opened,
             screen: Screen::new(settings.clone()),
             settings,
@@ -160,7 +166,7 @@ impl Views {
             due: None,
             problem: None,
             earlier: Earlier::default(),
-        }
+        })
     }
 }
 

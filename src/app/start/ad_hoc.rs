@@ -2,17 +2,16 @@
 //!
 //! Refuses to go on with the run itself.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::ground::{git, probe_all};
 use super::{
     Begun, Checked, Commits, Found, Occupied, Refusal, Started, Wishes, adapters, agent_prompts,
-    begin, check, clear_away, find, guard, load_prompts, occupy, ready, reopen, started,
+    begin, clear_away, find, guard, load_prompts, occupy, ready, reopen, started,
 };
 use crate::app::sessions;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::domain::event::Event;
-use crate::domain::turn::Role;
 use crate::engine::journal::Journal;
 use crate::engine::setup::NamedAdapter;
 use crate::engine::{containing, subagent};
@@ -24,17 +23,20 @@ use crate::store::tidy;
 /// As [`super::start`].
 pub async fn ad_hoc(wishes: &Wishes, agent: &str) -> Result<Started, Refusal> {
     let found = find(wishes).await?;
-    let checked = check_for(&found, agent).await?;
-    open(found, checked, wishes).await
+    let player = player_of(&found, agent)?;
+    ad_hoc_played_by(&BTreeSet::from([player]), found, wishes).await
 }
 
-/// As [`ad_hoc`], for a discussion: the CLIs of all roles must be there.
+/// The same for whatever these adapters play; the CLIs of no others need be there.
 ///
 /// # Errors
 /// As [`super::start`].
-pub async fn ad_hoc_for_all(wishes: &Wishes) -> Result<Started, Refusal> {
-    let found = find(wishes).await?;
-    let checked = check(&found).await?;
+pub async fn ad_hoc_played_by(
+    players: &BTreeSet<String>,
+    found: Found,
+    wishes: &Wishes,
+) -> Result<Started, Refusal> {
+    let checked = check_for(&found, players).await?;
     open(found, checked, wishes).await
 }
 
@@ -70,10 +72,9 @@ async fn set_down(
     Ok(begun)
 }
 
-/// As [`check`], for the one CLI that plays an agent.
-async fn check_for(found: &Found, agent: &str) -> Result<Checked, Refusal> {
+/// The adapter that plays an agent.
+fn player_of(found: &Found, agent: &str) -> Result<String, Refusal> {
     let config = &found.loaded.config;
-    let adapters = adapters(config)?;
     let profiles = Permissions::of(config, Allowing::Everybody).profiles;
     // Said first: no other complaint matters to who has mistyped the name.
     let profile = subagent(&profiles, agent).map_err(|unknown| {
@@ -82,16 +83,25 @@ async fn check_for(found: &Found, agent: &str) -> Result<Checked, Refusal> {
             "`agent-collab agents --mode subagent` tells what each is for",
         )
     })?;
-    let name = profile.adapter.as_ref().unwrap_or(&config.roles.planner);
-    if let Some(settings) = config.adapters.get(name).cloned() {
-        let name = name.clone();
-        let plays = BTreeMap::from([(Role::Planner, NamedAdapter { name, settings })]);
-        probe_all(&found.children, &plays, &found.root).await?;
-    }
+    let adapter = profile.adapter.as_ref();
+    Ok(adapter.unwrap_or(&config.roles.planner).clone())
+}
+
+/// As [`super::check`], for the CLIs of these adapters alone.
+async fn check_for(found: &Found, players: &BTreeSet<String>) -> Result<Checked, Refusal> {
+    let config = &found.loaded.config;
+    let roles = adapters(config)?;
+    let settings_of = |name: &String| Some((name.clone(), config.adapters.get(name)?.clone()));
+    let players: Vec<NamedAdapter> = players
+        .iter()
+        .filter_map(settings_of)
+        .map(|(name, settings)| NamedAdapter { name, settings })
+        .collect();
+    probe_all(&found.children, players.iter(), &found.root).await?;
     Ok(Checked {
         prompts: load_prompts(&found.loaded)?,
         agent_prompts: agent_prompts(&found.loaded)?,
-        adapters,
+        adapters: roles,
         kernel: containing::kernel(&found.children, config, &found.root).await,
         commits: Commits::NotMade,
     })

@@ -38,14 +38,14 @@ pub fn adapters(config: &Config) -> Result<BTreeMap<Role, NamedAdapter>, Refusal
     Ok(adapters)
 }
 
-/// Probes every adapter in use, at once, and refuses with everything that is wrong.
-pub(super) async fn probe_all(
+/// Probes every adapter in use, each once, and refuses with everything that is wrong.
+pub(super) async fn probe_all<'a>(
     children: &Children,
-    adapters: &BTreeMap<Role, NamedAdapter>,
+    adapters: impl Iterator<Item = &'a NamedAdapter>,
     root: &Path,
 ) -> Result<(), Refusal> {
     let mut names: Vec<&NamedAdapter> = Vec::new();
-    for adapter in adapters.values() {
+    for adapter in adapters {
         if names.iter().all(|known| known.name != adapter.name) {
             names.push(adapter);
         }

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use super::vote::{self, Count, Standing, Standings};
 use super::{
-    Basis, Discussion, Entry, Minority, NoVote, Outcome, Part, Point, Proposal, Speech, StopReason,
-    Tally, TieBreak,
+    Attitude, Basis, Discussion, Entry, Minority, NoVote, Outcome, Part, Point, Proposal, Speech,
+    Stance, StopReason, Tally, TieBreak,
 };
 use crate::domain::ids::At;
 use crate::text::n_of;
@@ -22,7 +22,7 @@ impl Discussion {
         let standings = self.standings(u32::MAX);
         let votes = standings.tallies();
         let count = vote::count(&votes);
-        let (basis, decision) = self.decided(stop, &count);
+        let (basis, decision) = self.decided(stop, (&standings, &count));
         let is_by_vote = basis == Basis::Vote;
         Outcome {
             conclusion: self.conclusion(&decision, (basis, stop), &votes, &count),
@@ -37,7 +37,7 @@ impl Discussion {
             basis,
             stop,
             independent: self.standings(1).tallies(),
-            abstained: abstained(&standings),
+            abstained: self.abstained(&standings),
             no_vote: self.no_vote(&standings),
             minority: decision
                 .as_ref()
@@ -57,27 +57,42 @@ impl Discussion {
         }
     }
 
-    fn decided(&self, stop: StopReason, count: &Count) -> (Basis, Option<Proposal>) {
+    /// What is decided, and on what grounds. Whoever moderates rules, also against what all the others agree on; what it
+    /// is against is not decided. Else they agree, or their votes decide, where enough of them have one.
+    fn decided(
+        &self,
+        stop: StopReason,
+        (standings, count): (&Standings<'_>, &Count),
+    ) -> (Basis, Option<Proposal>) {
         if matches!(
             stop,
             StopReason::User | StopReason::ProgramEnded | StopReason::LostQuorum
         ) {
             return (Basis::None, None);
         }
-        if let Some(agreed) = self.consensus() {
-            return (Basis::Consensus, Some(agreed));
-        }
-        if let Some(ruled) = self.ruling().and_then(|stance| stance.votes_for()) {
-            return (Basis::Moderator, Some(ruled));
-        }
-        match &count.decision {
-            Some(decision) => (Basis::Vote, Some(decision.clone())),
-            None => (Basis::None, None),
+        let agreed = self.consensus();
+        let ruling = self.ruling();
+        let ruled = ruling.and_then(Stance::votes_for);
+        let is_against = ruling.and_then(Stance::is_against);
+        let is_quorum = self.is_quorum(standings.of.len());
+        let voted = count.decision.clone().filter(|_| is_quorum);
+        match (agreed, ruled) {
+            (Some(agreed), ruled) if ruled.as_ref().is_none_or(|ruled| *ruled == agreed) => {
+                match is_against.as_ref() == Some(&agreed) {
+                    true => (Basis::None, None),
+                    false => (Basis::Consensus, Some(agreed)),
+                }
+            }
+            (_, Some(ruled)) => (Basis::Moderator, Some(ruled)),
+            (_, None) => match voted.filter(|voted| is_against.as_ref() != Some(voted)) {
+                Some(voted) => (Basis::Vote, Some(voted)),
+                None => (Basis::None, None),
+            },
         }
     }
 
     /// The stance of a moderator's last word, or of the word by which it ended the rounds.
-    fn ruling(&self) -> Option<&super::Stance> {
+    fn ruling(&self) -> Option<&Stance> {
         let closing = self
             .closing
             .as_ref()
@@ -93,7 +108,8 @@ impl Discussion {
         })
     }
 
-    /// The moderator's last word; without one, what was decided and how, and the words of who was surest of it.
+    /// The moderator's last word, where it is for what was decided; else what was decided and how, and then that word, or
+    /// the words of who was surest of it.
     fn conclusion(
         &self,
         decision: &Option<Proposal>,
@@ -102,10 +118,20 @@ impl Discussion {
         count: &Count,
     ) -> String {
         let closing = self.closing.as_ref().filter(|speech| speech.is_heard());
-        if let Some(closing) = closing.filter(|closing| !closing.text.is_empty()) {
+        let closing = closing.filter(|closing| !closing.text.is_empty());
+        let ruled = closing.and_then(|closing| closing.stance.as_ref()?.votes_for());
+        if let Some(closing) = closing.filter(|_| ruled.is_some() && ruled == *decision) {
             return closing.text.clone();
         }
-        let told = in_a_sentence(decision.as_ref(), (basis, stop), votes, count);
+        let n_stances = self.standings(u32::MAX).of.len();
+        let told =
+            match decision.is_none() && count.decision.is_some() && !self.is_quorum(n_stances) {
+                true => format!("No decision: only {} counts.", n_of(n_stances, "stance")),
+                false => in_a_sentence(decision.as_ref(), (basis, stop), votes, count),
+            };
+        if let Some(closing) = closing {
+            return format!("{told}\n\n{}: {}", closing.participant, closing.text);
+        }
         let surest = decision
             .as_ref()
             .and_then(|decision| self.surest_words(decision, votes));
@@ -125,7 +151,21 @@ impl Discussion {
         (!speech.text.is_empty()).then(|| (surest.participant.clone(), speech.text.clone()))
     }
 
-    /// Who speaks in rounds and has no stance that counts.
+    /// Who abstains, a moderator that does not rule too.
+    fn abstained(&self, standings: &Standings<'_>) -> Vec<String> {
+        let is_it = |stance: &Stance| stance.stance == Attitude::Abstain;
+        let all = standings.of.values();
+        let all = all
+            .filter(|each| is_it(each.stance))
+            .map(|each| each.participant);
+        let closing = self.closing.iter();
+        let closing = closing.filter(|speech| speech.stance.as_ref().is_some_and(is_it));
+        all.chain(closing.map(|speech| speech.participant.as_str()))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Who speaks in rounds and has no stance that counts, and a moderator whose last word has none.
     fn no_vote(&self, standings: &Standings<'_>) -> Vec<NoVote> {
         let mode = super::mode::rules(self.order.terms.mode);
         let mut all: Vec<_> = self.order.participants.iter().collect();
@@ -147,6 +187,12 @@ impl Discussion {
                     why,
                 }
             })
+            .chain(self.closing.iter().filter_map(|speech| {
+                Some(NoVote {
+                    participant: speech.participant.clone(),
+                    why: speech.no_stance.clone()?,
+                })
+            }))
             .collect()
     }
 
@@ -189,13 +235,6 @@ impl Discussion {
     }
 }
 
-fn abstained(standings: &Standings<'_>) -> Vec<String> {
-    let all = standings.of.values();
-    all.filter(|each| each.stance.stance == super::Attitude::Abstain)
-        .map(|each| each.participant.to_owned())
-        .collect()
-}
-
 /// Those who are for something else, or against the decision.
 fn minority(standings: &Standings<'_>, decision: &Proposal) -> Vec<Minority> {
     let stands_elsewhere = |each: &&Standing<'_>| {
@@ -208,7 +247,14 @@ fn minority(standings: &Standings<'_>, decision: &Proposal) -> Vec<Minority> {
     all.map(|each| Minority {
         participant: each.participant.to_owned(),
         proposal: each.stance.votes_for().or_else(|| each.stance.is_against()),
-        attitude: each.stance.stance,
+        attitude: match (each.stance.votes_for(), each.stance.stance) {
+            (Some(_), Attitude::Disagree) => Attitude::Agree,
+            (_, attitude) => attitude,
+        },
+        against: each
+            .stance
+            .votes_for()
+            .and_then(|_| each.stance.is_against()),
         confidence: each.stance.confidence,
         reason: to_chars(&each.speech.text, MAX_REASON),
     })
@@ -242,7 +288,7 @@ fn in_a_sentence(
     let wording = tally(decision).map_or(decision.as_str(), |tally| tally.wording.as_str());
     let n_for = tally(decision).map_or(0, |tally| tally.votes_for.len());
     match basis {
-        Basis::Consensus => format!("Agreed: {wording}."),
+        Basis::Consensus => format!("Agreed: {wording}.{}", changes(tally(decision))),
         Basis::Moderator => format!("The moderator decided: {wording}."),
         Basis::Vote | Basis::None => {
             let by = match count.tie_break {
@@ -254,5 +300,22 @@ fn in_a_sentence(
                 n_of(n_votes, "vote")
             )
         }
+    }
+}
+
+/// Who agrees with changes: they may not be the same ones.
+fn changes(tally: Option<&Tally>) -> String {
+    let votes = tally.into_iter().flat_map(|tally| &tally.votes_for);
+    let names: Vec<&str> = votes
+        .filter(|vote| vote.attitude == Attitude::AgreeWithChanges)
+        .map(|vote| vote.participant.as_str())
+        .collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!(" {one} agrees with changes."),
+        all => format!(
+            " {} agree with changes, each with its own.",
+            all.join(" and ")
+        ),
     }
 }

@@ -40,11 +40,19 @@ impl Discussion {
             Hearing::Speeches => self.add_speeches(&mut sheet, speak, &budget),
             Hearing::Proposals => self.add_proposals(&mut sheet, speak),
         }
-        // Whoever speaks for the first time knows nothing yet.
-        if speak.session.is_none() {
+        if !self.has_been_told(speak) {
             self.add_background(&mut sheet, files);
         }
         sheet.text
+    }
+
+    /// Tells whether a participant has spoken in the session that it has now: only then has it surely read all of it.
+    fn has_been_told(&self, speak: &Speak) -> bool {
+        let mut heard = self.rounds.iter().flat_map(Round::heard);
+        speak.session.is_some()
+            && heard.any(|speech| {
+                speech.participant == speak.participant.name && speech.session == speak.session
+            })
     }
 
     fn add_speeches(&self, sheet: &mut Sheet, speak: &Speak, budget: &Budget) {
@@ -63,6 +71,7 @@ impl Discussion {
         for run in self.checks.iter().filter(|run| run.round >= last) {
             sheet.add(&format!("## Check {} was run", run.n), &told(run));
         }
+        self.add_left_out(sheet, last);
         let mine = self.rounds.iter().rev().find_map(|round| round.speech(me));
         if let Some(mine) = mine.filter(|_| speak.part == Part::Round && speak.round > 1) {
             sheet.add(
@@ -116,10 +125,30 @@ impl Discussion {
         }
     }
 
+    /// The commands that a round asked for beyond those that run.
+    fn add_left_out(&self, sheet: &mut Sheet, round: u32) {
+        let round = self.rounds.iter().find(|each| each.n == round);
+        let left_out = round.map_or_else(Vec::new, |round| self.wanted(round));
+        if !left_out.is_empty() {
+            let lines = left_out
+                .iter()
+                .map(|(by, order)| format!("{} ({})", order.command, by.join(", ")));
+            let lines: Vec<String> = lines.collect();
+            sheet.add(
+                "## Checks that were asked for beyond those that run",
+                &lines.join("\n"),
+            );
+        }
+    }
+
     /// Which proposals there are, each once, and nothing of who made them.
     fn add_proposals(&self, sheet: &mut Sheet, speak: &Speak) {
         if speak.round < 2 {
             return;
+        }
+        let own = self.speech(speak.round - 1, &speak.participant.name);
+        if let Some(why) = own.and_then(|own| own.no_stance.as_ref()) {
+            sheet.add("## Why your answer was not counted", why);
         }
         let mut tallies = self.standings(speak.round - 1).tallies();
         tallies.sort_by(|a, b| a.proposal.cmp(&b.proposal));
@@ -130,9 +159,22 @@ impl Discussion {
         sheet.add("## The proposals", &lines.join("\n"));
     }
 
+    /// What was given: the names of the files first, so that what is cut or left out can be read where it lies; then
+    /// the context in half of the room where there are files, and they share the rest.
     fn add_background(&self, sheet: &mut Sheet, files: &[SourceText]) {
+        if !files.is_empty() {
+            let names: Vec<String> = files.iter().map(|file| one_word(&file.path)).collect();
+            sheet.add(
+                "## Files that were given; read in the repository what is cut here",
+                &names.join("\n"),
+            );
+        }
         if !self.order.context.trim().is_empty() {
-            sheet.add("## Context", &self.order.context);
+            let share = match files.is_empty() {
+                true => sheet.room(),
+                false => sheet.room() / 2,
+            };
+            sheet.add_within("## Context", &self.order.context, (share, SHORTEST));
         }
         for (nth, file) in files.iter().enumerate() {
             let share = sheet.room() / (files.len() - nth);
@@ -238,7 +280,11 @@ fn stood_for(speech: &Speech) -> String {
         return format!("(could not speak: {})", error.code.code());
     }
     let Some(stance) = &speech.stance else {
-        return "(stated no stance)".to_owned();
+        let why = speech.no_stance.as_deref();
+        return format!(
+            "(no stance that counts: {})",
+            why.unwrap_or("none was named")
+        );
     };
     let mut lines = match stance.stance {
         super::Attitude::Abstain => "stance: abstain".to_owned(),

@@ -33,11 +33,15 @@ impl Discussion {
             let _ = write!(out, "\n## Round {}\n", round.n);
             if let Some(attacker) = &round.attacker {
                 let attacker = one_line(attacker);
-                let _ = write!(out, "\n{attacker} has to attack the leading proposal.\n");
+                let what = match self.leading(round.n) {
+                    Some(_) => "the leading proposal",
+                    None => "what seems strongest",
+                };
+                let _ = write!(out, "\n{attacker} has to attack {what}.\n");
             }
-            round
-                .speeches
-                .iter()
+            // Who ended first says nothing.
+            let all = self.order.participants.iter();
+            all.filter_map(|each| round.speech(&each.name))
                 .for_each(|speech| out.push_str(&of_speech(speech)));
             let checks = self.checks.iter().filter(|check| check.round == round.n);
             checks.for_each(|check| out.push_str(&of_check(check)));
@@ -158,19 +162,31 @@ fn of_votes(out: &mut String, outcome: &Outcome) {
 }
 
 fn of_minority(outcome: &Outcome, minority: &Minority) -> String {
-    let stands = minority.proposal.as_ref().map(|proposal| {
-        let word = match minority.attitude {
-            Attitude::Disagree => "against",
-            _ => "for",
+    let stands = match minority.stands(outcome) {
+        stands if stands.is_empty() => stands,
+        stands => format!(" ({stands})"),
+    };
+    let reason = match one_line(&minority.reason) {
+        reason if reason.is_empty() => reason,
+        reason => format!(": {reason}"),
+    };
+    format!("**{}**{stands}{reason}", one_line(&minority.participant))
+}
+
+impl Minority {
+    /// Where it stands, in words: `for postgres, against sqlite`; nothing where it is for nothing and against nothing.
+    pub fn stands(&self, outcome: &Outcome) -> String {
+        let Some(proposal) = &self.proposal else {
+            return String::new();
         };
-        format!(" ({word} {})", outcome.wording_of(proposal))
-    });
-    format!(
-        "**{}**{}: {}",
-        one_line(&minority.participant),
-        stands.unwrap_or_default(),
-        one_line(&minority.reason)
-    )
+        let word = match self.attitude {
+            Attitude::Disagree => "against",
+            Attitude::Agree | Attitude::AgreeWithChanges | Attitude::Abstain => "for",
+        };
+        let against = self.against.as_ref().map(|of| outcome.wording_of(of));
+        let against = against.map_or(String::new(), |of| format!(", against {of}"));
+        format!("{word} {}{against}", outcome.wording_of(proposal))
+    }
 }
 
 fn of_shift(shift: &Shift) -> String {
@@ -180,7 +196,7 @@ fn of_shift(shift: &Shift) -> String {
         format!("; it does not count: {}", one_line(why))
     });
     format!(
-        "{} in round {}, from {} to {}{why}{refused}",
+        "{} in round {}, {} → {}{why}{refused}",
         one_line(&shift.participant),
         shift.round,
         one_line(&shift.from),
@@ -199,11 +215,11 @@ fn of_entry(entry: &Entry) -> String {
 }
 
 impl Outcome {
-    /// A proposal as who named it first worded it.
+    /// What a proposal was called, without anything that somebody said of it.
     pub fn wording_of(&self, proposal: &Proposal) -> String {
         let tally = self.votes.iter().find(|tally| tally.proposal == *proposal);
         match tally {
-            Some(tally) => one_line(&tally.wording),
+            Some(tally) => one_line(Proposal::head(&tally.wording)),
             None => proposal.as_str().replace('-', " "),
         }
     }

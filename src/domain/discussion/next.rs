@@ -4,7 +4,8 @@
 
 use super::mode::{Hearing, rules};
 use super::{
-    CheckOrder, Discussion, Order, Outcome, Part, Participant, Round, SpeechErrorCode, StopReason,
+    CheckEnd, CheckOrder, Discussion, Order, Outcome, Part, Participant, Round, SpeechErrorCode,
+    StopReason,
 };
 use crate::domain::ids::{At, SessionId};
 
@@ -234,37 +235,51 @@ impl Discussion {
     fn check(&self) -> Option<Next> {
         let round = self.round()?;
         let (per_round, in_all) = CHECKS;
-        let n_here = self
-            .checks
-            .iter()
-            .filter(|run| run.round == round.n)
-            .count();
-        if n_here >= per_round || self.checks.len() >= in_all {
+        // What may not run costs nothing.
+        let runs = || {
+            let all = self.checks.iter();
+            all.filter(|run| !matches!(run.end, CheckEnd::Refused { .. }))
+        };
+        let n_here = runs().filter(|run| run.round == round.n).count();
+        if n_here >= per_round || runs().count() >= in_all {
             return None;
         }
-        let mut speeches: Vec<_> = round.heard().collect();
-        speeches.sort_by(|a, b| a.participant.cmp(&b.participant));
-        let wanted = || {
-            let stances = speeches
-                .iter()
-                .filter_map(|speech| Some((&speech.participant, speech.stance.as_ref()?)));
-            stances.flat_map(|(name, stance)| stance.checks.iter().map(move |order| (name, order)))
-        };
-        let has_run = |order: &CheckOrder| {
-            let mut runs = self.checks.iter();
-            runs.any(|run| run.order.command == order.command)
-        };
-        let (_, order) = wanted().find(|(_, order)| !has_run(order))?;
-        let mut asked_by: Vec<String> = wanted()
-            .filter(|(_, other)| other.command == order.command)
-            .map(|(name, _)| name.clone())
-            .collect();
-        asked_by.dedup();
+        let (asked_by, order) = self.wanted(round).into_iter().next()?;
         Some(Next::Check {
             n: u32::try_from(self.checks.len() + 1).unwrap_or(u32::MAX),
             round: round.n,
             asked_by,
-            order: order.clone(),
+            order,
         })
+    }
+
+    /// The commands that a round asks for and that were not looked at, with who wants them: the first of each
+    /// participant, then the second of each.
+    pub(super) fn wanted(&self, round: &Round) -> Vec<(Vec<String>, CheckOrder)> {
+        let mut all: Vec<(usize, &str, &CheckOrder)> = Vec::new();
+        for speech in round.heard() {
+            let checks = speech.stance.iter().flat_map(|stance| &stance.checks);
+            let name = speech.participant.as_str();
+            all.extend(checks.enumerate().map(|(nth, order)| (nth, name, order)));
+        }
+        all.sort_by_key(|(nth, name, _)| (*nth, *name));
+        let mut wanted: Vec<(Vec<String>, CheckOrder)> = Vec::new();
+        for (_, name, order) in all {
+            let has_run = self
+                .checks
+                .iter()
+                .any(|run| run.order.command == order.command);
+            let mut known = wanted.iter_mut();
+            match known.find(|(_, other)| other.command == order.command) {
+                Some((by, _)) => by.push(name.to_owned()),
+                None if has_run => {}
+                None => wanted.push((vec![name.to_owned()], order.clone())),
+            }
+        }
+        for (by, _) in &mut wanted {
+            by.sort();
+            by.dedup();
+        }
+        wanted
     }
 }

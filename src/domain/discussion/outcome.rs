@@ -123,7 +123,7 @@ pub struct Tally {
 pub struct Vote {
     /// Who.
     pub participant: String,
-    /// What it thinks of the proposal that it named.
+    /// What it thinks of the proposal that it is counted at.
     pub attitude: Attitude,
     /// How sure it is.
     pub confidence: Option<Confidence>,
@@ -147,8 +147,11 @@ pub struct Minority {
     pub participant: String,
     /// What it stands for: the proposal it votes for, else the one it is against.
     pub proposal: Option<Proposal>,
-    /// What it thinks of the proposal that it named.
+    /// What it thinks of that proposal.
     pub attitude: Attitude,
+    /// What it is against besides, where it is for something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Proposal>,
     /// How sure it is.
     pub confidence: Option<Confidence>,
     /// Its own words, cut.

@@ -243,15 +243,25 @@ impl Stance {
 }
 
 /// The same data with what agents like to write in another form: `null` for what they leave out, a check as its command,
-/// a piece of evidence as a text. Nothing of it changes what is voted.
+/// a list of one as a text, a number as a text, the stance in other letters. Nothing of it changes what is voted.
 fn tolerated(data: &Value) -> Value {
     let Value::Object(fields) = data else {
         return data.clone();
     };
     let mut fields = fields.clone();
     fields.retain(|_, value| !value.is_null());
-    if let Some(evidence) = fields.get_mut("evidence").filter(|value| value.is_string()) {
-        *evidence = Value::Array(vec![evidence.take()]);
+    for key in ["evidence", "blocking"] {
+        if let Some(list) = fields.get_mut(key).filter(|value| value.is_string()) {
+            *list = Value::Array(vec![list.take()]);
+        }
+    }
+    if let Some(Value::String(word)) = fields.get_mut("stance") {
+        *word = word.trim().to_lowercase().replace(['-', ' '], "_");
+    }
+    if let Some(Value::String(text)) = fields.get("confidence")
+        && let Ok(number) = text.trim().parse::<f64>()
+    {
+        fields.insert("confidence".to_owned(), serde_json::json!(number));
     }
     if let Some(Value::Array(checks)) = fields.get_mut("checks") {
         for check in checks.iter_mut().filter(|check| check.is_string()) {

@@ -59,8 +59,9 @@ pub enum Attitude {
 #[serde(try_from = "f64", into = "f64")]
 pub struct Confidence(u16);
 
-/// The name by which proposals are the same: letters and digits in lower case, all between them one hyphen, up to the
-/// first colon, semicolon or line end, 64 characters at the most. `SQLite`, `sqlite: one file` and ` SQLITE.` are the same one.
+/// The name by which proposals are the same: its words in lower case with hyphens between, up to the first colon,
+/// semicolon or line end, without a label such as `Answer:`. `SQLite`, `sqlite: one file` and ` SQLITE.` are the same
+/// one; `C` and `C++` are not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Proposal(String);
@@ -123,30 +124,90 @@ impl fmt::Display for Confidence {
     }
 }
 
-/// The longest name of a proposal, in characters.
-const LONGEST_NAME: usize = 64;
+/// The proposal that a finding of a review is right.
+pub const HOLDS: &str = "finding-holds";
+/// The proposal that it is not.
+pub const DOES_NOT_HOLD: &str = "finding-does-not-hold";
+/// Words that say that a proposal follows, and not which.
+const LABELS: [&str; 24] = [
+    "answer",
+    "option",
+    "proposal",
+    "choice",
+    "decision",
+    "recommendation",
+    "solution",
+    "suggestion",
+    "vote",
+    "verdict",
+    "use",
+    "choose",
+    "pick",
+    "prefer",
+    "the",
+    "my",
+    "our",
+    "antwort",
+    "vorschlag",
+    "答案",
+    "方案",
+    "选择",
+    "建议",
+    "提案",
+];
+/// Signs that stand between words and mean nothing; all others are part of a name, as in `C++`.
+const MARKS: &str = ".,!?'\"`()[]{}*_-/\\–—…·、。，！？「」『』“”‘’«»（）《》【】";
 
 impl Proposal {
     /// The name of a proposal as somebody worded it; `None` where nothing of it is a letter or a digit.
     pub fn named(text: &str) -> Option<Self> {
-        let head = text
-            .trim()
-            .split([':', ';', '\n'])
-            .next()
-            .unwrap_or_default();
-        let words: Vec<String> = head
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
-        let name: String = words.join("-").chars().take(LONGEST_NAME).collect();
-        let name = name.trim_end_matches('-').to_owned();
-        (!name.is_empty()).then_some(Self(name))
+        let name = words(Self::head(text)).join("-");
+        name.chars()
+            .any(char::is_alphanumeric)
+            .then_some(Self(name))
+    }
+
+    /// What somebody called a proposal, without what they said of it: `SQLite` of `Answer: SQLite: one file`.
+    pub fn head(text: &str) -> &str {
+        let text = text.trim();
+        let end = text.char_indices().find(|(at, c)| ends_name(text, *at, *c));
+        let Some((at, c)) = end else {
+            return text;
+        };
+        let head = text.get(..at).unwrap_or(text);
+        let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
+        // A label is no name: what it announces is.
+        let labels = words(head);
+        let is_label = labels.iter().all(|word| LABELS.contains(&word.as_str()));
+        match is_label && !labels.is_empty() && !words(rest).is_empty() {
+            true => Self::head(rest),
+            false => head,
+        }
     }
 
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control() || MARKS.contains(c));
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// Tells whether a name ends at this sign. A colon within a word, as in `std::list` and `https://…`, is part of it.
+fn ends_name(text: &str, at: usize, c: char) -> bool {
+    let next = text
+        .get(at + c.len_utf8()..)
+        .and_then(|rest| rest.chars().next());
+    match c {
+        ':' => next.is_none_or(char::is_whitespace),
+        ';' | '\n' | '：' | '；' => true,
+        _ => false,
     }
 }
 

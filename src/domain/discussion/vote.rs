@@ -149,8 +149,7 @@ impl Discussion {
             .filter(|speech| speech.stance.is_some())
             .map(|speech| speech.participant.as_str())
             .collect();
-        let n_speakers = self.speakers(round.n).len();
-        if given.len() < 2 || given.len() * 2 < n_speakers {
+        if !self.is_quorum(given.len()) {
             return None;
         }
         let decision = standings
@@ -167,9 +166,21 @@ impl Discussion {
         standings.of.values().all(agrees).then_some(decision)
     }
 
+    /// Tells whether so many stances decide anything: two at least, and those of half of all who speak in rounds.
+    pub(super) fn is_quorum(&self, n_stances: usize) -> bool {
+        let mode = rules(self.order.terms.mode);
+        let speak = self.order.participants.iter();
+        let n_speakers = speak.filter(|each| mode.speaks(each)).count();
+        n_stances >= 2 && n_stances * 2 >= n_speakers
+    }
+
     /// Tells whether nobody has moved for as many rounds as the terms say, while something still stands between them.
     /// A check that ran in between may move somebody yet.
     pub fn is_stale(&self) -> bool {
+        // Jurors vote once: that nobody moves is what a vote is.
+        if rules(self.order.terms.mode).hearing() == Hearing::Proposals {
+            return false;
+        }
         let n = usize::try_from(self.order.terms.stalemate_rounds.max(2)).unwrap_or(usize::MAX);
         let Some(first) = self.rounds.len().checked_sub(n) else {
             return false;
@@ -296,10 +307,11 @@ impl Standings<'_> {
                 if tally.wording.is_empty() || key(wording) < key(&tally.wording) {
                     tally.wording.clone_from(wording);
                 }
-                match is_for {
-                    true => tally.votes_for.push(vote(standing)),
-                    false => tally.against.push(vote(standing)),
-                }
+                let side = match is_for {
+                    true => &mut tally.votes_for,
+                    false => &mut tally.against,
+                };
+                side.push(vote(standing, is_for));
             }
         }
         let mut tallies: Vec<Tally> = tallies.into_values().collect();
@@ -363,10 +375,14 @@ pub fn count(tallies: &[Tally]) -> Count {
     }
 }
 
-fn vote(standing: &Standing<'_>) -> Vote {
+/// One vote, with what it thinks of the proposal that it is counted at.
+fn vote(standing: &Standing<'_>, is_for: bool) -> Vote {
     Vote {
         participant: standing.participant.to_owned(),
-        attitude: standing.stance.stance,
+        attitude: match (is_for, standing.stance.stance) {
+            (true, Attitude::Disagree) => Attitude::Agree,
+            (_, attitude) => attitude,
+        },
         confidence: standing.stance.confidence,
         round: standing.speech.round,
     }

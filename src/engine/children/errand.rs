@@ -16,6 +16,7 @@ use super::Said;
 use super::controller::{Controller, Ended, NotAdmitted, Tries};
 use super::plot::Plot;
 use crate::adapter::{AdapterEvent, Failure, FailureKind, TurnEnd};
+use crate::domain::discussion::STANCE;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{NO_SUMMARY, TaskEnd};
 use crate::domain::turn::Role;
@@ -193,10 +194,17 @@ impl Talk {
         if self.asks.send(Ask::Turn(Box::new(ask))).await.is_err() {
             return Err(lost());
         }
+        let mut words = String::new();
         while let Some((_, told)) = self.told.recv().await {
             match told {
                 Told::Event(AdapterEvent::TurnEnded(TurnEnd::Completed { final_text })) => {
-                    return Ok(final_text);
+                    return Ok(with_reasons(&words, final_text));
+                }
+                Told::Event(AdapterEvent::Text { ref text, .. }) => {
+                    if !is_bare_stance(text) && !text.trim().is_empty() {
+                        words.clone_from(text);
+                    }
+                    self.pass_on(told).await;
                 }
                 Told::Event(AdapterEvent::TurnEnded(end)) => return Err(end),
                 Told::Gone => return Err(lost()),
@@ -204,14 +212,16 @@ impl Talk {
                     if let Told::Event(AdapterEvent::SessionOpened { external_id }) = &told {
                         self.external_id = Some(external_id.clone());
                     }
-                    let _nobody = self
-                        .said
-                        .send((self.session.clone(), Said::Told(told)))
-                        .await;
+                    self.pass_on(told).await;
                 }
             }
         }
         Err(lost())
+    }
+
+    async fn pass_on(&self, told: Told) {
+        let said = Said::Told(told);
+        let _nobody = self.said.send((self.session.clone(), said)).await;
     }
 
     /// Ends the conversation and waits until its process is gone; what it still says reaches nobody.
@@ -226,6 +236,23 @@ impl Talk {
         // Side by side: it may wait to be heard before it hears.
         let (_gone, ()) = tokio::join!(self.asks.send(Ask::End), gone);
     }
+}
+
+/// A stance alone is not all of a speech: its reasons are what was said before it in the same turn.
+fn with_reasons(words: &str, last: String) -> String {
+    match is_bare_stance(&last) && !words.is_empty() {
+        true => format!("{words}\n\n{last}"),
+        false => last,
+    }
+}
+
+fn is_bare_stance(text: &str) -> bool {
+    let info = text.trim().strip_prefix("```");
+    info.is_some_and(|info| {
+        info.trim_start_matches('`')
+            .trim_start()
+            .starts_with(STANCE)
+    })
 }
 
 /// The same turn once more, perhaps with other words, in the conversation that there is by now.

@@ -2,6 +2,7 @@
 //!
 //! Refuses to know how the task reached the program.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -22,6 +23,7 @@ use crate::engine::asking::hidden_permissions;
 use crate::engine::live::{Conversation, Parts, TurnAsk};
 use crate::engine::setup::NamedAdapter;
 use crate::engine::{Engine, EngineError, codex_rules, news, scratch};
+use crate::mcp::tools::task;
 use crate::permission::profile::Shown;
 use crate::permission::repetition::Calls;
 use crate::permission::{Action, AgentMode, Call, Context, PhaseAccess, Profile, Profiles, decide};
@@ -79,8 +81,10 @@ pub enum TaskRefused {
     )]
     TooDeep,
     /// The session that gives it may not.
-    #[error("this session may not give a task to {agent}: {why}")]
+    #[error("this session may not have {agent} work by {tool}: {why}")]
     NotAllowed {
+        /// The tool that it was to work by.
+        tool: &'static str,
         /// The agent.
         agent: String,
         /// The rule.
@@ -182,7 +186,7 @@ impl Engine {
             _ => {}
         }
         let profile = subagent(&self.setup.permissions.profiles, &ask.agent)?;
-        self.may_give(&ask.caller, &ask.agent)?;
+        self.may_use(&ask.caller, (task::TOOL.name, &ask.agent))?;
         let known = match &ask.task_id {
             Some(id) => Some(self.own_child(id, &ask.caller)?),
             None => None,
@@ -229,14 +233,19 @@ impl Engine {
         })
     }
 
-    /// Whether the caller may use that agent: the depth, and its own rules. The user may.
-    pub(in crate::engine) fn may_give(
+    /// Whether the caller may have that agent work by this tool: the depth, and its own rules. The user may.
+    pub(in crate::engine) fn may_use(
         &self,
         caller: &Caller,
-        agent: &str,
+        (tool, agent): (&'static str, &str),
     ) -> Result<(), TaskRefused> {
         let Caller::Session(session) = caller else {
             return Ok(());
+        };
+        let not_allowed = |why: String| TaskRefused::NotAllowed {
+            tool,
+            agent: agent.to_owned(),
+            why,
         };
         let state = self.state();
         if depth(&state.children, session).is_none_or(|depth| depth >= MAX_DEPTH) {
@@ -245,14 +254,11 @@ impl Engine {
         let roles = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
         let own = roles.into_iter().flatten().find(|own| own.id == *session);
         let Some(own) = own else {
-            return Err(TaskRefused::NotAllowed {
-                agent: agent.to_owned(),
-                why: "it is no session of this run".to_owned(),
-            });
+            return Err(not_allowed("it is no session of this run".to_owned()));
         };
         let profile = own.current_agent().name();
         let call = Call::Tool {
-            name: "task".to_owned(),
+            name: tool.to_owned(),
             input: serde_json::json!({ "agent": agent }).to_string(),
         };
         let context = Context {
@@ -263,12 +269,9 @@ impl Engine {
         };
         let decision = decide(&call, &context);
         // Whoever is asked was asked about the call of the tool; here only what is denied is held back.
-        match decision.action {
-            Action::Allow | Action::Ask => Ok(()),
-            Action::Deny => Err(TaskRefused::NotAllowed {
-                agent: agent.to_owned(),
-                why: format!("{} ({})", decision.why.rule, decision.why.origin),
-            }),
+        match (decision.action, decision.why) {
+            (Action::Allow | Action::Ask, _) => Ok(()),
+            (Action::Deny, why) => Err(not_allowed(format!("{} ({})", why.rule, why.origin))),
         }
     }
 
@@ -372,6 +375,7 @@ impl Engine {
                 order,
                 asks: asks.0.clone(),
                 cancel: cancel.clone(),
+                limit: patience.limit,
                 calls: Calls::default(),
                 removed,
                 stopped: None,
@@ -402,6 +406,14 @@ impl Engine {
             guard: self.journal.guard().clone(),
         };
         self.tasks.spawn(errand.run());
+    }
+
+    /// What the child's commands do not see: the tools of sessions, and, in a discussion, what others said.
+    fn kept_from(&self, order: &TaskOrder) -> Vec<PathBuf> {
+        let layout = self.journal.layout();
+        let said = order.speaks.iter().flat_map(|_| layout.records());
+        let there = said.filter(|path| path.exists());
+        scratch::of_all_runs().into_iter().chain(there).collect()
     }
 
     fn turn_of(
@@ -435,7 +447,7 @@ impl Engine {
                 trust: setup.trust,
                 hook: None,
                 tools: None,
-                hidden: scratch::of_all_runs(),
+                hidden: self.kept_from(order),
             },
             turn: TurnSpec {
                 turn: order.turn.clone(),
@@ -456,6 +468,11 @@ impl Engine {
                 root: root.clone(),
                 closed: Vec::new(),
                 workdir: self.journal.layout().workdir().to_owned(),
+                // Who takes part in a discussion sees what others said when it is told, and not before.
+                shown: order
+                    .speaks
+                    .is_some()
+                    .then(|| self.journal.layout().documents().into()),
                 staging,
                 access,
                 writable: adapter.settings.writable.clone(),

@@ -46,14 +46,15 @@ impl Children {
 }
 
 impl Engine {
-    /// How long a child waits for the user.
-    fn patience(&self) -> Duration {
-        self.setup.config.limits.task_timeout / PART
+    /// How long the child of a request waits for the user: part of what its own work may take, a speech's too.
+    fn patience(&self, request: &RequestId) -> Duration {
+        let whose = self.children.whose(request);
+        whose.map_or(Duration::ZERO, |(at_task, _)| at_task.limit / PART)
     }
 
     /// Lets a child wait for the user from now on.
     pub(super) fn wait_for_user(&mut self, request: &RequestId) {
-        let until = Instant::now() + self.patience();
+        let until = Instant::now() + self.patience(request);
         self.children.waits.0.insert(request.clone(), until);
     }
 
@@ -116,7 +117,10 @@ impl Engine {
         if !calls.any(is_asked) {
             return Ok(());
         }
-        let reason = format!("nobody answered for {} s", self.patience().as_secs());
+        let reason = format!(
+            "nobody answered for {} s",
+            self.patience(&request).as_secs()
+        );
         let answered = Answered {
             answer: deny(&reason),
             by: "policy",

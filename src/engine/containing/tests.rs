@@ -72,6 +72,7 @@ fn holder(place: &Place, access: Access) -> Holder {
         root: place.root.clone(),
         closed: Vec::new(),
         workdir: place.root.join(".agent-collab"),
+        shown: None,
         staging: place.root.join(".agent-collab/turns/s"),
         access,
         ways_out: Vec::new(),
@@ -111,6 +112,18 @@ fn before_execute_claude_writes_its_own_and_its_staging_folder() {
 #[test]
 fn in_execute_claude_writes_the_repository_too() {
     check(Access::Workspace, Hold::Writable);
+}
+
+#[test]
+fn of_a_folder_that_is_kept_from_it_a_process_sees_what_is_shown_alone() {
+    let place = place();
+    let workdir = place.root.join(".agent-collab");
+    let plan = workdir.join("plan.md");
+    fs::write(&plan, "").unwrap();
+    let files = [plan.clone(), workdir.join("comments.md")];
+    let shown: Vec<_> = alone(&workdir, &files).collect();
+    let expected = [(workdir, Hold::EmptyFolder), (plan, Hold::ReadOnly)];
+    assert_eq!(shown, expected);
 }
 
 #[test]

@@ -19,12 +19,17 @@ use crate::domain::discussion::{
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::{Caller, Engine, TaskRefused, news};
-use crate::mcp::tools::group_discuss::Arguments;
+use crate::mcp::tools::group_discuss::{self, Arguments};
+use crate::store::Layout;
 use crate::store::beneath::Text;
 use crate::text::clean;
 
 /// The longest context, in characters.
-const MAX_CONTEXT: usize = 100_000;
+pub const MAX_CONTEXT: usize = 100_000;
+
+/// What is said to a longer one.
+pub const TOO_MUCH_CONTEXT: &str =
+    "the context is longer than 100,000 characters; name files instead";
 
 /// A discussion as somebody words it.
 #[derive(Debug, Clone)]
@@ -89,6 +94,25 @@ pub struct Planned {
     pub(super) sources: Vec<Text>,
 }
 
+impl Planned {
+    /// That not all of what is given fits into a prompt, and what then; `None` where it does.
+    pub fn what_is_cut(&self) -> Option<String> {
+        let order = &self.order;
+        let texts = [&order.topic, &order.context].into_iter();
+        let texts = texts.chain(self.sources.iter().map(|source| &source.text));
+        let n_given: u64 = texts.map(|text| text.chars().count() as u64).sum();
+        let budgets = order.participants.iter();
+        let budgets = budgets.map(|each| order.terms.budget_at(&each.adapter).context_chars);
+        let room = budgets.min()?;
+        (n_given > room).then(|| {
+            format!(
+                "not all of it fits: {n_given} characters are given, and a prompt holds {room}; the context is cut, and \
+                 files are named, to be read in the repository (discuss.budget.input_tokens widens it)"
+            )
+        })
+    }
+}
+
 /// What a discussion is planned with.
 #[derive(Debug, Clone, Copy)]
 pub struct Means<'a> {
@@ -98,6 +122,8 @@ pub struct Means<'a> {
     pub config: &'a Config,
     /// What is written about permissions.
     pub permissions: &'a Permissions,
+    /// The program's own folder.
+    pub layout: &'a Layout,
 }
 
 impl Engine {
@@ -111,7 +137,7 @@ impl Engine {
             None => self.means().plan(ask)?,
         };
         for participant in &planned.order.participants {
-            self.may_give(&ask.caller, &participant.agent)?;
+            self.may_use(&ask.caller, (group_discuss::TOOL.name, &participant.agent))?;
         }
         Ok(planned)
     }
@@ -122,6 +148,7 @@ impl Engine {
             root: &setup.root,
             config: &setup.config,
             permissions: &setup.permissions,
+            layout: self.journal.layout(),
         }
     }
 }
@@ -143,9 +170,7 @@ impl Means<'_> {
             .collect();
         let context = clean(&context.join("\n\n"));
         if context.chars().count() > MAX_CONTEXT {
-            return Err(DiscussionRefused::BadTopic(
-                "the context is longer than 100,000 characters; name files instead",
-            ));
+            return Err(DiscussionRefused::BadTopic(TOO_MUCH_CONTEXT));
         }
         let sources = self.sources(&ask.caller, &said.files)?;
         let files = sources.iter().map(|source| SourceFile {

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::unread;
 use crate::domain::discussion::{CheckEnd, CheckOrder, CheckRun, DiscussionEvent};
 use crate::domain::ids::DiscussionId;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::engine::test_run::{self, TestCommand, TestRun, TestRunError, TestSettings};
 use crate::engine::{Engine, EngineError, Inward, containing, news};
-use crate::permission::{Action, Call, Context, Lineage, Mode, PhaseAccess, Reach, decide};
-use crate::process::Kernel;
+use crate::permission::{Action, By, Call, Context, Lineage, Mode, PhaseAccess, Reach, decide};
+use crate::process::{Containment, Kernel};
 use crate::text::{clean, truncate};
 
 /// Whose rules a check goes by: it reads, and what the user allowed.
@@ -98,6 +99,11 @@ impl Engine {
         let decision = decide(&call, &context);
         let why = || format!("{} ({})", decision.why.reason, decision.why.rule);
         Ok(match decision.action {
+            // What only reads could read what no agent may, and what the others said.
+            Action::Allow if !holds && decision.by == By::Program => Err(
+                "nothing here keeps it from what it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
+                    .to_owned(),
+            ),
             Action::Allow => Ok(()),
             Action::Deny => Err(news::line(&why())),
             Action::Ask => Err(news::line(&format!(
@@ -120,21 +126,31 @@ impl Engine {
             Duration::from_millis(discussion.order.terms.timeout_ms)
         });
         let root = self.setup.root.clone();
-        let workdir = self.journal.layout().workdir();
-        let contained = self
-            .holds_checks()
-            .then(|| containing::hold_checks(&self.setup.kernel, &root, workdir))
-            .flatten();
         let settings = TestSettings {
             timeout: timeout.min(self.setup.config.test.timeout),
             cap: OUTPUT_CAP,
             env: BTreeMap::new(),
             run: self.state().run.as_str().to_owned(),
             children: self.setup.children.clone(),
-            contained,
+            contained: None,
         };
+        let held = self.held();
         let (id, done) = (id.clone(), self.done.0.clone());
         self.tasks.spawn(async move {
+            let contained = match held.await {
+                Ok(contained) => contained,
+                Err(reason) => {
+                    let end = CheckEnd::Failed { reason };
+                    let _nobody = done
+                        .send(Inward::Checked(id, CheckRun { end, ..run }))
+                        .await;
+                    return;
+                }
+            };
+            let settings = TestSettings {
+                contained,
+                ..settings
+            };
             let command = TestCommand::Shell(run.order.command.clone());
             let test = TestRun {
                 command: &command,
@@ -147,6 +163,32 @@ impl Engine {
             // Nobody listens any more only when the program is about to end.
             let _nobody = done.send(Inward::Checked(id, checked(run, ran))).await;
         });
+    }
+
+    /// Works out what holds a check; `None` where nothing does, an error where it cannot be kept from all that it must not
+    /// read.
+    fn held(&self) -> impl Future<Output = Result<Option<Containment>, String>> + use<> {
+        let kernel = self.holds_checks().then(|| self.setup.kernel.clone());
+        let (root, layout) = (self.setup.root.clone(), self.journal.layout().clone());
+        let rules = self.setup.permissions.rules(PROFILE);
+        let work = move || {
+            let Some(kernel) = kernel else {
+                return Ok(None);
+            };
+            let workdir = layout.workdir();
+            let unread = unread::files(&root, workdir, &rules)?;
+            let shown = layout.documents();
+            Ok(containing::hold_checks(
+                &kernel,
+                (&root, workdir),
+                &shown,
+                unread,
+            ))
+        };
+        async {
+            let worked = tokio::task::spawn_blocking(work).await;
+            worked.unwrap_or_else(|error| Err(error.to_string()))
+        }
     }
 
     pub(in crate::engine) fn on_checked(

@@ -44,6 +44,7 @@ pub fn derived(means: &Means<'_>, planned: &Planned) -> Derived {
                 .iter()
                 .map(|source| json!({ "path": source.name, "chars": chars(&source.text) }))
                 .collect::<Vec<_>>(),
+            "cut": planned.what_is_cut(),
         },
         "presets": means.config.discuss.presets.keys().collect::<Vec<_>>(),
     }))
@@ -97,6 +98,7 @@ impl Derived {
             "given: topic {} and context {} characters",
             given["topic_chars"], given["context_chars"]
         ));
+        lines.extend(given["cut"].as_str().map(str::to_owned));
         for file in given["files"].as_array().into_iter().flatten() {
             lines.push(format!(
                 "- {}: {} characters",

@@ -3,7 +3,7 @@
 //! Refuses to settle it: what comes of the discussion is evidence for the reviewer and the user.
 
 use super::asked::{DiscussionAsk, DiscussionRefused};
-use crate::domain::discussion::MAX_TOPIC;
+use crate::domain::discussion::{DOES_NOT_HOLD, HOLDS, MAX_TOPIC};
 use crate::domain::findings::{Finding, Stand};
 use crate::engine::Engine;
 use crate::text::truncate::to_chars;
@@ -24,7 +24,8 @@ impl Engine {
         if said.topic.trim().is_empty() {
             let text = &finding.remark.text;
             let topic = format!(
-                "Is finding {n} of the review right, and what must change in the plan for it? It says: {text}"
+                "Is finding {n} of the review right? Options: `{HOLDS}`, with what must change in the plan for it, or \
+                 `{DOES_NOT_HOLD}`. It says: {text}"
             );
             said.topic = to_chars(&topic, MAX_TOPIC);
         }

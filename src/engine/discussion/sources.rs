@@ -3,7 +3,7 @@
 //!
 //! What an agent names, it must be allowed to read itself. Refuses to know how a prompt quotes them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -70,6 +70,16 @@ impl Means<'_> {
             ..Context::new(PhaseAccess::BeforeExecute, self.root.to_owned())
         };
         let decision = decide(&call, &context);
+        let workdir = self.layout.workdir();
+        let is_own = |path: &Path| {
+            path.starts_with(workdir) && !self.layout.documents().iter().any(|file| path == file)
+        };
+        if context.paths.iter().any(|path| is_own(&path.real)) {
+            return Err(SourceRefused::Denied {
+                name: news::line(name),
+                why: "it is the program's own record of what was said".to_owned(),
+            });
+        }
         // What leads out of the repository is told as such by who opens it.
         let is_outside = !context
             .paths

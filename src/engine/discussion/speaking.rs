@@ -22,6 +22,10 @@ impl Engine {
         speakers: Vec<Speak>,
     ) -> Result<(), EngineError> {
         for speak in speakers {
+            // A session that was deleted in between is begun anew, and told everything again.
+            let session = speak.session.clone();
+            let session = session.filter(|session| self.child(session).is_some());
+            let speak = Speak { session, ..speak };
             let Some(discussion) = self.discussion(id) else {
                 return Ok(());
             };
@@ -141,7 +145,9 @@ fn text_of(
 ) -> Result<String, (SpeechErrorCode, String)> {
     Err(match end {
         TaskEnd::Completed { summary } => return Ok(summary),
-        TaskEnd::Failed { error } if error == NO_SUMMARY => (SpeechErrorCode::Empty, error),
+        TaskEnd::Failed { error } if error == NO_SUMMARY => {
+            (SpeechErrorCode::Empty, "it ended without a word".to_owned())
+        }
         TaskEnd::Failed { error } => (SpeechErrorCode::Adapter, error),
         TaskEnd::Declined { error } => (SpeechErrorCode::Declined, error),
         TaskEnd::Timeout { error } => (SpeechErrorCode::Timeout, error),

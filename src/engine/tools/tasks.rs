@@ -29,7 +29,7 @@ pub(super) fn leave_out_denied(engine: &Engine, session: &SessionId, about: &mut
     let may = |task: &&Value| {
         let agent = task.get("agent").or_else(|| task.get("subagent_type"));
         let agent = agent.and_then(Value::as_str);
-        agent.is_some_and(|agent| engine.may_give(&caller, agent).is_ok())
+        agent.is_some_and(|agent| engine.may_use(&caller, (task::TOOL.name, agent)).is_ok())
     };
     let left: Vec<Value> = all.iter().filter(may).cloned().collect();
     if !left.is_empty() {

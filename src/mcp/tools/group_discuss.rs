@@ -25,11 +25,8 @@ With `background` you go on at once and its result is told with the message that
 `diagnose` tells what a discussion would run on and starts nothing; `group_discuss_context` tells its limits.";
 
 pub(super) fn describe(seen: &Seen) -> String {
-    let agents = seen.agents.iter();
-    let lines: Vec<String> = agents
-        .map(|(name, about)| format!("- {name}: {about}"))
-        .collect();
-    format!("{DESCRIPTION}\nAgents:\n{}", lines.join("\n"))
+    let agents = Seen::in_lines(&seen.participants);
+    format!("{DESCRIPTION}\nAgents:\n{agents}")
 }
 
 /// Its arguments. What is left out is the preset's, else the configuration's.

@@ -27,11 +27,7 @@ again and again. `task_id` goes on with an earlier task of yours. In EXECUTE an 
 agent that may edit works in a copy of the tree; what it changes comes back as a patch, in the tree or kept as its result says.";
 
 fn describe(seen: &Seen) -> String {
-    let agents = seen.agents.iter();
-    let lines: Vec<String> = agents
-        .map(|(name, about)| format!("- {name}: {about}"))
-        .collect();
-    format!("{DESCRIPTION}\nAgents:\n{}", lines.join("\n"))
+    format!("{DESCRIPTION}\nAgents:\n{}", Seen::in_lines(&seen.agents))
 }
 
 /// The arguments, with the names of the agents that there are.

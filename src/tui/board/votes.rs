@@ -5,7 +5,7 @@
 use ratatui::text::{Line, Span};
 
 use super::words;
-use crate::domain::discussion::{Attitude, Minority, Outcome, Proposal, Tally, Vote};
+use crate::domain::discussion::{Minority, Outcome, Proposal, Tally, Vote};
 use crate::tui::theme;
 use crate::tui::wrap::{cut, one_line, width};
 
@@ -149,16 +149,13 @@ pub fn minority(minority: &Minority, outcome: &Outcome) -> String {
     let sure = minority
         .confidence
         .map_or(String::new(), |sure| format!(" ({sure})"));
-    let stands = minority.proposal.as_ref().map(|proposal| {
-        let word = match minority.attitude {
-            Attitude::Disagree => "against",
-            Attitude::Agree | Attitude::AgreeWithChanges | Attitude::Abstain => "for",
-        };
-        format!(" {word} {}", outcome.wording_of(proposal))
-    });
-    let stands = stands.unwrap_or_default();
-    format!(
-        "{}{stands}{sure}: {}",
-        minority.participant, minority.reason
-    )
+    let stands = match minority.stands(outcome) {
+        stands if stands.is_empty() => stands,
+        stands => format!(" {stands}"),
+    };
+    let reason = match minority.reason.trim() {
+        "" => String::new(),
+        reason => format!(": {reason}"),
+    };
+    format!("{}{stands}{sure}{reason}", minority.participant)
 }

@@ -43,7 +43,11 @@ pub(super) fn sheet(
             "edit the merge by hand, then take it",
             Then::Act(vec![Action::Edit(DocumentKind::Merge)]),
         )
-        .offers('v', "look at both texts", Then::Do(Command::View))
+        .offers(
+            'v',
+            "look at what each of you changed",
+            Then::Do(Command::View),
+        )
         .offers(
             'o',
             "overwrite: take the agent's text",

@@ -54,12 +54,12 @@ pub(super) fn sheet(id: u32, step: u32, found: &str, state: &State) -> Sheet {
         )
         .offers(
             'w',
-            "skip: go on without tests for this step",
+            "go on without a commit: what the step changed stays in the tree",
             answer(id, Answer::SkipTests),
         )
         .offers(
             'y',
-            "accept the step with failing tests",
+            "commit the step although its tests fail",
             answer(id, Answer::AcceptAsIs),
         )
         .offers('b', "stop, back to the goal", answer(id, Answer::Stop))

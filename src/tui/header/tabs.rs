@@ -48,15 +48,18 @@ pub fn bar(screen: &Screen, area: Rect, state: Option<&State>) -> Bar {
     // The titles of folded tabs are the first to go where there is no room.
     let is_narrow = columns < 44;
     let is_short = columns < 100;
+    let is_open = |tab: Tab| !tab.folds() || screen.unfolded.contains(&tab) || screen.tab == tab;
+    let is_tight = columns < 40 || Tab::ALL.into_iter().all(is_open);
     let mut bar = Bar::default();
     for tab in Tab::ALL {
-        let is_open = !tab.folds() || screen.unfolded.contains(&tab) || screen.tab == tab;
+        let is_open = is_open(tab);
+        let gap = if is_tight { "" } else { " " };
         let label = match (is_open, is_narrow) {
             (true, false) => format!(" {} {}", tab.digit(), tab.title()),
-            (true, true) => format!("{} {}", tab.digit(), cut(tab.title(), 5)),
+            (true, true) => format!("{gap}{} {}", tab.digit(), cut(tab.title(), 5)),
             (false, false) if !is_short => format!(" +{} {}", tab.digit(), tab.title()),
             (false, false) => format!(" +{}", tab.digit()),
-            (false, true) => format!("+{}", tab.digit()),
+            (false, true) => format!("{gap}+{}", tab.digit()),
         };
         let style = match (screen.tab == tab, is_open) {
             (true, _) => theme::STRONG.reversed(),

@@ -182,7 +182,7 @@ fn line(name: &str, keys: &[Key]) -> String {
     let quoted: Vec<String> = keys
         .iter()
         .map(|key| match key.spelling().as_str() {
-            backslash @ "\\" => format!("'{backslash}'"),
+            literal @ ("\\" | "\"") => format!("'{literal}'"),
             other => format!("\"{other}\""),
         })
         .collect();

@@ -326,8 +326,8 @@ fn of_finding(
     let evidence = texts.evidence.get(&remark.n);
     let fold = match (evidence, is_open) {
         (None, _) => "",
-        (Some(_), true) => " ▾",
-        (Some(_), false) => " ▸",
+        (Some(_), true) => "\u{a0}▾",
+        (Some(_), false) => "\u{a0}▸",
     };
     let mut entries = vec![
         Entry {

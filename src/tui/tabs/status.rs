@@ -19,7 +19,7 @@ use crate::tui::Silent;
 use crate::tui::page::Page;
 use crate::tui::theme;
 use crate::tui::words::{self, Clock, dollars, elapsed, gate, silent as in_words, tokens, until};
-use crate::tui::wrap::{one_line, wrap, wrap_own};
+use crate::tui::wrap::{one_line, width, wrap, wrap_own};
 
 /// What of the run stands outside of its state.
 #[derive(Debug, Clone, Copy)]
@@ -120,7 +120,7 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
     let mut rows = vec![
         row(
             "run",
-            &format!("{}, since {}", state.run, clock.minute(state.created)),
+            &format!("since {}, {}", clock.minute(state.created), state.run),
         ),
         row(
             "phase",
@@ -209,7 +209,7 @@ fn of_session(
     let id = session.external_id.as_deref().unwrap_or("not opened yet");
     let n = session.n_messages;
     let messages = if n == 1 { "message" } else { "messages" };
-    rows.push(row("session", &format!("{id}, {n} {messages}")));
+    rows.push(row("session", &format!("{n} {messages}, {id}")));
     if let Some(from) = &session.moved_from {
         let text = format!("from {from}: it goes on here from a recovery prompt");
         rows.push(Row::new("moved", &text, theme::BAD));
@@ -317,6 +317,9 @@ fn checks(state: &State) -> Vec<Row> {
     }
 }
 
+/// Where what is said begins.
+const INDENT: usize = 11;
+
 /// A name and what is to be said of it.
 struct Row {
     name: String,
@@ -339,7 +342,13 @@ impl Row {
             Span::styled(name, theme::QUIET),
             Span::styled(self.text.as_str(), self.style),
         ];
-        wrap(&spans, columns, 11)
+        // What cannot be broken is read whole: it begins further to the left rather than to be cut in two.
+        let longest = self.text.split(' ').map(width).max().unwrap_or(0);
+        let indent = match longest + INDENT > columns {
+            true => 2,
+            false => INDENT,
+        };
+        wrap(&spans, columns, indent)
     }
 }
 

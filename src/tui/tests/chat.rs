@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, drawn, press, running, settings, state};
+use super::world::{NOW, approving, drawn, press, running, settings, state};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::Phase;
@@ -117,6 +117,80 @@ fn a_step_that_went_well_is_one_line() {
         seen.contains("✓ step 2 is done · tests passed: 7 passed, 0 failed, 0 skipped · commit 0e78f21f test sum"),
         "{seen}"
     );
+}
+
+#[test]
+fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
+    let mut screen = Screen::new(settings());
+    let plan = crate::domain::plan::parse("# Sum\n\n1. [ ] write sum\n2. [ ] test sum\n").unwrap();
+    let receipt = crate::domain::receipt::Receipt {
+        outcome: crate::domain::receipt::TestOutcome::Failed,
+        ..crate::domain::receipt::Receipt::without_command()
+    };
+    let events = [
+        Event::PlanEdited {
+            plan: Some(plan),
+            approval_sha256: file_hash(b""),
+            file_sha256: file_hash(b""),
+        },
+        Event::SnapshotTaken {
+            step: 2,
+            tree: None,
+        },
+        Event::TestsRan {
+            step: 2,
+            receipt,
+            changed: Vec::new(),
+            made_by_tests: Vec::new(),
+            entry_points: Vec::new(),
+            held: Vec::new(),
+            tree: None,
+        },
+        Event::StepRecorded {
+            step: 2,
+            plan_file_sha256: None,
+        },
+    ];
+    for event in &events {
+        screen.on_event(NOW, event);
+    }
+    let seen = drawn(&mut screen, (120, 40), Some(&state(Phase::Execute)));
+    assert!(seen.contains("── step 2 of 2: test sum ──"), "{seen}");
+    let over = "■ step 2 is over: its tests fail, nothing is committed";
+    assert!(seen.contains(over) && !seen.contains("is done"), "{seen}");
+}
+
+#[test]
+fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
+    let state = approving(&["npm test"]);
+    let approval = state.approvals.first().unwrap().clone();
+    let mut screen = Screen::new(settings());
+    let news = News::ToolStarted {
+        item: "t1".to_owned(),
+        tool: "bash".to_owned(),
+        title: "npm test".to_owned(),
+    };
+    let started = Event::Agent {
+        turn: approval.turn.clone(),
+        role: Role::Planner,
+        news,
+    };
+    let answered = Event::ApprovalAnswered {
+        request: approval.request.clone(),
+        allowed: true,
+        by: "user".to_owned(),
+        reason: String::new(),
+        kept: Vec::new(),
+    };
+    for (event, word) in [
+        (started, "npm test  runs"),
+        (Event::ApprovalAsked(approval), "npm test  waits for you"),
+        (answered, "npm test  runs"),
+    ] {
+        screen.on_event(NOW, &event);
+        let seen = drawn(&mut screen, (120, 40), None);
+        assert!(seen.contains(word), "{seen}");
+    }
 }
 
 #[test]

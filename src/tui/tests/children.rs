@@ -9,7 +9,7 @@ use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::task::{Child, Report, TaskOrder, TaskStatus, Waits};
 use crate::domain::turn::Purpose;
-use crate::tui::Action;
+use crate::tui::{Action, QuitStep};
 
 fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
     let order = TaskOrder {
@@ -41,7 +41,7 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
     }
 }
 
-fn with_children() -> State {
+pub(super) fn with_children() -> State {
     let mut state = running(Phase::WritePlan, Purpose::WritePlan);
     state.children = vec![
         child(1, Some("ses_a"), TaskStatus::Running),
@@ -88,6 +88,37 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
             .perform(crate::tui::command::Command::Sessions, None)
             .is_empty()
     );
+}
+
+#[test]
+fn leaving_says_which_tasks_would_end_and_a_second_key_means_it() {
+    let state = with_children();
+    let mut screen = not_writing();
+    assert_eq!(press(&mut screen, Some(&state), &["<c-c>"]), []);
+    check("dialog_quit", &mut screen, Some(&state));
+    assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
+    assert!(screen.own.is_none());
+    press(&mut screen, Some(&state), &["<c-c>"]);
+    let left = press(&mut screen, Some(&state), &["y"]);
+    assert_eq!(left, [Action::Quit(QuitStep::Ask)]);
+    let killed = press(&mut screen, Some(&state), &["<c-c>"]);
+    assert_eq!(killed, [Action::Quit(QuitStep::Now)]);
+    let mut other = not_writing();
+    let left = press(&mut other, Some(&state), &["<c-c>", "<c-c>"]);
+    assert_eq!(left, [Action::Quit(QuitStep::Ask)]);
+    let sent = not_writing().on_sent(("quit", ""), Some(&state));
+    assert_eq!(sent, Ok(vec![Action::Quit(QuitStep::Ask)]));
+}
+
+#[test]
+fn one_of_several_running_tasks_is_stopped() {
+    let state = with_children();
+    let mut screen = not_writing();
+    screen.perform(crate::tui::command::Command::Sessions, Some(&state));
+    assert_eq!(press(&mut screen, Some(&state), &["s"]), []);
+    check("dialog_sessions_stop", &mut screen, Some(&state));
+    let stopped = press(&mut screen, Some(&state), &["1"]);
+    assert_eq!(stopped, [Action::StopChild(SessionId::new("ses_child2"))]);
 }
 
 #[test]

@@ -322,6 +322,7 @@ pub fn by_vote() -> State {
         participant: "老王".to_owned(),
         proposal: Proposal::named("Postgres"),
         attitude: Attitude::Agree,
+        against: None,
         confidence: Some(Confidence::thousandths(600)),
         reason: "到了春天会有两个写入者,所有人都要等待同一把锁。".to_owned(),
     }];

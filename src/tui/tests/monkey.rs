@@ -171,6 +171,13 @@ pub(super) fn places() -> Vec<Place> {
         at("stop", executing(), |screen, _| {
             screen.own = Some(confirm::stop(Phase::Execute))
         }),
+        at(
+            "quit",
+            Some(super::children::with_children()),
+            |screen, state| {
+                screen.asks_before_leaving(state);
+            },
+        ),
         at("yolo", executing(), |screen, _| {
             screen.own = Some(confirm::yolo())
         }),

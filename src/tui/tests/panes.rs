@@ -101,9 +101,16 @@ fn reviewing() -> State {
 fn a_note_is_written_on_the_line_that_is_pointed_at_and_taken_back() {
     let mut state = reviewing();
     let mut screen = not_writing();
-    let refused = press(&mut screen, Some(&state), &["2", ";"]);
-    assert_eq!(refused, []);
-    let keys = [".", ".", ".", ".", ";", "为什么 not 1?", "<enter>"];
+    // With nothing pointed at, it is on the first line that is seen.
+    drawn(&mut screen, (80, 24), Some(&state));
+    press(&mut screen, Some(&state), &["2"]);
+    drawn(&mut screen, (80, 24), Some(&state));
+    let first = press(&mut screen, Some(&state), &[";", "why", "<enter>"]);
+    assert!(
+        matches!(&first[..], [Action::Event(Event::NoteMade { quote, .. })] if quote.starts_with("# Task")),
+        "{first:?}"
+    );
+    let keys = [".", ".", ".", ";", "为什么 not 1?", "<enter>"];
     let made = press(&mut screen, Some(&state), &keys);
     let [Action::Event(Event::NoteMade { line, quote, text })] = made.as_slice() else {
         panic!("{made:?}");

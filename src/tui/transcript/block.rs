@@ -8,6 +8,7 @@ use super::card::{Card, Changed, ToolEnd};
 use super::lines::{self, Laid, Look};
 use super::talk::Talk;
 use crate::domain::discussion::DiscussionEvent;
+use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
 use crate::text::truncate;
 use crate::tui::words::Clock;
@@ -265,6 +266,14 @@ impl Block {
         card.end = Some(ended);
         self.laid = Laid::default();
         n_bytes
+    }
+
+    /// Says that a call waits for the answer to a request, or not any more.
+    pub fn wait(&mut self, request: Option<RequestId>) {
+        if let Content::Tool(card) = &mut self.content {
+            card.waits = request;
+            self.laid = Laid::default();
+        }
     }
 
     /// Tells what a call changes.

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::block::Folding;
 use super::lines::marked;
+use crate::domain::ids::RequestId;
 use crate::text::truncate;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, cut_middle, one_line, shown, width, wrap};
@@ -30,6 +31,8 @@ pub struct Card {
     files: Vec<Changed>,
     /// How it ended, once it did.
     pub end: Option<ToolEnd>,
+    /// The request that it waits for the answer to.
+    pub waits: Option<RequestId>,
 }
 
 /// A file that a call changes.
@@ -141,6 +144,7 @@ impl Card {
             about: one_line(about),
             files: Vec::new(),
             end: None,
+            waits: None,
         }
     }
 
@@ -326,6 +330,7 @@ impl Card {
         let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         let (word, style) = match &self.end {
             None if self.tool == ASKS => ("and waits", theme::QUIET),
+            None if self.waits.is_some() => ("waits for you", theme::NEEDS_YOU),
             None => ("runs", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
         };

@@ -216,7 +216,7 @@ impl Transcript {
 }
 
 /// What there is to say of an outcome beside what was decided.
-fn besides(outcome: &Outcome) -> String {
+pub fn besides(outcome: &Outcome) -> String {
     let mut parts = Vec::new();
     let minority = outcome
         .minority

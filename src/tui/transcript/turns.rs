@@ -24,8 +24,6 @@ pub(super) struct Turns {
     before: BTreeMap<Role, Usage>,
     /// At which adapter each role is, as far as it was told.
     adapters: BTreeMap<Role, String>,
-    /// What was told of the step that is checked.
-    step: Vec<String>,
 }
 
 impl Turns {
@@ -49,7 +47,6 @@ impl Turns {
             }
             Event::TurnStarted { .. } => {
                 self.since = Some(at);
-                self.step.clear();
                 self.last = None;
                 self.before.clone_from(&self.used);
             }
@@ -76,16 +73,6 @@ impl Turns {
             Some(_) | None => format!("the {who} is {version}"),
         };
         Block::new(Who::System, Content::notice(&text))
-    }
-
-    /// Notes what was told of a step that is checked: one line says it again once the step is done.
-    pub fn note_of_step(&mut self, text: &str) {
-        self.step.push(text.to_owned());
-    }
-
-    /// What was told of the step that is done now.
-    pub fn told_of_step(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.step)
     }
 
     fn in_words(&self, role: Role, took: &str) -> String {

@@ -178,6 +178,7 @@ impl Bench {
             kernel,
             closed: Vec::new(),
             workdir: root.join(".agent-collab"),
+            shown: None,
             root,
             staging,
             access,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::model_server::script::{Reply, Request};
+use crate::model_server::script::{Reply, Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::world::{USUAL, World};
 
@@ -58,7 +58,7 @@ fn acts(request: &Request) -> Reply {
 }
 
 /// Both CLIs discuss; who stalls is an error, who has no stance has no vote, and the others decide.
-pub fn debate(_notes: &mut Notes) {
+pub fn debate(notes: &mut Notes) {
     let world = World::create("discussion", USUAL, acts);
     let finished = world.program(&[
         "discuss",
@@ -110,10 +110,83 @@ pub fn debate(_notes: &mut Notes) {
         .filter(|each| each["participant"] == "mute")
         .collect();
     assert_eq!(mute.len(), 1, "{found:#}");
-    let session = world.state()["discussions"][0]["sessions"]["moderator"].clone();
-    let id = session.as_str().expect("the moderator's session");
-    let moderated = world.run_file(&format!("sessions/{id}/messages.jsonl"));
+    let sessions = world.state()["discussions"][0]["sessions"].clone();
+    let session_of = |name: &str| sessions[name].as_str().expect("a session");
+    let moderated = session_of("moderator");
+    let moderated = world.run_file(&format!("sessions/{moderated}/messages.jsonl"));
     for words in ["One file is enough.", "Nobody does."] {
         assert!(moderated.contains(words), "{moderated}");
+    }
+    let played = [("codex", "advocate"), ("claude", "critic")];
+    world.note_children(notes, &played.map(|(cli, name)| (cli, session_of(name))));
+}
+
+/// What the first participant says, which the second may not know before it spoke.
+const SECRET: &str = "Nobody heard of the walrus yet.";
+
+/// The second participant looks for it wherever the program keeps what was said.
+fn peeks(request: &Request) -> Reply {
+    let Some((name, _)) = seat(request) else {
+        return Reply::text("Nobody is to speak here.");
+    };
+    let stance = stance("agree", "sqlite", 0.7);
+    if name == "first" {
+        return stands(SECRET, &stance);
+    }
+    let look = match request.vendor {
+        Vendor::Openai => Tool::Shell(
+            "ls .agent-collab; cat .agent-collab/*.json* .agent-collab/discussions/*; grep -rc walrus . | grep -v :0; echo looked"
+                .to_owned(),
+        ),
+        Vendor::Anthropic => Tool::Named {
+            name: "Grep",
+            input: json!({ "pattern": "walrus", "path": ".agent-collab", "output_mode": "content" }),
+        },
+    };
+    match request.n_outputs() {
+        0 => Reply::call(look),
+        _ => stands("I looked.", &stance),
+    }
+}
+
+/// One speaks after the other, and the second sees nothing of what the first said, told or not.
+pub fn independence(_notes: &mut Notes) {
+    for (name, participants, vendor) in [
+        (
+            "looks-codex",
+            "first=explore@claude,second=explore@codex",
+            Vendor::Openai,
+        ),
+        (
+            "looks-claude",
+            "first=explore@codex,second=explore@claude",
+            Vendor::Anthropic,
+        ),
+    ] {
+        let world = World::create(name, USUAL, peeks);
+        let finished = world.program(&[
+            "discuss",
+            "--mode",
+            "jury",
+            "--rounds",
+            "1",
+            "--json",
+            "--agents",
+            participants,
+            "-s",
+            "discuss.concurrency=1",
+            "SQLite or Postgres for this project?",
+        ]);
+        assert_eq!(finished.code(), 0, "{}", finished.stderr);
+        let bodies = world.server.bodies(vendor);
+        let mut looked = bodies.iter().filter(|body| {
+            body.contains("[agent-collab discussion second]") && !body.contains("This is round 2")
+        });
+        let last = looked.next_back().expect("the second looked");
+        assert!(
+            last.contains("looked") || last.contains("No matches"),
+            "{last}"
+        );
+        assert!(!last.contains(SECRET), "{last}");
     }
 }

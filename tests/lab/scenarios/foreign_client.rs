@@ -366,6 +366,7 @@ fn assert_reviewed(seen: &[Value]) {
             "review_submit",
             "ask_user",
             "task",
+            "group_discuss",
             "group_discuss_context"
         ])
     );

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::discussion::tests::play::{Play, Said, order, says};
-use crate::domain::discussion::{BudgetSettings, Mode, Order, SizeProfile, Terms};
-use crate::domain::ids::SessionId;
+use crate::domain::discussion::tests::play::{Play, Said, for_, order, says};
+use crate::domain::discussion::{BudgetSettings, Mode, Order, SizeProfile, SpeechErrorCode, Terms};
+use crate::domain::ids::{At, SessionId};
 
 fn words(name: &str, round: u32, n: usize) -> Said {
     let stance = format!(
@@ -98,32 +98,80 @@ fn older_rounds_are_summed_up_when_it_gets_tight() {
 }
 
 #[test]
-fn only_who_speaks_for_the_first_time_is_given_the_files() {
+fn whoever_has_not_spoken_yet_in_its_session_is_given_the_files() {
     let mut order = order(Mode::Collaborative, &["a", "b"]);
     order.context = "We have one server.".to_owned();
-    let discussion =
-        crate::domain::discussion::Discussion::begin(crate::domain::ids::At(0), &order);
     let files = [SourceText {
         path: "src/a`b.rs".to_owned(),
         text: "````\nfn main() {}\n".to_owned(),
     }];
-    let speak = |session| Speak {
+    let play = Play::of(&order).until_over(|_, speak| match speak.participant.name.as_str() {
+        "a" if speak.round == 1 => Said::Fails(SpeechErrorCode::Adapter),
+        "a" => for_("sqlite"),
+        _ => for_("postgres"),
+    });
+    let speak = |round, session: Option<&str>| Speak {
+        round,
+        part: Part::Round,
+        participant: order.participants[0].clone(),
+        session: session.map(SessionId::new),
+        attacker: None,
+    };
+    let mut discussion = play.discussion;
+    let is_told = |discussion: &Discussion, round, session| {
+        let told = discussion.context_for(&speak(round, session), &files);
+        let has = told.contains("We have one server.");
+        assert_eq!(
+            has,
+            told.contains("## File src/a'b.rs\n`````data"),
+            "{told}"
+        );
+        has
+    };
+    assert!(
+        is_told(&discussion, 3, Some("ses_other")),
+        "its session was lost"
+    );
+    discussion.rounds.truncate(1);
+    assert!(is_told(&discussion, 1, None));
+    assert!(
+        is_told(&discussion, 2, Some("ses_a")),
+        "it failed in its first round"
+    );
+    let mut heard = Play::of(&order);
+    for _ in 0..20 {
+        heard.step(&|_, _| for_("sqlite"));
+    }
+    assert!(!is_told(&heard.discussion, 2, Some("ses_a")));
+}
+
+#[test]
+fn what_was_given_is_named_where_it_has_no_room() {
+    let mut order = order(Mode::Collaborative, &["a", "b"]);
+    order.context = "many words ".repeat(9_000);
+    let files: Vec<SourceText> = ["one.rs", "two.rs"]
+        .map(|path| SourceText {
+            path: path.to_owned(),
+            text: format!("text of {path} ").repeat(9_000),
+        })
+        .into();
+    let speak = Speak {
         round: 1,
         part: Part::Round,
         participant: order.participants[0].clone(),
-        session,
+        session: None,
         attacker: None,
     };
-    let first = discussion.context_for(&speak(None), &files);
-    assert!(
-        first.contains("We have one server.") && first.contains("## File src/a'b.rs\n`````data"),
-        "{first}"
-    );
-    let later = discussion.context_for(&speak(Some(SessionId::new("ses_1"))), &files);
-    assert!(
-        !later.contains("fn main") && !later.contains("one server"),
-        "{later}"
-    );
+    let discussion = Discussion::begin(At(0), &order);
+    let told = discussion.context_for(&speak, &files);
+    for words in [
+        "one.rs\ntwo.rs\n",
+        "many words",
+        "text of one.rs",
+        "text of two.rs",
+    ] {
+        assert!(told.contains(words), "{words} in {told}");
+    }
 }
 
 #[test]

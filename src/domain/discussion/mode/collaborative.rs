@@ -25,7 +25,8 @@ impl Rules for Collaborative {
     }
 
     fn stop(&self, discussion: &Discussion) -> Option<StopReason> {
-        let mut heard = discussion.round()?.heard();
+        // In the first round it has heard nobody yet.
+        let mut heard = discussion.round().filter(|round| round.n > 1)?.heard();
         let ends = heard.any(|speech| {
             let side = discussion
                 .participant(&speech.participant)

@@ -96,10 +96,6 @@ fn what_cannot_be_read_is_none() {
         ("{\"stance\": \"agree\"", "its `stance` block is no JSON"),
         ("[]", "its stance cannot be read"),
         (
-            r#"{"stance": "AGREE", "proposal": "x"}"#,
-            "its stance cannot be read",
-        ),
-        (
             r#"{"stance": "agreed", "proposal": "x"}"#,
             "its stance cannot be read",
         ),
@@ -144,6 +140,7 @@ fn proposals_are_the_same_by_their_short_names() {
         " sqlite.",
         "sqlite: one file",
         "SQLITE; because",
+        "SQLite：一个文件",
         "\"sqlite\"\nx",
     ] {
         assert_eq!(named(text).as_deref(), Some("sqlite"), "{text}");
@@ -154,7 +151,34 @@ fn proposals_are_the_same_by_their_short_names() {
     );
     assert_eq!(named("用 SQLite").as_deref(), Some("用-sqlite"));
     assert_eq!(named(" -: "), None);
-    assert_eq!(named(&"x".repeat(100)).unwrap().len(), 64);
+    assert_eq!(named("Answer:"), Some("answer".to_owned()));
+    assert_eq!(
+        named("My proposal: SQLite: one file").as_deref(),
+        Some("sqlite")
+    );
+}
+
+#[test]
+fn different_proposals_have_different_names() {
+    let long = "we should move the whole service to a new database engine that is called";
+    let (first, second) = (format!("{long} sqlite"), format!("{long} postgres"));
+    for (one, other) in [
+        ("Answer: SQLite", "Answer: Postgres"),
+        ("Use: SQLite", "use: Postgres"),
+        ("方案：一个文件", "方案：服务器"),
+        ("C", "C++"),
+        ("C#", "C"),
+        ("std::vec", "std::list"),
+        ("https://a.example", "https://b.example"),
+        ("a < b", "a > b"),
+        (first.as_str(), second.as_str()),
+    ] {
+        assert_ne!(
+            Proposal::named(one),
+            Proposal::named(other),
+            "{one}, {other}"
+        );
+    }
 }
 
 #[test]
@@ -178,9 +202,10 @@ fn what_agents_like_to_write_otherwise_is_read_too() {
     assert_eq!(stance.evidence, ["its words"]);
     assert_eq!(stance.checks.len(), 2);
     assert!(Stance::from_data(&json!({"stance": null, "proposal": "x"})).is_err());
-    assert!(
-        Stance::from_data(&json!({"stance": "agree", "proposal": "x", "blocking": "p"})).is_err()
-    );
+    let told = json!({"stance": "Agree-with changes", "proposal": "x", "blocking": "p", "confidence": " 0.7 "});
+    let stance = Stance::from_data(&told).unwrap();
+    assert_eq!(stance.in_words(), "for x, 1 blocking");
+    assert_eq!(stance.confidence.map(|of| of.in_thousandths()), Some(700));
 }
 
 #[test]

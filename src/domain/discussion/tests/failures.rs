@@ -45,8 +45,13 @@ fn a_quoted_marker_changes_nothing() {
         }
     });
     assert_eq!(play.outcome().rounds, 3);
-    assert_eq!(play.told_of(), "sqlite by vote: max_rounds");
+    assert_eq!(play.told_of(), "none by none: max_rounds", "one is no vote");
     assert_eq!(play.outcome().no_vote[0].participant, "a");
+    let again = play.context("a", 2, Part::Round);
+    assert!(
+        again.contains("(no stance that counts: its `stance` block does not end the speech)"),
+        "{again}"
+    );
 }
 
 #[test]

@@ -239,7 +239,101 @@ fn a_moderator_among_equals_may_end_it_by_data_alone() {
             }
         });
     assert_eq!(play.told_of(), "sqlite by moderator: moderator");
-    assert_eq!(play.outcome().rounds, 1);
+    assert_eq!(play.outcome().rounds, 2, "it has to hear them first");
+}
+
+#[test]
+fn a_moderator_s_ruling_and_the_decision_say_the_same() {
+    let rules = |ruling: &'static str| {
+        let names = ["advocate", "critic", "moderator"];
+        Play::new(Mode::Debate, &names).until_over(move |_, speak| {
+            match speak.participant.name.as_str() {
+                "moderator" => says("So I rule.", ruling),
+                _ => for_("sqlite"),
+            }
+        })
+    };
+    let told = |play: &Play| (play.told_of(), play.outcome().conclusion.clone());
+    let same = rules(r#"{"stance": "agree", "proposal": "sqlite"}"#);
+    assert_eq!(
+        told(&same),
+        (
+            "sqlite by consensus: unanimous".to_owned(),
+            "So I rule.".to_owned()
+        )
+    );
+    let other = rules(r#"{"stance": "agree", "proposal": "postgres", "blocking": ["many write"]}"#);
+    assert_eq!(
+        told(&other),
+        (
+            "postgres by moderator: unanimous".to_owned(),
+            "So I rule.".to_owned()
+        )
+    );
+    let names: Vec<&str> = other
+        .outcome()
+        .minority
+        .iter()
+        .map(|each| each.participant.as_str())
+        .collect();
+    assert_eq!(names, ["advocate", "critic"]);
+    assert_eq!(other.outcome().unresolved[0].participant, "moderator");
+    let against = rules(r#"{"stance": "disagree", "proposal": "sqlite"}"#);
+    assert_eq!(against.told_of(), "none by none: unanimous");
+    assert!(
+        against
+            .outcome()
+            .conclusion
+            .ends_with("moderator: So I rule.")
+    );
+    let abstains = rules(r#"{"stance": "abstain"}"#);
+    let conclusion = "Agreed: sqlite.\n\nmoderator: So I rule.".to_owned();
+    assert_eq!(
+        told(&abstains),
+        ("sqlite by consensus: unanimous".to_owned(), conclusion)
+    );
+    assert_eq!(abstains.outcome().abstained, ["moderator"]);
+}
+
+#[test]
+fn each_is_asked_for_its_first_check_before_anybody_s_second() {
+    let asks = |names: [&str; 3]| {
+        let checks = names
+            .map(|name| format!(r#"{{"command": "{name}"}}"#))
+            .join(",");
+        says(
+            "Measure.",
+            &format!(r#"{{"stance": "disagree", "proposal": "x", "checks": [{checks}]}}"#),
+        )
+    };
+    let mut play = Play::new(Mode::Collaborative, &["a", "b"]).terms(|terms| terms.rounds = 2);
+    let ran = CheckEnd::Ran {
+        exit_code: Some(0),
+        output: String::new(),
+    };
+    for name in ["a1", "a2", "a3", "b2", "b3"] {
+        play.checks.insert(name, ran.clone());
+    }
+    let play = play.until_over(
+        |_, speak| match (speak.participant.name.as_str(), speak.round) {
+            ("a", 1) => asks(["a1", "a2", "a3"]),
+            (_, 1) => asks(["b1", "b2", "b3"]),
+            _ => for_("sqlite"),
+        },
+    );
+    // What may not run takes nobody's place.
+    let expected = [
+        "check 1: a1 (a)",
+        "check 2: b1 (b)",
+        "check 3: a2 (a)",
+        "check 4: b2 (b)",
+    ];
+    assert_eq!(play.trace[2..6], expected);
+    let told = play.context("a", 2, Part::Round);
+    assert!(
+        told.contains("beyond those that run\n") && told.contains("a3 (a)\nb3 (b)"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn consensus_needs_two_stances_of_half_the_speakers_that_all_agree() {
     );
     check(
         &[for_("x"), silent(), Said::Text("?".to_owned())],
-        "x by vote",
+        "none by none",
     );
     check(&[for_("x"), for_("x"), abstains()], "x by vote");
     check(&[for_("x"), for_("x"), against("x")], "x by vote");
@@ -95,6 +95,75 @@ fn what_blocks_is_no_consensus() {
         r#"{"stance": "agree_with_changes", "proposal": "x"}"#,
     );
     check(&[for_("x"), changes], "x by consensus");
+}
+
+#[test]
+fn a_vote_needs_a_quorum_too() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let decided = |n_silent: usize| {
+        Play::new(Mode::Collaborative, &names)
+            .terms(|terms| terms.rounds = 1)
+            .until_over(|_, speak| {
+                let at = names
+                    .iter()
+                    .position(|name| *name == speak.participant.name)
+                    .unwrap();
+                match at {
+                    at if at < n_silent => silent(),
+                    5 => for_("y"),
+                    _ => for_("x"),
+                }
+            })
+    };
+    assert_eq!(decided(3).told_of(), "x by vote: max_rounds");
+    let few = decided(4);
+    assert_eq!(few.told_of(), "none by none: max_rounds");
+    let one = Play::new(Mode::Collaborative, &names[..2])
+        .terms(|terms| terms.rounds = 1)
+        .until_over(|_, speak| match speak.participant.name.as_str() {
+            "a" => silent(),
+            _ => for_("x"),
+        });
+    assert_eq!(
+        one.outcome().conclusion,
+        "No decision: only 1 stance counts."
+    );
+}
+
+#[test]
+fn who_is_against_one_and_for_another_stands_for_the_other() {
+    let instead = says(
+        "I would not.",
+        r#"{"stance": "disagree", "proposal": "x", "instead": "y: a server"}"#,
+    );
+    let said = [for_("x"), for_("x"), instead];
+    let names = &NAMES[..3];
+    let play = Play::new(Mode::Collaborative, names)
+        .terms(|terms| terms.rounds = 1)
+        .until_over(|_, speak| {
+            let at = names
+                .iter()
+                .position(|name| *name == speak.participant.name);
+            said[at.unwrap()].clone()
+        });
+    let outcome = play.outcome();
+    assert_eq!(
+        outcome.minority[0].stands(outcome),
+        "for y: a server, against x"
+    );
+    assert_eq!(outcome.minority[0].attitude, Attitude::Agree);
+    let of_y = outcome
+        .votes
+        .iter()
+        .find(|tally| tally.proposal.as_str() == "y");
+    assert_eq!(of_y.unwrap().votes_for[0].attitude, Attitude::Agree);
+}
+
+#[test]
+fn a_jury_ends_with_its_vote() {
+    let play =
+        Play::new(Mode::Jury, &["a", "b"]).until_over(|_, speak| for_(&speak.participant.name));
+    assert_eq!(play.told_of(), "none by none: max_rounds");
 }
 
 #[test]

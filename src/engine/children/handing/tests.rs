@@ -94,6 +94,7 @@ impl Played {
             order,
             asks: mpsc::channel(8).0,
             cancel: CancellationToken::new(),
+            limit: Duration::from_secs(60),
             calls: Calls::default(),
             removed: &[],
             stopped: None,

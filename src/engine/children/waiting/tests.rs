@@ -49,6 +49,7 @@ impl Played {
             order,
             asks,
             cancel: CancellationToken::new(),
+            limit: world.engine.setup.config.limits.task_timeout,
             calls: Calls::default(),
             removed: &[],
             stopped: None,
@@ -181,4 +182,21 @@ async fn an_agent_that_may_not_ask_is_told_to_decide() {
         (stopped.told(), stopped.waits()),
         (vec!["1: decide".to_owned()], (0, 0))
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_takes_a_part_of_the_child_s_own_time() {
+    let mut played = Played::new("general");
+    let at_work = &mut played.world.engine.children.at_work;
+    at_work
+        .values_mut()
+        .for_each(|child| child.limit = Duration::from_secs(30));
+    played.wants_to_read("1", ".env");
+    advance(Duration::from_secs(9)).await;
+    played.settle().await;
+    assert_eq!((played.told(), played.waits()), (Vec::new(), (0, 1)));
+    advance(Duration::from_secs(2)).await;
+    played.settle().await;
+    let told = played.told();
+    assert!(told[0].contains("nobody answered for 10 s"), "{told:?}");
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::permission::Profile;
 use crate::permission::layers::Rules;
+use crate::permission::rule::{Layer, Origin, Rule};
 
 /// What the reviewer, who may give tasks to `explore` alone, is told of this input.
 fn reviewer(input: serde_json::Value, expected: &str) {
@@ -37,5 +38,50 @@ fn each_task_of_a_batch_is_decided() {
         "{}",
     ] {
         reviewer(json(refused), "deny");
+    }
+}
+
+#[test]
+fn each_agent_that_a_discussion_names_is_decided() {
+    let profile = Profile::built_in("plan").unwrap();
+    let origin = Origin {
+        layer: Layer::Project,
+        place: "test".to_owned(),
+    };
+    let kept_out = Rule::new("group_discuss", "general", Action::Deny, origin);
+    let context = Context {
+        profile: profile.name.clone(),
+        rules: std::sync::Arc::new(Rules::layered(&profile, &[kept_out], &[])),
+        ..context(BeforeExecute, &[])
+    };
+    for (input, expected) in [
+        (r#"{"topic": "SQLite or Postgres?"}"#, "allow"),
+        (
+            r#"{"topic": "x", "agents": ["advocate", "ops=critic@claude"]}"#,
+            "allow",
+        ),
+        (
+            r#"{"topic": "x", "agents": ["advocate", "ops= general @claude"]}"#,
+            "deny",
+        ),
+        (r#"{"topic": "x", "agents": ["general@codex"]}"#, "deny"),
+        (
+            r#"{"topic": "x", "participants": [{"name": "ops"}]}"#,
+            "deny",
+        ),
+        (
+            r#"{"topic": "x", "participants": [{"name": "ops", "subagent_type": "general"}]}"#,
+            "deny",
+        ),
+        (
+            r#"{"topic": "x", "participants": [{"name": "general", "agent": "explore"}]}"#,
+            "allow",
+        ),
+    ] {
+        let call = Call::Tool {
+            name: "group_discuss".to_owned(),
+            input: input.to_owned(),
+        };
+        check(&call, &context, expected);
     }
 }

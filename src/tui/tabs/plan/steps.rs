@@ -91,14 +91,14 @@ fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Not
     let (sign, tone) = match &record.outcome {
         StepOutcome::Committed { commit, .. } => {
             notes.push(vec![(short_commit(commit), theme::CODE)]);
-            ("✓", tone)
+            (if passes { "✓" } else { "■" }, tone)
         }
         StepOutcome::Uncommitted { reason } => {
             notes.push(vec![(
                 format!("not committed: {}", one_line(reason)),
                 theme::BAD,
             )]);
-            ("✓", Tone::Odd)
+            (if passes { "✓" } else { "■" }, Tone::Odd)
         }
         StepOutcome::NoChange => {
             return (

@@ -1,0 +1,54 @@
+//! What a command does by an engine of its own, where no instance runs: the engine is opened, one thing is done with
+//! it, and all that was started is ended.
+//!
+//! Refuses to know what is done.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::start::{Refusal, Started};
+use crate::engine::Engine;
+use crate::process::{become_subreaper, end_everything};
+
+/// How long conversations may take to end by their protocols, before everything is killed.
+pub(super) const SHUT_DOWN: Duration = Duration::from_secs(8);
+/// How long processes have between TERM and KILL at the very end.
+const LAST_GRACE: Duration = Duration::from_millis(400);
+
+/// Takes every process on whose parent goes, so that none of them is lost.
+pub(super) fn look_after_children() -> Result<(), Refusal> {
+    become_subreaper()
+        .map_err(|error| Refusal::error(format!("cannot look after child processes: {error}"), ""))
+}
+
+/// Ends every process that is left, and tells the log of those that cannot be ended.
+pub(super) async fn end_what_is_left() {
+    let survivors = end_everything(LAST_GRACE).await;
+    if !survivors.is_empty() {
+        tracing::error!(?survivors, "processes that could not be ended");
+    }
+}
+
+/// Opens an engine, does this with it and ends all that it started; `tell` hears in lines what there is to be known.
+pub(super) async fn alone<T>(
+    opening: impl Future<Output = Result<Started, Refusal>>,
+    tell: &mut dyn FnMut(&str),
+    work: impl AsyncFnOnce(&mut Engine, &mut dyn FnMut(&str)) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    look_after_children()?;
+    let Started {
+        mut engine,
+        notices,
+        occupied,
+    } = opening.await?;
+    for notice in notices {
+        tell(&format!("note: {notice}"));
+    }
+    let done = work(&mut engine, tell).await;
+    let _late = timeout(SHUT_DOWN, engine.shut_down()).await;
+    end_what_is_left().await;
+    // Others may work here again only now that nothing of this is left.
+    drop(occupied);
+    done
+}

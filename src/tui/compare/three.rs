@@ -1,0 +1,331 @@
+//! Three texts beside each other: what two began with in the middle, and on either side what each made of it.
+//!
+//! Says in words who changed a place, and where both did. Refuses to merge.
+
+use std::ops::Range;
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use similar::{DiffOp, TextDiff};
+
+use super::{CONTEXT, Side, beside, marked, same, words};
+use crate::tui::theme;
+use crate::tui::wrap::{cut, width, wrap};
+
+/// How many columns three texts need beside each other.
+pub const MIN_COLUMNS: usize = 110;
+
+/// Three versions of a text, drawable.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreeSides<'a> {
+    /// The user's, at the left.
+    pub yours: Side<'a>,
+    /// What both began with, in the middle.
+    pub before: Side<'a>,
+    /// The agent's, at the right.
+    pub agents: Side<'a>,
+}
+
+/// A run of lines of each version that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stretch {
+    yours: Range<usize>,
+    before: Range<usize>,
+    agents: Range<usize>,
+    who: Who,
+}
+
+/// Who changed a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Nobody,
+    You,
+    Agent,
+    BothAlike,
+    BothOtherwise,
+}
+
+/// A place that one side changed: its lines in the text before, and in its own.
+type Change = (Range<usize>, Range<usize>);
+
+impl Who {
+    fn in_words(self) -> Option<(&'static str, Style)> {
+        match self {
+            Self::Nobody => None,
+            Self::You => Some(("you changed this", theme::YOU)),
+            Self::Agent => Some(("the agent changed this", theme::STRONG)),
+            Self::BothAlike => Some(("both made the same of this", theme::GOOD)),
+            Self::BothOtherwise => Some(("both changed this", theme::NEEDS_YOU)),
+        }
+    }
+}
+
+/// The lines of all three, as wide as `columns`.
+pub fn lay_out(sides: ThreeSides<'_>, columns: usize) -> Vec<Line<'static>> {
+    let each = columns.saturating_sub(2 * width(super::BETWEEN)) / 3;
+    let all = [sides.yours, sides.before, sides.agents];
+    let mut lines = Vec::new();
+    let head = |side: Side<'_>| vec![Line::styled(cut(side.label, each), theme::STRONG)];
+    beside(&mut lines, all.map(head), each);
+    let texts = all.map(|side| side.text.lines().collect::<Vec<&str>>());
+    let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
+    let digits = longest.to_string().len();
+    let stretches = stretches(&texts);
+    let n_stretches = stretches.len();
+    for (n, stretch) in stretches.into_iter().enumerate() {
+        if let Some((text, style)) = stretch.who.in_words() {
+            let text = format!("{} ", cut(text, columns.saturating_sub(4)));
+            let rule = "─".repeat(columns.saturating_sub(width(&text) + 3));
+            lines.push(Line::from(vec![
+                Span::styled("── ", theme::QUIET),
+                Span::styled(text, style),
+                Span::styled(rule, theme::QUIET),
+            ]));
+        }
+        let n_rows = [&stretch.yours, &stretch.before, &stretch.agents];
+        let n_rows = n_rows.map(|range| range.len()).into_iter().max();
+        let n_rows = n_rows.unwrap_or(0);
+        let folded = folded(&stretch, (n, n_stretches));
+        for row in 0..n_rows {
+            if folded.contains(&row) {
+                if row == folded.start {
+                    let text = cut(&same(folded.len()), columns);
+                    lines.push(Line::styled(text, theme::QUIET));
+                }
+                continue;
+            }
+            let cells = cells(&texts, &stretch, row);
+            let cells = cells.map(|cell| match cell {
+                Some((n, spans)) => {
+                    let number = Span::styled(format!("{n:>digits$} "), theme::QUIET);
+                    let spans: Vec<Span<'_>> = std::iter::once(number).chain(spans).collect();
+                    wrap(&spans, each, digits + 2)
+                }
+                None => Vec::new(),
+            });
+            beside(&mut lines, cells, each);
+        }
+    }
+    lines
+}
+
+/// The rows of a long stretch that nobody changed, but for those at its ends that stand beside a change.
+fn folded(stretch: &Stretch, (n, n_stretches): (usize, usize)) -> Range<usize> {
+    let head = if n == 0 { 0 } else { CONTEXT };
+    let tail = if n + 1 == n_stretches { 0 } else { CONTEXT };
+    let n_rows = stretch.before.len();
+    match stretch.who == Who::Nobody && n_rows > head + tail + 1 {
+        true => head..n_rows - tail,
+        false => 0..0,
+    }
+}
+
+/// A line's number, from 1, and its text.
+type Numbered = Option<(usize, Vec<Span<'static>>)>;
+
+/// One row of a stretch: yours, before, the agent's.
+fn cells(texts: &[Vec<&str>; 3], stretch: &Stretch, row: usize) -> [Numbered; 3] {
+    let [yours, before, agents] = texts;
+    let line = |text: &[&str], range: &Range<usize>| {
+        let at = range.clone().nth(row)?;
+        Some((at, text.get(at)?.to_string()))
+    };
+    let was = line(before, &stretch.before);
+    let side = |text: &[&str], range: &Range<usize>, is_changed: bool| {
+        let (at, now) = line(text, range)?;
+        let was = was.as_ref().map(|(_, was)| was.as_str());
+        Some((at + 1, changed(was, &now, is_changed)))
+    };
+    let (by_you, by_agent) = match stretch.who {
+        Who::Nobody => (false, false),
+        Who::You => (true, false),
+        Who::Agent => (false, true),
+        Who::BothAlike | Who::BothOtherwise => (true, true),
+    };
+    let middle = was.as_ref().map(|(at, was)| {
+        let (sign, style) = match stretch.who {
+            Who::Nobody => (" ", theme::PLAIN),
+            _ => ("-", theme::BAD),
+        };
+        (at + 1, vec![Span::styled(format!("{sign}{was}"), style)])
+    });
+    [
+        side(yours, &stretch.yours, by_you),
+        middle,
+        side(agents, &stretch.agents, by_agent),
+    ]
+}
+
+/// A line as one side has it; what the line before it lacks is marked.
+fn changed(was: Option<&str>, now: &str, is_changed: bool) -> Vec<Span<'static>> {
+    if !is_changed || was == Some(now) {
+        return vec![Span::styled(format!(" {now}"), theme::PLAIN)];
+    }
+    let mut spans = vec![Span::styled("+", theme::GOOD)];
+    match was.and_then(|was| words(was, now)) {
+        Some((_, parts)) => spans.extend(marked(&parts, theme::GOOD)),
+        None => spans.push(Span::styled(
+            now.to_owned(),
+            theme::GOOD.remove_modifier(Modifier::REVERSED),
+        )),
+    }
+    spans
+}
+
+/// What one side changed of the text before: what lies between the lines that are the same.
+fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
+    let diff = TextDiff::from_slices(before, after);
+    let alike = diff.ops().iter();
+    let alike = alike.filter(|op| matches!(op, DiffOp::Equal { .. }));
+    let alike = alike.map(|op| (op.old_range(), op.new_range()));
+    let ends = (before.len()..before.len(), after.len()..after.len());
+    let mut changes = Vec::new();
+    let mut at = (0, 0);
+    for (old, new) in alike.chain([ends]) {
+        let change = (at.0..old.start, at.1..new.start);
+        let is_one = !change.0.is_empty() || !change.1.is_empty();
+        changes.extend(is_one.then_some(change));
+        at = (old.end, new.end);
+    }
+    changes
+}
+
+/// Divides all three into stretches that nobody or somebody changed; what touches belongs together.
+fn stretches([yours, before, agents]: &[Vec<&str>; 3]) -> Vec<Stretch> {
+    let sides = [changes(before, yours), changes(before, agents)];
+    let mut places: Vec<Range<usize>> =
+        sides.iter().flatten().map(|(old, _)| old.clone()).collect();
+    places.sort_by_key(|place| (place.start, place.end));
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for place in places {
+        match joined.last_mut().filter(|last| place.start <= last.end) {
+            Some(last) => last.end = last.end.max(place.end),
+            None => joined.push(place),
+        }
+    }
+    let mut stretches = Vec::new();
+    let mut at = [0; 3];
+    let mut push = |to: [usize; 3], who: Who| {
+        let [from_yours, from_before, from_agents] = at;
+        let [to_yours, to_before, to_agents] = to;
+        let stretch = Stretch {
+            yours: from_yours..to_yours,
+            before: from_before..to_before,
+            agents: from_agents..to_agents,
+            who,
+        };
+        at = to;
+        let is_there = stretch.before.len() + stretch.yours.len() + stretch.agents.len() > 0;
+        stretches.extend(is_there.then_some(stretch));
+    };
+    for place in joined {
+        let [start_yours, start_agents] =
+            [0, 1].map(|side| moved(&sides, side, place.start, Edge::Start));
+        push([start_yours, place.start, start_agents], Who::Nobody);
+        let [end_yours, end_agents] = [0, 1].map(|side| moved(&sides, side, place.end, Edge::End));
+        let was = before.get(place.clone());
+        let by_you = yours.get(start_yours..end_yours);
+        let by_agent = agents.get(start_agents..end_agents);
+        let who = match (by_you == was, by_agent == was) {
+            (true, _) => Who::Agent,
+            (false, true) => Who::You,
+            (false, false) if by_you == by_agent => Who::BothAlike,
+            (false, false) => Who::BothOtherwise,
+        };
+        push([end_yours, place.end, end_agents], who);
+    }
+    push([yours.len(), before.len(), agents.len()], Who::Nobody);
+    stretches
+}
+
+/// Which end of a place is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    Start,
+    End,
+}
+
+/// Where a line of the text before stands on one side; at a place's end what was put in there is behind it.
+fn moved(sides: &[Vec<Change>; 2], side: usize, line: usize, edge: Edge) -> usize {
+    let changes = sides.get(side).map_or(&[][..], Vec::as_slice);
+    // Places that touch are one, so that what ends at a start is part of it.
+    let is_before = |(old, _): &&Change| match edge {
+        Edge::Start => old.end < line,
+        Edge::End => old.end <= line,
+    };
+    let (mut more, mut less) = (0, 0);
+    for (old, new) in changes.iter().filter(is_before) {
+        more += new.len();
+        less += old.len();
+    }
+    (line + more).saturating_sub(less)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check([yours, before, agents]: [&str; 3], wanted: &str) {
+        let side = |label, text| Side { label, text };
+        let sides = ThreeSides {
+            yours: side("yours", yours),
+            before: side("before", before),
+            agents: side("agent's", agents),
+        };
+        let lines = lay_out(sides, 54);
+        let text: Vec<String> = lines
+            .iter()
+            .map(|line| line.to_string().trim_end().to_owned())
+            .collect();
+        assert_eq!(text.join("\n"), wanted);
+    }
+
+    #[test]
+    fn who_changed_a_place_is_said_and_a_clash_stands_out() {
+        check(
+            ["a\nB\nc\nd\nx\n", "a\nb\nc\nd\ne\n", "a\nb\nc\nD\ny\nz\n"],
+            "\
+yours            │ before           │ agent's
+1  a             │ 1  a             │ 1  a
+── you changed this ──────────────────────────────────
+2 +B             │ 2 -b             │ 2  b
+3  c             │ 3  c             │ 3  c
+── both changed this ─────────────────────────────────
+4  d             │ 4 -d             │ 4 +D
+5 +x             │ 5 -e             │ 5 +y
+                 │                  │ 6 +z",
+        );
+        check(
+            ["a\nnew\n", "a\n", "a\nnew\n"],
+            "\
+yours            │ before           │ agent's
+1  a             │ 1  a             │ 1  a
+── both made the same of this ────────────────────────
+2 +new           │                  │ 2 +new",
+        );
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+        #[test]
+        fn each_line_of_each_text_stands_in_one_stretch_in_order(texts in proptest::array::uniform3("([abc]\n){0,9}"), columns in 20usize..90) {
+            let lines = [0, 1, 2].map(|n| texts[n].lines().collect::<Vec<&str>>());
+            let stretches = stretches(&lines);
+            for side in 0..3 {
+                let range = |stretch: &Stretch| [&stretch.yours, &stretch.before, &stretch.agents][side].clone();
+                let all: Vec<usize> = stretches.iter().flat_map(|stretch| range(stretch)).collect();
+                proptest::prop_assert_eq!(all, (0..lines[side].len()).collect::<Vec<usize>>());
+            }
+            let alike = stretches.iter().filter(|stretch| stretch.who == Who::Nobody);
+            for stretch in alike {
+                proptest::prop_assert_eq!(&lines[0][stretch.yours.clone()], &lines[1][stretch.before.clone()]);
+                proptest::prop_assert_eq!(&lines[2][stretch.agents.clone()], &lines[1][stretch.before.clone()]);
+            }
+            let side = |n: usize| Side { label: "x", text: &texts[n] };
+            let sides = ThreeSides { yours: side(0), before: side(1), agents: side(2) };
+            for line in lay_out(sides, columns) {
+                proptest::prop_assert!(line.width() <= columns, "{line:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! How the user leaves: at once, after a word on what would end, and with a second key without patience.
+//!
+//! Refuses to end anything itself.
+
+use super::Screen;
+use super::action::{Action, QuitStep};
+use super::dialogs::quit;
+use super::keymap::IsWriting;
+use crate::domain::run::State;
+
+impl Screen {
+    /// The key and `/quit`: asks where something beside the workflow would end; the second one while the first is
+    /// being carried out kills.
+    pub(super) fn quit(&mut self, state: Option<&State>) -> Vec<Action> {
+        if self.asks_before_leaving(state) {
+            return Vec::new();
+        }
+        let step = if self.quitting {
+            QuitStep::Now
+        } else {
+            QuitStep::Ask
+        };
+        self.own = None;
+        self.composer.remember_draft();
+        let actions = vec![Action::Quit(step)];
+        self.note_leaving(&actions);
+        actions
+    }
+
+    /// Opens the dialog that says what would end with the program, unless it is open; tells whether it did.
+    pub fn asks_before_leaving(&mut self, state: Option<&State>) -> bool {
+        let is_open = self.own.as_ref().is_some_and(|own| own.id == quit::ID);
+        if is_open || self.quitting || self.is_read_only() {
+            return false;
+        }
+        let key = self.keymap().named("quit", IsWriting::No);
+        let Some(sheet) = state.and_then(|state| quit::sheet(state, &key)) else {
+            return false;
+        };
+        // It is seen whatever lies over the tabs.
+        self.uncover();
+        (self.palette, self.find) = (None, None);
+        self.ask(sheet);
+        self.dirty = true;
+        true
+    }
+
+    /// Notes that the user leaves, where these actions say so.
+    pub(super) fn note_leaving(&mut self, actions: &[Action]) {
+        self.quitting |= actions
+            .iter()
+            .any(|action| matches!(action, Action::Quit(_)));
+    }
+}

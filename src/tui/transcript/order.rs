@@ -1,0 +1,36 @@
+//! Where a block comes to stand: what an agent has finished stands before what it is still saying.
+//!
+//! Pieces of a text come past the log, so that they can be here before the event of what was thought earlier.
+
+use super::Transcript;
+use super::block::{Block, Who};
+
+impl Transcript {
+    /// Puts a block at the end, or before the text that its author is still saying.
+    pub(super) fn put(&mut self, mut block: Block) {
+        let said = match (block.who, block.is_provisional()) {
+            (Who::Agent(role), false) => self.said_now(role),
+            _ => None,
+        };
+        let Some(at) = said else {
+            self.blocks.push_back(block);
+            return;
+        };
+        if let Some(after) = self.blocks.get_mut(at) {
+            // The name line goes to whoever stands first now.
+            block.is_named |= std::mem::take(&mut after.is_named);
+        }
+        self.blocks.insert(at, block);
+    }
+
+    /// The first of the texts at the end that a role is still saying.
+    fn said_now(&self, role: crate::domain::turn::Role) -> Option<usize> {
+        let mut blocks = self.blocks.iter().enumerate().rev();
+        let is_said = |block: &Block| block.is_provisional_of(role, None);
+        let mut first = None;
+        while let Some((at, _)) = blocks.next().filter(|(_, block)| is_said(block)) {
+            first = Some(at);
+        }
+        first
+    }
+}

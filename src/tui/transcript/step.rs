@@ -1,0 +1,100 @@
+//! How a step of the execution is told: a heading when it begins, one line when it is over.
+//!
+//! Refuses to call a step done whose tests fail.
+
+use super::block::{Block, Content, Tone, Who};
+use super::{Transcript, retell};
+use crate::domain::event::Event;
+use crate::domain::plan::Plan;
+use crate::tui::wrap::one_line;
+
+/// What was told of the step at hand, and what the plan says of all of them.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// The texts of the plan's steps with their numbers, as far as it was told.
+    plan: Vec<(u32, String)>,
+    /// What was told of the step that is checked.
+    told: Vec<String>,
+    /// The step whose tests failed last.
+    failing: Option<u32>,
+    /// The step that was committed last.
+    committed: Option<u32>,
+}
+
+impl Steps {
+    /// Takes an event in; gives the heading of a step that begins.
+    pub fn on_event(&mut self, event: &Event) -> Option<Block> {
+        match event {
+            Event::PlanCommitted { plan, .. }
+            | Event::ResponseCommitted {
+                plan: Some((plan, _)),
+                ..
+            }
+            | Event::PlanEdited {
+                plan: Some(plan), ..
+            } => self.take(plan),
+            Event::TurnStarted { .. } => self.told.clear(),
+            Event::TestsRan { step, receipt, .. } => {
+                self.failing = (!receipt.lets_pass()).then_some(*step);
+            }
+            Event::CommitMade { step, .. } => self.committed = Some(*step),
+            Event::SnapshotTaken { step, .. } => {
+                (self.failing, self.committed) = (None, None);
+                let text = self.heading(*step);
+                return Some(Block::new(Who::System, Content::Divider { text }));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn take(&mut self, plan: &Plan) {
+        let steps = plan.steps.iter();
+        self.plan = steps.map(|step| (step.n, one_line(&step.text))).collect();
+    }
+
+    fn heading(&self, n: u32) -> String {
+        match self.plan.iter().find(|(step, _)| *step == n) {
+            Some((_, text)) => format!("step {n} of {}: {text}", self.plan.len()),
+            None => format!("step {n}"),
+        }
+    }
+
+    /// Notes what was told of a step that is checked: one line says it again once the step is done.
+    pub fn note(&mut self, text: &str) {
+        self.told.push(text.to_owned());
+    }
+
+    /// What is said of a step that is over although its tests fail; nothing of any other.
+    fn with_failing_tests(&self, step: u32) -> Option<Block> {
+        self.failing.filter(|failing| *failing == step)?;
+        let text = match self.committed == Some(step) {
+            true => format!("step {step} is over: committed, its tests fail"),
+            false => format!("step {step} is over: its tests fail, nothing is committed"),
+        };
+        Some(Block::new(Who::System, Content::fact(Tone::Plain, &text)))
+    }
+}
+
+impl Transcript {
+    /// One line for a step that went well, in the place of those that said it bit by bit.
+    pub(super) fn end_step(&mut self, step: u32, event: &Event) {
+        let told = std::mem::take(&mut self.steps.told);
+        if let Some(block) = self.steps.with_failing_tests(step) {
+            return self.push_all(vec![block]);
+        }
+        let mut parts = Vec::new();
+        while let Some(block) = self
+            .blocks
+            .pop_back_if(|block| block.is_good() && told.contains(&block.content.text()))
+        {
+            self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
+            parts.push(block.content.text());
+        }
+        self.scroll.clamp(self.end(), self.end());
+        match parts.is_empty() {
+            true => self.push_all(retell::event(event)),
+            false => self.push_all(retell::step_is_done(step, parts.into_iter().rev())),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Discussions on the screen: a finding is discussed from its row and settled, one is stopped and gone on with.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::World;
+use crate::editing::{ENTER, ESC, PLAN, begin, cast, fifo, leave, read, talk, talking};
+use crate::script::{Agent, say, shell, write};
+use crate::terminal::Terminal;
+
+/// What a participant says when it is its turn.
+fn says(agent: Agent, name: &str, words: &str, proposal: &str) -> Agent {
+    let stance = json!({ "stance": "agree", "proposal": proposal, "confidence": 0.7 });
+    let text = format!("{words}\n\n```stance\n{stance}\n```");
+    agent.on(&header(name), vec![say(&text)])
+}
+
+fn header(name: &str) -> String {
+    format!("[agent-collab discussion {name}]")
+}
+
+fn state(world: &World) -> Value {
+    serde_json::from_str(&read(world, "state.json")).unwrap()
+}
+
+/// All that the reviewer was told.
+fn told_reviewer(world: &World) -> String {
+    let id = state(world)["reviewer"]["id"].clone();
+    let id = id.as_str().expect("a session");
+    read(world, &format!("sessions/{id}/messages.jsonl"))
+}
+
+/// A planner that waits on the pipe before it contradicts the review, and speaks for it in the discussion.
+fn planner(fifo: &Path) -> Agent {
+    let answers = vec![
+        shell(&format!("cat {}", fifo.display())),
+        write("${comments_path}", "1. rejected: it says enough\n"),
+    ];
+    let planner = talking().plan(PLAN).on("[agent-collab RESPOND", answers);
+    says(planner, "advocate", "One word is enough.", "keep: one word")
+}
+
+/// A reviewer that asks for more, takes part, and then approves.
+fn reviewer() -> Agent {
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n")
+        .review("[APPROVED]\n");
+    let reviewer = says(
+        reviewer,
+        "critic",
+        "No objection, because it is short.",
+        "keep: short",
+    );
+    says(
+        reviewer,
+        "moderator",
+        "It is to stay as it is.",
+        "keep: one word",
+    )
+}
+
+/// Has the finding of the first review discussed from its row, while the planner answers it.
+fn discuss_finding(world: &World, fifo: &Path) -> Terminal {
+    let config = cast(world, &planner(fifo), &reviewer(), "");
+    let mut terminal = begin(world, &config);
+    terminal.wait_for("answers the review");
+    terminal.type_keys("3.");
+    terminal.wait_for("Say more.");
+    terminal.type_keys("&");
+    terminal.wait_for("have finding 1 discussed?");
+    terminal.type_keys("y");
+    terminal.wait_for("all agreed");
+    terminal
+}
+
+/// Writes a command and sends it.
+fn command(terminal: &mut Terminal, text: &str) {
+    terminal.type_keys("i");
+    terminal.wait_gone("I to write");
+    terminal.type_keys(text);
+    terminal.wait_for(text);
+    terminal.type_keys(ENTER);
+}
+
+fn release(fifo: &Path) {
+    let fifo = fifo.to_owned();
+    std::thread::spawn(move || std::fs::write(fifo, "go on\n"));
+}
+
+#[test]
+fn what_a_discussion_says_of_a_finding_is_evidence_in_the_next_review() {
+    let world = World::new();
+    let fifo = fifo(&world);
+    let mut terminal = discuss_finding(&world, &fifo);
+    assert!(!told_reviewer(&world).contains("It is to stay as it is."));
+    release(&fifo);
+    terminal.type_keys(ESC);
+    terminal.wait_for("execute the approved plan");
+    let told = told_reviewer(&world);
+    for words in [
+        "Other agents discussed finding 1 of yours",
+        "<discussion_result>",
+        "It is to stay as it is.",
+        "it says enough",
+    ] {
+        assert!(told.contains(words), "{words} in\n{told}");
+    }
+    let told_planner = state(&world)["planner"]["id"].clone();
+    let id = told_planner.as_str().expect("a session");
+    let told = read(&world, &format!("sessions/{id}/messages.jsonl"));
+    assert!(!told.contains("<discussion_result>"), "{told}");
+    leave(terminal);
+}
+
+#[test]
+fn the_user_settles_a_finding_by_its_discussion() {
+    let world = World::new();
+    let fifo = fifo(&world);
+    let mut terminal = discuss_finding(&world, &fifo);
+    terminal.type_keys("a");
+    terminal.wait_for("settle finding 1 by its discussion?");
+    terminal.type_keys("y");
+    terminal.wait("the finding settled", |_| {
+        read(&world, "events.jsonl").contains("finding.settled")
+    });
+    release(&fifo);
+    terminal.wait_for("execute the approved plan");
+    let told = told_reviewer(&world);
+    let second = told.rfind("This is review 2").expect("a second review");
+    assert!(!told[second..].contains("## Open findings"), "{told}");
+    leave(terminal);
+}
+
+#[test]
+fn a_discussion_is_stopped_and_gone_on_with_and_its_limits_are_looked_at() {
+    let world = World::new();
+    let planner = says(talking().plan(PLAN), "advocate", "One file.", "sqlite");
+    let stalls = vec![say("Let me think."), json!({ "do": "stall" })];
+    let planner = planner.on(&header("advocate"), stalls);
+    let planner = says(planner, "advocate", "Still one file.", "sqlite");
+    let mut reviewer = Agent::approving();
+    for _ in 0..3 {
+        reviewer = says(reviewer, "critic", "Many write at once.", "postgres");
+    }
+    let reviewer = says(reviewer, "moderator", "SQLite it is.", "sqlite");
+    let config = cast(&world, &planner, &reviewer, "[discuss]\nrounds = 2\n");
+    let mut terminal = talk(&world, &config);
+    command(&mut terminal, "/budget");
+    terminal.wait_for("what a discussion would be given");
+    terminal.wait_for("a prompt holds");
+    terminal.type_keys(ESC);
+    terminal.wait_gone("a prompt holds");
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    command(&mut terminal, "/discuss SQLite or Postgres?");
+    terminal.wait_for("Let me think.");
+    terminal.type_keys("s");
+    let is_stopped = |_: &mut Terminal| state(&world)["discussions"][0]["status"] == "cancelled";
+    terminal.wait("the end of the discussion", is_stopped);
+    terminal.type_keys("c");
+    let is_over = |_: &mut Terminal| state(&world)["discussions"][0]["status"] == "completed";
+    terminal.wait("its end", is_over);
+    terminal.wait_for("SQLite it is.");
+    let over = state(&world)["discussions"][0].clone();
+    assert_eq!(
+        (
+            &over["status"],
+            &over["outcome"]["decision"],
+            &over["outcome"]["rounds"]
+        ),
+        (&json!("completed"), &json!("sqlite"), &json!(2)),
+        "{over}"
+    );
+    leave(terminal);
+}
