@@ -98,7 +98,8 @@ fn plan<T>(
     Ok(make(&means, planned))
 }
 
-/// Has a discussion take place and gives it as it ended; `tell` hears in lines how it goes.
+/// Has a discussion take place and gives it as it ended, and the signal that came meanwhile; `tell` hears in lines how
+/// it goes.
 ///
 /// # Errors
 /// It was not begun, or nobody will ever know how it ended; the text says why and what to do.
@@ -106,15 +107,16 @@ pub async fn run(
     wishes: &Wishes,
     given: Given,
     tell: &mut dyn FnMut(&str),
-) -> Result<Discussion, Refusal> {
+) -> Result<(Discussion, Option<&'static str>), Refusal> {
     let found = start::find(wishes).await?;
     let layout = start::layout(&found.root, &found.loaded.config)?;
-    let signals = Signals::listen()
+    let mut signals = Signals::listen()
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
-    match InstanceLock::holder(&layout)? {
-        Some(held) => by_instance(&layout, held, given, signals, tell).await,
-        None => by_itself((wishes, found, &layout), given, signals, tell).await,
-    }
+    let ended = match InstanceLock::holder(&layout)? {
+        Some(held) => by_instance(&layout, held, given, &mut signals, tell).await?,
+        None => by_itself((wishes, found, &layout), given, &mut signals, tell).await?,
+    };
+    Ok((ended, signals.last()))
 }
 
 fn refuse(why: &DiscussionRefused) -> Refusal {
@@ -151,7 +153,7 @@ fn players(
 async fn by_itself(
     (wishes, found, layout): (&Wishes, Found, &Layout),
     given: Given,
-    mut signals: Signals,
+    signals: &mut Signals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Discussion, Refusal> {
     let players = players((&found, layout), &given, tell)?;
@@ -160,7 +162,7 @@ async fn by_itself(
         let begun = given.begin(engine, Waits::Foreground);
         let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
         let begun = begun.map_err(|why| refuse(&why))?;
-        let ended = drive(engine, begun, &mut signals, tell).await;
+        let ended = drive(engine, begun, signals, tell).await;
         ended
             .map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
     })
@@ -173,6 +175,7 @@ async fn drive(
     signals: &mut Signals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Discussion, EngineError> {
+    tell(&format!("discussion {id}"));
     let mut told = Told::default();
     loop {
         if let Some(discussion) = engine.discussion(&id) {
@@ -195,7 +198,7 @@ async fn by_instance(
     layout: &Layout,
     held: Held,
     given: Given,
-    mut signals: Signals,
+    signals: &mut Signals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Discussion, Refusal> {
     let text = serde_json::to_string(&given).map_err(|error| Refusal::error(error, ""))?;
@@ -205,6 +208,7 @@ async fn by_instance(
         .and_then(Value::as_str)
         .map(DiscussionId::new)
         .ok_or_else(|| Refusal::error("the instance here does not say what it began", ""))?;
+    tell(&format!("discussion {id}"));
     let mut told = Told::default();
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

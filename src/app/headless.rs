@@ -432,6 +432,8 @@ pub(super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
+    /// The last one that came.
+    last: Option<&'static str>,
 }
 
 impl Signals {
@@ -442,15 +444,23 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
+            last: None,
         })
     }
 
     /// Waits for the next one. Cancel safe.
     pub(super) async fn next(&mut self) -> &'static str {
-        tokio::select! {
+        let name = tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.hangup.recv() => "SIGHUP",
-        }
+        };
+        self.last = Some(name);
+        name
+    }
+
+    /// The last one that came, where any did.
+    pub(super) fn last(&self) -> Option<&'static str> {
+        self.last
     }
 }

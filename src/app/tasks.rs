@@ -58,8 +58,8 @@ impl Given {
     }
 }
 
-/// Has a task done and gives its result; `tell` hears in lines what its agent does meanwhile, where this process
-/// does it.
+/// Has a task done and gives its result, and the signal that came meanwhile; `tell` hears in lines what its agent
+/// does, where this process does it.
 ///
 /// # Errors
 /// It was not begun, or nobody will ever know how it ended; the text says why and what to do.
@@ -67,15 +67,16 @@ pub async fn run(
     wishes: &Wishes,
     given: Given,
     tell: &mut dyn FnMut(&str),
-) -> Result<TaskResult, Refusal> {
+) -> Result<(TaskResult, Option<&'static str>), Refusal> {
     let found = start::find(wishes).await?;
     let layout = start::layout(&found.root, &found.loaded.config)?;
-    let signals = Signals::listen()
+    let mut signals = Signals::listen()
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
-    match InstanceLock::holder(&layout)? {
-        Some(held) => by_instance(&layout, held, given, signals).await,
-        None => by_itself(wishes, given, signals, tell).await,
-    }
+    let result = match InstanceLock::holder(&layout)? {
+        Some(held) => by_instance(&layout, held, given, &mut signals).await?,
+        None => by_itself(wishes, given, &mut signals, tell).await?,
+    };
+    Ok((result, signals.last()))
 }
 
 fn refused(why: impl ToString) -> Refusal {
@@ -88,7 +89,7 @@ fn refused(why: impl ToString) -> Refusal {
 async fn by_itself(
     wishes: &Wishes,
     given: Given,
-    mut signals: Signals,
+    signals: &mut Signals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<TaskResult, Refusal> {
     let agent = given.agent.clone();
@@ -96,7 +97,7 @@ async fn by_itself(
         let begun = engine.start_task(given.ask());
         let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
         let (session, result) = begun.map_err(refused)?;
-        let result = drive(engine, (&session, result), &mut signals, tell).await;
+        let result = drive(engine, (&session, result), signals, tell).await;
         result
             .map_err(|error| Refusal::error(&error, "what was recorded so far is in .agent-collab"))
     })
@@ -159,7 +160,7 @@ async fn by_instance(
     layout: &Layout,
     held: Held,
     given: Given,
-    mut signals: Signals,
+    signals: &mut Signals,
 ) -> Result<TaskResult, Refusal> {
     let text = serde_json::to_string(&given).map_err(refused)?;
     let told = ask(layout, &held, GIVE, text).await?;

@@ -30,7 +30,7 @@ use super::run::OnAskArg;
                   jury           everybody answers alone, then votes; nobody talks\n\n\
                   How it goes is told on standard error, the result on standard output.\n\n\
                   Exit codes: 0 it went to its end, decided or not (`decision` of --json is null then), 1 it did not, and why, or \
-                  what was asked for cannot be, 2 usage.\n\n\
+                  what was asked for cannot be, 2 usage, 130 interrupted.\n\n\
                   Examples:\n  \
                   agent-collab discuss \"SQLite or Postgres for this project?\"\n  \
                   agent-collab discuss --mode jury --participant a=explore@codex --participant b=explore@claude \"…\"\n  \
@@ -135,14 +135,15 @@ pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
     };
     // How it goes is told beside the result, so that the result alone can be read by a program.
     let mut tell = |line: &str| drop(writeln!(io::stderr(), "{}", clean(line)));
-    let discussion = discussions::run(&wishes, given, &mut tell).await?;
+    let (discussion, signal) = discussions::run(&wishes, given, &mut tell).await?;
     let text = match args.json {
         true => clean_json_line(&as_json(&discussion).to_string()),
         false => in_words(&discussion),
     };
-    Ok(match discussion.status {
-        Status::Completed => printed(&text, 0),
-        Status::Running | Status::Failed | Status::Cancelled => printed(&text, 1),
+    Ok(match (discussion.status, signal) {
+        (Status::Completed, _) => printed(&text, 0),
+        (Status::Running | Status::Failed | Status::Cancelled, Some(_)) => printed(&text, 130),
+        (Status::Running | Status::Failed | Status::Cancelled, None) => printed(&text, 1),
     })
 }
 

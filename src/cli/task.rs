@@ -20,7 +20,7 @@ use super::run::OnAskArg;
 #[command(
     after_help = "The agent works alone, in a session of its own. What it says last is the result. One that may edit writes in a \
                   work tree of its own; what it changed comes into yours as one patch, or is kept as a file.\n\n\
-                  Exit codes: 0 completed, 1 not completed, and why.\n\n\
+                  Exit codes: 0 completed, 1 not completed, and why, 130 interrupted.\n\n\
                   Examples:\n  agent-collab task --agent explore \"list the public functions\"\n  \
                   agent-collab task --agent explore --id ses_… \"and where are they tested?\""
 )]
@@ -68,14 +68,15 @@ pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
     };
     // What the agent does is told beside the result, so that the result alone can be read by a program.
     let mut tell = |line: &str| drop(writeln!(io::stderr(), "{}", clean(line)));
-    let result = tasks::run(&wishes, given, &mut tell).await?;
+    let (result, signal) = tasks::run(&wishes, given, &mut tell).await?;
     let text = match args.json {
         true => as_json(&result)?,
         false => in_words(&result),
     };
-    let code = match result.end.status() {
-        TaskStatus::Completed => 0,
-        _ => 1,
+    let code = match (result.end.status(), signal) {
+        (TaskStatus::Completed, _) => 0,
+        (_, Some(_)) => 130,
+        (_, None) => 1,
     };
     Ok(match writeln!(io::stdout(), "{text}") {
         Ok(()) => code,

@@ -140,7 +140,11 @@ impl Engine {
     fn may_go_on(&self, id: &DiscussionId) -> Result<Vec<Text>, DiscussionRefused> {
         let cannot = |why: String| Err(DiscussionRefused::CannotGoOn(why));
         let discussion = match self.discussion(id) {
-            None => return cannot(format!("there is no discussion {id} in this run")),
+            None => {
+                return cannot(format!(
+                    "there is no discussion {id} in this run; one that was begun before it lies with its run in the history"
+                ));
+            }
             Some(discussion) => discussion,
         };
         match discussion.status {

@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_private_and_lies_where_the_addresses_of_its_sockets_fit() {
-        let place = tempfile::tempdir().unwrap();
+        let place = tempfile::tempdir_in(SHORT).unwrap();
         let deep = place.path().join("d".repeat(ADDRESS_BYTES));
         fs::create_dir(&deep).unwrap();
         for (place, expected) in [(place.path(), place.path()), (&deep, Path::new(SHORT))] {

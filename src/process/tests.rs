@@ -74,6 +74,11 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// One word for a shell, in single quotes or not: a path may have blanks.
+fn quoted(path: &Path) -> String {
+    format!("\"{}\"", path.display())
+}
+
 /// Waits for a file with a process number, as `echo $$ > file` writes it.
 async fn pid_in(path: &Path) -> ProcessIdentity {
     let mut id = None;

@@ -723,7 +723,7 @@ fn who_stops_a_discussion_keeps_what_was_said() {
     ]);
     wait_for_round(&world, 2);
     running.signal("INT");
-    let found = result(running.wait().ends(1));
+    let found = result(running.wait().ends(130));
     assert_eq!(
         (&found["status"], &found["stop"]),
         (&json!("cancelled"), &json!("user")),

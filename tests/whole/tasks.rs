@@ -197,7 +197,7 @@ fn a_task_that_is_interrupted_is_cancelled_and_can_be_gone_on_with() {
     let running = begins(&world);
     running.signal("INT");
     let ran = running.wait();
-    let stopped = result(ran.ends(1));
+    let stopped = result(ran.ends(130));
     assert_eq!(
         (&stopped["status"], &stopped["error"]),
         (&json!("cancelled"), &json!("interrupted by SIGINT"))

@@ -103,10 +103,21 @@ fn settings() -> GitSettings {
     settings
 }
 
+/// The words of a line; a path, which may have blanks, stands between double quotes.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split('"').enumerate().flat_map(|(at, part)| {
+        let of_part: Vec<&str> = match at % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        };
+        of_part
+    })
+}
+
 fn git_in(folder: &Path, args: &str) -> String {
     let output = Command::new("git")
         .current_dir(folder)
-        .args(args.split(' '))
+        .args(words(args))
         .envs(ENVIRONMENT)
         .output()
         .unwrap();

@@ -8,7 +8,7 @@ use super::*;
 async fn with_descendant(script: &str) -> (tempfile::TempDir, Running, ProcessIdentity) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
-    let running = spawn(&sh(&script.replace("FILE", &file.display().to_string())))
+    let running = spawn(&sh(&script.replace("FILE", &quoted(&file))))
         .await
         .unwrap();
     let id = pid_in(&file).await;
@@ -197,7 +197,7 @@ async fn a_child_whose_time_is_up_goes_with_all_it_started() {
     let file = folder.path().join("pid");
     let script = format!(
         "setsid sh -c 'echo $$ > {}; exec sleep 1000' & trap '' TERM; wait; sleep 1000",
-        file.display()
+        quoted(&file)
     );
     let (script, limits, never) = (sh(&script), limits(1), CancellationToken::new());
     let (finished, grandchild) = tokio::join!(run_to_end(&script, &limits, &never), pid_in(&file));
@@ -224,11 +224,11 @@ async fn what_a_short_child_leaves_in_the_background_is_ended() {
     let file = folder.path().join("pid");
     let wait = format!(
         "while [ ! -s {0} ]; do sleep 0.01; done; cat {0}",
-        file.display()
+        quoted(&file)
     );
     let finished = run(&sh(&format!(
         "(setsid sh -c 'echo $$ > {}; exec sleep 1000' &); {wait}",
-        file.display()
+        quoted(&file)
     )))
     .await;
     let pid: u32 = finished.stdout.text().trim().parse().unwrap();

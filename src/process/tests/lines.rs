@@ -74,7 +74,7 @@ async fn a_slow_reader_slows_a_flooding_child() {
     let script = format!(
         "i=0; while :; do i=$((i+1)); echo \"$i {:0>4000}\"; echo $i > {}; done",
         0,
-        count.display()
+        quoted(&count)
     );
     let mut running = spawn(&sh(&script)).await.unwrap();
     let written = || {

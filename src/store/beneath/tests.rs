@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
@@ -145,7 +144,14 @@ fn whatever_leads_out_is_refused() {
 fn what_is_no_file_of_one_name_is_refused_at_once() {
     let place = Place::new();
     nix::unistd::mkfifo(&place.root().join("pipe"), Mode::S_IRWXU).unwrap();
-    let _socket = UnixListener::bind(place.root().join("socket")).unwrap();
+    // Nobody listens there, so that its address may be as long as it is.
+    nix::sys::stat::mknod(
+        &place.root().join("socket"),
+        nix::sys::stat::SFlag::S_IFSOCK,
+        Mode::S_IRWXU,
+        0,
+    )
+    .unwrap();
     fs::hard_link(
         place.folder.path().join("secret"),
         place.root().join("hard"),

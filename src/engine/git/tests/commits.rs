@@ -180,7 +180,7 @@ async fn hooks_run_and_may_add_to_the_commit() {
 async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
     let fixture = Fixture::new();
     // A clone may lie among temporary files, which a held command may write.
-    let home = std::env::var_os("HOME").unwrap();
+    let home = std::env::home_dir().unwrap();
     let outside = tempfile::tempdir_in(home).unwrap();
     let outside = outside.path().display().to_string();
     fixture.write(".agent-collab/state.json", "{}");
@@ -285,7 +285,7 @@ async fn a_hook_that_waits_for_ever_is_stopped() {
 async fn a_submodules_new_commit_is_committed() {
     let (fixture, other) = (Fixture::new(), Fixture::new());
     fixture.git(&format!(
-        "-c protocol.file.allow=always submodule --quiet add {} sub",
+        "-c protocol.file.allow=always submodule --quiet add \"{}\" sub",
         other.root().display()
     ));
     fixture.git("commit -q -m submodule");

@@ -43,8 +43,12 @@ async fn a_bare_repository_and_no_repository_are_told_apart() {
 #[tokio::test]
 async fn a_linked_work_tree_and_a_submodule_have_roots_of_their_own() {
     let (fixture, other) = (Fixture::new(), Fixture::new());
-    fixture.git("worktree add -q ../linked-tree -b linked");
-    let linked = fixture.root().parent().unwrap().join("linked-tree");
+    let folder = tempfile::tempdir().unwrap();
+    let linked = folder.path().canonicalize().unwrap().join("linked-tree");
+    fixture.git(&format!(
+        "worktree add -q \"{}\" -b linked",
+        linked.display()
+    ));
     assert_eq!(
         discovered(&linked).await,
         format!("found {}", linked.display())
@@ -64,7 +68,7 @@ async fn a_linked_work_tree_and_a_submodule_have_roots_of_their_own() {
     std::fs::remove_dir_all(&linked).unwrap();
 
     fixture.git(&format!(
-        "-c protocol.file.allow=always submodule --quiet add {} sub",
+        "-c protocol.file.allow=always submodule --quiet add \"{}\" sub",
         other.root().display()
     ));
     assert_eq!(
@@ -241,7 +245,7 @@ async fn dirty_names_every_path_but_our_own_and_ignored_ones() {
 async fn changes_inside_a_submodule_are_named() {
     let (fixture, other) = (Fixture::new(), Fixture::new());
     fixture.git(&format!(
-        "-c protocol.file.allow=always submodule --quiet add {} sub",
+        "-c protocol.file.allow=always submodule --quiet add \"{}\" sub",
         other.root().display()
     ));
     fixture.git("commit -q -m submodule");

@@ -73,7 +73,7 @@ async fn another_hooks_folder_is_seen_with_what_lies_in_it() {
     std::fs::write(hooks.join("pre-push"), "x").unwrap();
     std::fs::write(hooks.join("below/called"), "x").unwrap();
     let name = hooks.display().to_string();
-    let point = |fixture: &Fixture| drop(fixture.git(&format!("config core.hooksPath {name}")));
+    let point = |fixture: &Fixture| drop(fixture.git(&format!("config core.hooksPath \"{name}\"")));
     let expected =
         format!("created {name}/below/called, created {name}/pre-push, changed .git/config");
     check(&fixture, point, &expected.to_lowercase()).await;
@@ -165,7 +165,7 @@ async fn a_tracked_or_untracked_entry_point_is_left_to_the_tree() {
 async fn repositories_inside_this_one_are_looked_into() {
     let (fixture, other) = (Fixture::new(), Fixture::new());
     fixture.git(&format!(
-        "-c protocol.file.allow=always submodule --quiet add {} sub",
+        "-c protocol.file.allow=always submodule --quiet add \"{}\" sub",
         other.root().display()
     ));
     let plant = |fixture: &Fixture| {

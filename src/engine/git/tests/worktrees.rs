@@ -64,7 +64,7 @@ async fn trees_of_the_user_are_no_concern() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let (own, users) = (root.join("ours/ses_1"), root.join("users"));
-    fixture.git(&format!("worktree add -q --detach {}", users.display()));
+    fixture.git(&format!("worktree add -q --detach \"{}\"", users.display()));
     let head = repository.snapshot("task").await.unwrap().commit;
     repository.plant(&own, &head).await.unwrap();
     assert!(repository.gone_below(&root.join("ours")).is_empty());
