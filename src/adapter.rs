@@ -392,6 +392,11 @@ pub enum AdapterEvent {
         /// The text.
         text: String,
     },
+    /// What the user said in the middle of the turn came too late for it.
+    Untold {
+        /// What.
+        text: String,
+    },
     /// A frame this program does not know; kept, shown quietly.
     Unknown {
         /// Its type as far as it names one.

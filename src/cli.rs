@@ -27,6 +27,7 @@ pub mod undo;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::pin::Pin;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -275,6 +276,11 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
 }
 
 fn block_on(work: impl Future<Output = Result<u8, Refusal>>) -> Result<u8, Refusal> {
+    drive(Box::pin(work))
+}
+
+/// One for all commands: the runtime would be there once for each, and each would be moved along the stack.
+fn drive(work: Pin<Box<dyn Future<Output = Result<u8, Refusal>> + '_>>) -> Result<u8, Refusal> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -69,6 +69,7 @@ pub use action::{Action, DocumentKind, QuitStep, Topic, Viewer};
 pub use agents::Agent;
 use board::Board;
 pub use calls::{Exact, Kept};
+pub use children::Stands;
 use completion::Helped;
 use composer::{Composer, Fitted};
 use dialogs::Known;
@@ -172,10 +173,8 @@ pub struct Screen {
     sent_before: preview::Sent,
     /// The call that waits first, exactly.
     exact: Option<calls::Exact>,
-    /// The dialog about a call that was drawn last, and when it was drawn first.
-    call_seen: Option<(String, At)>,
-    /// The time of the last key or click, where it is told.
-    clock: Option<At>,
+    /// Since when the dialog stands there that the last frame showed.
+    reading: seen::Reading,
     versions: Vec<Versions>,
     proposed_goal: Option<String>,
     picked: BTreeMap<String, String>,
@@ -252,8 +251,7 @@ impl Screen {
             preview: None,
             sent_before: preview::Sent::default(),
             exact: None,
-            call_seen: None,
-            clock: None,
+            reading: seen::Reading::default(),
             versions: Vec::new(),
             proposed_goal: None,
             picked: BTreeMap::new(),
@@ -422,6 +420,7 @@ impl Screen {
     pub fn on_key(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
         self.dirty = true;
         let actions = self.key(key, state);
+        self.reading.on_key();
         self.note_begun(&actions);
         actions
     }

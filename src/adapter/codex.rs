@@ -257,7 +257,7 @@ impl Adapter for Codex {
             Order::AskFirst(_) => {}
             Order::Hooked(number, input) => self.on_hooked(number, &input, &mut out),
             Order::Interrupt => self.on_interrupt(&mut out),
-            Order::Steer(text) => self.on_steer(&text, &mut out),
+            Order::Steer(text) => self.on_steer(text, &mut out),
             Order::Close => self.on_close(&mut out),
         }
         out

@@ -71,10 +71,7 @@ impl Adapter for Pipe {
             Order::Turn(turn) => self.on_turn(turn),
             Order::Interrupt => self.on_interrupt(),
             // It has read all that it will.
-            Order::Steer(_) => vec![Output::Event(AdapterEvent::Notice {
-                text: "this program takes nothing in the middle of a turn: it was not told"
-                    .to_owned(),
-            })],
+            Order::Steer(text) => vec![Output::Event(AdapterEvent::Untold { text })],
             Order::Close => vec![Output::CloseInput],
             Order::Answer(..)
             | Order::AskFirst(_)

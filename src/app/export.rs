@@ -4,6 +4,7 @@
 
 pub mod html;
 pub mod markdown;
+mod table;
 
 use std::collections::BTreeMap;
 use std::path::Path;

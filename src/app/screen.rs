@@ -32,6 +32,7 @@ mod welcome;
 mod written;
 
 use std::io;
+use std::pin::Pin;
 
 use crossterm::event::{Event as Input, EventStream};
 use tokio::task::{JoinError, JoinSet};
@@ -113,8 +114,7 @@ pub async fn run(opening: Opening) -> Result<u8, Refusal> {
     let terminal = Terminal::take().map_err(failed("use the terminal"))?;
     let mut shell = Shell::new(opening, signals, terminal);
     let end = shell.play().await;
-    // Apart, or everything there is would be there twice from the start: here and to be closed.
-    Box::pin(shell.close(end)).await
+    shell.closing(end).await
 }
 
 /// The terminal, the view, the run, and what is under way.
@@ -316,6 +316,13 @@ impl Shell {
         }
     }
 
+    /// Does something beside the loop, which hears what came of it. In memory of its own: the runtime moves what it
+    /// is given several times, and would be there once for each kind.
+    fn beside(&mut self, work: impl Future<Output = Done> + Send + 'static) {
+        let work: Pin<Box<dyn Future<Output = Done> + Send>> = Box::pin(work);
+        self.tasks.spawn(work);
+    }
+
     /// What is known of the run, where there is one.
     fn state(&self) -> Option<&State> {
         self.engine.as_ref().map(Engine::state)
@@ -389,11 +396,13 @@ impl Shell {
             None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
         };
         let tick = state.and_then(|state| next_tick(state, self.motion));
+        screen.on_time(instant::now());
         if state.is_some() {
             self.terminal.keep_frames();
         }
         self.terminal
             .draw(|frame| screen.draw(frame, state, instant::now()))?;
+        let tick = tick.into_iter().chain(screen.deaf_for()).min();
         self.telling.tell(screen.outside(), &mut self.terminal)?;
         self.terminal.click_by(screen.clicks())?;
         let now = Instant::now();

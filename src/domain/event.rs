@@ -90,6 +90,15 @@ pub enum Event {
         /// What.
         text: String,
     },
+    /// What the user said could be told to no turn; it goes out with the next one.
+    #[serde(rename = "said.kept")]
+    Kept {
+        /// Whose turn was over when it was to be told; `None` where none ran.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Role>,
+        /// What.
+        text: String,
+    },
     /// The user stopped the run: back to the goal.
     #[serde(rename = "run.stopped")]
     Stopped,

@@ -18,6 +18,7 @@ mod planning;
 mod recovering;
 mod replanning;
 mod reviewing;
+mod saying;
 mod undoing;
 
 #[cfg(test)]
@@ -45,6 +46,7 @@ use super::undo::Way;
 
 pub use executing::commit_subject;
 pub use noting::stands_against_notes;
+pub use saying::Kept;
 pub use undoing::boxes;
 
 /// The schema of the event log and of the snapshot.
@@ -138,6 +140,9 @@ pub struct State {
     /// What came for agents after their turns; each is told with its next turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ResultForAgent>,
+    /// What the user said when no turn could be told; the next one is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
     /// What a cut-off turn left in its folder, until the run is taken up.
     #[serde(default)]
     draft: Option<(TurnId, Vec<DraftFile>)>,
@@ -349,6 +354,7 @@ impl Run {
                 unanswered: Vec::new(),
                 late: Vec::new(),
                 held_end: None,
+                kept: Vec::new(),
                 results: Vec::new(),
                 draft: None,
                 failures: 0,
@@ -400,6 +406,7 @@ impl Run {
             Event::ModeChanged { mode } => control::on_mode_changed(state, *mode),
             Event::Interrupted => control::on_interrupted(state),
             Event::Steered { text } => control::on_steered(state, text),
+            Event::Kept { to, text } => saying::on_kept(state, *to, text),
             Event::Stopped => control::on_stopped(state),
             Event::Cancelled => control::on_cancelled(state),
             Event::Left { .. } => control::on_left(state),

@@ -8,6 +8,8 @@ pub mod controller;
 mod errand;
 mod files;
 mod handing;
+mod held;
+mod history;
 mod plot;
 mod prompt;
 mod removing;
@@ -40,6 +42,7 @@ use super::tools::passed;
 use super::{Engine, EngineError, INBOX, Mailbox, failed, news};
 use controller::Controller;
 use handing::{Handed, Stage};
+use history::History;
 use plot::Plot;
 use sweeping::Swept;
 
@@ -76,6 +79,8 @@ struct AtTask {
     plot: Option<Arc<Plot>>,
     /// How far it is.
     stage: Stage,
+    /// What its agent said and did.
+    history: History,
 }
 
 /// What a child's work tells.
@@ -198,6 +203,7 @@ impl Engine {
         event: AdapterEvent,
     ) -> Result<(), EngineError> {
         if let Some(news) = news::of(&event) {
+            self.append_news(&session, &news)?;
             return self.feed(Event::TaskNews { session, news });
         }
         match event {
@@ -268,6 +274,11 @@ impl Engine {
         let Some(at_task) = self.children.at_work.remove(session) else {
             return Ok(());
         };
+        if let TaskEnd::Completed { summary } = &end
+            && !at_task.history.has(summary)
+        {
+            self.append_answer(&at_task.order, summary)?;
+        }
         let result = self.end_task(&at_task.order, end, took, patch)?;
         for waiter in at_task.waiters {
             // Who waited may be gone.
@@ -297,9 +308,6 @@ impl Engine {
             patch,
         };
         self.feed(Event::TaskEnded(result.clone()))?;
-        if let TaskEnd::Completed { summary } = &result.end {
-            self.append_answer(order, summary)?;
-        }
         self.save_child(&order.session, Some(&result))?;
         Ok(result)
     }

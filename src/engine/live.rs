@@ -277,9 +277,12 @@ impl Live {
         if let Order::Answer(request, _) | Order::AnswerQuestions(request, _) = &order {
             self.silence.on_answered(request);
         }
-        let needs_turn = interrupts || matches!(order, Order::Steer(_));
-        if needs_turn && self.turn.is_none() {
-            return;
+        match order {
+            Order::Steer(text) if self.turn.is_none() => {
+                return self.tell(Told::Event(AdapterEvent::Untold { text })).await;
+            }
+            _ if interrupts && self.turn.is_none() => return,
+            _ => {}
         }
         let outputs = self.adapter.on_order(order);
         if interrupts {

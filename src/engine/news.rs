@@ -70,6 +70,7 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
         | AdapterEvent::ThinkingDelta { .. }
         | AdapterEvent::Withdrawn { .. }
         | AdapterEvent::ToolOutput { .. }
+        | AdapterEvent::Untold { .. }
         | AdapterEvent::Asked { .. }
         | AdapterEvent::Weighed { .. }
         | AdapterEvent::Questioned { .. }

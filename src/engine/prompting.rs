@@ -109,8 +109,9 @@ impl Engine {
         let notes = notes_in_words(&self.state().notes, &order.purpose);
         let reports = self.reports_in_words(order.purpose.role());
         let results = results_in_words(&self.state().results, order.purpose.role());
+        let kept = self.kept_in_words(order);
         Ok(format!(
-            "{}\n\n{agent}{reports}{unanswered}{results}{said}{body}{notes}",
+            "{}\n\n{agent}{reports}{unanswered}{results}{kept}{said}{body}{notes}",
             header(order, self.state().iteration)
         ))
     }

@@ -1,10 +1,11 @@
 //! What the user says to an agent in the middle of its turn: kept as a message of its session, and passed on.
 //!
-//! Refuses to know how a CLI takes it in; what comes too late is said by the adapter.
+//! Refuses to know how a CLI takes it in; what comes too late is handed back by the adapter, and stands in the next prompt.
 
 use crate::adapter::Order;
 use crate::domain::event::Event;
 use crate::domain::session::{Message, Speaker};
+use crate::domain::turn::TurnOrder;
 
 use super::{Engine, EngineError};
 
@@ -12,7 +13,7 @@ impl Engine {
     /// Says something to the agent whose turn runs.
     pub(super) fn steer(&mut self, text: String) -> Result<Vec<Event>, EngineError> {
         let Some(order) = self.at_work.as_ref().map(|at_work| at_work.order.clone()) else {
-            return Ok(Vec::new());
+            return Ok(vec![Event::Kept { to: None, text }]);
         };
         let role = order.purpose.role();
         let Some(session) = self.state().session(role) else {
@@ -37,5 +38,15 @@ impl Engine {
                 ..message
             },
         }])
+    }
+
+    /// What the user said that no turn was told; empty where that is nothing.
+    pub(super) fn kept_in_words(&self, order: &TurnOrder) -> String {
+        let kept = self.state().kept_for(&order.turn);
+        let lines: String = kept.map(|kept| format!("{}\n", kept.in_words())).collect();
+        match lines.is_empty() {
+            true => lines,
+            false => format!("[agent-collab user]\n{lines}[end of user]\n\n"),
+        }
     }
 }

@@ -89,6 +89,10 @@ impl Engine {
                 self.on_questioned(request, &questions)
             }
             AdapterEvent::RequestWithdrawn { request } => self.on_withdrawn(request),
+            AdapterEvent::Untold { text } => self.feed(Event::Kept {
+                to: Some(role),
+                text: news::block(&text),
+            }),
             AdapterEvent::Usage(usage) => self.on_usage(role, &usage),
             AdapterEvent::PlanUse { windows } => self.on_plan_use(role, windows),
             AdapterEvent::TurnEnded(end) => {

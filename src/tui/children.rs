@@ -4,12 +4,24 @@
 
 use super::action::Action;
 use super::keymap::IsWriting;
-use super::pager::{Form, Pager};
+use super::page::Page;
+use super::pager::Pager;
 use super::sheet::{Sheet, Then};
 use super::wrap::one_line;
 use super::{Screen, theme};
+use crate::domain::event::{Event, News};
+use crate::domain::ids::SessionId;
 use crate::domain::run::State;
 use crate::domain::task::Child;
+
+/// Whether more is to come of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// Its agent is at work.
+    Runs,
+    /// It is not.
+    Over,
+}
 
 impl Screen {
     /// Gives a task to an agent, by its name.
@@ -34,11 +46,49 @@ impl Screen {
         self.ask(sheet(children))
     }
 
-    /// Shows what was said in a child's session.
-    pub fn on_child(&mut self, title: &str, text: &str) {
+    /// Shows what was said and done in a child's session; the one that is open stays where it was read.
+    pub fn on_child(&mut self, session: &SessionId, (title, text): (&str, &str), stands: Stands) {
         self.dirty = true;
-        self.pager = Some(Pager::new(title, text, Form::Markdown));
-        self.writing = IsWriting::No;
+        match &mut self.pager {
+            Some(pager) if pager.session() == Some(session) => pager.retell(title, text),
+            _ => {
+                let page = match stands {
+                    Stands::Runs => Page::following(),
+                    Stands::Over => Page::default(),
+                };
+                self.pager = Some(Pager::talk(session, (title, text), page));
+                self.writing = IsWriting::No;
+            }
+        }
+    }
+
+    /// The child's session that is open.
+    pub fn open_child(&self) -> Option<&SessionId> {
+        self.pager.as_ref().and_then(Pager::session)
+    }
+
+    /// Takes a piece of what a child says, where its session is open.
+    pub(super) fn hear_child(&mut self, session: &SessionId, piece: &str) {
+        let pager = self.pager.as_mut();
+        if let Some(pager) = pager.filter(|pager| pager.session() == Some(session)) {
+            pager.hear(piece);
+        }
+    }
+
+    /// Takes an event in: what a child was saying is said.
+    pub(super) fn note_child(&mut self, event: &Event) {
+        let said = match event {
+            Event::TaskNews {
+                session,
+                news: News::Text { .. },
+            } => session,
+            Event::TaskEnded(result) => &result.task_id,
+            _ => return,
+        };
+        let pager = self.pager.as_mut();
+        if let Some(pager) = pager.filter(|pager| pager.session() == Some(said)) {
+            pager.end_piece();
+        }
     }
 }
 

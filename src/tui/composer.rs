@@ -5,12 +5,13 @@
 mod chips;
 
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Style;
 use ratatui::widgets::{Block, BorderType, Borders, Widget};
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme;
 use super::wrap::{cut, width, wrap};
@@ -341,9 +342,24 @@ impl Composer {
         let offset = |at: usize, from: u16| {
             u16::try_from(at.saturating_sub(usize::from(from))).unwrap_or(u16::MAX)
         };
-        let x = inner.x.saturating_add(offset(at.col, left));
+        let x = inner.x.saturating_add(offset(self.column(at.row), left));
         let y = inner.y.saturating_add(offset(at.row, top));
         frame.set_cursor_position((x.min(inner.right() - 1), y.min(inner.bottom() - 1)));
+    }
+
+    /// How many columns are drawn before the cursor in its row of the screen. The text area draws what belongs
+    /// together as one sign, but counts each character for itself.
+    fn column(&self, row_on_screen: usize) -> usize {
+        let (row, column) = cursor(&self.area);
+        let from = self.area.screen_to_data(row_on_screen, 0).1;
+        let line = self.area.lines().get(row).map_or("", String::as_str);
+        let before: String = line
+            .chars()
+            .skip(from)
+            .take(column.saturating_sub(from))
+            .collect();
+        let signs = before.graphemes(true);
+        signs.map(|sign| usize::from(sign.cell_width())).sum()
     }
 
     /// Draws the one line that stands there while the user does not write; `key` begins to.

@@ -31,11 +31,13 @@ impl Screen {
     /// Takes a piece of what a participant says.
     pub(super) fn on_live(&mut self, session: &SessionId, piece: &str) {
         self.talks.live.push(session, piece);
+        self.hear_child(session, piece);
     }
 
     /// Takes an event in: who speaks now, and what the user has begun.
     pub(super) fn on_discussion(&mut self, event: &Event) {
         self.talks.live.on_event(event);
+        self.note_child(event);
         if let Event::Discussion {
             id,
             news: DiscussionEvent::Begun { order },

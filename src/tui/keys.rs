@@ -144,6 +144,10 @@ impl Screen {
                     let c = c.to_ascii_lowercase();
                     let is_seen = self.is_seen(&sheet);
                     let at = sheet.choices.iter().position(|choice| choice.key == c);
+                    if at.is_some() && self.is_deaf(&sheet) {
+                        // Whatever else the letter means: it was not meant for what stands there now.
+                        return Vec::new();
+                    }
                     if let Some((at, choice)) =
                         at.and_then(|at| Some((at, sheet.choices.get(at)?.clone())))
                         && is_seen

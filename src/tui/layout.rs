@@ -127,13 +127,10 @@ impl Screen {
         }
         self.seen = None;
         if let Some(sheet) = &sheet {
-            let chosen = self.chosen_of(sheet);
-            let enter = self.enter_in_words(sheet, chosen, usize::from(sheet_area.width));
-            let view = self.keymap().named("view", IsWriting::No);
-            self.places.choices = sheet.draw(frame, sheet_area, chosen, (&enter, &view));
             if !sheet_area.is_empty() {
-                self.note_seen(sheet, now);
+                self.note_seen(sheet);
             }
+            self.draw_sheet(frame, sheet_area, sheet);
         }
         match self.find.is_some() {
             true => self.draw_find(frame, composer),
@@ -150,6 +147,16 @@ impl Screen {
             true => ReadsOn::Yes,
             false => ReadsOn::No,
         }
+    }
+
+    fn draw_sheet(&mut self, frame: &mut Frame, area: Rect, sheet: &Sheet) {
+        let view = self.keymap().named("view", IsWriting::No);
+        if self.is_deaf(sheet) {
+            return sheet.draw_deaf(frame, area, &view);
+        }
+        let chosen = self.chosen_of(sheet);
+        let enter = self.enter_in_words(sheet, chosen, usize::from(area.width));
+        self.places.choices = sheet.draw(frame, area, Some(chosen), (&enter, &view));
     }
 
     /// What Enter does now, seen from the dialog; in short where it is narrow.

@@ -2,6 +2,8 @@
 //!
 //! Lays the text out once a width. Refuses to know where the text comes from.
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -13,7 +15,9 @@ use super::markdown;
 use super::page::Page;
 use super::theme;
 use super::versions::{self, Layout, Looked, Pair, Versions};
-use super::wrap::{cut, shown, wrap};
+use super::wrap::{cut, drawable, shown, wrap};
+use crate::domain::ids::SessionId;
+use crate::text::Cleaner;
 
 /// How a text is styled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +52,15 @@ impl Both {
     }
 }
 
+/// A conversation that may go on while it is read.
+#[derive(Debug)]
+struct Talk {
+    session: SessionId,
+    /// The piece of text that is being said; drawable.
+    live: String,
+    cleaner: Cleaner,
+}
+
 /// A text to read.
 #[derive(Debug)]
 pub struct Pager {
@@ -60,6 +73,8 @@ pub struct Pager {
     keys: Vec<Told>,
     /// The dialog that it is about.
     dialog: Option<String>,
+    /// Whose conversation it is, where it is one.
+    talk: Option<Talk>,
     laid_at: Option<usize>,
     page: Page,
 }
@@ -81,19 +96,14 @@ impl Pager {
 
     /// Opens a text at its beginning.
     pub fn new(title: &str, text: &str, form: Form) -> Self {
-        let mut text = shown(text);
-        if text.len() > MAX_BYTES {
-            let n_bytes = text.len();
-            text = crate::text::truncate::to_bytes(&text, MAX_BYTES);
-            text.push_str(&format!("\n[cut: the text has {n_bytes} bytes]"));
-        }
         Self {
             title: super::wrap::one_line(title),
-            text,
+            text: bounded(text),
             form,
             both: None,
             keys: Vec::new(),
             dialog: None,
+            talk: None,
             laid_at: None,
             page: Page::default(),
         }
@@ -104,6 +114,59 @@ impl Pager {
         Self {
             keys,
             ..Self::new(title, "", Form::Plain)
+        }
+    }
+
+    /// Opens a conversation; one that goes on is followed at its end.
+    pub fn talk(session: &SessionId, (title, text): (&str, &str), page: Page) -> Self {
+        let talk = Talk {
+            session: session.clone(),
+            live: String::new(),
+            cleaner: Cleaner::default(),
+        };
+        Self {
+            talk: Some(talk),
+            page,
+            ..Self::new(title, text, Form::Markdown)
+        }
+    }
+
+    /// The session whose conversation is open.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.talk.as_ref().map(|talk| &talk.session)
+    }
+
+    /// Takes the conversation as it is now; the place in it stays.
+    pub fn retell(&mut self, title: &str, text: &str) {
+        self.title = super::wrap::one_line(title);
+        self.text = bounded(text);
+        self.laid_at = None;
+    }
+
+    /// Takes a piece of what is being said in it.
+    pub fn hear(&mut self, piece: &str) {
+        if let Some(talk) = &mut self.talk
+            && talk.live.len() < MAX_BYTES
+        {
+            talk.live.push_str(&drawable(talk.cleaner.push(piece)));
+            self.laid_at = None;
+        }
+    }
+
+    /// The text with what is being said.
+    fn whole(&self) -> Cow<'_, str> {
+        match self.talk.as_ref().filter(|talk| !talk.live.is_empty()) {
+            Some(talk) => Cow::Owned(format!("{}\n\n{}", self.text, talk.live)),
+            None => Cow::Borrowed(&self.text),
+        }
+    }
+
+    /// What was being said is said; with the text it comes again.
+    pub fn end_piece(&mut self) {
+        if let Some(talk) = &mut self.talk {
+            talk.live.clear();
+            talk.cleaner = Cleaner::default();
+            self.laid_at = None;
         }
     }
 
@@ -184,7 +247,7 @@ impl Pager {
                     let keys = self.keys.iter();
                     keys.flat_map(|line| line.lay_out(columns)).collect()
                 }
-                None => lay_out(&self.text, self.form, columns),
+                None => lay_out(&self.whole(), self.form, columns),
             });
         }
         let heading = self.heading(keymap, columns);
@@ -197,6 +260,17 @@ impl Pager {
         self.page.name_keys(keymap);
         self.page.draw(frame, below);
     }
+}
+
+/// A drawable text, cut where it is too long to be laid out.
+fn bounded(text: &str) -> String {
+    let mut text = shown(text);
+    if text.len() > MAX_BYTES {
+        let n_bytes = text.len();
+        text = crate::text::truncate::to_bytes(&text, MAX_BYTES);
+        text.push_str(&format!("\n[cut: the text has {n_bytes} bytes]"));
+    }
+    text
 }
 
 fn lay_out(text: &str, form: Form, columns: usize) -> Vec<Line<'static>> {

@@ -244,7 +244,8 @@ impl Screen {
             let places = palette.draw(frame, &now);
             self.places.palette = Some(places);
             // What it covers was not read.
-            (self.seen, self.call_seen) = (None, None);
+            self.seen = None;
+            self.reading.forget();
         }
     }
 

@@ -12,7 +12,7 @@ use super::read_only::acts;
 use super::sheet::{Choice, Draft, Sheet, Then};
 use super::theme::Theme;
 use super::versions::Pair;
-use super::writing;
+use super::writing::{self, Target};
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
 use crate::domain::phase::{Gate, Mode, Phase};
@@ -178,9 +178,12 @@ impl Screen {
     }
 
     fn steer(&mut self, text: String, state: Option<&State>) -> Vec<Action> {
-        match state.and_then(writing::listener) {
-            Some(_) => vec![Action::Event(Event::Steered { text })],
-            None => self.refuse("no turn is running that could be told"),
+        match state.map(|state| writing::target(Some(state), None, &self.known())) {
+            Some(Target::Next(_)) => vec![Action::Event(Event::Kept { to: None, text })],
+            _ if state.and_then(writing::listener).is_some() => {
+                vec![Action::Event(Event::Steered { text })]
+            }
+            _ => self.refuse("no turn is running that could be told"),
         }
     }
 

@@ -1,42 +1,110 @@
 //! Whether a dialog was read before a key reaches it.
 //!
-//! A key that was meant for what stood there before decides nothing.
+//! A key that was meant for what stood there before decides nothing: what waits for the user takes no key until it
+//! stood for a while and no key came for a while. Refuses to read a clock: it is told the time.
 
+use std::time::Duration;
+
+use super::Screen;
 use super::sheet::Sheet;
-use super::{Screen, dialogs};
 use crate::domain::ids::At;
 
-/// How long a dialog about an agent's call is drawn before it takes a key, in milliseconds.
-const READING_MS: i64 = 150;
+/// How long a dialog is drawn before it takes a key, in milliseconds.
+const READING_MS: i64 = 400;
+/// How long no key came before one counts, in milliseconds; so neither a held key nor a hammered one decides.
+const QUIET_MS: i64 = 200;
 
-impl Screen {
-    /// Tells whether the user can have read a dialog: it was drawn, one about an agent's call long enough ago
-    /// that a key meant for what stood there before does not reach it.
-    pub(super) fn is_seen(&self, sheet: &Sheet) -> bool {
-        let is_drawn = self.seen.as_ref() == Some(&sheet.id);
-        let since = match (&self.call_seen, self.clock) {
-            (Some((id, at)), Some(clock)) if *id == sheet.id => clock.0.saturating_sub(at.0),
-            _ => i64::MAX,
-        };
-        is_drawn && since >= READING_MS
+/// What of the dialogs the user can have read.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    /// The dialog that waits for the user and was drawn last.
+    dialog: Option<Came>,
+    /// The time, where it is told.
+    now: Option<At>,
+    /// When the last key came.
+    key_at: Option<At>,
+}
+
+#[derive(Debug)]
+struct Came {
+    id: String,
+    at: At,
+    is_read: bool,
+}
+
+impl Reading {
+    /// From when on the dialog takes keys; nothing where it does already.
+    fn awake_at(&self) -> Option<At> {
+        let came = self.dialog.as_ref().filter(|came| !came.is_read)?;
+        let quiet = self.key_at.map_or(i64::MIN, |at| at.0 + QUIET_MS);
+        Some(At((came.at.0 + READING_MS).max(quiet)))
     }
 
-    /// Notes when a dialog about an agent's call is drawn for the first time.
-    pub(super) fn note_seen(&mut self, sheet: &Sheet, now: At) {
-        self.seen = Some(sheet.id.clone());
-        if sheet.id.starts_with(dialogs::approval::ID) {
-            let is_new = self
-                .call_seen
-                .as_ref()
-                .is_none_or(|(id, _)| *id != sheet.id);
-            if is_new {
-                self.call_seen = Some((sheet.id.clone(), now));
-            }
+    fn on_time(&mut self, now: At) {
+        self.now = Some(now);
+        let is_awake = self.awake_at().is_some_and(|at| at.0 <= now.0);
+        if let Some(came) = self.dialog.as_mut().filter(|_| is_awake) {
+            came.is_read = true;
         }
     }
 
-    /// Says what time it is, before keys and clicks are passed on.
+    fn note(&mut self, id: &str) {
+        if self.dialog.as_ref().is_some_and(|came| came.id == id) {
+            return;
+        }
+        // Where nobody tells the time nothing can be waited for.
+        self.dialog = self.now.map(|at| Came {
+            id: id.to_owned(),
+            at,
+            is_read: false,
+        });
+    }
+
+    /// What was covered comes up anew.
+    pub(super) fn forget(&mut self) {
+        self.dialog = None;
+    }
+
+    /// Notes that a key came, after it was passed on.
+    pub(super) fn on_key(&mut self) {
+        self.key_at = self.now;
+    }
+}
+
+impl Screen {
+    /// Tells whether the user can have read a dialog: it was drawn, and long enough ago that a key meant for what
+    /// stood there before does not reach it. What the user opened themselves takes keys at once.
+    pub(super) fn is_seen(&self, sheet: &Sheet) -> bool {
+        self.seen.as_ref() == Some(&sheet.id) && !self.is_deaf(sheet)
+    }
+
+    /// Tells whether a dialog takes no keys yet.
+    pub(super) fn is_deaf(&self, sheet: &Sheet) -> bool {
+        let came = self.reading.dialog.as_ref();
+        !self.is_own(sheet) && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
+    }
+
+    fn is_own(&self, sheet: &Sheet) -> bool {
+        self.own.as_ref().is_some_and(|own| own.id == sheet.id)
+    }
+
+    /// Notes that a dialog is drawn.
+    pub(super) fn note_seen(&mut self, sheet: &Sheet) {
+        self.seen = Some(sheet.id.clone());
+        if !self.is_own(sheet) {
+            self.reading.note(&sheet.id);
+        }
+    }
+
+    /// Says what time it is, before keys and clicks are passed on and before a frame.
     pub fn on_time(&mut self, now: At) {
-        self.clock = Some(now);
+        self.reading.on_time(now);
+    }
+
+    /// After how long the dialog that is drawn takes keys, which a frame shows; nothing where it does already.
+    pub fn deaf_for(&self) -> Option<Duration> {
+        let at = self.seen.as_ref().and_then(|_| self.reading.awake_at())?;
+        let left = at.0.saturating_sub(self.reading.now?.0);
+        Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
 }

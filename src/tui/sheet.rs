@@ -18,6 +18,8 @@ use super::wrap::{cut, one_line, shown, width, wrap};
 use crate::domain::ids::RequestId;
 use crate::permission::Scope;
 
+/// What a dialog says in place of what Enter does while it takes no keys yet.
+const DEAF: &str = "a moment, to read it";
 /// How many columns a text of a dialog takes at most.
 const WIDEST: usize = 112;
 
@@ -223,12 +225,12 @@ impl Sheet {
         lines
     }
 
-    /// Draws the dialog, with what Enter does at its end, and the key that shows all of it where it is cut; gives the rows of its choices for the mouse.
+    /// Draws the dialog, with what is chosen, where something can be, with what Enter does at its end, and the key that shows all of it where it is cut; gives the rows of its choices for the mouse.
     pub fn draw(
         &self,
         frame: &mut Frame,
         area: Rect,
-        chosen: usize,
+        chosen: Option<usize>,
         (enter, view): (&str, &str),
     ) -> Vec<(Rect, usize)> {
         frame.render_widget(Clear, area);
@@ -261,7 +263,8 @@ impl Sheet {
         };
         frame.render_widget(Paragraph::new(body), body_area);
         // Of more choices than rows the chosen one is among those that are drawn.
-        let from = (chosen + 1).saturating_sub(n_choices.max(1));
+        let pointed_at = chosen.unwrap_or(self.first);
+        let from = (pointed_at + 1).saturating_sub(n_choices.max(1));
         let mut places = Vec::new();
         for (row, at) in (from..from + n_choices).enumerate() {
             let row = u16::try_from(row).unwrap_or(u16::MAX);
@@ -274,11 +277,19 @@ impl Sheet {
                 break;
             }
             if let Some(choice) = self.choices.get(at) {
-                frame.render_widget(choice_line(choice, at == chosen, columns), place);
+                frame.render_widget(
+                    choice_line(choice, chosen.map(|chosen| at == chosen), columns),
+                    place,
+                );
                 places.push((place, at));
             }
         }
         places
+    }
+
+    /// Draws the dialog while it takes no keys yet: it has just come, and a key may be meant for something else.
+    pub fn draw_deaf(&self, frame: &mut Frame, area: Rect, view: &str) {
+        let _no_place_to_click = self.draw(frame, area, None, (DEAF, view));
     }
 
     /// Draws the border where there is room for one.
@@ -333,18 +344,18 @@ fn shorten(line: &mut Line<'static>, columns: usize, word: &str) {
     ]);
 }
 
-fn choice_line(choice: &Choice, is_chosen: bool, columns: usize) -> Line<'static> {
-    let sign = if is_chosen { "▸ " } else { "  " };
-    let style = if is_chosen {
-        theme::CHOSEN
-    } else {
-        theme::PLAIN
+/// A choice; quiet where none can be made yet.
+fn choice_line(choice: &Choice, is_chosen: Option<bool>, columns: usize) -> Line<'static> {
+    let (sign, style, letter) = match is_chosen {
+        Some(true) => ("▸ ", theme::CHOSEN, theme::KEY),
+        Some(false) => ("  ", theme::PLAIN, theme::KEY),
+        None => ("  ", theme::QUIET, theme::QUIET),
     };
     let key = choice.key.to_uppercase().to_string();
     let room = columns.saturating_sub(width(&key) + 4);
     Line::from(vec![
         Span::styled(sign, theme::NEEDS_YOU),
-        Span::styled(key, theme::KEY),
+        Span::styled(key, letter),
         Span::raw("  "),
         Span::styled(cut(&choice.label, room), style),
     ])

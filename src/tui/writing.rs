@@ -42,6 +42,8 @@ pub enum Target {
     Pattern(RequestId, Scope),
     /// The agent whose turn runs, in the middle of it.
     Steer(Role),
+    /// Whoever has the next turn, with its prompt; the turn that waits at the gate where one does.
+    Next(Option<Role>),
     /// The agent that talks about the goal, once it is done talking.
     Later(Role),
     /// Nobody, for this reason.
@@ -79,7 +81,7 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
             QuestionKind::Arbitration { .. } if draft == Some(Draft::More { id }) => {
                 return Target::More(id);
             }
-            QuestionKind::Gate { .. } => return Target::Nobody("the turn that waits comes first"),
+            QuestionKind::Gate { order } => return Target::Next(Some(order.purpose.role())),
             _ => return Target::Nobody("the open dialog comes first"),
         }
     }
@@ -115,9 +117,7 @@ fn by_phase(state: &State) -> Target {
         Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved | Phase::Execute => {
             match listener(state) {
                 Some(role) => Target::Steer(role),
-                None => Target::Nobody(
-                    "agents take a text in the middle of a turn, about the goal, in answers and as changes to a plan",
-                ),
+                None => Target::Next(None),
             }
         }
     }
@@ -153,6 +153,11 @@ pub fn label(target: &Target, refiner: Role, keymap: &Keymap) -> String {
             "Enter: say it to the {} now, in the middle of its turn",
             role.name()
         ),
+        Target::Next(Some(role)) => format!(
+            "Enter: say it to the {} with the turn that waits",
+            role.name()
+        ),
+        Target::Next(None) => "Enter: say it with the next turn".to_owned(),
         Target::Changes(_) => "Enter: have the plan changed like this".to_owned(),
         Target::More(_) => "How many more iterations? Enter: go on with so many".to_owned(),
         Target::Reply(..) => "Enter: answer the agent".to_owned(),
@@ -206,6 +211,7 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
         Target::Say(_) => Event::Said { text },
         Target::Later(_) => return Ok(Sent::Later(text)),
         Target::Steer(_) => Event::Steered { text },
+        Target::Next(_) => Event::Kept { to: None, text },
         Target::Changes(id) => Event::Answered {
             id: *id,
             answer: Answer::RequestChanges { text },

@@ -24,7 +24,9 @@ const TAKEN: &[u8] = b"\x1b[?1049h";
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
 /// How fast a key is pressed again that had no effect.
-const BETWEEN_KEYS: Duration = Duration::from_millis(200);
+const BETWEEN_KEYS: Duration = Duration::from_millis(500);
+/// What a dialog says that takes no keys yet.
+const DEAF: &str = "a moment, to read it";
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -80,8 +82,12 @@ impl Seat {
         }
     }
 
-    /// Types.
+    /// Types, once what is asked can have been read.
     pub fn type_keys(&mut self, keys: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.text().contains(DEAF) && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(1));
+        }
         self.keys
             .write_all(keys.as_bytes())
             .expect("the program reads its terminal");
@@ -116,7 +122,7 @@ impl Seat {
         }
     }
 
-    /// Presses a key until the screen is so: a dialog about a call takes none before it can have been read.
+    /// Presses a key until the screen is so: a dialog takes none before it can have been read.
     pub fn press(&mut self, key: &str, is_so: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         let mut again = Instant::now();

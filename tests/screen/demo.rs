@@ -9,6 +9,21 @@ const ESC: &str = "\x1b";
 const ENTER: &str = "\r";
 const CTRL_C: &str = "\x03";
 
+#[test]
+fn a_key_that_comes_with_a_dialog_releases_no_turn() {
+    let world = World::new();
+    let mut terminal = open_demo(&world);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("writes the plan: release?");
+    terminal.type_at_once(ENTER);
+    // What was typed was read once what came behind it is drawn.
+    terminal.type_at_once("2");
+    terminal.wait_for("There is no plan yet");
+    terminal.wait_for("writes the plan: release?");
+    terminal.type_keys(ENTER);
+    terminal.wait_gone("writes the plan: release?");
+}
+
 fn open_demo(world: &World) -> Terminal {
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
@@ -23,11 +38,8 @@ fn open_demo(world: &World) -> Terminal {
 /// Refuses the agent's call that comes, in words: the agent goes on without.
 fn refuse_and_say_why(terminal: &mut Terminal) {
     terminal.wait_for("asks: bash");
-    // A dialog about a call takes no key before it can have been read.
-    terminal.wait("the composer for the reason", |terminal| {
-        terminal.type_keys("w");
-        terminal.text().contains("Why not?")
-    });
+    terminal.type_keys("w");
+    terminal.wait_for("Why not?");
     terminal.type_keys("\x15not now");
     terminal.wait_for("not now");
     terminal.type_keys(ENTER);

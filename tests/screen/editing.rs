@@ -131,7 +131,9 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     terminal.type_keys("v");
     terminal.wait_for("+Its word.");
     terminal.type_keys("v");
-    terminal.wait_for("│ plan.md, the agent's");
+    terminal.wait_for("plan.md, the agent's");
+    terminal.type_keys(ESC);
+    terminal.wait_for("merge: take both");
     terminal.type_keys("m");
     terminal.wait_for("THE EDITOR HAS");
     terminal.type_keys("nothing done\r");

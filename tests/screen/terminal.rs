@@ -19,6 +19,8 @@ use pty_process::blocking::{Command, Pts, Pty, open};
 
 /// How long any screen may take to come. Generous: the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// What a dialog says that takes no keys yet.
+const DEAF: &str = "a moment, to read it";
 /// The size of every terminal here.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
@@ -101,8 +103,14 @@ impl Terminal {
         }
     }
 
-    /// Types bytes as a keyboard sends them.
+    /// Types bytes as a keyboard sends them, once what is asked can have been read.
     pub fn type_keys(&mut self, keys: &str) {
+        self.wait_gone(DEAF);
+        self.type_at_once(keys);
+    }
+
+    /// The same without reading.
+    pub fn type_at_once(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 

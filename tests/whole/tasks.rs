@@ -63,8 +63,13 @@ fn a_task_is_done_alone_and_goes_on_by_its_id() {
             "summary": "pub fn one, pub fn two", "tool_calls": found["tool_calls"], "duration_ms": found["duration_ms"]})
     );
     let first = history(&world, id(&found));
-    assert_eq!(speakers(&first), ["system", "user", "assistant"]);
+    assert_eq!(speakers(&first), ["system", "user", "tool", "assistant"]);
     assert_eq!(first[1].1, "list the public functions");
+    assert!(
+        first[2].1.starts_with("command cat README.md\ncompleted"),
+        "{}",
+        first[2].1
+    );
     nothing_is_left(&world);
 
     let more = result(task(&world, &["--id", id(&found), "and tests?"]).ends(0));
@@ -75,7 +80,7 @@ fn a_task_is_done_alone_and_goes_on_by_its_id() {
     let whole = history(&world, id(&found));
     assert_eq!(
         speakers(&whole),
-        ["system", "user", "assistant", "user", "assistant"]
+        ["system", "user", "tool", "assistant", "user", "assistant"]
     );
     let path = format!(".agent-collab/sessions/{}/session.json", id(&found));
     let session: Value = serde_json::from_str(&world.read(&path)).expect("JSON");

@@ -1,12 +1,12 @@
 //! What the user says in the middle of a turn. While a tool runs the CLI takes a line into the turn at hand; at
 //! any other time it would make a turn of its own of it, which nobody released. So a text waits for the next tool.
 //!
-//! Refuses to say anything outside of a turn: what no tool came for is told as too late.
+//! Refuses to say anything outside of a turn: what no tool came for is handed back as too late.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::turn::{Stage, Stop, line_id};
-use super::{Claude, Output, asks, notice};
+use super::{Claude, Output, asks};
 use crate::adapter::AdapterEvent;
 
 /// What is said, and what was.
@@ -14,18 +14,15 @@ use crate::adapter::AdapterEvent;
 pub struct Steering {
     /// Texts that wait for a tool.
     waiting: Vec<String>,
-    /// The ids of the lines that were sent.
-    sent: BTreeSet<String>,
+    /// What was sent, by the ids of its lines.
+    sent: BTreeMap<String, String>,
 }
 
 impl Steering {
     /// What the turn that ends was not told.
     pub fn untold(&mut self) -> Vec<AdapterEvent> {
         let untold = std::mem::take(&mut self.waiting).into_iter();
-        let text = |text: String| AdapterEvent::Notice {
-            text: format!("too late, the turn ended before claude could be told: {text}"),
-        };
-        untold.map(text).collect()
+        untold.map(|text| AdapterEvent::Untold { text }).collect()
     }
 }
 
@@ -33,9 +30,7 @@ impl Claude {
     /// Takes a text in, and says it as soon as the turn can take it.
     pub(super) fn on_steer(&mut self, text: String) -> Vec<Output> {
         if self.turn.is_none() {
-            return vec![notice(
-                "no turn runs at claude that could be told: say it again".to_owned(),
-            )];
+            return vec![Output::Event(AdapterEvent::Untold { text })];
         }
         self.steering.waiting.push(text);
         self.steer()
@@ -56,18 +51,15 @@ impl Claude {
             self.n_lines = self.n_lines.saturating_add(1);
             let uuid = line_id(&id, &self.fresh_id, self.n_lines);
             out.push(Output::Send(asks::prompt(&uuid, &text)));
-            self.steering.sent.insert(uuid);
+            self.steering.sent.insert(uuid, text);
         }
         out
     }
 
     /// Ends at once what the CLI begins of a line that came too late for its turn.
     pub(super) fn on_steer_alone(&mut self, uuid: &str) -> Option<Vec<Output>> {
-        let began_alone = self.steering.sent.remove(uuid) && self.turn.is_none();
-        began_alone.then(|| {
-            let text =
-                "what you said came too late for the turn; claude is kept from making a turn of it";
-            vec![notice(text.to_owned()), self.interrupt()]
-        })
+        let text = self.steering.sent.remove(uuid)?;
+        let untold = Output::Event(AdapterEvent::Untold { text });
+        self.turn.is_none().then(|| vec![untold, self.interrupt()])
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Connection {
     pub(super) link: Link,
     n_sent: i64,
     owed: BTreeMap<i64, Sent>,
+    /// What the user said in the middle of the turn, by the requests that tell it.
+    said: BTreeMap<i64, String>,
 }
 
 /// How far the process is.
@@ -132,10 +134,14 @@ impl Codex {
         let Some(sent) = self.connection.owed.remove(&id) else {
             return unknown(out, "an answer to a request that was never made", line);
         };
+        let said = self.connection.said.remove(&id);
         match (sent, outcome) {
             (Sent::Interrupt | Sent::Clean | Sent::Steer, Ok(_)) => {}
             // Nothing to steer, interrupt or end: the turn was over before codex read this.
-            (Sent::Steer, Err(_)) => notice(out, "what was said came too late: the turn was over"),
+            (Sent::Steer, Err(_)) => {
+                let untold = said.map(|text| Output::Event(AdapterEvent::Untold { text }));
+                out.extend(untold);
+            }
             (Sent::Interrupt | Sent::Clean, Err(_)) => {}
             (Sent::ThreadResume, Err(error)) => self.on_resume_refused(&error, out),
             (
@@ -307,6 +313,17 @@ impl Codex {
         match self.turn {
             Some(_) => self.fail(FailureKind::Refused, text, out),
             None => notice(out, &text),
+        }
+    }
+
+    /// Passes on what the user says in the middle of the turn.
+    pub(super) fn on_steer(&mut self, text: String, out: &mut Vec<Output>) {
+        match self.turn.as_ref().map(|turn| turn.stage.clone()) {
+            Some(Stage::Running(id)) if self.thread_id.is_some() => {
+                self.send_steer(&id, &text, out);
+                self.connection.said.insert(self.connection.n_sent, text);
+            }
+            Some(_) | None => out.push(Output::Event(AdapterEvent::Untold { text })),
         }
     }
 

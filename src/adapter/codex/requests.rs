@@ -108,18 +108,6 @@ impl Codex {
         }
     }
 
-    /// Passes on what the user says in the middle of the turn.
-    pub(super) fn on_steer(&mut self, text: &str, out: &mut Vec<Output>) {
-        let stage = self.turn.as_ref().map(|turn| turn.stage.clone());
-        match stage {
-            Some(Stage::Running(id)) => self.send_steer(&id, text, out),
-            Some(_) | None => notice(
-                out,
-                "no turn runs at codex that could be told: say it again",
-            ),
-        }
-    }
-
     pub(super) fn on_answers(
         &mut self,
         request: &RequestId,

@@ -8,15 +8,14 @@ use std::fmt::Write;
 
 use crate::domain::discussion::Discussion;
 use crate::domain::execution::{StepOutcome, StepRecord};
-use crate::domain::findings::{Finding, Stand, Status};
+use crate::domain::findings::{Finding, Status};
 use crate::domain::ids::At;
 use crate::domain::receipt::Receipt;
-use crate::domain::review::Verdict;
-use crate::domain::session::Usage;
 use crate::domain::turn::Role;
 use crate::text::patch::{LineKind, Patch};
 use crate::text::{clean, n_of, one_line};
 
+use super::table::{self, Table};
 use super::{Item, Page, Section, length};
 
 const STYLE: &str = include_str!("html/style.css");
@@ -58,11 +57,11 @@ pub fn page(page: &Page) -> String {
         ("Who worked when", "timeline", timeline(page)),
         ("Plan", "plan", plan(page)),
         ("Steps", "steps", steps(page)),
-        ("Reviews", "reviews", reviews(page)),
+        ("Reviews", "reviews", table(&table::reviews(page))),
         ("Findings", "findings", findings(page)),
         ("Discussions", "discussions", discussions(page)),
         ("Course", "course", course(page)),
-        ("Totals", "totals", totals(page)),
+        ("Totals", "totals", table(&table::totals(page))),
     ] {
         if !body.is_empty() {
             let _ = writeln!(
@@ -187,21 +186,14 @@ fn step(page: &Page, record: &StepRecord) -> String {
         let to = step.to?;
         Some(format!(" · {}", length(to.0.saturating_sub(step.from.0))))
     });
-    let commit = match &record.outcome {
-        StepOutcome::Committed { commit, .. } => {
-            let short: String = commit.chars().take(12).collect();
-            format!("<code>{}</code>", escape(&short))
-        }
-        StepOutcome::Uncommitted { reason } => {
-            format!(
-                "<span class=\"bad\">not committed: {}</span>",
-                escape(&clean(reason))
-            )
-        }
-        StepOutcome::NoChange => "<span class=\"quiet\">changed nothing</span>".to_owned(),
+    let outcome = match table::outcome(record) {
+        Ok(commit) => format!("<code>{}</code>", escape(&commit)),
+        Err(why) => format!("<span class=\"bad\">{}</span>", escape(&why)),
     };
+    let sign = table::sign(record);
+    let class = if sign == "✓" { "good" } else { "bad" };
     let mut out = format!(
-        "<article>\n<h3 dir=\"auto\"><span class=\"good\">✓</span> {}. {}</h3>\n<p>{commit} · {}{}</p>\n",
+        "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. {}</h3>\n<p>{outcome} · {}{}</p>\n",
         record.n,
         prose::inline(&one_line(&record.text)),
         escape(&record.tested_in_words()),
@@ -250,31 +242,25 @@ fn diff(patch: &Patch) -> String {
     out
 }
 
-fn reviews(page: &Page) -> String {
-    let reviews = page.state.course.reviews();
-    if reviews.is_empty() {
+fn table(table: &Table) -> String {
+    if table.rows.is_empty() {
         return String::new();
     }
-    let mut out = String::from(
-        "<table>\n<tr><th>review</th><th>at</th><th>verdict</th><th>open</th><th>new</th><th>settled</th></tr>\n",
-    );
-    for review in reviews {
-        let verdict = match review.verdict {
-            Verdict::Approved => "<span class=\"good\">✓ approved</span>",
-            Verdict::ChangesRequired => "↻ changes required",
-        };
-        let _ = writeln!(
-            out,
-            "<tr><td>{}</td><td>{}</td><td>{verdict}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            review.review,
-            page.time(review.at),
-            review.n_open,
-            review.n_new,
-            review.n_settled
-        );
-    }
-    out.push_str("</table>\n");
-    out
+    let cell = |text: &str| match text.starts_with('✓') {
+        true => format!("<td><span class=\"good\">{}</span></td>", escape(text)),
+        false => format!("<td>{}</td>", escape(text)),
+    };
+    let head: String = table
+        .head
+        .iter()
+        .map(|name| format!("<th>{name}</th>"))
+        .collect();
+    let rows = table.rows.iter().map(|row| {
+        let cells: String = row.iter().map(|text| cell(text)).collect();
+        format!("<tr>{cells}</tr>\n")
+    });
+    let rows: String = rows.collect();
+    format!("<table>\n<tr>{head}</tr>\n{rows}</table>\n")
 }
 
 fn findings(page: &Page) -> String {
@@ -284,10 +270,10 @@ fn findings(page: &Page) -> String {
 
 fn finding(page: &Page, finding: &Finding) -> String {
     let remark = &finding.remark;
-    let (sign, class) = match finding.status {
-        Status::Open => ("○ open", "open"),
-        Status::SettledByReview => ("✓ settled", "good"),
-        Status::SettledByUser => ("☑ settled by you", "good"),
+    let sign = table::status(finding);
+    let class = match finding.status {
+        Status::Open => "open",
+        Status::SettledByReview | Status::SettledByUser => "good",
     };
     let mut out = format!(
         "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. <em>[{}]</em> {}</h3>\n",
@@ -295,16 +281,9 @@ fn finding(page: &Page, finding: &Finding) -> String {
         remark.severity.word(),
         prose::inline(&one_line(&remark.text))
     );
-    for (review, response) in &finding.responses {
-        let stand = match response.stand {
-            Stand::Accepted => "accepted",
-            Stand::Rejected => "rejected",
-        };
-        let _ = writeln!(
-            out,
-            "<p dir=\"auto\">↳ {stand} after review {review}: {}</p>",
-            prose::inline(&one_line(&response.reason))
-        );
+    for (head, reason) in table::answers(finding) {
+        let reason = prose::inline(&one_line(reason));
+        let _ = writeln!(out, "<p dir=\"auto\">↳ {head}: {reason}</p>");
     }
     if let Some(evidence) = page.evidence.get(&remark.n) {
         let _ = writeln!(
@@ -395,39 +374,4 @@ fn item(item: &Item) -> String {
 /// A text whose line ends are kept.
 fn lines(text: &str) -> String {
     escape(text).replace('\n', "<br>\n")
-}
-
-fn totals(page: &Page) -> String {
-    let state = &page.state;
-    let mut out = String::from(
-        "<table>\n<tr><th></th><th>CLI</th><th>turns</th><th>worked</th><th>tokens in</th><th>tokens out</th><th>cost</th></tr>\n",
-    );
-    for role in [Role::Planner, Role::Reviewer] {
-        let Some(session) = state.session(role) else {
-            continue;
-        };
-        let n_turns = state
-            .course
-            .turns()
-            .iter()
-            .filter(|turn| turn.role == role)
-            .count();
-        let used: Usage = state.course.used_by(role);
-        let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
-        let cost = cost.map_or(String::new(), |micro| {
-            format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
-        });
-        let cli = session.version.as_deref().unwrap_or(&session.adapter);
-        let _ = writeln!(
-            out,
-            "<tr><td>{}</td><td>{}</td><td>{n_turns}</td><td>{}</td><td>{}</td><td>{}</td><td>{cost}</td></tr>",
-            role.name(),
-            escape(&one_line(cli)),
-            length(state.course.worked(role, page.end())),
-            used.input_tokens,
-            used.output_tokens
-        );
-    }
-    out.push_str("</table>\n");
-    out
 }

@@ -5,15 +5,14 @@
 use std::fmt::Write;
 
 use crate::domain::discussion::Discussion;
-use crate::domain::execution::{StepOutcome, StepRecord};
-use crate::domain::findings::{Finding, Stand, Status};
-use crate::domain::review::Verdict;
-use crate::domain::turn::Role;
+use crate::domain::execution::StepRecord;
+use crate::domain::findings::Finding;
 use crate::text::fence::{self, Part};
 use crate::text::patch::Patch;
 use crate::text::{clean, n_of, one_line};
 
-use super::{Item, Page, Section, length};
+use super::table::{self, Table};
+use super::{Item, Page, Section};
 
 /// A text whose angle brackets outside of code are no tags.
 fn harmless(text: &str) -> String {
@@ -88,7 +87,7 @@ pub fn page(page: &Page) -> String {
         out.push_str("## Steps\n\n");
         out.extend(done.into_iter().map(|record| step(page, record)));
     }
-    out.push_str(&reviews(page));
+    out.push_str(&table("Reviews", &table::reviews(page)));
     let findings = state.findings.all();
     if !findings.is_empty() {
         out.push_str("## Findings\n\n");
@@ -111,7 +110,7 @@ pub fn page(page: &Page) -> String {
         .iter()
         .filter(|section| !section.items.is_empty());
     out.extend(sections.map(|section| of_section(page, section)));
-    out.push_str(&totals(page));
+    out.push_str(&table("Totals", &table::totals(page)));
     out
 }
 
@@ -121,15 +120,13 @@ pub fn of_discussion(discussion: &Discussion) -> String {
 }
 
 fn step(page: &Page, record: &StepRecord) -> String {
-    let outcome = match &record.outcome {
-        StepOutcome::Committed { commit, .. } => {
-            format!("commit {}", commit.chars().take(12).collect::<String>())
-        }
-        StepOutcome::Uncommitted { reason } => format!("not committed: {}", line(reason)),
-        StepOutcome::NoChange => "changed nothing".to_owned(),
+    let outcome = match table::outcome(record) {
+        Ok(commit) => format!("commit {commit}"),
+        Err(why) => line(&why),
     };
     let mut out = format!(
-        "### ✓ {}. {}\n\n{outcome} · {}\n\n",
+        "### {} {}. {}\n\n{outcome} · {}\n\n",
+        table::sign(record),
         record.n,
         line(&record.text),
         line(&record.tested_in_words())
@@ -161,56 +158,33 @@ fn diff(patch: &Patch) -> String {
     folded(&summary, &block("diff", &text))
 }
 
-fn reviews(page: &Page) -> String {
-    let reviews = page.state.course.reviews();
-    if reviews.is_empty() {
+fn table(title: &str, table: &Table) -> String {
+    if table.rows.is_empty() {
         return String::new();
     }
-    let mut out = String::from(
-        "## Reviews\n\n| review | at | verdict | open | new | settled |\n|---|---|---|---|---|---|\n",
-    );
-    for review in reviews {
-        let verdict = match review.verdict {
-            Verdict::Approved => "✓ approved",
-            Verdict::ChangesRequired => "↻ changes required",
-        };
-        let _ = writeln!(
-            out,
-            "| {} | {} | {verdict} | {} | {} | {} |",
-            review.review,
-            page.time(review.at),
-            review.n_open,
-            review.n_new,
-            review.n_settled
-        );
-    }
-    out.push('\n');
-    out
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let head = row(table.head.iter().map(|name| (*name).to_owned()).collect());
+    let rule = "|---".repeat(table.head.len());
+    let cell = |text: &String| line(text).replace('|', "\\|");
+    let rows = table
+        .rows
+        .iter()
+        .map(|cells| row(cells.iter().map(cell).collect()));
+    let rows: String = rows.collect();
+    format!("## {title}\n\n{head}{rule}|\n{rows}\n")
 }
 
 fn finding(page: &Page, finding: &Finding) -> String {
     let remark = &finding.remark;
-    let status = match finding.status {
-        Status::Open => "○ open",
-        Status::SettledByReview => "✓ settled",
-        Status::SettledByUser => "☑ settled by you",
-    };
+    let status = table::status(finding);
     let mut out = format!(
         "### {status} {}. [{}] {}\n\n",
         remark.n,
         remark.severity.word(),
         line(&remark.text)
     );
-    for (review, response) in &finding.responses {
-        let stand = match response.stand {
-            Stand::Accepted => "accepted",
-            Stand::Rejected => "rejected",
-        };
-        let _ = writeln!(
-            out,
-            "- {stand} after review {review}: {}",
-            line(&response.reason)
-        );
+    for (head, reason) in table::answers(finding) {
+        let _ = writeln!(out, "- {head}: {}", line(reason));
     }
     if let Some(evidence) = page.evidence.get(&remark.n) {
         let _ = write!(out, "\n{}", folded("evidence", &block("", evidence)));
@@ -251,28 +225,4 @@ fn item(item: &Item) -> String {
         }
         Item::Fact(text) => format!("- {}\n\n", line(text)),
     }
-}
-
-fn totals(page: &Page) -> String {
-    let course = &page.state.course;
-    let mut out = String::from(
-        "## Totals\n\n| | CLI | worked | tokens in | tokens out |\n|---|---|---|---|---|\n",
-    );
-    for role in [Role::Planner, Role::Reviewer] {
-        let Some(session) = page.state.session(role) else {
-            continue;
-        };
-        let used = course.used_by(role);
-        let cli = session.version.as_deref().unwrap_or(&session.adapter);
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} |",
-            role.name(),
-            line(cli).replace('|', "\\|"),
-            length(course.worked(role, page.end())),
-            used.input_tokens,
-            used.output_tokens
-        );
-    }
-    out
 }

@@ -61,8 +61,7 @@ impl Shell {
     /// Looks at the directory and takes it, beside the loop.
     pub(super) fn open(&mut self) {
         let (wishes, first) = (self.wishes.clone(), self.first.clone());
-        self.tasks
-            .spawn(async move { Done::Opened(Box::new(open(&wishes, &first).await)) });
+        self.beside(async move { Done::Opened(Box::new(open(&wishes, &first).await)) });
     }
 
     pub(super) fn on_opened(
@@ -102,8 +101,7 @@ impl Shell {
             .tell_by(occupied.found.loaded.config.screen.notify);
         if let Some(repository) = repository.filter(|_| !is_known) {
             // Nobody waits for a name in the header.
-            self.tasks
-                .spawn(async move { Done::Branch(branch(&repository).await) });
+            self.beside(async move { Done::Branch(branch(&repository).await) });
         }
         self.listen(&occupied);
         self.occupied = Some(occupied);
@@ -211,7 +209,7 @@ impl Shell {
             }
             What::Unfinished => Some(self.show_past(&occupied.layout)),
         };
-        self.tasks.spawn(async move {
+        self.beside(async move {
             // A user sees where they were before the work of taking it up begins.
             if let Some(was_read) = was_read {
                 let _it_ends_without_a_word = was_read.await;

@@ -44,7 +44,7 @@ impl Shell {
             .as_ref()
             .map(|occupied| Ground::of(&occupied.found));
         let ground = self.views.ground.clone().or(ours)?;
-        self.tasks.spawn(async move {
+        self.beside(async move {
             let Ground {
                 repository,
                 root,
@@ -68,7 +68,7 @@ impl Shell {
         if let Some(engine) = &self.engine {
             let (git, state) = (engine.repository().cloned(), engine.state().clone());
             let layout = engine.journal().layout().clone();
-            self.tasks.spawn(async move {
+            self.beside(async move {
                 let looked = of_run(git.as_ref(), Some(&state), &layout, scope).await;
                 Done::Looked(scope, Box::new(Ok(looked)))
             });
@@ -82,7 +82,7 @@ impl Shell {
         let (found, layout) = (&occupied.found, occupied.layout.clone());
         let (repository, root) = (found.repository.clone(), found.root.clone());
         let places = found.places.clone();
-        self.tasks.spawn(async move {
+        self.beside(async move {
             let looked = of_directory(repository, (&root, &places), &layout, scope).await;
             Done::Looked(scope, Box::new(looked))
         });
@@ -121,7 +121,7 @@ impl Shell {
         let Some(execution) = engine.state().execution.clone() else {
             return Ok(None);
         };
-        self.tasks.spawn(async move {
+        self.beside(async move {
             Done::Offered(offers(git.as_ref(), &commits, &execution, wish).await)
         });
         Ok(None)

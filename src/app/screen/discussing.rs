@@ -127,7 +127,7 @@ impl Shell {
             preset,
             ..Arguments::default()
         };
-        self.tasks.spawn(async move {
+        self.beside(async move {
             let derived = discussions::budget(&wishes, arguments).await;
             let told = derived.map(|derived| derived.in_words());
             Done::Told("what a discussion would be given", Box::new(told))
@@ -138,7 +138,7 @@ impl Shell {
     /// Looks at what everything stands on.
     pub(super) fn diagnose(&mut self) -> Result<Option<End>, End> {
         let wishes = self.wishes.clone();
-        self.tasks.spawn(async move {
+        self.beside(async move {
             let found = diagnosis(&wishes).await;
             let told = found.map(|found| found.in_words());
             Done::Told("what a run stands on here", Box::new(told))

@@ -1,6 +1,7 @@
 //! How the screen ends: the terminal comes first, then the children, then the word on why.
 
 use std::io;
+use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -97,7 +98,14 @@ impl Shell {
     }
 
     /// Ends everything and gives the exit code.
-    pub(super) async fn close(mut self, end: End) -> Result<u8, Refusal> {
+    ///
+    /// Apart from what goes on before, in memory and on the stack: otherwise there would be place for everything
+    /// twice from the beginning.
+    pub(super) fn closing(self, end: End) -> Pin<Box<dyn Future<Output = Result<u8, Refusal>>>> {
+        Box::pin(self.close(end))
+    }
+
+    async fn close(mut self, end: End) -> Result<u8, Refusal> {
         self.ground.settle();
         let patience = end.patience();
         if patience != Patience::Shown {

@@ -16,8 +16,7 @@ impl Shell {
             self.screen.on_files(Vec::new());
             return Ok(None);
         };
-        self.tasks
-            .spawn(async move { Done::Files(repository.files().await) });
+        self.beside(async move { Done::Files(repository.files().await) });
         Ok(None)
     }
 

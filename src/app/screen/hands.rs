@@ -120,7 +120,7 @@ impl Shell {
         };
         self.leave_input();
         self.terminal.give_back().map_err(End::TerminalGone)?;
-        self.tasks.spawn(async move {
+        self.beside(async move {
             let editor = editor::command_line();
             Done::Edited(document, editor::edit(&editor, &file).await)
         });

@@ -55,21 +55,24 @@ impl Shell {
             self.screen.on_notice(&text);
             return Ok(None);
         }
-        if let Event::NoteMade { .. } | Event::NoteRemoved { .. } = event {
-            // What the turn at the gate will send says it too.
-            self.previewed = None;
-        }
         engine.feed(event)?;
         self.show_news()
     }
 
     /// Hands what happened to the view.
     pub(super) fn see_news(&mut self) {
+        let mut is_of_child = false;
         for news in std::mem::take(&mut self.unseen) {
             match news {
                 News::Said(delta) => self.screen.on_delta(delta),
-                News::Happened(record) => self.screen.on_event(record.at, &record.event),
+                News::Happened(record) => {
+                    is_of_child |= self.is_of_open_child(&record.event);
+                    self.screen.on_event(record.at, &record.event);
+                }
             }
+        }
+        if is_of_child {
+            self.show_open_child();
         }
     }
 
@@ -81,6 +84,16 @@ impl Shell {
         let deltas = engine.take_deltas().into_iter();
         self.unseen.extend(deltas.map(News::Said));
         let records = engine.take_recorded();
+        let says_more = |record: &Record<Event>| {
+            matches!(
+                record.event,
+                Event::NoteMade { .. } | Event::NoteRemoved { .. } | Event::Kept { .. }
+            )
+        };
+        if records.iter().any(says_more) {
+            // What the turn at the gate will send says it too.
+            self.previewed = None;
+        }
         let is_flow = |record: &Record<Event>| matches!(record.event, Event::Agent { .. });
         let may_wait = self.input.is_some() && self.views.top().is_none();
         let at_once = !may_wait || !records.iter().all(is_flow);

@@ -36,7 +36,7 @@ impl Shell {
         };
         self.leave_input();
         self.terminal.give_back().map_err(End::TerminalGone)?;
-        self.tasks.spawn(async move {
+        self.beside(async move {
             let ended = editor::edit(&line, file.path()).await;
             Done::TextClosed(what, ended)
         });

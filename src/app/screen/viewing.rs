@@ -310,7 +310,7 @@ impl Shell {
             // Nobody listens any more when the view was closed.
             let _closed = tell.send(());
         });
-        self.tasks.spawn(async move {
+        self.beside(async move {
             match told.await {
                 Ok(()) => Done::Freed,
                 Err(_) => std::future::pending().await,

@@ -49,7 +49,7 @@ impl Shell {
             repository: repository.clone(),
         };
         let layout = occupied.layout.clone();
-        self.tasks.spawn(async move {
+        self.beside(async move {
             let runs = runs(layout).await;
             // Whoever had a run here knows how to log in, and asking a CLI costs it up to a second.
             let logins = match runs.is_empty() {

@@ -3,7 +3,7 @@
 use super::late::Ended;
 use super::{
     Busy, Counts, ResultForAgent, Running, State, Unanswered, approving, asking, children,
-    executing, late, limits, replanning,
+    executing, late, limits, replanning, saying,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
@@ -81,6 +81,7 @@ pub(super) fn run_turn(state: &mut State, at: At, order: TurnOrder) -> Vec<Effec
     if order.purpose == Purpose::Respond {
         state.notes.on_respond(&order.turn);
     }
+    saying::on_turn(state, &order.turn);
     state.running = Some(Running {
         order: order.clone(),
         started_at: at,
@@ -133,6 +134,7 @@ pub(super) fn on_turn_started(
             .unanswered
             .retain(|unanswered| unanswered.role != role);
         state.results.retain(|result| result.role != role);
+        saying::on_told(state, turn);
     }
     Vec::new()
 }

@@ -519,6 +519,10 @@ fn stray(dice: u8) -> Event {
         2 => Event::GateChanged { gate: Gate::Auto },
         3 => Event::GateChanged { gate: Gate::Manual },
         4 => Event::Interrupted,
+        15 if dice.is_multiple_of(2) => Event::Kept {
+            to: None,
+            text: "look there too".to_owned(),
+        },
         15 => Event::Steered {
             text: "look there too".to_owned(),
         },
@@ -1321,6 +1325,44 @@ fn in_the_manual_gate_each_turn_waits_for_its_release() {
         ],
         "WRITE_PLAN | start trn_1: writes the plan\nWRITE_PLAN | \nWRITE_PLAN | Steer\nWRITE_PLAN | InterruptTurn\nWRITE_PLAN | collect trn_1\nWRITE_PLAN | ",
     );
+}
+
+#[test]
+fn what_no_turn_could_be_told_goes_out_with_the_next_one_and_with_no_other() {
+    let mut world = World::new(Gate::Manual, true, settings(1));
+    check(&mut world, &goal(), "REFINE_GOAL | \nWRITE_PLAN | ask gate");
+    let kept = |text: &str| Event::Kept {
+        to: None,
+        text: text.to_owned(),
+    };
+    let told = |world: &World, n: u32| -> Vec<String> {
+        let turn = TurnId::new(format!("trn_{n}"));
+        let kept = world.run.state().kept_for(&turn);
+        kept.map(super::Kept::in_words).collect()
+    };
+    world.feed(kept(" use awk\n"));
+    world.feed(kept(" "));
+    assert_eq!(told(&world, 1), ["The user says: use awk"], "previewed");
+    world.feed(Event::Released);
+    world.feed(kept("and no perl"));
+    assert_eq!(told(&world, 1), ["The user says: use awk"]);
+    let started = Event::TurnStarted {
+        turn: TurnId::new("trn_1"),
+        prompt_sha256: sha("prompt"),
+        process: None,
+    };
+    world.feed(started);
+    world.feed(Event::Kept {
+        to: Some(Role::Planner),
+        text: "why?".to_owned(),
+    });
+    let next = [
+        "The user says: and no perl",
+        "The user said this to the planner, too late for its turn: why?",
+    ];
+    assert_eq!(told(&world, 2), next);
+    let state = serde_json::to_value(world.run.state()).unwrap();
+    assert_eq!(state["kept"][1]["to"], "planner");
 }
 
 #[test]

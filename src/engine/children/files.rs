@@ -5,6 +5,7 @@
 use serde::Serialize;
 use serde_json::json;
 
+use crate::domain::event::News;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::session::Speaker;
 use crate::domain::task::{TaskOrder, TaskResult, Waits};
@@ -91,6 +92,24 @@ impl Engine {
 
     pub(super) fn append_answer(&self, order: &TaskOrder, text: &str) -> Result<(), EngineError> {
         self.append_child(order, Speaker::Assistant, text)
+    }
+
+    /// Keeps what a child's agent says and does.
+    pub(super) fn append_news(
+        &mut self,
+        session: &SessionId,
+        news: &News,
+    ) -> Result<(), EngineError> {
+        let Some(at_task) = self.children.at_work.get_mut(session) else {
+            return Ok(());
+        };
+        match at_task.history.take(news) {
+            Some((role, text)) => {
+                let order = at_task.order.clone();
+                self.append_child(&order, role, &text)
+            }
+            None => Ok(()),
+        }
     }
 
     fn append_child(

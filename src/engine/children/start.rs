@@ -2,7 +2,6 @@
 //!
 //! Refuses to know how the task reached the program.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -12,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::controller::Tries;
 use super::errand::{Errand, Folder, Patience};
 use super::handing::Stage;
+use super::history::History;
 use super::plot::Plot;
 use super::{AtTask, new_session, prompt};
 use crate::adapter::{Access, SessionSpec, TurnSpec};
@@ -22,14 +22,12 @@ use crate::domain::turn::Role;
 use crate::engine::asking::hidden_permissions;
 use crate::engine::live::{Conversation, Parts, TurnAsk};
 use crate::engine::setup::NamedAdapter;
-use crate::engine::{Engine, EngineError, codex_rules, news, scratch};
+use crate::engine::{Engine, EngineError, news};
 use crate::mcp::tools::task;
 use crate::permission::profile::Shown;
 use crate::permission::repetition::Calls;
 use crate::permission::{Action, AgentMode, Call, Context, PhaseAccess, Profile, Profiles, decide};
-use crate::process::{Kernel, Marker};
-
-use crate::engine::containing::Holder;
+use crate::process::Marker;
 
 /// How many orders may wait for a child's conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
@@ -382,6 +380,7 @@ impl Engine {
                 waiters,
                 plot: plot.clone(),
                 stage: Stage::Working,
+                history: History::default(),
             },
         );
         let parts = Parts {
@@ -406,14 +405,6 @@ impl Engine {
             guard: self.journal.guard().clone(),
         };
         self.tasks.spawn(errand.run());
-    }
-
-    /// What the child's commands do not see: the tools of sessions, and, in a discussion, what others said.
-    fn kept_from(&self, order: &TaskOrder) -> Vec<PathBuf> {
-        let layout = self.journal.layout();
-        let said = order.speaks.iter().flat_map(|_| layout.records());
-        let there = said.filter(|path| path.exists());
-        scratch::of_all_runs().into_iter().chain(there).collect()
     }
 
     fn turn_of(
@@ -442,7 +433,7 @@ impl Engine {
                 fresh_id: uuid::Uuid::new_v4().to_string(),
                 external_id,
                 cwd: root.clone(),
-                staging: staging.clone(),
+                staging,
                 cli: adapter.cli(),
                 trust: setup.trust,
                 hook: None,
@@ -460,25 +451,7 @@ impl Engine {
             },
             conversation: Conversation::Continued,
             recovery,
-            holder: Holder {
-                kernel: match setup.config.safety.contain_agents {
-                    true => setup.kernel.clone(),
-                    false => Kernel::Cannot("safety.contain_agents is off".to_owned()),
-                },
-                root: root.clone(),
-                closed: Vec::new(),
-                workdir: self.journal.layout().workdir().to_owned(),
-                // Who takes part in a discussion sees what others said when it is told, and not before.
-                shown: order
-                    .speaks
-                    .is_some()
-                    .then(|| self.journal.layout().documents().into()),
-                staging,
-                access,
-                writable: adapter.settings.writable.clone(),
-                ways_out: codex_rules::ways_out(&adapter.settings),
-                tools: None,
-            },
+            holder: self.holder_of(order, adapter, access),
             // The task's own limit, counted from its place on, comes first.
             limit: patience.limit.saturating_mul(2),
             patience: limits.silence,

@@ -3,6 +3,8 @@
 //! It shows the call exactly as it was made. Enter refuses until the user chooses otherwise: a key that was
 //! meant for the dialog before allows nothing.
 
+use ratatui::style::Style;
+
 use crate::domain::event::{Approval, CallAnswer};
 use crate::domain::run::State;
 use crate::permission::{Approvable, Keeping, Scope, Why};
@@ -38,18 +40,42 @@ pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -
         None => approval.targets.join("\n"),
     };
     sheet = sheet.says(&text, theme::CODE);
-    let mut whole = text;
+    let mut whole = fenced("", &text);
     if let Some(diff) = exact
         .map(|exact| exact.diff.as_str())
         .filter(|diff| !diff.is_empty())
     {
         // A diff begins with its file, which stands above already.
-        let below = diff.strip_prefix(&format!("{whole}\n")).unwrap_or(diff);
-        sheet = sheet.says(below, theme::PLAIN);
-        whole = format!("{whole}\n\n{diff}");
+        let below = diff.strip_prefix(&format!("{text}\n")).unwrap_or(diff);
+        for line in below.lines() {
+            sheet = sheet.says(line, of_diff(line));
+        }
+        whole.push_str(&fenced("diff", diff));
     }
-    sheet.whole = Some((title.clone(), whole));
-    says_why(with_answers(sheet, approval), approval)
+    let n_before = sheet.body.len();
+    let mut sheet = says_why(with_answers(sheet, approval), approval);
+    let why = sheet.body.iter().skip(n_before);
+    whole.extend(why.map(|(line, _)| format!("{line}\n\n")));
+    sheet.whole = Some((title, whole));
+    sheet
+}
+
+/// A text as it is, whatever marks it has: no fence in it is as long as its own.
+fn fenced(info: &str, text: &str) -> String {
+    let runs = text.split(|c| c != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
+    format!("{fence}{info}\n{text}\n{fence}\n\n")
+}
+
+/// How a line of a diff is shown.
+fn of_diff(line: &str) -> Style {
+    const HEADS: [&str; 6] = ["+++ ", "--- ", "diff ", "index ", "new file", "@@"];
+    match line.chars().next() {
+        _ if HEADS.iter().any(|head| line.starts_with(head)) => theme::QUIET,
+        Some('+') => theme::GOOD,
+        Some('-') => theme::BAD,
+        _ => theme::PLAIN,
+    }
 }
 
 /// What stands below the call: why it is asked about, and what the agent says.

@@ -49,6 +49,13 @@ pub(super) fn sheet(id: u32, order: &TurnOrder, state: &State, known: &Known<'_>
         }
         None => sheet.says("the prompt is being prepared", theme::QUIET),
     };
+    for kept in state.kept_for(&order.turn) {
+        let said = match kept.to {
+            Some(to) => format!("you said to the {}: {}", to.name(), kept.text),
+            None => format!("you say: {}", kept.text),
+        };
+        sheet = sheet.says(&said, theme::YOU);
+    }
     let release = Then::Act(vec![Action::Event(Event::Released)]);
     let release = if known.confirm_enter {
         Then::Confirm(Box::new(confirm::release(&title)))

@@ -1,15 +1,15 @@
 //! Children of a run on the screen: the tree on Status, and the dialog that opens and stops them.
 
 use super::pictures::{check, not_writing};
-use super::world::{asking, order, press, running};
-use crate::domain::event::Event;
+use super::world::{asking, drawn, order, press, running};
+use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, RequestId, SessionId, TurnId};
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::task::{Child, Report, TaskOrder, TaskStatus, Waits};
 use crate::domain::turn::Purpose;
-use crate::tui::{Action, QuitStep};
+use crate::tui::{Action, Delta, QuitStep, Screen, Stands};
 
 fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> Child {
     let order = TaskOrder {
@@ -69,9 +69,11 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     check("dialog_sessions", &mut screen, Some(&state));
     let opened = press(&mut screen, Some(&state), &["1"]);
     assert_eq!(opened, [Action::ShowChild(SessionId::new("ses_child4"))]);
+    let text = "## user\n\nlist them\n\n## assistant\n\nTwo.\n";
     screen.on_child(
-        "explore#4",
-        "## user\n\nlist them\n\n## assistant\n\nTwo.\n",
+        &SessionId::new("ses_child4"),
+        ("explore#4", text),
+        Stands::Over,
     );
     check("child_open", &mut screen, Some(&state));
     let task = crate::tui::command::read("/task explore  where is it?").unwrap();
@@ -119,6 +121,43 @@ fn one_of_several_running_tasks_is_stopped() {
     check("dialog_sessions_stop", &mut screen, Some(&state));
     let stopped = press(&mut screen, Some(&state), &["1"]);
     assert_eq!(stopped, [Action::StopChild(SessionId::new("ses_child2"))]);
+}
+
+#[test]
+fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
+    let state = with_children();
+    let mut screen = not_writing();
+    let session = SessionId::new("ses_child1");
+    let told = |screen: &mut Screen, text: &str| {
+        screen.on_child(&session, ("explore#1: running", text), Stands::Runs);
+    };
+    let says = |screen: &mut Screen, session: &SessionId, text: &str| {
+        screen.on_delta(Delta::Child {
+            session: session.clone(),
+            text: text.to_owned(),
+        });
+    };
+    told(&mut screen, "## user\n\nlist them\n");
+    assert_eq!(screen.open_child(), Some(&session));
+    says(&mut screen, &session, "I look ar");
+    says(&mut screen, &session, "ound.\n");
+    says(&mut screen, &SessionId::new("ses_child2"), "not here");
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("I look around.") && !seen.contains("not here"));
+    let news = News::Text {
+        text: "I look around.".to_owned(),
+    };
+    let of = session.clone();
+    screen.on_event(At(0), &Event::TaskNews { session: of, news });
+    let long: String = (1..60).map(|n| format!("line {n}\n\n")).collect();
+    told(&mut screen, &format!("{long}I look around.\n"));
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert_eq!(seen.matches("I look around.").count(), 1, "{seen}");
+    // Whoever reads what came before is left there.
+    press(&mut screen, Some(&state), &["<home>"]);
+    told(&mut screen, &format!("{long}I look around.\n\nmore\n"));
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("line 1") && !seen.contains("more"), "{seen}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Keys in, actions out.
 
-use super::world::{approving, asking, press, questions, running, screen, settings, state};
+use super::world::{
+    approving, asking, drawn, order, press, questions, running, screen, settings, state,
+};
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
@@ -108,13 +110,42 @@ fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
     let mut screen = screen();
     screen.writing = IsWriting::No;
     let at = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    screen.on_time(at(0));
     super::world::drawn(&mut screen, (80, 24), Some(&state));
     let y =
         ratatui::crossterm::event::KeyEvent::from(ratatui::crossterm::event::KeyCode::Char('y'));
-    for (ms, n_actions) in [(0, 0), (149, 0), (150, 1)] {
+    // Neither at once nor hammered: it stood for a while, and then no key came for a while.
+    for (ms, n_actions) in [(0, 0), (399, 0), (450, 0), (649, 0), (849, 1)] {
         screen.on_time(at(ms));
         assert_eq!(screen.on_key(y, Some(&state)).len(), n_actions, "{ms} ms");
     }
+}
+
+#[test]
+fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
+    let gated = question("gate");
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    let at = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    screen.on_time(at(0));
+    let deaf = super::world::drawn(&mut screen, (80, 24), Some(&gated));
+    assert!(deaf.contains("a moment, to read it"), "{deaf}");
+    assert_eq!(
+        screen.deaf_for(),
+        Some(std::time::Duration::from_millis(400))
+    );
+    check_on(&mut screen, Some(&gated), &["<enter>", "g", "a"], "");
+    screen.on_time(at(400));
+    assert_eq!(screen.deaf_for(), None);
+    let awake = super::world::drawn(&mut screen, (80, 24), Some(&gated));
+    assert!(awake.contains("Enter: "), "{awake}");
+    // Once it takes keys it takes all of them.
+    check_on(
+        &mut screen,
+        Some(&gated),
+        &["<down>", "<up>", "<enter>"],
+        "Event(Released)",
+    );
 }
 
 #[test]
@@ -327,14 +358,24 @@ fn texts_go_to_whoever_takes_them() {
         told,
     );
     let resting = state(Phase::Review);
-    let mut kept = screen();
+    let kept = "Event(Kept { to: None, text: \"hello\" })";
+    check_on(&mut screen(), Some(&resting), &["hello", "<enter>"], kept);
+    let gate = QuestionKind::Gate {
+        order: order(Purpose::Review),
+    };
+    let at_gate = asking(Phase::Review, gate);
+    check_on(&mut screen(), Some(&at_gate), &["hello", "<enter>"], kept);
     check_on(
-        &mut kept,
-        Some(&resting),
-        &["hello", "<enter>"],
-        "! nobody takes this text now: agents take a text in the middle of a turn, about the goal, in answers and as changes to a plan",
+        &mut screen(),
+        Some(&at_gate),
+        &["/steer hello", "<enter>"],
+        kept,
     );
-    assert_eq!(kept.composer.text(), "hello");
+    let mut said = at_gate;
+    let word = serde_json::json!({ "text": "please use awk" });
+    said.kept = vec![serde_json::from_value(word).unwrap()];
+    let seen = drawn(&mut super::pictures::not_writing(), (120, 40), Some(&said));
+    assert!(seen.contains("you say: please use awk"), "{seen}");
     let mut unknown = screen();
     check_on(
         &mut unknown,

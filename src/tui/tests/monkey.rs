@@ -483,7 +483,7 @@ impl Monkey {
         let here = place(&self.screen, self.state.as_ref());
         self.pressed.note(&here, &key, self.screen.writing);
         self.last.push(format!("{} {:?}", here, key.code));
-        let at = i64::try_from(self.n_steps).unwrap() * 100;
+        let at = i64::try_from(self.n_steps).unwrap() * 150;
         self.screen.on_time(At(NOW.0 + at));
         for action in self.screen.on_key(key, self.state.as_ref()) {
             self.answer(action);

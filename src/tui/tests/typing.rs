@@ -1,7 +1,10 @@
 //! What is written, and what helps with it: offers, pastes, the queue, the palette.
 
 use super::pictures::{check, not_writing};
-use super::world::{drawn, press, running, screen, settings, state};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::world::{NOW, drawn, press, running, screen, settings, state};
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
@@ -102,6 +105,31 @@ fn a_large_paste_is_one_mark_that_is_whole_or_gone() {
     );
     check_text(&mut screen, &["<end>", "<back>", "<back>"], "see ?");
     check_text(&mut screen, &["<c-/>"], "see ?[");
+}
+
+#[test]
+fn the_cursor_stands_behind_what_is_drawn() {
+    let signs = [
+        ("👩‍👩‍👧x", 3),
+        ("👍🏽x", 3),
+        ("❤️x", 3),
+        ("1️⃣x", 3),
+        ("中e\u{301}🇩🇪한", 7),
+    ];
+    for (text, columns) in signs {
+        let mut screen = Screen::new(settings());
+        let x_of = |screen: &mut Screen| {
+            let mut terminal = Terminal::new(TestBackend::new(60, 20)).unwrap();
+            terminal
+                .draw(|frame| screen.draw(frame, None, NOW))
+                .unwrap();
+            terminal.get_cursor_position().unwrap().x
+        };
+        press(&mut screen, None, &["a"]);
+        let before = x_of(&mut screen);
+        screen.on_paste(text);
+        assert_eq!(x_of(&mut screen) - before, columns, "{text}");
+    }
 }
 
 #[test]

@@ -32,7 +32,11 @@ pub fn event(event: &Event) -> Vec<Block> {
         }
         Event::GateChanged { gate } => notice(&format!("gate: {}", crate::tui::words::gate(*gate))),
         Event::Interrupted => notice("you interrupted the turn"),
-        Event::Steered { text } => you(text),
+        Event::Steered { text } | Event::Kept { to: None, text } => you(text),
+        Event::Kept { to: Some(to), .. } => notice(&format!(
+            "what you said came too late for the {}'s turn; it goes out with the next one",
+            to.name()
+        )),
         Event::Stopped => fact(Tone::Plain, "stopped by you: back to the goal"),
         Event::Cancelled => fact(Tone::Bad, "cancelled by you"),
         Event::Resumed { .. } => notice("the run goes on"),

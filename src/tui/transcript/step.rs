@@ -15,6 +15,8 @@ pub(super) struct Steps {
     plan: Vec<(u32, String)>,
     /// What was told of the step that is checked.
     told: Vec<String>,
+    /// The step that has its heading and is not over.
+    begun: Option<u32>,
     /// The step whose tests failed last.
     failing: Option<u32>,
     /// The step that was committed last.
@@ -40,9 +42,14 @@ impl Steps {
             Event::CommitMade { step, .. } => self.committed = Some(*step),
             Event::SnapshotTaken { step, .. } => {
                 (self.failing, self.committed) = (None, None);
+                // A turn that mends the step is of the same one.
+                if self.begun.replace(*step) == Some(*step) {
+                    return None;
+                }
                 let text = self.heading(*step);
                 return Some(Block::new(Who::System, Content::Divider { text }));
             }
+            Event::StepRecorded { .. } | Event::PhaseChanged { .. } => self.begun = None,
             _ => {}
         }
         None

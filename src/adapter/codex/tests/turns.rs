@@ -413,12 +413,12 @@ fn what_the_user_says_in_the_middle_of_a_turn_is_passed_on() {
     let refused = r#"{"id":4,"error":{"code":-32600,"message":"no active turn to steer"}}"#;
     check(
         &feed(&mut codex, &[refused]),
-        &[r#"{"event":"notice","text":"what was said came too late: the turn was over"}"#],
+        &[r#"{"event":"untold","text":"look there too 中"}"#],
     );
     let mut idle = Codex::new();
     check(
         &steer(&mut idle),
-        &[r#"{"event":"notice","text":"no turn runs at codex that could be told: say it again"}"#],
+        &[r#"{"event":"untold","text":"look there too 中"}"#],
     );
 }
 

@@ -13,6 +13,7 @@ use crate::domain::event::CallAnswer;
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::task::{TaskOrder, Waits};
 use crate::engine::children::AtTask;
+use crate::engine::children::history::History;
 use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::granting::World;
 use crate::permission::repetition::Calls;
@@ -101,6 +102,7 @@ impl Played {
             waiters: Vec::new(),
             plot: Some(plot.clone()),
             stage: Stage::Working,
+            history: History::default(),
         };
         engine.children.at_work.insert(session.clone(), at_task);
         Self {

@@ -12,6 +12,7 @@ use crate::domain::ids::TurnId;
 use crate::domain::task::{TaskOrder, Waits as Waited};
 use crate::engine::children::AtTask;
 use crate::engine::children::handing::Stage;
+use crate::engine::children::history::History;
 use crate::engine::granting::World;
 use crate::engine::live::{Ask, Told};
 use crate::permission::Call;
@@ -56,6 +57,7 @@ impl Played {
             waiters: Vec::new(),
             plot: None,
             stage: Stage::Working,
+            history: History::default(),
         };
         world.engine.children.at_work.insert(session, at_task);
         Self { world, orders }

@@ -173,6 +173,7 @@ fn kind(event: &Event) -> Kind {
         | Event::GateChanged { .. }
         | Event::ModeChanged { .. }
         | Event::Interrupted
+        | Event::Kept { to: None, .. }
         | Event::Stopped
         | Event::Cancelled
         | Event::Answered { .. }

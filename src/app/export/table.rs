@@ -1,0 +1,121 @@
+//! The tables of the page as rows of words, and what a step or a finding came to: the same in each form of the page.
+//!
+//! Refuses to know how a page looks.
+
+use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::findings::{Finding, Stand, Status};
+use crate::domain::review::Verdict;
+use crate::domain::turn::Role;
+use crate::text::one_line;
+
+use super::{Page, length};
+
+/// A table; its texts are one line each and not escaped.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The names of its columns.
+    pub head: Vec<&'static str>,
+    /// Its rows, each with a cell for each column.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Each review with its verdict.
+pub fn reviews(page: &Page) -> Table {
+    let row = |review: &crate::domain::course::ReviewSpan| {
+        let verdict = match review.verdict {
+            Verdict::Approved => "✓ approved",
+            Verdict::ChangesRequired => "↻ changes required",
+        };
+        vec![
+            review.review.to_string(),
+            page.time(review.at),
+            verdict.to_owned(),
+            review.n_open.to_string(),
+            review.n_new.to_string(),
+            review.n_settled.to_string(),
+        ]
+    };
+    Table {
+        head: vec!["review", "at", "verdict", "open", "new", "settled"],
+        rows: page.state.course.reviews().iter().map(row).collect(),
+    }
+}
+
+/// What each agent used.
+pub fn totals(page: &Page) -> Table {
+    let course = &page.state.course;
+    let row = |role: Role| {
+        let session = page.state.session(role)?;
+        let turns = course.turns().iter().filter(|turn| turn.role == role);
+        let used = course.used_by(role);
+        let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
+        let cost = cost.map_or(String::new(), |micro| {
+            format!("${}.{:02}", micro / 1_000_000, micro / 10_000 % 100)
+        });
+        let cli = session.version.as_deref().unwrap_or(&session.adapter);
+        Some(vec![
+            role.name().to_owned(),
+            one_line(cli),
+            turns.count().to_string(),
+            length(course.worked(role, page.end())),
+            used.input_tokens.to_string(),
+            used.output_tokens.to_string(),
+            cost,
+        ])
+    };
+    let head = [
+        "",
+        "CLI",
+        "turns",
+        "worked",
+        "tokens in",
+        "tokens out",
+        "cost",
+    ];
+    Table {
+        head: head.into(),
+        rows: [Role::Planner, Role::Reviewer]
+            .into_iter()
+            .filter_map(row)
+            .collect(),
+    }
+}
+
+/// What became of a step's change: a commit's short name, or why there is none.
+pub fn outcome(record: &StepRecord) -> Result<String, String> {
+    match &record.outcome {
+        StepOutcome::Committed { commit, .. } => Ok(commit.chars().take(12).collect()),
+        StepOutcome::Uncommitted { reason } => Err(format!("not committed: {}", one_line(reason))),
+        StepOutcome::NoChange => Err("changed nothing".to_owned()),
+    }
+}
+
+/// The sign of a step: a tick where nothing speaks against it.
+pub fn sign(record: &StepRecord) -> &'static str {
+    let receipt = record.receipt.as_ref();
+    match receipt.is_none_or(crate::domain::receipt::Receipt::lets_pass) {
+        true => "✓",
+        false => "■",
+    }
+}
+
+/// Where a finding stands.
+pub fn status(finding: &Finding) -> &'static str {
+    match finding.status {
+        Status::Open => "○ open",
+        Status::SettledByReview => "✓ settled",
+        Status::SettledByUser => "☑ settled by you",
+    }
+}
+
+/// The planner's answers to a finding, each with what it is an answer to, and why.
+pub fn answers(finding: &Finding) -> impl Iterator<Item = (String, &str)> {
+    finding.responses.iter().map(|(review, response)| {
+        let stand = match response.stand {
+            Stand::Accepted => "accepted",
+            Stand::Rejected => "rejected",
+        };
+        let head = format!("{stand} after review {review}");
+        (head, response.reason.as_str())
+    })
+}

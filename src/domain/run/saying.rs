@@ -1,0 +1,71 @@
+//! What the user said when no turn could be told: it goes out with the next one, whoever's that is.
+//!
+//! Refuses to know how an agent is told in the middle of its turn.
+
+use serde::{Deserialize, Serialize};
+
+use super::State;
+use crate::domain::effect::Effect;
+use crate::domain::ids::TurnId;
+use crate::domain::turn::Role;
+
+/// Words of the user that wait for the next turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Whom they were said to, where they came too late for that turn; `None` for whoever is next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Role>,
+    /// What, cleaned.
+    pub text: String,
+    /// The turn that was begun with them, until its prompt went out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sent: Option<TurnId>,
+}
+
+impl Kept {
+    /// As the next turn is told.
+    pub fn in_words(&self) -> String {
+        match self.to {
+            Some(to) => format!(
+                "The user said this to the {}, too late for its turn: {}",
+                to.name(),
+                self.text
+            ),
+            None => format!("The user says: {}", self.text),
+        }
+    }
+}
+
+impl State {
+    /// The user's words that the prompt of a turn holds: one that runs those that it was begun with.
+    pub fn kept_for(&self, turn: &TurnId) -> impl Iterator<Item = &Kept> {
+        let running = self.running.as_ref();
+        let runs = running.is_some_and(|running| running.order.turn == *turn);
+        self.kept
+            .iter()
+            .filter(move |kept| !runs || kept.sent.as_ref() == Some(turn))
+    }
+}
+
+pub(super) fn on_kept(state: &mut State, to: Option<Role>, text: &str) -> Vec<Effect> {
+    let text = text.trim();
+    if !text.is_empty() && !state.phase.is_final() {
+        state.kept.push(Kept {
+            to,
+            text: text.to_owned(),
+            sent: None,
+        });
+    }
+    Vec::new()
+}
+
+/// A turn begins: its prompt is written with all that waits.
+pub(super) fn on_turn(state: &mut State, turn: &TurnId) {
+    let waiting = state.kept.iter_mut();
+    waiting.for_each(|kept| kept.sent = Some(turn.clone()));
+}
+
+/// A turn's prompt went out.
+pub(super) fn on_told(state: &mut State, turn: &TurnId) {
+    state.kept.retain(|kept| kept.sent.as_ref() != Some(turn));
+}
