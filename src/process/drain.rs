@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 const SILENCE: Duration = Duration::from_millis(250);
 /// How long a pipe is heard at the most once the child's family is gone, in reading time.
 const HEARING: Duration = Duration::from_secs(2);
-const CHUNK: usize = 64 * 1024;
+/// How much is read at once where little comes, and where much does.
+const SIP: usize = 4 * 1024;
+const GULP: usize = 64 * 1024;
 
 /// How a pipe was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +42,7 @@ where
     S: FnMut(Vec<u8>) -> F,
     F: Future<Output = Wanted>,
 {
-    let mut buffer = vec![0; CHUNK];
+    let mut buffer = vec![0; SIP];
     let mut heard = Duration::ZERO;
     loop {
         let read = if ended.is_cancelled() {
@@ -64,6 +66,7 @@ where
             Ok(n) if sink(buffer[..n].to_vec()).await == Wanted::Nothing => {
                 return Drained::ToTheEnd;
             }
+            Ok(n) if n == buffer.len() => buffer.resize((4 * n).min(GULP), 0),
             Ok(_) => {}
         }
     }
