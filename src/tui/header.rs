@@ -87,6 +87,11 @@ fn aligned_right(
 /// The path of phases, how far the present one is, the gate and the mode.
 fn path_line(state: &State, columns: usize) -> Line<'static> {
     let (long, short) = how_far(state).unwrap_or_default();
+    // Who talks about the goal stands beside the tabs as well.
+    let short = match state.phase {
+        Phase::RefineGoal => String::new(),
+        _ => short,
+    };
     let gate = format!("gate {}", words::gate(state.gate));
     let mode = state.mode.name();
     let long = joined(&[&long, &gate, &format!("mode {mode}")], " · ");

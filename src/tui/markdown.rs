@@ -111,7 +111,11 @@ fn plain(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
         sign => vec![Span::styled(format!("{blank}{sign}"), theme::QUIET)],
     };
     spans.extend(inline(text, base));
-    wrap(&spans, columns, hanging(line))
+    let hangs = match sign {
+        "☐ " | "☑ " => lead + 2,
+        _ => hanging(line),
+    };
+    wrap(&spans, columns, hangs)
 }
 
 fn heading(trimmed: &str) -> Option<(usize, &str)> {
@@ -128,7 +132,17 @@ fn is_rule(trimmed: &str) -> bool {
 
 /// The sign of a list or a quotation in the place of its mark, and what follows; both as wide as before.
 fn sign(trimmed: &str) -> (&'static str, &str) {
-    for (mark, sign) in [("- ", "• "), ("* ", "• "), ("+ ", "• "), ("> ", "▎ ")] {
+    const SIGNS: [(&str, &str); 7] = [
+        // A box says more than a point, and stands in its place.
+        ("- [ ] ", "☐ "),
+        ("- [x] ", "☑ "),
+        ("- [X] ", "☑ "),
+        ("- ", "• "),
+        ("* ", "• "),
+        ("+ ", "• "),
+        ("> ", "▎ "),
+    ];
+    for (mark, sign) in SIGNS {
         if let Some(rest) = trimmed.strip_prefix(mark) {
             return (sign, rest);
         }
@@ -205,6 +219,7 @@ mod tests {
         check("a ` b ** c", 40, "a ` b ** c");
         check("1. [ ] one two three", 12, "1. [ ] one|   two three");
         check("- one two\n> 引用", 7, "• one|  two|▎ 引用");
+        check("- [ ] one two\n- [x] b", 7, "☐ one|  two|☑ b");
         check(
             "## Head *ing*\n---",
             40,

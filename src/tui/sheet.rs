@@ -296,7 +296,8 @@ impl Sheet {
     fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
         let columns = usize::from(area.width);
         if area.height < 4 || area.width < 12 {
-            let title = Line::styled(cut(&self.title, columns), theme::NEEDS_YOU);
+            let title = cut(&format!("? {}", self.title), columns);
+            let title = Line::styled(title, theme::NEEDS_YOU);
             frame.render_widget(title, area);
             let inner = Rect {
                 y: area.y.saturating_add(1),

@@ -117,25 +117,19 @@ fn tasks(state: &State, now: At, columns: usize) -> Vec<Line<'static>> {
 
 fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
     let clock = about.clock;
-    let mut rows = vec![
-        row(
-            "run",
-            &format!("since {}, {}", clock.minute(state.created), state.run),
+    let mut rows = vec![row(
+        "phase",
+        &format!(
+            "{} · gate {} · mode {}: {}",
+            state.phase.name(),
+            gate(state.gate),
+            state.mode.name(),
+            state.mode.in_words()
         ),
-        row(
-            "phase",
-            &format!(
-                "{} · gate {} · mode {}: {}",
-                state.phase.name(),
-                gate(state.gate),
-                state.mode.name(),
-                state.mode.in_words()
-            ),
-        ),
-    ];
+    )];
     if state.iteration > 0 {
         let text = format!(
-            "iteration {} of {}, no progress in {} of {}",
+            "iteration {} of at most {} · without progress: {} of at most {}",
             state.iteration,
             state.cap(),
             state.stall,
@@ -165,6 +159,8 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
         let text = format!("{} in a row", state.failures);
         rows.push(Row::new("failures", &text, theme::BAD));
     }
+    let run = format!("since {}, {}", clock.minute(state.created), state.run);
+    rows.push(row("run", &run));
     rows
 }
 
