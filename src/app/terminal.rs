@@ -4,6 +4,8 @@
 //! No answer of the terminal is ever waited for: one that answers nothing is as good as any. Refuses to know
 //! what is drawn and which keys mean what.
 
+mod sixteen;
+
 use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::fs::File;
@@ -140,6 +142,8 @@ pub struct Terminal {
     /// What stands around a frame.
     around: (&'static [u8], &'static [u8]),
     keeps_frames: bool,
+    /// Whether colours are asked for in the form that every terminal with colours knows.
+    is_of_sixteen: bool,
 }
 
 /// Terminals that do not show a frame as a whole; they would pass over the marks, which cost bytes all the same.
@@ -167,6 +171,7 @@ impl Terminal {
             pending,
             out,
             around: around_a_frame(),
+            is_of_sixteen: depth() == Depth::Sixteen,
             keeps_frames: false,
         })
     }
@@ -286,7 +291,10 @@ impl Terminal {
 
     fn send(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut *self.pending.0.borrow_mut());
-        let sent = self.out.write_all(&bytes);
+        let sent = match self.is_of_sixteen {
+            true => self.out.write_all(&sixteen::in_short(&bytes)),
+            false => self.out.write_all(&bytes),
+        };
         // The room is used again.
         let mut room = bytes;
         room.clear();

@@ -735,6 +735,9 @@ fn never_kept() -> Keeping {
     Keeping::Never
 }
 
+/// Why a call was refused that the user refused without a word.
+pub const REFUSED_BY_USER: &str = "declined by the user";
+
 /// The user's answer to a call that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallAnswer {

@@ -162,6 +162,11 @@ fn find_box(line: &str) -> Option<FoundBox> {
     })
 }
 
+/// Reads the step that a line holds, if it holds one; whether it stands in a code fence is not known here.
+pub fn step_of(line: &str) -> Option<Step> {
+    read_box(line)
+}
+
 fn read_box(line: &str) -> Option<Step> {
     let found = find_box(line)?;
     let text = line[found.mark_at + 2..].trim().to_owned();

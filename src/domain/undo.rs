@@ -24,7 +24,7 @@ pub enum Way {
 /// What the user wishes for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
-    /// The likeliest: what was undone comes back, or the last step that changed something is undone.
+    /// The last step that changed something is undone; else what was undone comes back.
     Last,
     /// Back to before this step.
     BackTo(u32),
@@ -173,7 +173,7 @@ impl Execution {
             Wish::Last => {
                 let redo = (!self.undone.is_empty()).then_some(Way::Redo);
                 let steps = self.undoable().into_iter().map(undo);
-                redo.into_iter().chain(steps).collect()
+                steps.chain(redo).collect()
             }
         }
     }

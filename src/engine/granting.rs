@@ -4,7 +4,7 @@
 //! approval lets through is said by the one decision.
 
 use crate::adapter::{Decision as Answer, FileChange};
-use crate::domain::event::CallAnswer;
+use crate::domain::event::{CallAnswer, REFUSED_BY_USER};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::turn::Role;
 use crate::permission::proposals::propose;
@@ -167,7 +167,7 @@ impl Engine {
             }
             CallAnswer::Refuse => {
                 self.decline_others(request, &seat)?;
-                let said = by_user(Answer::DenyAndStop, "declined by the user");
+                let said = by_user(Answer::DenyAndStop, REFUSED_BY_USER);
                 self.answer(request.clone(), said, Vec::new())?;
             }
         }

@@ -627,14 +627,14 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Undo(UndoWish::Last),
         [
             "/undo [N]",
-            "undo the last step that changed something, or back to before step N; then redo",
+            "undo the last step that changed something, or back to before step N",
             "undo",
         ],
     ),
     bind(
         "redo",
-        &[],
-        Anywhere,
+        &[ctrl('r')],
+        Outside,
         || Command::Undo(UndoWish::Redo),
         ["/redo", "bring back what was undone last", ""],
     ),

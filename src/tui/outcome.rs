@@ -135,6 +135,10 @@ impl Screen {
             keys.push((key("diff"), "what changed"));
             keys.push((key("undo"), "take a step back"));
         }
+        let is_undone = |execution: &Execution| !execution.undone.is_empty();
+        if state.execution.as_ref().is_some_and(is_undone) {
+            keys.push((key("redo"), "bring it back"));
+        }
         let goal = match is_writing {
             true => ("Enter".to_owned(), "the next goal"),
             false => (key("write"), "write the next goal"),

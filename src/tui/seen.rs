@@ -42,6 +42,11 @@ impl Reading {
 
     fn on_time(&mut self, now: At) {
         self.now = Some(now);
+        // A clock that is put back makes nobody wait.
+        self.key_at = self.key_at.map(|at| at.min(now));
+        if let Some(came) = &mut self.dialog {
+            came.at = came.at.min(now);
+        }
         let is_awake = self.awake_at().is_some_and(|at| at.0 <= now.0);
         if let Some(came) = self.dialog.as_mut().filter(|_| is_awake) {
             came.is_read = true;

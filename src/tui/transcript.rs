@@ -7,9 +7,11 @@
 mod block;
 mod card;
 mod earlier;
+mod facts;
 mod finding;
 mod lines;
 mod order;
+mod patches;
 mod picking;
 mod retell;
 mod scroll;
@@ -26,6 +28,7 @@ use block::{Block, Content, Folding, Who};
 use card::{Changed, ToolEnd};
 use earlier::Earlier;
 pub use earlier::WantsEarlier;
+pub use facts::facts;
 pub use finding::Find;
 pub use picking::Along;
 use scroll::Scroll;
@@ -79,6 +82,10 @@ pub struct Transcript {
     cleaners: BTreeMap<(Role, String), Cleaner>,
     /// The goal that was given last, until something else is said.
     given: Option<String>,
+    /// The calls that wait for an answer.
+    asked: waiting::Asked,
+    /// How tasks are called, by their sessions.
+    tasks: BTreeMap<SessionId, String>,
     thinking: Folding,
     scroll: Scroll,
     turns: Turns,
@@ -119,6 +126,8 @@ impl Default for Transcript {
             ends: BTreeMap::new(),
             cleaners: BTreeMap::new(),
             given: None,
+            asked: waiting::Asked::default(),
+            tasks: BTreeMap::new(),
             thinking: Folding::default(),
             scroll: Scroll::default(),
             turns: Turns::default(),
@@ -130,33 +139,6 @@ impl Default for Transcript {
             shown: Vec::new(),
         }
     }
-}
-
-/// What an event says beside texts and tools, for the log; drawable.
-pub fn facts(event: &Event) -> Vec<String> {
-    if let Event::Agent {
-        news: News::Text { .. } | News::Thinking { .. } | News::ToolEnded { .. },
-        ..
-    } = event
-    {
-        return Vec::new();
-    }
-    if let Event::Discussion { news, .. } = event {
-        return talk::in_words(news).into_iter().collect();
-    }
-    retell::event(event)
-        .into_iter()
-        .filter_map(|block| match block.content {
-            Content::Notice { text } | Content::Fact { text, .. } | Content::Divider { text } => {
-                Some(text)
-            }
-            Content::Speech { .. }
-            | Content::Provisional { .. }
-            | Content::Thinking { .. }
-            | Content::Tool(_)
-            | Content::Talk(_) => None,
-        })
-        .collect()
 }
 
 impl Transcript {
@@ -187,6 +169,21 @@ impl Transcript {
                 self.push_all(retell::event(event));
             }
             Event::StepRecorded { step, .. } => self.end_step(*step, event),
+            Event::ApprovalAnswered {
+                request,
+                allowed,
+                by,
+                reason,
+                ..
+            } => {
+                let answer = waiting::Answer {
+                    is_allowed: *allowed,
+                    by,
+                    reason,
+                };
+                self.tell_answer(request, answer);
+            }
+            Event::TaskPatched { session, patch } => self.tell_patch(session, patch),
             Event::TestsRan { .. } | Event::CommitMade { .. } => {
                 let told = retell::event(event);
                 for block in told.iter().filter(|block| block.is_good()) {
@@ -201,6 +198,7 @@ impl Transcript {
             self.go_to_end();
         }
         self.note_waiting(event);
+        self.note_task(event);
         let told = self.turns.on_event(at, event);
         let begins = self.steps.on_event(event);
         self.push_all(told.into_iter().chain(begins).collect());

@@ -8,6 +8,7 @@ use crate::terminal::Terminal;
 const ESC: &str = "\x1b";
 const ENTER: &str = "\r";
 const CTRL_C: &str = "\x03";
+const CTRL_R: &str = "\x12";
 
 #[test]
 fn a_key_that_comes_with_a_dialog_releases_no_turn() {
@@ -100,7 +101,12 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     terminal.type_keys("y");
     terminal.wait_for("undo step 3, commit");
     assert_eq!(n_commits(&world), 5);
+    // The same key goes back further; another one takes it back.
     terminal.type_keys("u");
+    terminal.wait_for("undo step 2?");
+    terminal.type_keys(ESC);
+    terminal.wait_gone("undo step 2?");
+    terminal.type_keys(CTRL_R);
     terminal.wait_for("redo step 3?");
     terminal.type_keys("y");
     terminal.wait_for("redo step 3, commit");

@@ -23,6 +23,10 @@ pub fn sheet(offers: &[Offer], phase: Phase) -> Option<Sheet> {
     let mut sheet = body(offer, phase);
     sheet = sheet.offers('y', &what, Then::ActAndBack(vec![asked(offer)]));
     for (key, other) in ['o', 't'].into_iter().zip(others) {
+        let key = match other.way {
+            Way::Undo { .. } => key,
+            Way::Redo => 'r',
+        };
         let label = format!("{} {} instead …", other.way.verb(), named(&other.steps));
         let instead = sheet_of(other, phase);
         sheet = sheet.offers(key, &label, Then::Confirm(Box::new(instead)));
@@ -134,7 +138,7 @@ fn about_commits(offer: &Offer) -> String {
 fn about_others(offer: &Offer) -> &'static str {
     match offer.way {
         Way::Undo { .. } => {
-            "Your other files stay. All that lies there now is kept; /undo then offers to redo."
+            "Your other files stay. All that lies there now is kept; /redo brings it back."
         }
         Way::Redo => "Your other files stay. All that lies there now is kept.",
     }

@@ -84,14 +84,14 @@ pub const BINDINGS: &[Binding] = &[
         &[plain(KeyCode::Enter), plain(KeyCode::Up)],
         Context::Find,
         || Command::InFind(Step::Back),
-        ["the one before", "back"],
+        ["the earlier one", "earlier"],
     ),
     bind(
         "find-on",
         &[plain(KeyCode::Down)],
         Context::Find,
         || Command::InFind(Step::On),
-        ["the next one", "on"],
+        ["the later one", "later"],
     ),
     bind(
         "close-find",

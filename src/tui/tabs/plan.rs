@@ -14,9 +14,10 @@ use ratatui::text::{Line, Span};
 use crate::domain::findings::Finding;
 use crate::domain::ids::At;
 use crate::domain::note::Note;
+use crate::domain::plan;
 use crate::domain::run::State;
 use crate::text::front_matter;
-use crate::tui::anchors::{self, is_box_of};
+use crate::tui::anchors;
 use crate::tui::compare::{self, Side};
 use crate::tui::documents::{Earlier, Texts};
 use crate::tui::keymap::{IsWriting, Keymap};
@@ -182,6 +183,12 @@ fn lay_out(
     let mut markdown = Markdown::default();
     let mut left: Vec<&steps::Mark> = marks.iter().collect();
     let mut laid = Marked::default();
+    for flaw in steps::flaws(text, marks) {
+        laid.lines.extend(gutter(
+            wrap(&[Span::styled(format!("✗ {flaw}"), theme::BAD)], columns, 2),
+            false,
+        ));
+    }
     let astray = |remark: &&Remark| remark.line.is_none_or(|line| line < n_before);
     if remarks.iter().any(|remark| astray(&remark)) {
         laid.lines
@@ -194,10 +201,9 @@ fn lay_out(
         laid.lines.push(Line::default());
     }
     for (at, line) in text.lines().enumerate().skip(n_before) {
-        let trimmed = line.trim_start();
-        let step = left
-            .iter()
-            .position(|mark| is_box_of(trimmed, mark.n) && !markdown.is_in_fence());
+        // A line says what it says: what is known of a step stands at the step's own line only.
+        let own = plan::step_of(line).filter(|_| !markdown.is_in_fence());
+        let step = own.and_then(|own| left.iter().position(|mark| mark.is_of(&own)));
         let lines = match step {
             Some(step) => steps::lines(left.remove(step), columns),
             None => markdown.line(line, columns, theme::PLAIN),

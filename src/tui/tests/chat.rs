@@ -193,6 +193,175 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
     }
 }
 
+fn asked(target: &str, child: Option<&str>) -> (Event, Event) {
+    let state = approving(&[target]);
+    let mut approval = state.approvals.first().unwrap().clone();
+    approval.child = child.map(str::to_owned);
+    let started = Event::Agent {
+        turn: approval.turn.clone(),
+        role: Role::Planner,
+        news: News::ToolStarted {
+            item: "t1".to_owned(),
+            tool: "bash".to_owned(),
+            title: target.to_owned(),
+        },
+    };
+    (started, Event::ApprovalAsked(approval))
+}
+
+fn answered(allowed: bool, by: &str, reason: &str) -> Event {
+    Event::ApprovalAnswered {
+        request: approving(&["x"]).approvals.remove(0).request,
+        allowed,
+        by: by.to_owned(),
+        reason: reason.to_owned(),
+        kept: Vec::new(),
+    }
+}
+
+#[test]
+fn who_was_allowed_what_is_said_and_what_was_refused_with_the_reason() {
+    let check = |target: &str, child: Option<&str>, answer: Event, wanted: &str| {
+        let mut screen = Screen::new(settings());
+        let (_, asked) = asked(target, child);
+        screen.on_event(NOW, &asked);
+        screen.on_event(NOW, &answer);
+        let seen = drawn(&mut screen, (120, 40), None);
+        assert!(seen.contains(wanted), "{wanted}\n{seen}");
+    };
+    let child = Some("you ▸ general#1");
+    let curl = "curl example.com";
+    check(
+        curl,
+        child,
+        answered(true, "user", "allowed by the user, this once"),
+        "allowed general#1: curl example.com",
+    );
+    check(
+        curl,
+        child,
+        answered(false, "user", "no net"),
+        "refused general#1: curl example.com: no net",
+    );
+    check(
+        curl,
+        None,
+        answered(false, "user", "declined by the user"),
+        "refused curl example.com\n",
+    );
+    check(
+        curl,
+        child,
+        answered(false, "policy", "no net"),
+        "refused: general#1: curl example.com: no net",
+    );
+}
+
+#[test]
+fn a_refused_call_is_one_card_that_opens_to_the_reason() {
+    let mut screen = not_writing();
+    let (started, asked) = asked("seq 1 300", None);
+    let ended = |item: &str| Event::Agent {
+        turn: TurnId::new("trn_1"),
+        role: Role::Planner,
+        news: News::ToolEnded {
+            item: item.to_owned(),
+            status: "declined".to_owned(),
+            exit_code: None,
+            output: String::new(),
+        },
+    };
+    let no = answered(
+        false,
+        "policy",
+        "no command may leave the sandbox; go on without",
+    );
+    for event in [&started, &asked, &no, &ended("t1")] {
+        screen.on_event(NOW, event);
+    }
+    let state = reviewing();
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        seen.contains("✗ $ seq 1 300  refused: no command may leave"),
+        "{seen}"
+    );
+    assert!(!seen.contains("declined"), "{seen}");
+    press(&mut screen, Some(&state), &[",", " "]);
+    let open = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        open.contains("│ no command may leave the sandbox; go on without"),
+        "{open}"
+    );
+}
+
+#[test]
+fn what_a_task_handed_over_opens_to_its_changes() {
+    use crate::domain::patch::{PatchState, PatchedFile, TaskPatch};
+    let session = crate::domain::ids::SessionId::new("ses_7");
+    let order = serde_json::json!({
+        "session": "ses_7", "n": 1, "agent": "general", "description": "write things",
+        "adapter": "codex", "waits": "foreground", "turn": "trn_7",
+    });
+    let patch = TaskPatch {
+        state: PatchState::Applied,
+        base: "b".to_owned(),
+        tree: "t".to_owned(),
+        files: vec![PatchedFile {
+            path: "a.sh".to_owned(),
+            added: 1,
+            removed: 1,
+            about: String::new(),
+        }],
+        n_files: 2,
+        added: 2,
+        removed: 1,
+        file: None,
+        why: String::new(),
+        text: "diff --git a/a.sh b/a.sh\n--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n-old 中\n+new 🎉\n"
+            .to_owned(),
+    };
+    let mut screen = not_writing();
+    screen.on_event(
+        NOW,
+        &Event::TaskStarted(serde_json::from_value(order).unwrap()),
+    );
+    screen.on_event(NOW, &Event::TaskPatched { session, patch });
+    let state = reviewing();
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        seen.contains("✓ general#1: changes taken over (2 files, +2 −1)"),
+        "{seen}"
+    );
+    press(&mut screen, Some(&state), &[",", " "]);
+    let open = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        open.contains("│ -old 中") && open.contains("│ +new 🎉"),
+        "{open}"
+    );
+    assert!(!open.contains("diff --git"), "{open}");
+}
+
+#[test]
+fn a_long_text_of_the_users_is_folded_and_opens() {
+    let text: Vec<String> = (1..=200).map(|n| format!("line {n}")).collect();
+    let mut screen = not_writing();
+    screen.on_event(
+        NOW,
+        &Event::Steered {
+            text: text.join("\n"),
+        },
+    );
+    let state = reviewing();
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        seen.contains("line 8") && seen.contains("▸ +192 lines"),
+        "{seen}"
+    );
+    press(&mut screen, Some(&state), &[",", " ", "<end>"]);
+    let open = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(open.contains("line 200"), "{open}");
+}
+
 #[test]
 fn what_is_pointed_at_is_copied() {
     let (mut screen, state) = (not_writing(), reviewing());

@@ -196,14 +196,16 @@ fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
     let other = (0..sheet.choices.len())
         .find(|at| *at != sheet.first)
         .unwrap();
-    let at = find(&mut screen, &state, &sheet.choices[other].label);
     let now = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
-    screen.on_time(now(10));
+    screen.on_time(now(0));
+    let at = find(&mut screen, &state, &sheet.choices[other].label);
+    // It takes nothing before it can have been read.
+    assert_eq!(click(&mut screen, &state, at), []);
+    assert_eq!(screen.chosen_of(&sheet), sheet.first);
+    screen.on_time(now(10_000));
+    drawn(&mut screen, (120, 40), Some(&state));
     assert_eq!(click(&mut screen, &state, at), []);
     assert_eq!(screen.chosen_of(&sheet), other);
-    // One about a call takes nothing before it can have been read.
-    assert_eq!(click(&mut screen, &state, at), []);
-    screen.on_time(now(10_000));
     let before = format!("{:?}", screen.own);
     let actions = click(&mut screen, &state, at);
     let is_done = !actions.is_empty()

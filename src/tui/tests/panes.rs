@@ -36,6 +36,38 @@ fn long() -> State {
 }
 
 #[test]
+fn a_line_of_the_plan_says_what_it_says_and_a_plan_that_is_none_says_why() {
+    let mut state = running(Phase::Review, Purpose::Review);
+    let plan = "# Goal\n\n1. [ ] write sum\n2. [ ] test sum\n";
+    state.plan.as_mut().unwrap().plan = crate::domain::plan::parse(plan).unwrap();
+    let seen = |state: &State, plan: &str| {
+        let mut screen = not_writing();
+        screen.on_documents(Documents {
+            plan: Some(plan.to_owned()),
+            ..Documents::default()
+        });
+        press(&mut screen, Some(state), &["2"]);
+        drawn(&mut screen, (120, 40), Some(state))
+    };
+    let twice = seen(
+        &state,
+        "# Goal\n\n1. [x] broken\n1. [ ] write sum\n2. [ ] test sum\n",
+    );
+    assert!(
+        twice.contains("✗ step 1 appears twice in the plan"),
+        "{twice}"
+    );
+    assert!(
+        twice.contains("broken") && twice.contains("[ ] 1. write sum"),
+        "{twice}"
+    );
+    let ticked = "# Goal\n\n1. [x] write sum\n2. [ ] test sum\n";
+    state.plan.as_mut().unwrap().plan = crate::domain::plan::parse(ticked).unwrap();
+    let by_hand = seen(&state, ticked);
+    assert!(by_hand.contains("✗ step 1 is ticked by hand"), "{by_hand}");
+}
+
+#[test]
 fn status_tells_who_worked_when_and_what_came_of_it() {
     let state = long();
     let mut screen = not_writing();

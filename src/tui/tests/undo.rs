@@ -70,6 +70,17 @@ fn undoing_takes_a_key_of_its_own() {
     let pressed = press(&mut undo, Some(&gated), &["o", "y"]);
     let wanted = "[Event(UndoAsked { way: Undo { step: 2 }, seen: \"5ee7\" })]";
     assert_eq!(format!("{pressed:?}"), wanted);
+    assert_eq!(
+        press(&mut undo, Some(&gated), &["<c-r>"]),
+        [Action::Undo(Wish::Redo)]
+    );
+    undo.on_undo(
+        &[offer(Way::Undo { step: 2 }), offer(Way::Redo)],
+        Phase::Execute,
+    );
+    let pressed = press(&mut undo, Some(&gated), &["r", "y"]);
+    let wanted = "[Event(UndoAsked { way: Redo, seen: \"5ee7\" })]";
+    assert_eq!(format!("{pressed:?}"), wanted);
     let typed = press(
         &mut screen(),
         Some(&gated),

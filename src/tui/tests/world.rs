@@ -622,6 +622,7 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
             "<c-p>" => KeyEvent::new(KeyCode::Char('p'), KeyModifiers::CONTROL),
             "<c-e>" => KeyEvent::new(KeyCode::Char('e'), KeyModifiers::CONTROL),
             "<c-l>" => KeyEvent::new(KeyCode::Char('l'), KeyModifiers::CONTROL),
+            "<c-r>" => KeyEvent::new(KeyCode::Char('r'), KeyModifiers::CONTROL),
             "<c-f>" => KeyEvent::new(KeyCode::Char('f'), KeyModifiers::CONTROL),
             "<c-y>" => KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL),
             "<c-/>" => KeyEvent::new(KeyCode::Char('/'), KeyModifiers::CONTROL),

@@ -276,6 +276,15 @@ impl Block {
         }
     }
 
+    /// Says on a call's card that it was refused, and why; gives the bytes that came to it.
+    pub fn refuse(&mut self, why: &str) -> usize {
+        let Content::Tool(card) = &mut self.content else {
+            return 0;
+        };
+        self.laid = Laid::default();
+        card.refuse(why)
+    }
+
     /// Tells what a call changes.
     pub fn change(&mut self, files: Vec<Changed>) {
         if let Content::Tool(card) = &mut self.content {
@@ -366,6 +375,7 @@ impl Block {
         let can = match &self.content {
             Content::Thinking { .. } => true,
             Content::Tool(card) => card.can_open(),
+            Content::Speech { text } => lines::folds(self.who, text),
             _ => false,
         };
         if can {

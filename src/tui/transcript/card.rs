@@ -15,8 +15,12 @@ use crate::tui::wrap::{cut, cut_middle, one_line, shown, width, wrap};
 
 /// How many bytes of a tool's output are kept; the session's file holds the rest.
 const MAX_OUTPUT: usize = 8 << 10;
+/// What is said of a call that did not go ahead.
+const REFUSED: &str = "refused";
 /// The tool by which an agent asks the user.
 const ASKS: &str = "AskUserQuestion";
+/// What a task handed over.
+pub const PATCH: &str = "patch";
 
 /// A call; all texts are drawable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub struct Card {
     pub end: Option<ToolEnd>,
     /// The request that it waits for the answer to.
     pub waits: Option<RequestId>,
+    /// Why it was refused, where it was.
+    refused: Option<String>,
 }
 
 /// A file that a call changes.
@@ -80,6 +86,10 @@ impl ToolEnd {
             (word, Some(code)) => format!("{word}, exit {code}"),
             (word, None) => word.to_owned(),
         };
+        // One word for one thing, whichever CLI says it.
+        let status = status
+            .replace("declined", REFUSED)
+            .replace("denied", REFUSED);
         let last = output.lines().rev().find(|line| !line.trim().is_empty());
         Self {
             status: shown(&status),
@@ -145,6 +155,7 @@ impl Card {
             files: Vec::new(),
             end: None,
             waits: None,
+            refused: None,
         }
     }
 
@@ -166,9 +177,23 @@ impl Card {
         differs
     }
 
+    /// What it is about.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// Notes that it was refused, and why; gives the bytes that came to it.
+    pub fn refuse(&mut self, why: &str) -> usize {
+        let why = shown(why);
+        let n_bytes = why.len();
+        self.refused = Some(why);
+        n_bytes
+    }
+
     /// How many bytes of text it holds.
     pub fn n_bytes(&self) -> usize {
         self.item.len()
+            + self.refused.as_ref().map_or(0, String::len)
             + self.tool.len()
             + self.about.len()
             + self.files.iter().map(Changed::n_bytes).sum::<usize>()
@@ -197,7 +222,10 @@ impl Card {
     }
 
     fn has_more(&self) -> bool {
-        !self.output().is_empty() || self.files.iter().any(|file| !file.diff.is_empty())
+        let is_refused = self.refused.as_ref().is_some_and(|why| !why.is_empty());
+        is_refused
+            || !self.output().is_empty()
+            || self.files.iter().any(|file| !file.diff.is_empty())
     }
 
     /// What the tool said; that files were written is said by their diff.
@@ -235,6 +263,7 @@ impl Card {
             _ => self.about.clone(),
         };
         match self.tool.as_str() {
+            PATCH => (String::new(), about),
             ASKS => ("asks you".to_owned(), String::new()),
             tool if about.is_empty() || about == tool => (tool.to_owned(), String::new()),
             tool => (format!("{tool} "), about),
@@ -271,10 +300,15 @@ impl Card {
             for file in &self.files {
                 lines.extend(self.diff_lines(file, columns));
             }
+            for line in self.refused.iter().flat_map(|why| why.lines()) {
+                lines.extend(barred(line, theme::BAD, columns));
+            }
             for line in self.output().lines() {
                 lines.extend(barred(line, theme::QUIET, columns));
             }
-        } else if let Some(detail) = self.end.as_ref().and_then(|end| end.detail.as_ref()) {
+        } else if self.refused.is_none()
+            && let Some(detail) = self.end.as_ref().and_then(|end| end.detail.as_ref())
+        {
             let detail = cut(&format!("    {detail}"), columns);
             lines.push(Line::styled(detail, theme::QUIET));
         }
@@ -318,6 +352,7 @@ impl Card {
 
     fn sign(&self) -> (&'static str, Style) {
         match self.end.as_ref().map(|end| end.outcome) {
+            _ if self.refused.is_some() => ("✗ ", theme::BAD),
             None => ("◌ ", theme::QUIET),
             Some(Outcome::Well) => ("✓ ", theme::GOOD),
             Some(Outcome::Badly) => ("✗ ", theme::BAD),
@@ -326,9 +361,19 @@ impl Card {
 
     /// What stands behind it: how many lines came and went, and how it is.
     fn status(&self, columns: usize) -> Vec<(String, Style)> {
-        let counts = self.files.iter().map(Changed::counts);
+        let counts = match self.tool.as_str() {
+            // All of it is counted, and said, where the lines are known in part.
+            PATCH => [].iter(),
+            _ => self.files.iter(),
+        };
+        let counts = counts.map(Changed::counts);
         let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        let refused = self.refused.as_ref().map(|why| match why.as_str() {
+            "" => REFUSED.to_owned(),
+            why => format!("{REFUSED}: {}", one_line(why)),
+        });
         let (word, style) = match &self.end {
+            _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
             None if self.tool == ASKS => ("and waits", theme::QUIET),
             None if self.waits.is_some() => ("waits for you", theme::NEEDS_YOU),
             None => ("runs", theme::QUIET),

@@ -12,6 +12,11 @@ use crate::tui::markdown::{self, Markdown};
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width, wrap};
 
+/// From how many lines on a text of the user's is folded.
+const LONG: usize = 20;
+/// How many of its lines are shown then.
+const SHOWN: usize = 8;
+
 /// What the lines of a block depend on, beside the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
@@ -110,6 +115,18 @@ fn head(who: Who, look: Look) -> Vec<Line<'static>> {
     }
 }
 
+/// Tells whether a text is folded: one of the user's that fills a window.
+pub fn folds(who: Who, text: &str) -> bool {
+    who == Who::You && text.lines().nth(LONG).is_some()
+}
+
+/// The first lines of a long text, and how many more there are.
+fn beginning(text: &str) -> (&str, usize) {
+    let n_bytes: usize = text.split_inclusive('\n').take(SHOWN).map(str::len).sum();
+    let shown = text.get(..n_bytes).unwrap_or(text);
+    (shown, text.lines().count().saturating_sub(SHOWN))
+}
+
 fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
     let Look {
         columns, folding, ..
@@ -117,7 +134,15 @@ fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
     match content {
         Content::Speech { text } | Content::Provisional { text, .. } => {
             let mut lines = head(who, look);
-            lines.extend(markdown::lay_out(text, columns, theme::PLAIN));
+            let (shown, n_more) = match folds(who, text) && folding == Folding::Folded {
+                true => beginning(text),
+                false => (text.as_str(), 0),
+            };
+            lines.extend(markdown::lay_out(shown, columns, theme::PLAIN));
+            if n_more > 0 {
+                let more = cut(&format!("▸ +{}", n_of(n_more, "line")), columns);
+                lines.push(Line::styled(more, theme::QUIET));
+            }
             lines
         }
         Content::Thinking { text } => below_name(who, look, thinking(text, columns, folding)),

@@ -5,7 +5,6 @@
 use super::block::{Block, Content, Tone, Who};
 use super::card::Card;
 use crate::domain::event::{Event, News};
-use crate::domain::patch::{PatchState, TaskPatch};
 use crate::domain::question::CommitTerms;
 use crate::domain::review::{Review, Verdict};
 use crate::domain::task::{TaskEnd, TaskResult};
@@ -124,12 +123,6 @@ pub fn event(event: &Event) -> Vec<Block> {
             crate::domain::question::QuestionKind::Gate { .. } => Vec::new(),
             _ => fact(Tone::Asked, &question.kind.in_words()),
         },
-        Event::ApprovalAnswered {
-            allowed,
-            by,
-            reason,
-            ..
-        } => approval_answered(*allowed, by, reason),
         Event::ApprovalExpired { approval, reason } => fact(
             Tone::Bad,
             &format!("expired, not answered: {}; {reason}", approval.in_words()),
@@ -194,9 +187,11 @@ pub fn event(event: &Event) -> Vec<Block> {
             one_line(&order.name()),
             one_line(&order.description)
         )),
-        Event::TaskPatched { patch, .. } => patched(patch),
         Event::TaskEnded(result) => task_ended(result),
-        Event::Created(_)
+        // Whoever knows the calls and the tasks tells of them.
+        Event::ApprovalAnswered { .. }
+        | Event::TaskPatched { .. }
+        | Event::Created(_)
         | Event::TaskBegan { .. }
         | Event::TaskOpened { .. }
         | Event::TaskNews { .. }
@@ -291,14 +286,6 @@ fn good(text: &str) -> Vec<Block> {
     fact(Tone::Good, text)
 }
 
-/// Where a child's changes went, once they are there.
-fn patched(patch: &TaskPatch) -> Vec<Block> {
-    match patch.state {
-        PatchState::Applied | PatchState::Kept => notice(&one_line(&patch.in_words())),
-        PatchState::Waiting | PatchState::Applying => Vec::new(),
-    }
-}
-
 fn task_ended(result: &TaskResult) -> Vec<Block> {
     let tone = match result.end {
         TaskEnd::Completed { .. } => Tone::Good,
@@ -370,15 +357,6 @@ fn response_in_words(n_responses: usize, unanswered: &[u32], is_changed: bool) -
             "answers to {answered}, {plan}; unanswered: {}",
             left.join(", ")
         ),
-    }
-}
-
-fn approval_answered(allowed: bool, by: &str, reason: &str) -> Vec<Block> {
-    match (allowed, by) {
-        (true, "user") => you("allowed the call"),
-        (true, _) => Vec::new(),
-        (false, "user") => you("refused the call"),
-        (false, _) => fact(Tone::Bad, &format!("refused: {reason}")),
     }
 }
 

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use crate::domain::course::between;
 use crate::domain::execution::{Current, Execution, Stage, StepOutcome, StepRecord};
 use crate::domain::ids::At;
+use crate::domain::plan::{self, Step};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::tui::markdown::inline;
@@ -20,6 +21,8 @@ use crate::tui::wrap::{one_line, width, wrap};
 pub struct Mark {
     /// The step's number.
     pub n: u32,
+    /// Whether its box is ticked and the program did not do it.
+    is_by_hand: bool,
     text: String,
     sign: &'static str,
     tone: Tone,
@@ -35,6 +38,28 @@ enum Tone {
     Odd,
 }
 
+impl Mark {
+    /// Tells whether it is of the step that a line of the plan holds.
+    pub fn is_of(&self, step: &Step) -> bool {
+        self.n == step.n && self.text == one_line(&step.text)
+    }
+}
+
+/// What is wrong with a plan as it lies there: it would be no plan, or a box claims what was not done.
+pub fn flaws(text: &str, marks: &[Mark]) -> Vec<String> {
+    let read = match plan::parse(text) {
+        Ok(read) => read,
+        Err(why) => return vec![why.to_string()],
+    };
+    let is_waiting = |n: u32| marks.iter().any(|mark| mark.n == n && mark.is_by_hand);
+    let ticked = read
+        .steps
+        .iter()
+        .filter(|step| step.done && is_waiting(step.n));
+    let flaw = |n: u32| format!("step {n} is ticked by hand: the execution would pass it over");
+    ticked.map(|step| flaw(step.n)).collect()
+}
+
 /// The steps of the plan with what became of each.
 pub fn marks(state: Option<&State>, now: At) -> Vec<Mark> {
     let Some((state, file)) = state.and_then(|state| Some((state, state.plan.as_ref()?))) else {
@@ -44,6 +69,8 @@ pub fn marks(state: Option<&State>, now: At) -> Vec<Mark> {
     let steps = file.plan.steps.iter();
     steps
         .map(|step| {
+            let record = execution
+                .and_then(|execution| execution.done.iter().find(|record| record.n == step.n));
             let (sign, tone, notes) = match execution.map(|execution| at(execution, step.n)) {
                 Some(Far::Done(record)) => done(record, state, now),
                 Some(Far::Current(current)) => ("▶", Tone::Runs, running(current, state, now)),
@@ -51,6 +78,7 @@ pub fn marks(state: Option<&State>, now: At) -> Vec<Mark> {
                 Some(Far::Ahead) | None => (" ", Tone::Waits, Vec::new()),
             };
             Mark {
+                is_by_hand: step.done && record.is_none(),
                 n: step.n,
                 text: one_line(&step.text),
                 sign,

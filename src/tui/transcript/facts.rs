@@ -1,0 +1,42 @@
+//! What an event says in facts, where texts and cards have no place.
+//!
+//! Refuses to know the stream: each event is told by itself.
+
+use super::block::Content;
+use super::{retell, talk};
+use crate::domain::event::{Event, News};
+use crate::tui::wrap::one_line;
+
+/// What an event says beside texts and tools, for the log; drawable.
+pub fn facts(event: &Event) -> Vec<String> {
+    if let Event::Agent {
+        news: News::Text { .. } | News::Thinking { .. } | News::ToolEnded { .. },
+        ..
+    } = event
+    {
+        return Vec::new();
+    }
+    if let Event::TaskPatched { patch, .. } = event {
+        return patch
+            .is_settled()
+            .then(|| one_line(&patch.in_words()))
+            .into_iter()
+            .collect();
+    }
+    if let Event::Discussion { news, .. } = event {
+        return talk::in_words(news).into_iter().collect();
+    }
+    retell::event(event)
+        .into_iter()
+        .filter_map(|block| match block.content {
+            Content::Notice { text } | Content::Fact { text, .. } | Content::Divider { text } => {
+                Some(text)
+            }
+            Content::Speech { .. }
+            | Content::Provisional { .. }
+            | Content::Thinking { .. }
+            | Content::Tool(_)
+            | Content::Talk(_) => None,
+        })
+        .collect()
+}

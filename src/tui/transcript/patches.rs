@@ -1,0 +1,53 @@
+//! What a task changed and handed over, as a card that opens to the changes themselves.
+//!
+//! Refuses to look at files: it shows what of the patch the event holds.
+
+use super::Transcript;
+use super::block::{Block, Content, Who};
+use super::card::{Card, Changed, PATCH, ToolEnd};
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::patch::TaskPatch;
+use crate::text::patch::{LineKind, Patch};
+use crate::tui::wrap::one_line;
+
+impl Transcript {
+    /// Notes how a task is called.
+    pub(super) fn note_task(&mut self, event: &Event) {
+        if let Event::TaskStarted(order) = event {
+            self.tasks
+                .insert(order.session.clone(), one_line(&order.name()));
+        }
+    }
+
+    /// Tells where a task's changes went, once they are there.
+    pub(super) fn tell_patch(&mut self, session: &SessionId, patch: &TaskPatch) {
+        if !patch.is_settled() {
+            return;
+        }
+        let whose = self.tasks.get(session).map_or("a task", String::as_str);
+        let mut card = Card::new("", PATCH, &format!("{whose}: {}", patch.in_words()));
+        card.change(changes(patch));
+        card.end = Some(ToolEnd::new("completed", None, ""));
+        self.push_all(vec![Block::new(Who::System, Content::Tool(card))]);
+    }
+}
+
+/// The files of a patch with their lines, as far as they are known.
+fn changes(patch: &TaskPatch) -> Vec<Changed> {
+    let read = Patch::read(&patch.text);
+    let lines = |n: usize| -> String {
+        let lines = read.lines_of(n).iter();
+        let of_text = lines.filter(|line| line.kind != LineKind::File);
+        of_text.map(|line| format!("{}\n", line.text)).collect()
+    };
+    let files = patch.files.iter().map(|file| {
+        let at = read
+            .files
+            .iter()
+            .position(|found| found.title() == file.path);
+        let diff = at.map_or_else(String::new, lines);
+        Changed::new(&file.path, &file.about, &diff)
+    });
+    files.collect()
+}
