@@ -5,6 +5,7 @@
 
 mod calls;
 pub mod controller;
+mod entitled;
 mod errand;
 mod files;
 mod handing;

@@ -151,8 +151,6 @@ fn a_discussion_is_stopped_and_gone_on_with_and_its_limits_are_looked_at() {
     terminal.wait_for("a prompt holds");
     terminal.type_keys(ESC);
     terminal.wait_gone("a prompt holds");
-    terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
     command(&mut terminal, "/discuss SQLite or Postgres?");
     terminal.wait_for("Let me think.");
     terminal.type_keys("s");

@@ -469,6 +469,33 @@ fn what_can_pass_is_tried_again_within_the_time_of_the_speech() {
 }
 
 #[test]
+fn the_reasons_before_a_bare_stance_belong_to_the_speech() {
+    let world = World::new();
+    let speaks = |reason: &str| {
+        let bare = stands("", "agree", "sqlite", 0.7);
+        let look = json!({ "do": "command", "run": "cat README.md" });
+        [say(reason), look]
+            .into_iter()
+            .chain(bare)
+            .collect::<Vec<Value>>()
+    };
+    world.cast(
+        &playing(&[("a", &[speaks("One file is enough.")])]),
+        &playing(&[("b", &[speaks("No server to run.")])]),
+    );
+    let mut arguments = vec!["--mode", "jury"];
+    for seat in ["a=explore@codex", "b=explore@claude"] {
+        arguments.extend(["--participant", seat]);
+    }
+    let found = result(discuss(&world, &arguments).ends(0));
+    assert_eq!(votes_for(&found, "sqlite"), ["a", "b"]);
+    let said = found["transcript"]["rounds"][0].to_string();
+    for reason in ["One file is enough.", "No server to run."] {
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[test]
 fn what_the_participants_would_be_given_is_told_and_nothing_is_started() {
     let mut world = World::new();
     world.config = "[discuss.preset.deep]\nmode = \"collaborative\"\nrounds = 5\ncontext = \"We release weekly.\"\n\
@@ -776,7 +803,7 @@ fn who_lost_its_session_is_told_the_context_again() {
         event["data"]["news"]["text"] == "I think."
     });
     running.signal("INT");
-    let stopped = result(running.wait().ends(1));
+    let stopped = result(running.wait().ends(130));
     let id = stopped["discussion_id"].as_str().expect("an id").to_owned();
     let old = world.state()["discussions"][0]["sessions"]["b"].clone();
     let old = old.as_str().expect("a session").to_owned();

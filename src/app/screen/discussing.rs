@@ -17,9 +17,6 @@ use crate::tui::{Planned, Topic};
 use super::ending::End;
 use super::{Done, Shell};
 
-/// What stands for the topic where only the limits are asked for.
-const ANY_TOPIC: &str = "any";
-
 impl Shell {
     /// Tells the screen which presets of discussions there are.
     pub(super) fn name_presets(&mut self, config: &Config) {
@@ -123,7 +120,6 @@ impl Shell {
     pub(super) fn show_budget(&mut self, preset: Option<String>) -> Result<Option<End>, End> {
         let wishes = self.wishes.clone();
         let arguments = Arguments {
-            topic: ANY_TOPIC.to_owned(),
             preset,
             ..Arguments::default()
         };

@@ -17,7 +17,7 @@ use super::{AtTask, new_session, prompt};
 use crate::adapter::{Access, SessionSpec, TurnSpec};
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, TurnId};
-use crate::domain::task::{Child, MAX_DEPTH, TaskOrder, TaskResult, Waits, depth};
+use crate::domain::task::{Child, TaskOrder, TaskResult, Waits};
 use crate::domain::turn::Role;
 use crate::engine::asking::hidden_permissions;
 use crate::engine::live::{Conversation, Parts, TurnAsk};
@@ -26,7 +26,7 @@ use crate::engine::{Engine, EngineError, news};
 use crate::mcp::tools::task;
 use crate::permission::profile::Shown;
 use crate::permission::repetition::Calls;
-use crate::permission::{Action, AgentMode, Call, Context, PhaseAccess, Profile, Profiles, decide};
+use crate::permission::{AgentMode, Profile, Profiles};
 use crate::process::Marker;
 
 /// How many orders may wait for a child's conversation; more than a turn can ever have open.
@@ -229,63 +229,6 @@ impl Engine {
             },
             plot,
         })
-    }
-
-    /// Whether the caller may have that agent work by this tool: the depth, and its own rules. The user may.
-    pub(in crate::engine) fn may_use(
-        &self,
-        caller: &Caller,
-        (tool, agent): (&'static str, &str),
-    ) -> Result<(), TaskRefused> {
-        let Caller::Session(session) = caller else {
-            return Ok(());
-        };
-        let not_allowed = |why: String| TaskRefused::NotAllowed {
-            tool,
-            agent: agent.to_owned(),
-            why,
-        };
-        let state = self.state();
-        if depth(&state.children, session).is_none_or(|depth| depth >= MAX_DEPTH) {
-            return Err(TaskRefused::TooDeep);
-        }
-        let roles = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
-        let own = roles.into_iter().flatten().find(|own| own.id == *session);
-        let Some(own) = own else {
-            return Err(not_allowed("it is no session of this run".to_owned()));
-        };
-        let profile = own.current_agent().name();
-        let call = Call::Tool {
-            name: tool.to_owned(),
-            input: serde_json::json!({ "agent": agent }).to_string(),
-        };
-        let context = Context {
-            profile: profile.to_owned(),
-            rules: Arc::new(self.setup.permissions.rules(profile)),
-            mode: state.mode,
-            ..Context::new(PhaseAccess::BeforeExecute, self.setup.root.clone())
-        };
-        let decision = decide(&call, &context);
-        // Whoever is asked was asked about the call of the tool; here only what is denied is held back.
-        match (decision.action, decision.why) {
-            (Action::Allow | Action::Ask, _) => Ok(()),
-            (Action::Deny, why) => Err(not_allowed(format!("{} ({})", why.rule, why.origin))),
-        }
-    }
-
-    /// The child to go on with: the caller's own, and idle.
-    fn own_child(&self, id: &SessionId, caller: &Caller) -> Result<&Child, TaskRefused> {
-        let is_own = |child: &&Child| match caller {
-            // All that is in the run is the user's.
-            Caller::User => true,
-            Caller::Session(session) => child.order.parent.as_ref() == Some(session),
-        };
-        let child = self.child(id).filter(is_own);
-        let child = child.ok_or_else(|| TaskRefused::NotYours { id: id.to_string() })?;
-        match child.is_running() {
-            true => Err(TaskRefused::StillRunning { id: id.to_string() }),
-            false => Ok(child),
-        }
     }
 
     /// The adapter of the agent, else of the child, else of the caller, with the agent's model over it.

@@ -8,6 +8,7 @@ use super::asked::{Means, Planned, budget};
 use crate::config::Config;
 use crate::domain::discussion::Budget;
 use crate::engine::Engine;
+use crate::mcp::tools::group_discuss::NO_TOPIC;
 
 /// What a discussion would be given: one JSON object.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +38,7 @@ pub fn derived(means: &Means<'_>, planned: &Planned) -> Derived {
         "participants": order.participants,
         "budgets": budgets,
         "given": {
-            "topic_chars": chars(&order.topic),
+            "topic_chars": Some(&order.topic).filter(|topic| *topic != NO_TOPIC).map(|topic| chars(topic)),
             "context_chars": chars(&order.context),
             "files": planned
                 .sources
@@ -94,10 +95,10 @@ impl Derived {
             lines.push(format!("{adapter}: {}", budget_in_words(budget)));
         }
         let given = &told["given"];
-        lines.push(format!(
-            "given: topic {} and context {} characters",
-            given["topic_chars"], given["context_chars"]
-        ));
+        let topic = given["topic_chars"].as_u64();
+        let topic = topic.map_or(String::new(), |n| format!("topic {n} and "));
+        let context = &given["context_chars"];
+        lines.push(format!("given: {topic}context {context} characters"));
         lines.extend(given["cut"].as_str().map(str::to_owned));
         for file in given["files"].as_array().into_iter().flatten() {
             lines.push(format!(

@@ -208,12 +208,10 @@ fn list(engine: &Engine, caller: &SessionId) -> Answer {
         .filter(|child| child.order.parent.as_ref() == Some(caller))
         .collect();
     let lines = own.iter().map(|child| {
-        format!(
-            "- {} {}: {}",
-            child.id(),
-            child.status.name(),
-            child.order.title()
-        )
+        let (id, status, title) = (child.id(), child.status.name(), child.order.title());
+        let speaks = child.order.speaks.as_ref();
+        let who = speaks.map(|speaks| format!("{} in {}: ", speaks.name, speaks.discussion));
+        format!("- {id} {status}: {}{title}", who.unwrap_or_default())
     });
     let text = match own.is_empty() {
         true => "you gave no task yet".to_owned(),
@@ -222,8 +220,13 @@ fn list(engine: &Engine, caller: &SessionId) -> Answer {
     let data: Vec<Value> = own
         .iter()
         .map(|child| {
-            json!({ "task_id": child.id(), "agent": child.order.agent, "status": child.status,
-                    "description": child.order.description })
+            let mut told = json!({ "task_id": child.id(), "agent": child.order.agent, "status": child.status,
+                    "description": child.order.description });
+            if let Some(speaks) = &child.order.speaks {
+                told["participant"] = json!(speaks.name);
+                told["discussion_id"] = json!(speaks.discussion);
+            }
+            told
         })
         .collect();
     Answer::done(text).with(json!({ "tasks": data }))

@@ -29,6 +29,9 @@ pub(super) fn describe(seen: &Seen) -> String {
     format!("{DESCRIPTION}\nAgents:\n{agents}")
 }
 
+/// What stands for the topic where only the limits are asked for.
+pub const NO_TOPIC: &str = "(no topic)";
+
 /// Its arguments. What is left out is the preset's, else the configuration's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -81,7 +84,7 @@ impl Arguments {
     #[must_use]
     pub fn with_some_topic(mut self) -> Self {
         if self.topic.trim().is_empty() {
-            "(no topic)".clone_into(&mut self.topic);
+            NO_TOPIC.clone_into(&mut self.topic);
         }
         self
     }

@@ -549,6 +549,22 @@ fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
 }
 
 #[test]
+fn a_finding_that_holds_is_not_settled_unnoticed() {
+    let mut state = about_finding();
+    for discussion in &mut state.discussions {
+        if let Some(outcome) = &mut discussion.outcome {
+            outcome.decision = Proposal::named(crate::domain::discussion::HOLDS);
+        }
+    }
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    press(&mut screen, Some(&state), &["3", "."]);
+    screen.perform(Command::Discuss(Wish::Settle), Some(&state));
+    let told = at(&mut screen, &state);
+    assert!(told.contains("the finding holds"), "{told}");
+}
+
+#[test]
 fn several_discussions_are_gone_through() {
     let state = about_finding();
     let mut screen = board(&state);

@@ -147,10 +147,7 @@ fn who_is_against_one_and_for_another_stands_for_the_other() {
             said[at.unwrap()].clone()
         });
     let outcome = play.outcome();
-    assert_eq!(
-        outcome.minority[0].stands(outcome),
-        "for y: a server, against x"
-    );
+    assert_eq!(outcome.minority[0].stands(outcome), "for y, against x");
     assert_eq!(outcome.minority[0].attitude, Attitude::Agree);
     let of_y = outcome
         .votes

@@ -1,0 +1,73 @@
+//! Who may have whom work: the depth, the caller's own rules, and which children are its own.
+//!
+//! Refuses to begin anything.
+
+use std::sync::Arc;
+
+use super::start::{Caller, TaskRefused};
+use crate::domain::ids::SessionId;
+use crate::domain::task::{Child, MAX_DEPTH, depth};
+use crate::domain::turn::Role;
+use crate::engine::Engine;
+use crate::permission::{Action, Call, Context, PhaseAccess, decide};
+
+impl Engine {
+    /// Whether the caller may have that agent work by this tool: the depth, and its own rules. The user may.
+    pub(in crate::engine) fn may_use(
+        &self,
+        caller: &Caller,
+        (tool, agent): (&'static str, &str),
+    ) -> Result<(), TaskRefused> {
+        let Caller::Session(session) = caller else {
+            return Ok(());
+        };
+        let not_allowed = |why: String| TaskRefused::NotAllowed {
+            tool,
+            agent: agent.to_owned(),
+            why,
+        };
+        let state = self.state();
+        if depth(&state.children, session).is_none_or(|depth| depth >= MAX_DEPTH) {
+            return Err(TaskRefused::TooDeep);
+        }
+        let roles = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
+        let own = roles.into_iter().flatten().find(|own| own.id == *session);
+        let Some(own) = own else {
+            return Err(not_allowed("it is no session of this run".to_owned()));
+        };
+        let profile = own.current_agent().name();
+        let call = Call::Tool {
+            name: tool.to_owned(),
+            input: serde_json::json!({ "agent": agent }).to_string(),
+        };
+        let context = Context {
+            profile: profile.to_owned(),
+            rules: Arc::new(self.setup.permissions.rules(profile)),
+            mode: state.mode,
+            ..Context::new(PhaseAccess::BeforeExecute, self.setup.root.clone())
+        };
+        let decision = decide(&call, &context);
+        // Whoever is asked was asked about the call of the tool; here only what is denied is held back.
+        match (decision.action, decision.why) {
+            (Action::Allow | Action::Ask, _) => Ok(()),
+            (Action::Deny, why) => Err(not_allowed(format!("{} ({})", why.rule, why.origin))),
+        }
+    }
+
+    /// The child to go on with: the caller's own, and idle.
+    pub(super) fn own_child(&self, id: &SessionId, caller: &Caller) -> Result<&Child, TaskRefused> {
+        let is_own = |child: &&Child| match caller {
+            // What a participant of a discussion knows is no task's.
+            _ if child.order.speaks.is_some() => false,
+            // All else that is in the run is the user's.
+            Caller::User => true,
+            Caller::Session(session) => child.order.parent.as_ref() == Some(session),
+        };
+        let child = self.child(id).filter(is_own);
+        let child = child.ok_or_else(|| TaskRefused::NotYours { id: id.to_string() })?;
+        match child.is_running() {
+            true => Err(TaskRefused::StillRunning { id: id.to_string() }),
+            false => Ok(child),
+        }
+    }
+}
