@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::app::discussions::{self, Given};
 use crate::app::start::{Asks, Refusal, Wishes};
-use crate::domain::discussion::{Discussion, Status, StopReason};
+use crate::domain::discussion::{Discussion, Status};
 use crate::domain::ids::DiscussionId;
 use crate::engine::discussion::{MAX_CONTEXT, TOO_MUCH_CONTEXT, as_json, in_markdown};
 use crate::mcp::tools::group_discuss::{Arguments, ModeArg, OrderArg};

@@ -1,18 +1,23 @@
 //! Whether a dialog was read before a key reaches it.
 //!
-//! A key that was meant for what stood there before decides nothing: what waits for the user takes no key until it
-//! stood for a while and no key came for a while. Refuses to read a clock: it is told the time.
+//! A key that was meant for what stood there before decides nothing: what asks about an agent's call, or comes while
+//! keys are pressed, takes none until it stood for a moment and none came for a moment. Refuses to read a clock: it is
+//! told the time.
 
 use std::time::Duration;
 
-use super::Screen;
 use super::sheet::Sheet;
+use super::{Screen, dialogs};
 use crate::domain::ids::At;
 
-/// How long a dialog is drawn before it takes a key, in milliseconds.
-const READING_MS: i64 = 400;
+/// How long a dialog about an agent's call is drawn before it takes a key, in milliseconds.
+const CALL_MS: i64 = 150;
+/// How long another dialog is, where the last key came just before it, in milliseconds.
+const OTHER_MS: i64 = 100;
+/// How long ago that is at most, in milliseconds.
+const JUST_MS: i64 = 400;
 /// How long no key came before one counts, in milliseconds; so neither a held key nor a hammered one decides.
-const QUIET_MS: i64 = 200;
+const QUIET_MS: i64 = 100;
 
 /// What of the dialogs the user can have read.
 #[derive(Debug, Default)]
@@ -29,6 +34,8 @@ pub(super) struct Reading {
 struct Came {
     id: String,
     at: At,
+    /// How long it has to stand, in milliseconds.
+    stands: i64,
     is_read: bool,
 }
 
@@ -37,7 +44,7 @@ impl Reading {
     fn awake_at(&self) -> Option<At> {
         let came = self.dialog.as_ref().filter(|came| !came.is_read)?;
         let quiet = self.key_at.map_or(i64::MIN, |at| at.0 + QUIET_MS);
-        Some(At((came.at.0 + READING_MS).max(quiet)))
+        Some(At((came.at.0 + came.stands).max(quiet)))
     }
 
     fn on_time(&mut self, now: At) {
@@ -57,11 +64,16 @@ impl Reading {
         if self.dialog.as_ref().is_some_and(|came| came.id == id) {
             return;
         }
+        let is_call = id.starts_with(dialogs::approval::ID);
         // Where nobody tells the time nothing can be waited for.
-        self.dialog = self.now.map(|at| Came {
-            id: id.to_owned(),
-            at,
-            is_read: false,
+        self.dialog = self.now.map(|at| {
+            let is_hurried = self.key_at.is_some_and(|key| at.0 - key.0 <= JUST_MS);
+            Came {
+                id: id.to_owned(),
+                at,
+                stands: if is_call { CALL_MS } else { OTHER_MS },
+                is_read: !is_call && !is_hurried,
+            }
         });
     }
 

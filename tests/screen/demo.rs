@@ -10,21 +10,6 @@ const ENTER: &str = "\r";
 const CTRL_C: &str = "\x03";
 const CTRL_R: &str = "\x12";
 
-#[test]
-fn a_key_that_comes_with_a_dialog_releases_no_turn() {
-    let world = World::new();
-    let mut terminal = open_demo(&world);
-    terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
-    terminal.type_at_once(ENTER);
-    // What was typed was read once what came behind it is drawn.
-    terminal.type_at_once("2");
-    terminal.wait_for("There is no plan yet");
-    terminal.wait_for("writes the plan: release?");
-    terminal.type_keys(ENTER);
-    terminal.wait_gone("writes the plan: release?");
-}
-
 fn open_demo(world: &World) -> Terminal {
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);

@@ -106,11 +106,6 @@ impl Terminal {
     /// Types bytes as a keyboard sends them, once what is asked can have been read.
     pub fn type_keys(&mut self, keys: &str) {
         self.wait_gone(DEAF);
-        self.type_at_once(keys);
-    }
-
-    /// The same without reading.
-    pub fn type_at_once(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 

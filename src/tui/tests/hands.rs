@@ -115,7 +115,7 @@ fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
     let y =
         ratatui::crossterm::event::KeyEvent::from(ratatui::crossterm::event::KeyCode::Char('y'));
     // Neither at once nor hammered: it stood for a while, and then no key came for a while.
-    for (ms, n_actions) in [(0, 0), (399, 0), (450, 0), (649, 0), (849, 1)] {
+    for (ms, n_actions) in [(0, 0), (149, 0), (200, 0), (299, 0), (399, 1)] {
         screen.on_time(at(ms));
         assert_eq!(screen.on_key(y, Some(&state)).len(), n_actions, "{ms} ms");
     }
@@ -127,15 +127,17 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     let mut screen = screen();
     screen.writing = IsWriting::No;
     let at = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    screen.on_time(at(-400));
+    check_on(&mut screen, None, &["<left>"], "");
     screen.on_time(at(0));
     let deaf = super::world::drawn(&mut screen, (80, 24), Some(&gated));
     assert!(deaf.contains("a moment, to read it"), "{deaf}");
     assert_eq!(
         screen.deaf_for(),
-        Some(std::time::Duration::from_millis(400))
+        Some(std::time::Duration::from_millis(100))
     );
     check_on(&mut screen, Some(&gated), &["<enter>", "g", "a"], "");
-    screen.on_time(at(400));
+    screen.on_time(at(100));
     assert_eq!(screen.deaf_for(), None);
     let awake = super::world::drawn(&mut screen, (80, 24), Some(&gated));
     assert!(awake.contains("Enter: "), "{awake}");
@@ -146,6 +148,19 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
         &["<down>", "<up>", "<enter>"],
         "Event(Released)",
     );
+}
+
+#[test]
+fn who_pressed_no_key_before_a_dialog_is_heard_at_once() {
+    let gated = question("gate");
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    let at = |ms: i64| crate::domain::ids::At(super::world::NOW.0 + ms);
+    screen.on_time(at(-401));
+    check_on(&mut screen, None, &["<left>"], "");
+    screen.on_time(at(0));
+    super::world::drawn(&mut screen, (80, 24), Some(&gated));
+    check_on(&mut screen, Some(&gated), &["<enter>"], "Event(Released)");
 }
 
 #[test]
