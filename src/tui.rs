@@ -308,11 +308,11 @@ impl Screen {
                     self.sent_before.note(&preview);
                 }
                 self.silent = None;
-                self.own = None;
+                self.drop_own();
             }
             Event::TurnEnded { .. } => self.silent = None,
             Event::PhaseChanged { to, .. } => {
-                self.own = None;
+                self.drop_own();
                 self.ended_at = to.is_final().then_some(at);
             }
             Event::UndoAsked { .. } => self.own = None,

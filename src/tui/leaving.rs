@@ -45,6 +45,13 @@ impl Screen {
         true
     }
 
+    /// Drops a dialog of the screen's own that the run has overtaken; whoever wants to leave wants it all the same.
+    pub(super) fn drop_own(&mut self) {
+        if self.own.as_ref().is_some_and(|own| own.id != quit::ID) {
+            self.own = None;
+        }
+    }
+
     /// Notes that the user leaves, where these actions say so.
     pub(super) fn note_leaving(&mut self, actions: &[Action]) {
         self.quitting |= actions
