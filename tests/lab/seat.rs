@@ -85,12 +85,23 @@ impl Seat {
     /// Types, once what is asked can have been read.
     pub fn type_keys(&mut self, keys: &str) {
         let deadline = Instant::now() + PATIENCE;
-        while self.text().contains(DEAF) && Instant::now() < deadline {
+        while !self.takes_keys() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(1));
         }
         self.keys
             .write_all(keys.as_bytes())
             .expect("the program reads its terminal");
+    }
+
+    /// Tells whether the last frame is whole and its dialog can have been read.
+    fn takes_keys(&self) -> bool {
+        let drawn = self.drawn();
+        let last = |mark: &[u8]| {
+            let mut parts = drawn.bytes.windows(mark.len());
+            parts.rposition(|part| part == mark)
+        };
+        let is_whole = last(b"\x1b[?2026h") <= last(b"\x1b[?2026l");
+        is_whole && !drawn.parser.screen().contents().contains(DEAF)
     }
 
     fn drawn(&self) -> MutexGuard<'_, Drawn> {

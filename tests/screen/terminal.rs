@@ -105,8 +105,16 @@ impl Terminal {
 
     /// Types bytes as a keyboard sends them, once what is asked can have been read.
     pub fn type_keys(&mut self, keys: &str) {
-        self.wait_gone(DEAF);
+        self.wait("a dialog that takes keys", |terminal| {
+            terminal.is_whole() && !terminal.text().contains(DEAF)
+        });
         self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Tells whether the last frame that began has come to its end: of a part of one nothing can be said.
+    fn is_whole(&self) -> bool {
+        let last = |mark: &[u8]| self.raw.windows(mark.len()).rposition(|part| part == mark);
+        last(b"\x1b[?2026h") <= last(b"\x1b[?2026l")
     }
 
     /// Sends a signal to the program.

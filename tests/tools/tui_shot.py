@@ -253,6 +253,7 @@ def perform(term, verb, rest, timeout=15, shot=lambda name: None):
             return f"{verb} {rest!r} failed after {timeout} s"
     elif verb == "key":
         # A dialog that has just come takes no key.
+        term.pump(0.05)
         term.until(lambda text: "a moment, to read it" not in text, 2)
         term.send(key(rest)); term.pump(0.15)
     elif verb == "text":
