@@ -231,7 +231,8 @@ impl Sheet {
         let n_body = body.chars().count();
         let around = n_whole.saturating_sub(n_body);
         let room = limit.saturating_sub(around);
-        if room < least.min(n_body) {
+        // Nothing to be cut is no reason to write its fences where there is no room for them.
+        if room < least.min(n_body).max(1) {
             return;
         }
         let cut = piece(title, &to_chars(body, room));
