@@ -154,8 +154,6 @@ impl Engine {
             Conversation::Continued
         };
         let holder = self.holder(adapter, &staging, access);
-        let limits = &self.setup.config.limits;
-        let (limit, patience) = (limits.turn_timeout, limits.silence);
         let at_work = AtWork {
             order: order.clone(),
             prompt_sha256,
@@ -171,8 +169,8 @@ impl Engine {
                 turn,
                 recovery,
                 holder,
-                limit,
-                patience,
+                limit: self.setup.config.limits.turn_timeout,
+                patience: self.setup.config.limits.silence,
             },
             at_work,
         ))

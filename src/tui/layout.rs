@@ -82,8 +82,8 @@ impl Screen {
         // A diff, a board and a long text have the whole height; what waits is named in them.
         let is_diff = self.diff.is_some() && self.pager.is_none();
         let is_whole = is_diff || self.is_board();
-        let sheet = waiting.clone();
-        let sheet = sheet.filter(|_| !is_whole && self.pager.is_none());
+        let is_beside = !is_whole && self.pager.is_none();
+        let sheet = waiting.clone().filter(|_| is_beside);
         // A prompt is read where it is asked about first.
         let reads_on = self.reads_on(state);
         let is_gate =
@@ -93,8 +93,7 @@ impl Screen {
             false => sheet,
         };
         let head = take_above(&mut rest, head_rows(frame.area().height));
-        let foot_rows = usize::from(frame.area().height > 2);
-        let foot = take_below(&mut rest, foot_rows);
+        let foot = take_below(&mut rest, usize::from(frame.area().height > 2));
         let n_rows = match self.find {
             _ if is_whole => 0,
             Some(_) => 1,

@@ -27,7 +27,7 @@ fn state(world: &World) -> Value {
 /// All that the reviewer was told.
 fn told_reviewer(world: &World) -> String {
     let id = state(world)["reviewer"]["id"].clone();
-    let id = id.as_str().expect("a session");
+    let id = id.as_str().unwrap();
     read(world, &format!("sessions/{id}/messages.jsonl"))
 }
 

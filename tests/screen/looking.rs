@@ -166,9 +166,10 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.wait_for("write what shall be done");
     terminal.type_keys("/history");
     terminal.type_keys(ENTER);
-    terminal.wait_for("2 finished runs");
+    // The one that lies here is the first of them.
+    terminal.wait_for("3 finished runs");
     terminal.wait_for("2026-01-02 · damaged · it has no state.json");
-    terminal.type_keys("2");
+    terminal.type_keys("3");
     terminal.wait_for("read-only, a run of the history");
     terminal.wait_for("step 3 is done");
     terminal.type_keys("x");
@@ -177,7 +178,7 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.wait_for("write what shall be done");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
-    let mut terminal = world.open_in(ROOT, &["history", "2"]);
+    let mut terminal = world.open_in(ROOT, &["history", "3"]);
     terminal.wait_for("step 3 is done");
     terminal.type_keys("q");
     assert_eq!(terminal.wait_for_end().code(), Some(0));

@@ -99,10 +99,11 @@ fn a_file_is_written_whole_and_a_run_is_found_by_its_number() {
     world.program(&["export", "-o", path]).ends(0);
     let page = fs::read_to_string(&file).expect("the page");
     assert!(page.ends_with("</html>\n"));
+    world.program(&["export", "1"]).ends(0).says(&page);
     world
-        .program(&["export", "1"])
+        .program(&["export", "2"])
         .ends(2)
-        .complains("there is no finished run 1");
+        .complains("there is no finished run 2");
     world
         .program(&["export", "-o", "/nowhere/at/all.html"])
         .ends(1)

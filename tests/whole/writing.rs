@@ -405,7 +405,7 @@ fn a_stopped_child_loses_nothing_and_no_git_needs_none() {
         std::thread::yield_now();
     }
     running.signal("INT");
-    let found = result(running.wait().ends(1));
+    let found = result(running.wait().ends(130));
     assert_eq!(
         (&found["status"], &found["patch"]["state"]),
         (&json!("cancelled"), &json!("kept"))

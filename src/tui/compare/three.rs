@@ -313,7 +313,7 @@ yours            │ before           │ agent's
             let stretches = stretches(&lines);
             for side in 0..3 {
                 let range = |stretch: &Stretch| [&stretch.yours, &stretch.before, &stretch.agents][side].clone();
-                let all: Vec<usize> = stretches.iter().flat_map(|stretch| range(stretch)).collect();
+                let all: Vec<usize> = stretches.iter().flat_map(range).collect();
                 proptest::prop_assert_eq!(all, (0..lines[side].len()).collect::<Vec<usize>>());
             }
             let alike = stretches.iter().filter(|stretch| stretch.who == Who::Nobody);

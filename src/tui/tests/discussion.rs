@@ -308,12 +308,9 @@ pub fn by_vote() -> State {
             )),
         };
     }
+    let winners = [("ada", 500), ("grace", 700), ("linus", 800)];
     let votes = vec![
-        tally(
-            "SQLite",
-            &[("ada", 500), ("grace", 700), ("linus", 800)],
-            &[],
-        ),
+        tally("SQLite", &winners, &[]),
         tally("Postgres", &[("老王", 600)], &[]),
     ];
     let mut outcome = outcome(Basis::Vote, StopReason::Stalemate, votes);

@@ -372,6 +372,18 @@ fn texts_go_to_whoever_takes_them() {
         &["/steer look at the tests too", "<enter>"],
         told,
     );
+    let mut unknown = screen();
+    check_on(
+        &mut unknown,
+        Some(&reviewing),
+        &["/aprove", "<esc>", "<enter>"],
+        "! /aprove is no command; did you mean /approve? /help lists all",
+    );
+    assert_eq!(unknown.composer.text(), "/aprove");
+}
+
+#[test]
+fn what_nobody_can_take_now_goes_with_the_next_turn() {
     let resting = state(Phase::Review);
     let kept = "Event(Kept { to: None, text: \"hello\" })";
     check_on(&mut screen(), Some(&resting), &["hello", "<enter>"], kept);
@@ -391,14 +403,6 @@ fn texts_go_to_whoever_takes_them() {
     said.kept = vec![serde_json::from_value(word).unwrap()];
     let seen = drawn(&mut super::pictures::not_writing(), (120, 40), Some(&said));
     assert!(seen.contains("you say: please use awk"), "{seen}");
-    let mut unknown = screen();
-    check_on(
-        &mut unknown,
-        Some(&reviewing),
-        &["/aprove", "<esc>", "<enter>"],
-        "! /aprove is no command; did you mean /approve? /help lists all",
-    );
-    assert_eq!(unknown.composer.text(), "/aprove");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     world.configure(RULE);
     world.repository.write("build/out.o", "built\n");
     world.repository.commit_all("something built");
-    let name = format!("{}", vendor.cli());
+    let name = vendor.cli().to_owned();
     let mut seat = world.execute_on_the_screen(&name);
     let shot = |what: &str| format!("{name}-{what}");
     seat.see(&shot("push"), &["asks: ", PUSH, "allow it this once"]);
