@@ -630,6 +630,35 @@ fn the_chat_has_a_card_that_opens_the_board() {
 }
 
 #[test]
+fn what_it_came_to_is_told_once_where_other_things_stand_below_its_beginning() {
+    let state = by_vote();
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    let all = events(&jurors(5), &state);
+    let (end, begin) = all.split_last().unwrap();
+    for event in begin {
+        screen.on_event(BEGUN, event);
+    }
+    let said = Event::Steered {
+        text: "meanwhile".to_owned(),
+    };
+    screen.on_event(BEGUN, &said);
+    screen.on_event(BEGUN, end);
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    let places = [
+        "how it ended stands below",
+        "meanwhile",
+        "decided by vote: SQLite",
+    ];
+    let places = places.map(|words| {
+        seen.find(words)
+            .unwrap_or_else(|| panic!("{words}: {seen}"))
+    });
+    assert!(places.is_sorted(), "{seen}");
+    assert_eq!(seen.matches("decided by vote").count(), 1, "{seen}");
+}
+
+#[test]
 fn what_needs_the_user_is_named_on_the_board_and_no_key_answers_it() {
     let mut state = running();
     state.awaiting = super::world::asking(

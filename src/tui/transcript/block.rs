@@ -243,6 +243,14 @@ impl Block {
         }
     }
 
+    /// The discussion that it shows is over, and another block tells how.
+    pub fn ends_below(&mut self) {
+        if let Content::Talk(talk) = &mut self.content {
+            talk.ends_below();
+            self.laid = Laid::default();
+        }
+    }
+
     /// The program ended; a discussion that ran then is cut off.
     pub fn cut_off(&mut self) {
         if let Content::Talk(talk) = &mut self.content {

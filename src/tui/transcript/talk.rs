@@ -39,6 +39,8 @@ enum Now {
     Closes,
     /// It was cut off.
     CutOff,
+    /// It is over, and a card further down tells how.
+    Below,
     /// It is over: what was decided, and what else there is to say in a line.
     Over(Box<(Outcome, String)>),
 }
@@ -104,11 +106,16 @@ impl Talk {
         }
     }
 
+    /// Another card tells how it ended.
+    pub fn ends_below(&mut self) {
+        self.now = Now::Below;
+    }
+
     /// How many bytes of text it holds.
     pub fn n_bytes(&self) -> usize {
         let besides = match &self.now {
             Now::Over(over) => over.1.len() + over.0.conclusion.len(),
-            Now::Runs | Now::Closes | Now::CutOff => 0,
+            Now::Runs | Now::Closes | Now::CutOff | Now::Below => 0,
         };
         self.topic.len() + self.how.len() + besides
     }
@@ -145,6 +152,7 @@ impl Talk {
                 lines.extend(wrap(&spans, columns, 4).into_iter().take(2));
                 lines.push(below(&over.1));
             }
+            Now::Below => lines.push(below(&format!("{}; how it ended stands below", self.how))),
             Now::CutOff => lines.push(below("■ cut off: the finished rounds are kept")),
             Now::Runs | Now::Closes => {
                 let text = cut(&format!("◌ {}", self.at_work()), columns.saturating_sub(2));
@@ -200,7 +208,9 @@ impl Transcript {
                 };
                 block.on_discussion(news);
                 let is_over = matches!(news, DiscussionEvent::Ended { .. });
-                if let (true, Some(talk)) = (is_over && at != last, block.talk().cloned()) {
+                let ended = block.talk().filter(|_| is_over && at != last);
+                if let Some(talk) = ended.cloned() {
+                    block.ends_below();
                     self.push_all(vec![Block::new(Who::System, Content::Talk(talk))]);
                 }
                 self.count();
