@@ -5,7 +5,7 @@
 use super::builtin;
 use super::layers;
 use super::problem::Notice;
-use super::types::{AgentProfile, Config, Rule};
+use super::types::{AdapterKind, AgentProfile, Config, Rule};
 use crate::permission::guard::{self, Settings};
 use crate::permission::lint;
 use crate::permission::profile::Shown;
@@ -108,9 +108,24 @@ impl Permissions {
 
     /// Layers the rules that hold for a profile; one that nobody knows may do nothing.
     pub fn rules(&self, profile: &str) -> Rules {
-        let Ok(found) = self.profiles.find(profile) else {
-            return Rules::alone(Profile::of_nobody(profile).rules);
-        };
+        match self.profiles.find(profile) {
+            Ok(found) => self.layered(found),
+            Err(_unknown) => Rules::alone(Profile::of_nobody(profile).rules),
+        }
+    }
+
+    /// The same at a CLI of this kind: codex reads files by commands alone.
+    pub fn rules_at(&self, profile: &str, kind: Option<AdapterKind>) -> Rules {
+        match (self.profiles.find(profile), kind) {
+            (Ok(found), Some(AdapterKind::Codex)) => {
+                self.layered(&found.clone().reading_by_commands())
+            }
+            _ => self.rules(profile),
+        }
+    }
+
+    fn layered(&self, found: &Profile) -> Rules {
+        let profile = &found.name;
         let own = self.own.iter().filter(|(name, _)| name == profile);
         let written: Vec<permission::Rule> = self
             .written

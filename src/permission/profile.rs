@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::rule::{Action, Layer, Origin, Rule, When};
+use super::rule::{Action, Facts, Layer, Origin, Rule, When};
 use Action::{Allow, Ask, Deny};
 use When::{Always, Contained, Inside, Reading};
 
@@ -238,6 +238,28 @@ impl Profile {
             rules: rows.iter().copied().flatten().map(rule).collect(),
             ..Self::of_the_user(name, *mode)
         })
+    }
+
+    /// The same where files are read by commands alone, as codex does: one that reads and has no shell runs what is
+    /// proven to only read. What somebody wrote of it counts all the same.
+    #[must_use]
+    pub fn reading_by_commands(mut self) -> Self {
+        let facts = Facts::default();
+        let said = |permission| {
+            self.rules
+                .iter()
+                .rfind(|rule| rule.is_about(permission, facts) && rule.takes_every_target())
+        };
+        let denied =
+            said("bash").filter(|rule| rule.action == Deny && rule.origin.layer == Layer::BuiltIn);
+        let reads = said("read").is_some_and(|rule| rule.action == Allow);
+        if let Some(origin) = denied.filter(|_| reads).map(|rule| rule.origin.clone()) {
+            self.rules.push(Rule {
+                when: Reading,
+                ..Rule::new("bash", "*", Allow, origin)
+            });
+        }
+        self
     }
 
     /// Makes a profile without any rule: what no other layer allows is asked about.

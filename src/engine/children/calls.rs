@@ -91,7 +91,8 @@ impl Engine {
             None => (&self.setup.root, PhaseAccess::BeforeExecute),
         };
         let permissions = &self.setup.permissions;
-        let rules = permissions.rules(&order.agent);
+        let adapter = self.setup.config.adapters.get(&order.adapter);
+        let rules = permissions.rules_at(&order.agent, adapter.map(|adapter| adapter.kind));
         Some(Context {
             paths: paths_of(root, call),
             own: vec![self.journal.layout().workdir().to_path_buf()],

@@ -53,6 +53,31 @@ fn each_built_in_profile_says_what_its_line_promises() {
 }
 
 #[test]
+fn where_files_are_read_by_commands_who_only_reads_runs_what_only_reads() {
+    let reads = Facts {
+        only_reads: true,
+        ..Facts::default()
+    };
+    let none = Facts::default();
+    for (profile, facts, line) in [
+        ("explore", reads, "allow"),
+        ("explore", none, "deny"),
+        ("critic", reads, "allow"),
+        ("general", reads, "ask"),
+        ("plan", reads, "allow"),
+        ("plan", none, "ask"),
+    ] {
+        let profile = Profile::built_in(profile).unwrap().reading_by_commands();
+        let rules = Rules::layered(&profile, &[], &[]);
+        let said = rules.about("bash", &Form::of("ls"), facts);
+        assert_eq!(said.action.name(), line, "{} {facts:?}", profile.name);
+    }
+    let mut closed = Profile::of_the_user("closed", AgentMode::All);
+    closed.rules = Profile::of_nobody("closed").rules;
+    assert_eq!(closed.clone().reading_by_commands(), closed);
+}
+
+#[test]
 fn no_catch_all_of_a_built_in_profile_stands_behind_what_it_would_hide() {
     for (name, _, _, rows) in BUILT_IN {
         let n_catch_alls = rows

@@ -133,34 +133,48 @@ fn peeks(request: &Request) -> Reply {
     if name == "first" {
         return stands(SECRET, &stance);
     }
-    let look = match request.vendor {
-        Vendor::Openai => Tool::Shell(
-            "ls .agent-collab; cat .agent-collab/*.json* .agent-collab/discussions/*; grep -rc walrus . | grep -v :0; echo looked"
-                .to_owned(),
-        ),
-        Vendor::Anthropic => Tool::Named {
-            name: "Grep",
-            input: json!({ "pattern": "walrus", "path": ".agent-collab", "output_mode": "content" }),
-        },
-    };
-    match request.n_outputs() {
-        0 => Reply::call(look),
-        _ => stands("I looked.", &stance),
+    let files = [
+        ".agent-collab/state.json",
+        ".agent-collab/events.jsonl",
+        "code.js",
+    ];
+    let looks: Vec<Tool> = files
+        .iter()
+        .map(|file| match request.vendor {
+            Vendor::Openai => Tool::Shell(format!("cat {file}")),
+            Vendor::Anthropic => Tool::Named {
+                name: "Read",
+                input: json!({ "file_path": format!("{}/{file}", root(request)) }),
+            },
+        })
+        .collect();
+    match looks.get(request.n_outputs()) {
+        Some(look) => Reply::call(look.clone()),
+        None => stands(&format!("I saw: {}", request.outputs.join("; ")), &stance),
     }
+}
+
+/// The repository that a participant is told to work in.
+fn root(request: &Request) -> String {
+    static ROOT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"Work in the repository (/\S+/repository)").expect("a pattern")
+    });
+    let body = request.body.to_string();
+    ROOT.captures(&body).expect("a repository")[1].to_owned()
 }
 
 /// One speaks after the other, and the second sees nothing of what the first said, told or not.
 pub fn independence(_notes: &mut Notes) {
-    for (name, participants, vendor) in [
+    for (name, participants, nothing) in [
         (
             "looks-codex",
             "first=explore@claude,second=explore@codex",
-            Vendor::Openai,
+            "Permission denied",
         ),
         (
             "looks-claude",
             "first=explore@codex,second=explore@claude",
-            Vendor::Anthropic,
+            "does not exist",
         ),
     ] {
         let world = World::create(name, USUAL, peeks);
@@ -178,15 +192,12 @@ pub fn independence(_notes: &mut Notes) {
             "SQLite or Postgres for this project?",
         ]);
         assert_eq!(finished.code(), 0, "{}", finished.stderr);
-        let bodies = world.server.bodies(vendor);
-        let mut looked = bodies.iter().filter(|body| {
-            body.contains("[agent-collab discussion second]") && !body.contains("This is round 2")
-        });
-        let last = looked.next_back().expect("the second looked");
-        assert!(
-            last.contains("looked") || last.contains("No matches"),
-            "{last}"
-        );
-        assert!(!last.contains(SECRET), "{last}");
+        let found = finished.json_lines().pop().unwrap_or_default();
+        let seen = found.to_string();
+        let (_, seen) = seen.split_once("I saw: ").expect("the second looked");
+        let seen = seen.split_once('"').map_or(seen, |(seen, _)| seen);
+        assert!(!seen.contains(SECRET), "{seen}");
+        assert_eq!(seen.matches(nothing).count(), 2, "{seen}");
+        assert!(seen.contains("exports.sum"), "{seen}");
     }
 }
