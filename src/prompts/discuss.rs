@@ -158,7 +158,7 @@ mod tests {
                     "{said}\n```stance\n{{\"stance\": \"agree\", \"proposal\": \"of-{}\"}}\n```",
                     speak.participant.name
                 );
-                let speech = Box::new(Speech::said(seat, session, &on, None, 1));
+                let speech = Box::new(Speech::said(seat, session, &on, 1));
                 discussion.take(At(1), &DiscussionEvent::Spoke { speech });
             }
         }
@@ -248,7 +248,7 @@ mod tests {
             part: Part::Round,
             participant: "a".to_owned(),
         };
-        let speech = Speech::said(seat, SessionId::new("ses_a"), prompt, None, 1);
+        let speech = Speech::said(seat, SessionId::new("ses_a"), prompt, 1);
         assert_eq!(speech.stance, None);
     }
 }

@@ -77,8 +77,10 @@ impl Screen {
         match (text, state) {
             ("", _) if !all(state).is_empty() => self.show_board(state),
             ("", _) => self.refuse("write what is to be decided after /discuss, and between what"),
-            (_, None) => self.refuse("there is no run yet: write the goal first"),
-            (_, Some(state)) if state.phase.is_final() => self.refuse("the run is over"),
+            (_, None) => {
+                self.refuse("there is no run yet: write the goal first, or ask it outside by `agent-collab discuss`")
+            }
+            (_, Some(state)) if state.phase.is_final() => self.refuse("the run is over; `agent-collab discuss` asks it outside of one"),
             (text, Some(_)) => vec![Action::Discuss(self.talks.read(text))],
         }
     }
@@ -90,7 +92,7 @@ impl Screen {
             return self.refuse("point at a finding first: , and . go from one to the next");
         };
         if state.phase.is_final() {
-            return self.refuse("the run is over");
+            return self.refuse("the run is over; `agent-collab discuss` asks it outside of one");
         }
         self.refuse("looking who would discuss it …");
         vec![Action::PlanDiscussion(Topic {
@@ -298,7 +300,7 @@ impl Screen {
             return self.refuse("that finding is settled already");
         };
         if state.phase.is_final() {
-            return self.refuse("the run is over");
+            return self.refuse("the run is over; `agent-collab discuss` asks it outside of one");
         }
         let mut about = all(Some(state)).iter().rev();
         let Some(result) = about.find_map(|each| {

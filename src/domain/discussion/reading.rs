@@ -39,23 +39,11 @@ pub struct Seat {
 }
 
 impl Speech {
-    /// What somebody said, cleaned before; `handed_in` is a stance that came as data. No word and no stance is a failure.
-    pub fn said(
-        seat: Seat,
-        session: SessionId,
-        text: &str,
-        handed_in: Option<&Value>,
-        took_ms: u64,
-    ) -> Self {
+    /// What somebody said, cleaned before. No word and no stance is a failure.
+    pub fn said(seat: Seat, session: SessionId, text: &str, took_ms: u64) -> Self {
         let (words, block) = divide(text);
-        let stance = match (block, handed_in.map(Stance::from_data)) {
-            (Err(why), _) | (_, Some(Err(why))) => Err(why),
-            (Ok(None), Some(stance)) => stance,
-            (Ok(Some(block)), None) => Ok(block),
-            (Ok(Some(block)), Some(Ok(data))) if block == data => Ok(data),
-            (Ok(Some(_)), Some(Ok(_))) => Err("it stated two different stances".to_owned()),
-            (Ok(None), None) => Err("it did not end with a `stance` block".to_owned()),
-        };
+        let none = || "it did not end with a `stance` block".to_owned();
+        let stance = block.and_then(|block| block.ok_or_else(none));
         if words.is_empty() && stance.is_err() {
             let message = "it ended without a word".to_owned();
             return Self::failed(

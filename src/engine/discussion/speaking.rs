@@ -92,7 +92,7 @@ impl Engine {
         let (seat, session) = (speaking.seat(), speaking.session);
         let took_ms = result.duration_ms;
         let speech = match text_of(result.end, stopped) {
-            Ok(text) => Speech::said(seat, session, &text, None, took_ms),
+            Ok(text) => Speech::said(seat, session, &text, took_ms),
             Err((code, why)) => Speech::failed(seat, Some(session), code, why, took_ms),
         };
         self.feed_discussion(id, spoke(speech))?;

@@ -5,18 +5,18 @@ use serde_json::json;
 
 use super::*;
 
-fn speech(text: &str, handed_in: Option<&Value>) -> Speech {
+fn speech(text: &str) -> Speech {
     let seat = Seat {
         round: 1,
         part: Part::Round,
         participant: "a".to_owned(),
     };
-    Speech::said(seat, SessionId::new("ses_1"), text, handed_in, 5)
+    Speech::said(seat, SessionId::new("ses_1"), text, 5)
 }
 
 /// What was read: the stance in words, else why there is none.
 fn check(text: &str, expected: &str) {
-    let speech = speech(text, None);
+    let speech = speech(text);
     let told = match (&speech.stance, &speech.no_stance) {
         (Some(stance), None) => stance.in_words(),
         (None, Some(why)) => why.clone(),
@@ -29,10 +29,9 @@ const BLOCK: &str = "```stance\n{\"stance\": \"agree\", \"proposal\": \"SQLite: 
 
 #[test]
 fn the_stance_stands_at_the_end_and_is_no_part_of_the_words() {
-    let speech = speech(
-        &format!("# Why\n\n```sh\nls\n```\nIt is small.\n\n{BLOCK}\n\n"),
-        None,
-    );
+    let speech = speech(&format!(
+        "# Why\n\n```sh\nls\n```\nIt is small.\n\n{BLOCK}\n\n"
+    ));
     assert_eq!(speech.text, "# Why\n\n```sh\nls\n```\nIt is small.");
     let stance = speech.stance.unwrap();
     assert_eq!(stance.votes_for().unwrap().as_str(), "sqlite");
@@ -83,11 +82,6 @@ fn two_different_stances_are_none() {
         "it stated two different stances",
     );
     check(&format!("{BLOCK}\nOnce more:\n{BLOCK}"), "for sqlite");
-    let data = json!({"stance": "disagree", "proposal": "sqlite"});
-    assert_eq!(speech(BLOCK, Some(&data)).stance, None);
-    let same = json!({"stance": "agree", "proposal": "SQLite: one file", "confidence": 0.7});
-    assert!(speech(BLOCK, Some(&same)).stance.is_some());
-    assert!(speech("Words.", Some(&same)).stance.is_some());
 }
 
 #[test]
@@ -125,7 +119,7 @@ fn what_cannot_be_read_is_none() {
             "its stance is for a proposal and for another one instead",
         ),
     ] {
-        let speech = speech(&format!("Words.\n```stance\n{json}\n```"), None);
+        let speech = speech(&format!("Words.\n```stance\n{json}\n```"));
         assert_eq!(speech.stance, None, "{json}");
         let told = speech.no_stance.unwrap();
         assert!(told.starts_with(why), "{json}: {told}");
@@ -219,25 +213,22 @@ fn a_stance_that_is_longer_than_it_may_be_is_cut() {
 
 #[test]
 fn nothing_said_is_a_failure() {
-    let empty = speech(" \n", None);
+    let empty = speech(" \n");
     assert_eq!(empty.error.unwrap().code, SpeechErrorCode::Empty);
-    assert!(speech(BLOCK, None).is_heard(), "a stance alone is said");
-    assert_eq!(
-        speech(&"x".repeat(9_000), None).text.chars().count(),
-        MAX_SPEECH
-    );
+    assert!(speech(BLOCK).is_heard(), "a stance alone is said");
+    assert_eq!(speech(&"x".repeat(9_000)).text.chars().count(), MAX_SPEECH);
 }
 
 proptest! {
     #[test]
     fn no_text_without_the_block_agrees(text in "(agree|LGTM|stance|[{}\":`~> \n]|CONSENSUS_REACHED|同意|```|json){0,40}") {
-        let speech = speech(&text, None);
+        let speech = speech(&text);
         prop_assert!(speech.stance.is_none() || text.contains("```") || text.contains("~~~"));
     }
 
     #[test]
     fn words_before_a_block_change_nothing_in_it(words in "[a-z#>*\n -]{0,60}") {
-        let speech = speech(&format!("{words}\n\n{BLOCK}"), None);
+        let speech = speech(&format!("{words}\n\n{BLOCK}"));
         prop_assert_eq!(speech.stance.unwrap().in_words(), "for sqlite");
         prop_assert_eq!(speech.text, words.trim());
     }

@@ -493,7 +493,7 @@ proptest! {
                     session,
                     attacker: None,
                 },
-                3..=4 => DiscussionEvent::Spoke { speech: Box::new(Speech::said(seat, session, "Words.", None, 1)) },
+                3..=4 => DiscussionEvent::Spoke { speech: Box::new(Speech::said(seat, session, "Words.", 1)) },
                 5 => DiscussionEvent::Spoke {
                     speech: Box::new(Speech::failed(seat, None, SpeechErrorCode::Session, String::new(), 0)),
                 },

@@ -198,7 +198,7 @@ impl Play {
         self.now = At(self.now.0 + 1_000);
         let session = SessionId::new(format!("ses_{}", speak.participant.name));
         let speech = match said {
-            Said::Text(text) => Speech::said(seat(&speak), session, &text, None, 1_000),
+            Said::Text(text) => Speech::said(seat(&speak), session, &text, 1_000),
             Said::Fails(code) => Speech::failed(
                 seat(&speak),
                 Some(session),
