@@ -150,12 +150,21 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
             step: 2,
             plan_file_sha256: None,
         },
+        // The executor's last words are of no step.
+        Event::SnapshotTaken {
+            step: 0,
+            tree: None,
+        },
     ];
     for event in &events {
         screen.on_event(NOW, event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state(Phase::Execute)));
     assert!(seen.contains("── step 2 of 2: test sum ──"), "{seen}");
+    assert!(
+        seen.contains("── summary ──") && !seen.contains("step 0"),
+        "{seen}"
+    );
     let over = "■ step 2 is over: its tests fail, nothing is committed";
     assert!(seen.contains(over) && !seen.contains("is done"), "{seen}");
 }

@@ -61,9 +61,12 @@ impl Steps {
     }
 
     fn heading(&self, n: u32) -> String {
-        match self.plan.iter().find(|(step, _)| *step == n) {
-            Some((_, text)) => format!("step {n} of {}: {text}", self.plan.len()),
-            None => format!("step {n}"),
+        let known = self.plan.iter().find(|(step, _)| *step == n);
+        match (known, n) {
+            (Some((_, text)), _) => format!("step {n} of {}: {text}", self.plan.len()),
+            // The executor's last words, after all steps.
+            (None, 0) => "summary".to_owned(),
+            (None, _) => format!("step {n}"),
         }
     }
 
