@@ -34,7 +34,8 @@ pub struct ExplainArgs {
     pub tool: String,
     /// What it would act on: a command, a path, an address, a name
     pub target: String,
-    /// The agent whose rules hold; by default the one of the phase
+    /// The agent whose rules hold; by default the one of the phase. (At codex one that only reads also runs
+    /// commands that are proven to only read)
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
     /// The phase of the run
