@@ -211,7 +211,7 @@ async fn accept(listener: UnixListener, ask: mpsc::Sender<Asked>, clients: Arc<S
     }
 }
 
-async fn serve(mut stream: UnixStream, ask: mpsc::Sender<Asked>, _place: OwnedSemaphorePermit) {
+async fn serve(mut stream: UnixStream, ask: mpsc::Sender<Asked>, place: OwnedSemaphorePermit) {
     let answer = match hear(&mut stream).await {
         Ok(request) => pass_on(request, &ask).await,
         Err(why) => Answer::from(Err(why)),
@@ -219,6 +219,8 @@ async fn serve(mut stream: UnixStream, ask: mpsc::Sender<Asked>, _place: OwnedSe
     if let Some(why) = &answer.why {
         tracing::info!(why, "a command that was sent is not carried out");
     }
+    // Nobody is listened to any more: whoever has an answer can be sure that the place is free.
+    drop(place);
     let said = timeout(CLIENT_PATIENCE, say(&mut stream, &answer)).await;
     if !matches!(said, Ok(Ok(()))) {
         tracing::info!("who sent a command did not wait for the answer");
@@ -309,14 +311,40 @@ async fn say(stream: &mut UnixStream, message: &impl Serialize) -> io::Result<()
 
 async fn read_line(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
-    BufReader::new(stream.take(LINE_BYTES))
+    let mut stream = BufReader::new(stream);
+    (&mut stream)
+        .take(LINE_BYTES)
         .read_until(b'\n', &mut line)
         .await?;
     match line.pop() {
         Some(b'\n') => Ok(line),
-        Some(_) if line.len() as u64 + 1 >= LINE_BYTES => Err(io::Error::other(
-            "the line is longer than 1 MiB; shorten the text, or name a file in it",
-        )),
+        Some(_) if line.len() as u64 + 1 >= LINE_BYTES => {
+            // Who is cut short in the middle of a word finds the connection broken, and not the reason.
+            pass_over_line(&mut stream).await?;
+            Err(io::Error::other(
+                "the line is longer than 1 MiB; shorten the text, or name a file in it",
+            ))
+        }
         Some(_) | None => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Reads to the end of the line without keeping it.
+async fn pass_over_line(stream: &mut BufReader<&mut UnixStream>) -> io::Result<()> {
+    loop {
+        let read = stream.fill_buf().await?;
+        if read.is_empty() {
+            return Ok(());
+        }
+        match read.iter().position(|byte| *byte == b'\n') {
+            Some(end) => {
+                stream.consume(end + 1);
+                return Ok(());
+            }
+            None => {
+                let n_bytes = read.len();
+                stream.consume(n_bytes);
+            }
+        }
     }
 }
