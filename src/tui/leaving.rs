@@ -6,6 +6,7 @@ use super::Screen;
 use super::action::{Action, QuitStep};
 use super::dialogs::quit;
 use super::keymap::IsWriting;
+use super::sheet::Until;
 use crate::domain::run::State;
 
 impl Screen {
@@ -45,11 +46,10 @@ impl Screen {
         true
     }
 
-    /// Drops a dialog of the screen's own that the run has overtaken; whoever wants to leave wants it all the same.
+    /// Drops a dialog of the screen's own that the run has overtaken; whoever wants to leave or to choose a theme wants
+    /// it all the same.
     pub(super) fn drop_own(&mut self) {
-        if self.own.as_ref().is_some_and(|own| own.id != quit::ID) {
-            self.own = None;
-        }
+        self.own.take_if(|own| own.until == Until::TheRunMovesOn);
     }
 
     /// Notes that the user leaves, where these actions say so.

@@ -133,6 +133,7 @@ impl Screen {
     pub fn on_free(&mut self) {
         self.dirty = true;
         let sheet = Sheet::new("free", "the other instance has ended")
+            .until_closed()
             .says("Nobody works in this repository any more.", theme::PLAIN)
             .offers(
                 'y',

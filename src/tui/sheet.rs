@@ -40,6 +40,17 @@ pub struct Sheet {
     pub whole: Option<(String, String)>,
     /// Whether Enter carries it out from an empty composer too.
     pub from_composer: FromComposer,
+    /// How long it stands; only for dialogs of the screen's own.
+    pub until: Until,
+}
+
+/// How long a dialog of the screen's own stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// It is about the turn or the phase at hand and goes with it.
+    TheRunMovesOn,
+    /// It asks for something beside them and waits for the user.
+    ItIsClosed,
 }
 
 /// Whether Enter in an empty composer carries a dialog's choice out.
@@ -155,7 +166,15 @@ impl Sheet {
             first: 0,
             whole: None,
             from_composer: FromComposer::No,
+            until: Until::TheRunMovesOn,
         }
+    }
+
+    /// Lets it stand whatever the run does meanwhile.
+    #[must_use]
+    pub fn until_closed(mut self) -> Self {
+        self.until = Until::ItIsClosed;
+        self
     }
 
     /// Adds a text to the body; its lines are kept.

@@ -19,7 +19,7 @@ pub fn sheet(planned: &Planned) -> Sheet {
         ),
         None => ("discuss".to_owned(), "have this discussed?".to_owned()),
     };
-    let mut sheet = Sheet::new(id, &title);
+    let mut sheet = Sheet::new(id, &title).until_closed();
     let lines = topic.text.lines().filter(|line| !line.trim().is_empty());
     for line in lines.take(LINES) {
         sheet = sheet.says(line, theme::PLAIN);

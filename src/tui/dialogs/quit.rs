@@ -39,7 +39,9 @@ pub fn sheet(state: &State, key: &str) -> Option<Sheet> {
         .iter()
         .map(|topic| format!("discussion: {}", one_line(topic)));
     let named: Vec<String> = named.chain(talked).collect();
-    let mut sheet = Sheet::new(ID, &title).says(&super::listed(&named, MAX_NAMED), theme::CODE);
+    let mut sheet = Sheet::new(ID, &title)
+        .until_closed()
+        .says(&super::listed(&named, MAX_NAMED), theme::CODE);
     if !tasks.is_empty() {
         let text = "A task ends where it is. What it said stays in its session, which can be gone on with.";
         sheet = sheet.says(text, theme::PLAIN);
