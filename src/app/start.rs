@@ -38,7 +38,7 @@ use fitting::{created, ready};
 use ground::{git, probe_all};
 use unfinished::{clear_the_way, fits_the_run};
 
-pub use ad_hoc::{ad_hoc, ad_hoc_played_by, at_rest};
+pub use ad_hoc::{Absent, ad_hoc, ad_hoc_played_by, at_rest, beside_a_goal};
 pub use ground::{adapters, repository_to_read};
 pub use unfinished::unfinished;
 

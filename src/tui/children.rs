@@ -24,18 +24,6 @@ pub enum Stands {
 }
 
 impl Screen {
-    /// Gives a task to an agent, by its name.
-    pub(super) fn give_task(
-        &mut self,
-        (agent, prompt): (String, String),
-        state: Option<&State>,
-    ) -> Vec<Action> {
-        match state {
-            Some(_) => vec![Action::GiveTask { agent, prompt }],
-            None => self.refuse("there is no run yet: write the goal first"),
-        }
-    }
-
     /// Lists the children of the run.
     pub(super) fn list_children(&mut self, state: Option<&State>) -> Vec<Action> {
         let children = state.map_or(&[][..], |state| state.children.as_slice());
@@ -94,6 +82,7 @@ impl Screen {
 
 fn sheet(children: &[Child]) -> Sheet {
     let mut sheet = Sheet::new("sessions", "sessions of tasks")
+        .until_closed()
         .says("Enter opens the chosen one; Esc goes back.", theme::QUIET);
     let newest = children.iter().rev();
     for (child, key) in newest.zip(('1'..='9').chain(std::iter::repeat('·'))) {
@@ -129,6 +118,7 @@ fn sheet(children: &[Child]) -> Sheet {
 /// Which of those that run shall be stopped? Enter stops none.
 fn stop_one(running: &[&Child]) -> Sheet {
     let mut sheet = Sheet::new("sessions to stop", "stop which task?")
+        .until_closed()
         .says("What it found so far stays in its session.", theme::QUIET);
     for (child, key) in running
         .iter()

@@ -77,11 +77,7 @@ impl Screen {
         match (text, state) {
             ("", _) if !all(state).is_empty() => self.show_board(state),
             ("", _) => self.refuse("write what is to be decided after /discuss, and between what"),
-            (_, None) => {
-                self.refuse("there is no run yet: write the goal first, or ask it outside by `agent-collab discuss`")
-            }
-            (_, Some(state)) if state.phase.is_final() => self.refuse("the run is over; `agent-collab discuss` asks it outside of one"),
-            (text, Some(_)) => vec![Action::Discuss(self.talks.read(text))],
+            (text, _) => vec![Action::Discuss(self.talks.read(text))],
         }
     }
 
@@ -92,7 +88,7 @@ impl Screen {
             return self.refuse("point at a finding first: , and . go from one to the next");
         };
         if state.phase.is_final() {
-            return self.refuse("the run is over; `agent-collab discuss` asks it outside of one");
+            return self.refuse("the run is over, and no reviewer hears of it any more; /discuss asks anything else");
         }
         self.refuse("looking who would discuss it …");
         vec![Action::PlanDiscussion(Topic {

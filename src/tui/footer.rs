@@ -301,9 +301,9 @@ pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<
         Command::Answer(_) => asked(state).is_some(),
         Command::Goal(_) => matches!(
             phase,
-            None | Some(Phase::RefineGoal | Phase::Done | Phase::Cancelled)
+            None | Some(Phase::Init | Phase::RefineGoal | Phase::Done | Phase::Cancelled)
         ),
-        Command::Refiner(_) => matches!(phase, None | Some(Phase::RefineGoal)),
+        Command::Refiner(_) => matches!(phase, None | Some(Phase::Init | Phase::RefineGoal)),
         Command::Cancel | Command::Mode(_) => gate.is_some(),
         Command::Resume => state.is_none(),
         Command::Discuss(wish) => wish.is_useful(state),

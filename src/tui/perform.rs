@@ -49,7 +49,7 @@ impl Screen {
             Command::Answer(word) => self.answer(state, &word),
             Command::Undo(wish) => self.undo(wish, state),
             Command::Diff(scope) => self.open_diff(scope),
-            Command::Task(agent, prompt) => self.give_task((agent, prompt), state),
+            Command::Task(agent, prompt) => vec![Action::GiveTask { agent, prompt }],
             Command::Sessions => self.list_children(state),
             Command::Discuss(wish) => self.discuss(&wish, state),
             Command::Diagnose => vec![Action::Diagnose],
@@ -209,11 +209,7 @@ impl Screen {
                 self.writing = IsWriting::No;
                 writing::confirm_goal(text)
             }
-            (Some(state), text) if state.phase == Phase::Init => {
-                let text = text.to_owned();
-                vec![Action::Event(Event::GoalGiven { text })]
-            }
-            (Some(state), _) if !state.phase.is_final() => {
+            (Some(state), _) if !state.phase.is_final() && state.phase != Phase::Init => {
                 self.refuse("the goal is fixed while agents work on it; /stop goes back to it")
             }
             (None | Some(_), text) => vec![Action::NewRun {
@@ -258,7 +254,8 @@ impl Screen {
 
     /// Chooses who talks about the goal, now or with the next one; without a role, the other one.
     fn choose_refiner(&mut self, role: Option<Role>, state: Option<&State>) -> Vec<Action> {
-        let Some(state) = state.filter(|state| !state.phase.is_final()) else {
+        let has_goal = |state: &&State| !state.phase.is_final() && state.phase != Phase::Init;
+        let Some(state) = state.filter(has_goal) else {
             self.refiner = role.unwrap_or(self.refiner.other());
             return Vec::new();
         };
@@ -324,12 +321,8 @@ impl Screen {
 
     /// Has it looked at what undoing would do; the dialog comes with the answer.
     fn undo(&mut self, wish: Wish, state: Option<&State>) -> Vec<Action> {
-        let Some(state) = state else {
-            return self.refuse(
-                "no run is open here: /resume takes an unfinished one up, `agent-collab undo` reaches a finished one",
-            );
-        };
-        if let Some(why) = state.stands_against_undo() {
+        // Where none is open yet, the finished one that lies here is opened for it.
+        if let Some(why) = state.and_then(State::stands_against_undo) {
             return self.refuse(&why);
         }
         self.refuse("looking at what it would do …");

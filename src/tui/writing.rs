@@ -20,8 +20,6 @@ use crate::permission::{Approvable, Scope};
 pub enum Target {
     /// A new run, with its goal.
     NewRun,
-    /// The run, as its goal.
-    Goal,
     /// The agent that talks about the goal.
     Say(Role),
     /// The plan's author, as changes to the approved plan.
@@ -110,8 +108,7 @@ fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
 fn by_phase(state: &State) -> Target {
     let is_idle = state.running.is_none() && state.busy.is_none();
     match state.phase {
-        Phase::Done | Phase::Cancelled => Target::NewRun,
-        Phase::Init => Target::Goal,
+        Phase::Init | Phase::Done | Phase::Cancelled => Target::NewRun,
         Phase::RefineGoal if is_idle => Target::Say(state.refiner),
         Phase::RefineGoal => Target::Later(state.refiner),
         Phase::WritePlan | Phase::Review | Phase::Respond | Phase::Approved | Phase::Execute => {
@@ -139,7 +136,6 @@ pub fn label(target: &Target, refiner: Role, keymap: &Keymap) -> String {
             refiner.name(),
             key("refiner")
         ),
-        Target::Goal => "Enter: this is the goal".to_owned(),
         Target::Say(refiner) => format!(
             "Enter: say it to the {} ({}: another) · /go confirms the goal",
             refiner.name(),
@@ -207,7 +203,6 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
                 refiner,
             }]));
         }
-        Target::Goal => Event::GoalGiven { text },
         Target::Say(_) => Event::Said { text },
         Target::Later(_) => return Ok(Sent::Later(text)),
         Target::Steer(_) => Event::Steered { text },

@@ -98,6 +98,25 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     assert_eq!(n_commits(&world), 6);
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
+    // It can be taken back after a restart as well, and something else asked beside it.
+    let folder = world.repository().join("demo");
+    let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
+    terminal.wait_for("What is the goal?");
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    terminal.type_keys("u");
+    terminal.wait_for("undo step 3?");
+    terminal.type_keys("y");
+    // That it was undone once before is on the screen already.
+    terminal.wait("the step taken back", |_| n_commits(&world) == 7);
+    terminal.type_keys("i");
+    terminal.wait_gone("I to write");
+    terminal.type_keys("/discuss Count words with awk or with wc?");
+    terminal.wait_for("with wc?");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("all agreed");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::World;
-use crate::editing::{ENTER, ESC, PLAN, begin, cast, fifo, leave, read, talk, talking};
+use crate::editing::{ENTER, ESC, PLAN, begin, cast, fifo, leave, open, read, talk, talking};
 use crate::script::{Agent, say, shell, write};
 use crate::terminal::Terminal;
 
@@ -110,6 +110,40 @@ fn what_a_discussion_says_of_a_finding_is_evidence_in_the_next_review() {
     let id = told_planner.as_str().expect("a session");
     let told = read(&world, &format!("sessions/{id}/messages.jsonl"));
     assert!(!told.contains("<discussion_result>"), "{told}");
+    leave(terminal);
+}
+
+/// Two that agree, as planner and reviewer.
+fn agreeing(world: &World) -> std::path::PathBuf {
+    let planner = says(talking().plan(PLAN), "advocate", "One file.", "sqlite");
+    let reviewer = says(Agent::new(), "critic", "No objection.", "sqlite");
+    let reviewer = says(reviewer, "moderator", "They agree.", "sqlite");
+    cast(world, &planner, &reviewer, "")
+}
+
+#[test]
+fn a_question_comes_before_any_goal_and_the_goal_follows_in_the_same_run() {
+    let world = World::new();
+    let config = agreeing(&world);
+    let mut terminal = open(&world, &config);
+    terminal.type_keys("/discuss SQLite or Postgres?");
+    terminal.wait_for("or Postgres?");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("all agreed");
+    let run = state(&world)["run"].clone();
+    assert_eq!(state(&world)["phase"], "INIT");
+    terminal.type_keys(ESC);
+    terminal.wait_gone("E export");
+    terminal.type_keys("i");
+    terminal.wait_for("What is the goal?");
+    terminal.type_keys("A test\r");
+    terminal.wait_for("is this the goal");
+    let after = state(&world);
+    assert_eq!(
+        (&after["run"], &after["goal"]["title"]),
+        (&run, &json!("A test"))
+    );
+    assert_eq!(after["discussions"].as_array().map(Vec::len), Some(1));
     leave(terminal);
 }
 

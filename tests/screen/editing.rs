@@ -39,7 +39,7 @@ pub fn talking() -> Agent {
     Agent::new().always("[agent-collab REFINE_GOAL]", vec![say("Understood.")])
 }
 
-fn open(world: &World, config: &Path) -> Terminal {
+pub fn open(world: &World, config: &Path) -> Terminal {
     let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
     terminal.wait_for("What is the goal?");
     terminal

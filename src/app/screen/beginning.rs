@@ -4,16 +4,16 @@ use tokio::time::Instant;
 
 use crate::app::looks::Looks;
 use crate::app::socket::Socket;
-use crate::app::start::{self, Begun, Occupied, Refusal, Unfinished, Wishes};
+use crate::app::start::{self, Absent, Begun, Occupied, Refusal, Unfinished, Wishes};
 use crate::app::terminal;
 use crate::domain::event::Event;
-use crate::domain::phase::Gate;
+use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::engine::git::Repository;
 use crate::text::clean;
-use crate::tui::ScreenSettings;
+use crate::tui::{Action, ScreenSettings};
 
 use super::ending::End;
 use super::viewing::{self, Sight};
@@ -49,6 +49,8 @@ pub enum What {
     Goal(String, Role),
     /// The unfinished one.
     Unfinished,
+    /// One for this action, which needs no goal: what lies here where it is over, else an empty one.
+    Beside(Box<Action>),
 }
 
 /// A run that was tried to begin.
@@ -181,6 +183,11 @@ impl Shell {
     /// Begins a run or lets one go on; what the user does meanwhile is kept for it.
     pub(super) fn begin(&mut self, what: What) -> Result<Option<End>, End> {
         let is_under_way = |state: &State| !state.is_over();
+        let has_no_goal = self.state().is_some_and(|state| state.phase == Phase::Init);
+        if let (What::Goal(goal, refiner), true, None) = (&what, has_no_goal, &self.beginning) {
+            // It was opened for something else; its goal comes now.
+            return self.give_goal(goal.clone(), *refiner, &[]);
+        }
         if self.beginning.is_some() || self.state().is_some_and(is_under_way) {
             self.screen
                 .on_notice("a run is under way; cancel it before you begin another");
@@ -207,7 +214,7 @@ impl Shell {
                 self.past_is_shown = false;
                 None
             }
-            What::Unfinished => Some(self.show_past(&occupied.layout)),
+            What::Unfinished | What::Beside(_) => Some(self.show_past(&occupied.layout)),
         };
         self.beside(async move {
             // A user sees where they were before the work of taking it up begins.
@@ -241,6 +248,7 @@ impl Shell {
         let ended = match what {
             What::Goal(goal, refiner) => self.give_goal(goal, refiner, &since),
             What::Unfinished => self.go_on(),
+            What::Beside(action) => self.act_beside(*action),
         };
         if let Some(end) = ended? {
             return Ok(Some(end));
@@ -268,8 +276,32 @@ impl Shell {
                 self.screen.on_notice(text);
                 self.screen.on_unfinished(text);
             }
+            What::Beside(action) => {
+                self.screen.on_notice(text);
+                self.give_back(action);
+            }
         }
         Ok(None)
+    }
+
+    /// Puts what was typed back where it can be sent again.
+    fn give_back(&mut self, action: &Action) {
+        let typed = match action {
+            Action::Discuss(topic) => match &topic.preset {
+                Some(preset) => format!("/discuss {preset} {}", topic.text),
+                None => format!("/discuss {}", topic.text),
+            },
+            Action::GiveTask { agent, prompt } => format!("@{agent} {prompt}"),
+            _ => return,
+        };
+        self.screen.on_paste(&typed);
+    }
+
+    fn act_beside(&mut self, action: Action) -> Result<Option<End>, End> {
+        match self.show_news()? {
+            Some(end) => Ok(Some(end)),
+            None => self.on_action(action),
+        }
     }
 
     /// Gives the run its goal, and talks about it unless the user has confirmed it already.
@@ -378,6 +410,13 @@ async fn stand(occupied: &mut Occupied, wishes: &Wishes, what: &What) -> Result<
     match what {
         What::Goal(..) => start::begin(occupied, checked, wishes).await,
         What::Unfinished => start::take_up(occupied, checked, wishes).await,
+        What::Beside(action) => {
+            let absent = match **action {
+                Action::Undo(_) => Absent::Refuse,
+                _ => Absent::Begin,
+            };
+            start::beside_a_goal(occupied, checked, wishes, absent).await
+        }
     }
 }
 

@@ -11,8 +11,9 @@ use crate::engine::Engine;
 use crate::engine::changes::Changes;
 use crate::engine::git::Repository;
 use crate::engine::undo::offers;
-use crate::tui::Diff;
+use crate::tui::{Action, Diff};
 
+use super::beginning::What;
 use super::ending::End;
 use super::{Done, Shell};
 
@@ -113,10 +114,12 @@ impl Shell {
     /// Looks at what undoing or redoing steps would do; the user is asked with what comes back.
     pub(super) fn look_at_undo(&mut self, wish: Wish) -> Result<Option<End>, End> {
         let Some(engine) = &self.engine else {
-            self.screen
-                .on_notice("this run is only looked at here: nothing of it is undone");
-            return Ok(None);
+            return self.begin(What::Beside(Box::new(Action::Undo(wish))));
         };
+        if let Some(why) = engine.state().stands_against_undo() {
+            self.screen.on_word(&why);
+            return Ok(None);
+        }
         let (git, commits) = (engine.repository().cloned(), engine.commits());
         let Some(execution) = engine.state().execution.clone() else {
             return Ok(None);

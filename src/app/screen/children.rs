@@ -7,17 +7,17 @@ use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, Waits};
 use crate::engine::{Caller, TaskAsk};
 use crate::store::sessions;
-use crate::tui::Stands;
+use crate::tui::{Action, Stands};
 
 use super::Shell;
+use super::beginning::What;
 use super::ending::End;
 
 impl Shell {
     pub(super) fn give_task(&mut self, agent: String, prompt: String) -> Result<Option<End>, End> {
         let Some(engine) = &mut self.engine else {
-            self.screen
-                .on_word("there is no run yet: write the goal first");
-            return Ok(None);
+            let task = Action::GiveTask { agent, prompt };
+            return self.begin(What::Beside(Box::new(task)));
         };
         let ask = TaskAsk {
             caller: Caller::User,

@@ -12,8 +12,9 @@ use crate::engine::{Caller, DiscussionAsk, Engine};
 use crate::mcp::tools::group_discuss::Arguments;
 use crate::store::atomic;
 use crate::text::one_line;
-use crate::tui::{Planned, Topic};
+use crate::tui::{Action, Planned, Topic};
 
+use super::beginning::What;
 use super::ending::End;
 use super::{Done, Shell};
 
@@ -46,12 +47,12 @@ impl Shell {
         Ok(None)
     }
 
-    /// Begins a discussion.
-    pub(super) fn discuss(&mut self, topic: &Topic) -> Result<Option<End>, End> {
-        let Some(engine) = self.engine_to_discuss() else {
-            return Ok(None);
+    /// Begins a discussion; where there is no run yet, in one that has no goal.
+    pub(super) fn discuss(&mut self, topic: Topic) -> Result<Option<End>, End> {
+        let Some(engine) = &mut self.engine else {
+            return self.begin(What::Beside(Box::new(Action::Discuss(topic))));
         };
-        if let Err(why) = engine.begin_discussion(&ask(topic))? {
+        if let Err(why) = engine.begin_discussion(&ask(&topic))? {
             self.screen.on_word(&why.to_string());
         }
         self.show_news()

@@ -40,7 +40,7 @@ impl Shell {
             Action::ShowPermissions => self.show_permissions(),
             Action::Revoke(id) => self.revoke(id),
             Action::GiveTask { agent, prompt } => self.give_task(agent, prompt),
-            Action::Discuss(topic) => self.discuss(&topic),
+            Action::Discuss(topic) => self.discuss(topic),
             Action::PlanDiscussion(topic) => self.plan_discussion(topic),
             Action::StopDiscussion(id) => self.stop_discussion(&id),
             Action::GoOnDiscussing(id) => self.go_on_discussing(&id),

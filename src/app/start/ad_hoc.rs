@@ -5,9 +5,11 @@
 use std::collections::BTreeSet;
 
 use super::ground::{git, probe_all};
+use super::unfinished::{fits_the_run, unfinished_in_words};
 use super::{
-    Begun, Checked, Commits, Found, Occupied, Refusal, Started, Wishes, adapters, agent_prompts,
-    begin, clear_away, find, guard, load_prompts, occupy, ready, reopen, started,
+    Begun, Checked, Commits, Found, Occupied, Refusal, Started, Unfinished, Wishes, adapters,
+    agent_prompts, begin, clear_away, find, guard, load_prompts, no_run, occupy, ready, reopen,
+    started,
 };
 use crate::app::sessions;
 use crate::config::permissions::{Allowing, Permissions};
@@ -49,6 +51,47 @@ async fn open(found: Found, checked: Checked, wishes: &Wishes) -> Result<Started
     };
     begun.engine.work_alone();
     Ok(started(occupied, begun))
+}
+
+/// What happens where no run lies that could be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// An empty one is begun.
+    Begin,
+    /// Nothing can be done.
+    Refuse,
+}
+
+/// Opens a run for something that the user wants beside any goal: the one that lies here where it is over or never had a
+/// goal, else an empty one. Another goal may follow in it.
+///
+/// # Errors
+/// An unfinished run stands in the way, there is none and that is refused, or git or the disk refuses.
+pub async fn beside_a_goal(
+    occupied: &mut Occupied,
+    checked: Checked,
+    wishes: &Wishes,
+    absent: Absent,
+) -> Result<Begun, Refusal> {
+    tidy(&occupied.layout, &occupied.lock)?;
+    if wishes.unfinished == Unfinished::Refuse
+        && let Some(journal) = Journal::reopen(guard(occupied)?)?
+    {
+        let state = journal.state();
+        if let Some(run) = unfinished_in_words(state) {
+            return Err(Refusal::error(
+                format!("an unfinished run is here: {run}"),
+                "/resume takes it up; answered with no, it goes to the history when another begins",
+            ));
+        }
+        if state.is_over() || fits_the_run(&checked.adapters, state).is_ok() {
+            return set_down(occupied, checked, wishes, journal).await;
+        }
+    }
+    match absent {
+        Absent::Begin => begin(occupied, checked, wishes).await,
+        Absent::Refuse => Err(no_run()),
+    }
 }
 
 /// A run that nobody goes on with now: what was under way in it is over, and nobody said yolo here.

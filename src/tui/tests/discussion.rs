@@ -806,10 +806,16 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
         Some(&state),
     );
     assert_eq!(shown, [Action::ShowBudget(Some("quick".to_owned()))]);
-    assert_eq!(
-        screen.perform(Command::Discuss(Wish::Begin("x y".to_owned())), None),
-        []
-    );
+    // A run is made for it where there is none, and one that is over takes it too.
+    let done = super::world::state(Phase::Done);
+    for state in [None, Some(&done)] {
+        let begun = screen.perform(Command::Discuss(Wish::Begin("x y".to_owned())), state);
+        let wanted = Topic {
+            text: "x y".to_owned(),
+            ..Topic::default()
+        };
+        assert_eq!(begun, [Action::Discuss(wanted)]);
+    }
 }
 
 #[test]
