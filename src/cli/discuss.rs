@@ -71,7 +71,7 @@ pub struct DiscussArgs {
     /// Prints the conclusion and the votes without what was said
     #[arg(long)]
     pub short: bool,
-    /// Goes on with a discussion that was stopped or cut off, by its id
+    /// Goes on with a discussion that was stopped, was cut off or failed, by its id
     #[arg(long, value_name = "DISCUSSION_ID", conflicts_with_all = ["topic", "budget", "agents", "participant", "files", "preset", "context", "mode", "order", "rounds"])]
     pub id: Option<String>,
     /// Tells what the participants would be given, and starts nothing
@@ -156,7 +156,7 @@ fn printed(text: &str, code: u8) -> u8 {
 
 fn in_words(discussion: &Discussion) -> String {
     let mut text = clean(&in_markdown(discussion));
-    if discussion.status == Status::Cancelled {
+    if discussion.can_go_on() {
         text.push_str(&format!(
             "\n`agent-collab discuss --id {}` goes on after the last finished round.\n",
             discussion.id()

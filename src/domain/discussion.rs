@@ -119,6 +119,11 @@ impl Discussion {
         self.status == Status::Running
     }
 
+    /// Tells whether it was stopped or cut off, or failed, and goes on where its user wants it to.
+    pub fn can_go_on(&self) -> bool {
+        matches!(self.status, Status::Cancelled | Status::Failed)
+    }
+
     /// The participant of a name.
     pub fn participant(&self, name: &str) -> Option<&Participant> {
         let mut all = self.order.participants.iter();

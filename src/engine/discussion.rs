@@ -118,7 +118,7 @@ impl Engine {
         Ok(Ok((id, waiting)))
     }
 
-    /// Goes on with a discussion that was stopped or cut off, after its last finished round.
+    /// Goes on with a discussion that was stopped, was cut off or failed, after its last finished round.
     ///
     /// # Errors
     /// As [`Engine::begin_discussion`].
@@ -148,9 +148,9 @@ impl Engine {
             Some(discussion) => discussion,
         };
         match discussion.status {
-            Status::Cancelled => {}
+            Status::Cancelled | Status::Failed => {}
             Status::Running => return cannot(format!("{id} is still going on")),
-            Status::Completed | Status::Failed => {
+            Status::Completed => {
                 return cannot(format!("{id} is over; begin another one on what is left"));
             }
         }
@@ -338,7 +338,7 @@ impl Engine {
         let Some(discussion) = self.discussion(id).cloned() else {
             return Ok(());
         };
-        let goes = !discussion.order.terms.keep_sessions && discussion.status != Status::Cancelled;
+        let goes = !discussion.order.terms.keep_sessions && !discussion.can_go_on();
         if goes {
             for session in discussion.sessions.values() {
                 // One that is gone already is where it is to be.

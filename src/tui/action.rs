@@ -87,7 +87,7 @@ pub enum Action {
     PlanDiscussion(Topic),
     /// A discussion is stopped; what was said stays.
     StopDiscussion(DiscussionId),
-    /// A discussion that was stopped or cut off goes on.
+    /// A discussion that was stopped, was cut off or failed goes on.
     GoOnDiscussing(DiscussionId),
     /// A discussion is written down as Markdown.
     ExportDiscussion(DiscussionId),

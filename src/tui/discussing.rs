@@ -24,8 +24,8 @@ use crate::domain::findings::Status;
 use crate::domain::ids::{At, DiscussionId, SessionId};
 use crate::domain::run::State;
 pub use talks::Talks;
+use wish::all;
 pub use wish::{Planned, Wish, at_work};
-use wish::{all, can_go_on};
 
 impl Screen {
     /// Takes a piece of what a participant says.
@@ -105,9 +105,11 @@ impl Screen {
     }
 
     fn go_on_discussing(&mut self, discussion: Option<&Discussion>) -> Vec<Action> {
-        match discussion.filter(|each| can_go_on(each)) {
+        match discussion.filter(|each| each.can_go_on()) {
             Some(discussion) => vec![Action::GoOnDiscussing(discussion.id().clone())],
-            None => self.refuse("only a discussion goes on that was stopped or cut off"),
+            None => {
+                self.refuse("only a discussion goes on that was stopped, was cut off or failed")
+            }
         }
     }
 
@@ -126,7 +128,7 @@ impl Screen {
             Wish::Budget(preset) => vec![Action::ShowBudget(preset.clone())],
             Wish::Finding => self.plan_for_finding(state),
             Wish::Stop => self.stop_discussion(all.iter().rfind(|each| each.is_running())),
-            Wish::GoOn => self.go_on_discussing(all.iter().rfind(|each| can_go_on(each))),
+            Wish::GoOn => self.go_on_discussing(all.iter().rfind(|each| each.can_go_on())),
             Wish::Export => self.export(all.last()),
             Wish::Board => self.show_board(state),
             Wish::Quote => self.quote(all.iter().rfind(|each| each.outcome.is_some())),
@@ -368,7 +370,7 @@ impl Screen {
             Does::Quote => is_over,
             Does::Settle => is_over && discussion.is_some_and(|each| each.order.finding.is_some()),
             Does::Stop => discussion.is_some_and(Discussion::is_running),
-            Does::GoOn => discussion.is_some_and(can_go_on),
+            Does::GoOn => discussion.is_some_and(Discussion::can_go_on),
             Does::Other => all(state).len() > 1,
             _ => true,
         };

@@ -159,7 +159,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Discuss(Wish::GoOn),
         [
             "/discuss-on",
-            "go on with the discussion that was stopped or cut off, after its last finished round",
+            "go on with the discussion that was stopped, was cut off or failed, after its last finished round",
             "",
         ],
     ),

@@ -259,12 +259,16 @@ impl Discussion {
         self.outcome = Some(outcome.clone());
     }
 
-    /// Only what was cancelled goes on, from the round after its last finished one.
+    /// Only what was cancelled or failed goes on, from the round after its last finished one; the round in which too few
+    /// could speak is not one.
     fn go_on(&mut self, at: At) {
-        if self.status != Status::Cancelled {
+        if !self.can_go_on() {
             return;
         }
-        self.drop_unfinished();
+        match self.status {
+            Status::Failed => drop(self.rounds.pop()),
+            _ => self.drop_unfinished(),
+        }
         self.status = Status::Running;
         self.running_since = at;
         (self.stopping, self.outcome, self.closing) = (None, None, None);

@@ -2,7 +2,7 @@
 //!
 //! Refuses to do it.
 
-use crate::domain::discussion::{Discussion, Status};
+use crate::domain::discussion::Discussion;
 use crate::domain::ids::At;
 use crate::domain::run::State;
 use crate::tui::action::Topic;
@@ -19,7 +19,7 @@ pub enum Wish {
     Finding,
     /// Stop the one that runs.
     Stop,
-    /// Go on with the last one that was stopped or cut off.
+    /// Go on with the last one that was stopped, was cut off or failed.
     GoOn,
     /// Write the last one down.
     Export,
@@ -46,11 +46,11 @@ impl Wish {
     pub fn is_useful(&self, state: Option<&State>) -> bool {
         let all = all(state);
         match self {
-            Self::Begin(_) | Self::Budget(_) => state.is_some(),
+            Self::Begin(_) | Self::Budget(_) => true,
             Self::Finding => state.is_some_and(|state| state.findings.open().count() > 0),
             Self::Board | Self::Export => !all.is_empty(),
             Self::Stop => all.iter().any(Discussion::is_running),
-            Self::GoOn => all.iter().any(can_go_on),
+            Self::GoOn => all.iter().any(Discussion::can_go_on),
             Self::Quote => all.iter().any(|each| each.outcome.is_some()),
             Self::Settle => all.iter().any(|each| each.order.finding.is_some()),
         }
@@ -68,11 +68,6 @@ pub struct Planned {
     pub terms: String,
     /// What each would be given.
     pub budget: String,
-}
-
-/// Tells whether a discussion was stopped or cut off.
-pub fn can_go_on(discussion: &Discussion) -> bool {
-    discussion.status == Status::Cancelled
 }
 
 /// The discussions of a run; none where there is no run.

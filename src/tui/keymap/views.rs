@@ -199,7 +199,7 @@ pub const OF_BOARD: &[Binding] = &[
         Context::Board,
         || Command::OnBoard(OnBoard::GoOn),
         [
-            "go on with one that was stopped or cut off, after its last finished round",
+            "go on with one that was stopped, was cut off or failed, after its last finished round",
             "go on",
         ],
     ),

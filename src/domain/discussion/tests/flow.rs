@@ -368,6 +368,28 @@ fn a_crash_keeps_the_finished_rounds_and_it_goes_on_with_the_next() {
 }
 
 #[test]
+fn what_failed_goes_on_with_the_round_in_which_too_few_could_speak() {
+    let play = Play::new(Mode::Debate, &["advocate", "critic", "moderator"])
+        .terms(|terms| terms.rounds = 3)
+        .until_over(
+            |discussion, speak| match (speak.round, speak.participant.name.as_str()) {
+                (2, "critic") => Said::Fails(SpeechErrorCode::Timeout),
+                _ => disagreeing(discussion, speak),
+            },
+        );
+    assert_eq!(play.told_of(), "none by none: lost_quorum");
+    let first = play.discussion.rounds[0].clone();
+    let mut again = Play::of(&play.discussion.order.clone());
+    (again.discussion, again.now) = (play.discussion, At(9_000_000));
+    again.take(&DiscussionEvent::Continued);
+    let again = again.until_over(disagreeing);
+    assert_eq!(again.trace[0], "2: advocate");
+    assert_eq!(again.discussion.rounds[0], first);
+    assert_eq!(again.discussion.status, Status::Completed);
+    assert!(again.outcome().errors.is_empty());
+}
+
+#[test]
 fn whoever_failed_twice_is_not_asked_a_third_time() {
     let play = Play::new(Mode::Collaborative, &["a", "b", "c"])
         .terms(|terms| (terms.rounds, terms.stalemate_rounds) = (4, 4))
