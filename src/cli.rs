@@ -36,6 +36,7 @@ use crate::app::start::{Refusal, find_root};
 use crate::app::terminal;
 use crate::config::{Choices, Override, Places};
 use crate::engine::git::GitSettings;
+use crate::text::clean;
 use crate::text::redact::{self, Known};
 
 /// Makes codex and claude work on one goal together: one plans and executes, the other reviews, you decide.
@@ -295,9 +296,9 @@ fn drive(work: Pin<Box<dyn Future<Output = Result<u8, Refusal>> + '_>>) -> Resul
 /// Says what is wrong and what to do, and gives the exit code.
 fn complain(refusal: &Refusal) -> u8 {
     let mut err = io::stderr();
-    let _closed = writeln!(err, "error: {}", refusal.problem);
+    let _closed = writeln!(err, "error: {}", clean(&refusal.problem));
     if !refusal.hint.is_empty() {
-        let _closed = writeln!(err, "hint: {}", refusal.hint);
+        let _closed = writeln!(err, "hint: {}", clean(&refusal.hint));
     }
     refusal.code
 }

@@ -6,6 +6,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::one_line;
+use crate::text::truncate::to_chars;
+
+/// How much of what a CLI says instead of its version is told, in characters.
+const MAX_SAID: usize = 200;
+
 /// What one installed CLI can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
@@ -53,10 +59,20 @@ pub enum Refusal {
         program: String,
         /// The adapter, for the name of its setting.
         adapter: &'static str,
-        /// What it printed instead, its first line cut to 200 characters.
+        /// What it printed instead, its first line, cleaned and cut.
         said: String,
         /// The exact command that installs a version known to work.
         install: &'static str,
+    },
+    /// The program was asked and did not come to an end.
+    #[error("{program} was asked for its version and did not end within {seconds} s")]
+    Silent {
+        /// The program, as configured.
+        program: String,
+        /// The adapter, for the name of its setting.
+        adapter: &'static str,
+        /// How long it was waited for.
+        seconds: u64,
     },
     /// The program is older than any version this program has been run with.
     #[error("{program} is version {found}, but {needed} or newer is needed")]
@@ -85,6 +101,11 @@ impl Refusal {
                 "install it with `{install}`, or set adapters.{adapter}.program in config.toml"
             ),
             Self::TooOld { install, .. } => format!("install a newer one with `{install}`"),
+            Self::Silent {
+                program, adapter, ..
+            } => format!(
+                "`{program} --version` by hand shows what it waits for; or set adapters.{adapter}.program in config.toml"
+            ),
         }
     }
 
@@ -101,7 +122,7 @@ impl Refusal {
             adapter,
             said: first.map_or_else(
                 || "it printed nothing".to_owned(),
-                |line| line.trim().chars().take(200).collect(),
+                |line| to_chars(&one_line(line), MAX_SAID),
             ),
             install,
         }
@@ -203,6 +224,19 @@ mod tests {
             format!("{refusal}\nhint: {}", refusal.hint()),
             "codex is version 0.99.0, but 0.169.0 or newer is needed\nhint: install a newer one with `npm install -g x@1`"
         );
+    }
+
+    #[test]
+    fn what_a_program_prints_instead_is_told_without_secrets_and_controls() {
+        let said = "\n boom \u{1b}[2J\u{7} ghp_16C7e42F292c6912E7710c838347Ae178B4a\nmore";
+        let refusal = Refusal::no_version("codex", "codex", said, "npm install -g x@1").to_string();
+        assert!(
+            refusal.starts_with("codex did not tell its version: boom "),
+            "{refusal}"
+        );
+        for hidden in ["ghp_16C7", "\u{1b}", "\u{7}", "more"] {
+            assert!(!refusal.contains(hidden), "{refusal}");
+        }
     }
 
     #[test]

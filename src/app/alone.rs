@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use super::headless::Signals;
 use super::start::{Refusal, Started};
 use crate::engine::Engine;
 use crate::process::{become_subreaper, end_everything};
@@ -30,22 +31,42 @@ pub(super) async fn end_what_is_left() {
     }
 }
 
+/// Opens a run, unless a signal comes before.
+///
+/// # Errors
+/// The run's, or that it was interrupted; then all that was started for it is gone.
+pub(super) async fn until_signalled(
+    opening: impl Future<Output = Result<Started, Refusal>>,
+    signals: &mut Signals,
+) -> Result<Started, Refusal> {
+    tokio::select! {
+        biased;
+        name = signals.next() => {
+            end_what_is_left().await;
+            let refusal = Refusal::error(format!("interrupted by {name}"), "nothing was begun");
+            Err(Refusal { code: 130, ..refusal })
+        }
+        opened = opening => opened,
+    }
+}
+
 /// Opens an engine, does this with it and ends all that it started; `tell` hears in lines what there is to be known.
 pub(super) async fn alone<T>(
     opening: impl Future<Output = Result<Started, Refusal>>,
+    signals: &mut Signals,
     tell: &mut dyn FnMut(&str),
-    work: impl AsyncFnOnce(&mut Engine, &mut dyn FnMut(&str)) -> Result<T, Refusal>,
+    work: impl AsyncFnOnce(&mut Engine, &mut Signals, &mut dyn FnMut(&str)) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     look_after_children()?;
     let Started {
         mut engine,
         notices,
         occupied,
-    } = opening.await?;
+    } = until_signalled(opening, signals).await?;
     for notice in notices {
         tell(&format!("note: {notice}"));
     }
-    let done = work(&mut engine, tell).await;
+    let done = work(&mut engine, signals, tell).await;
     let _late = timeout(SHUT_DOWN, engine.shut_down()).await;
     end_what_is_left().await;
     // Others may work here again only now that nothing of this is left.

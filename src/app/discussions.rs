@@ -158,7 +158,7 @@ async fn by_itself(
 ) -> Result<Discussion, Refusal> {
     let players = players((&found, layout), &given, tell)?;
     let opening = start::ad_hoc_played_by(&players, found, wishes);
-    alone(opening, tell, async |engine, tell| {
+    alone(opening, signals, tell, async |engine, signals, tell| {
         let begun = given.begin(engine, Waits::Foreground);
         let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
         let begun = begun.map_err(|why| refuse(&why))?;

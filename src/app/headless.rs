@@ -15,7 +15,7 @@ use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::text::{clean, truncate};
 
-use super::alone::{SHUT_DOWN, end_what_is_left, look_after_children};
+use super::alone::{SHUT_DOWN, end_what_is_left, look_after_children, until_signalled};
 use super::answers::{Answers, flag_for};
 use super::report::{Form, Teller};
 use super::sent::{Outside, Then};
@@ -72,9 +72,9 @@ pub async fn run(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -
 
 fn complain(err: &mut dyn Write, problem: &str, hint: &str) {
     // There is nowhere left to say that standard error is closed.
-    let _closed = writeln!(err, "error: {problem}");
+    let _closed = writeln!(err, "error: {}", clean(problem));
     if !hint.is_empty() {
-        let _closed = writeln!(err, "hint: {hint}");
+        let _closed = writeln!(err, "hint: {}", clean(hint));
     }
 }
 
@@ -143,15 +143,7 @@ async fn stand(wishes: &Wishes, task: &Task, signals: &mut Signals) -> Result<St
             Task::Resume(_) => resume(wishes).await,
         }
     };
-    tokio::select! {
-        biased;
-        name = signals.next() => {
-            end_what_is_left().await;
-            let refusal = Refusal::error(format!("interrupted by {name}"), "nothing was begun");
-            Err(Refusal { code: 130, ..refusal })
-        }
-        started = starting => started,
-    }
+    until_signalled(starting, signals).await
 }
 
 /// Gives the run its goal.

@@ -93,7 +93,8 @@ async fn by_itself(
     tell: &mut dyn FnMut(&str),
 ) -> Result<TaskResult, Refusal> {
     let agent = given.agent.clone();
-    alone(start::ad_hoc(wishes, &agent), tell, async |engine, tell| {
+    let opening = start::ad_hoc(wishes, &agent);
+    alone(opening, signals, tell, async |engine, signals, tell| {
         let begun = engine.start_task(given.ask());
         let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
         let (session, result) = begun.map_err(refused)?;

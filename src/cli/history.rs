@@ -15,6 +15,7 @@ use crate::app::terminal;
 use crate::domain::run::Run;
 use crate::engine::git::GitSettings;
 use crate::store::{Layout, documents, snapshot};
+use crate::text::visible;
 use crate::text::{clean, clean_json_line};
 
 use super::ChoiceArgs;
@@ -52,7 +53,7 @@ pub async fn run(args: HistoryArgs) -> Result<u8, Refusal> {
     let Some(wanted) = &args.run else {
         let text = match args.json {
             true => format!("{}\n", clean_json_line(&listed_as_json(&runs).to_string())),
-            false => listed(&runs, &root.display().to_string()),
+            false => listed(&runs, &visible(&root.display().to_string())),
         };
         return Ok(print(&text));
     };

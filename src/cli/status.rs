@@ -15,6 +15,7 @@ use crate::engine::containing;
 use crate::engine::git::GitSettings;
 use crate::process::Children;
 use crate::store::{InstanceLock, snapshot};
+use crate::text::visible;
 use crate::text::{clean, clean_json_line, one_line, truncate};
 
 use super::ChoiceArgs;
@@ -69,7 +70,10 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
             "{}",
             json!({ "running": held, "run": null, "held": as_json(&holding) })
         ),
-        (None, false) => write!(out, "no run in {}\n{}", root.display(), lines_of(&holding)),
+        (None, false) => {
+            let root = visible(&root.display().to_string());
+            write!(out, "no run in {root}\n{}", lines_of(&holding))
+        }
     };
     Ok(if written.is_ok() { 0 } else { 1 })
 }

@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::probe::{Capabilities, Refusal};
 use crate::adapter::{claude, codex};
 use crate::config::types::AdapterKind;
-use crate::process::{Children, Limits, Marker, SpawnError, Spec, Stdin};
+use crate::process::{Children, Ended, Limits, Marker, SpawnError, Spec, Stdin};
 
 use super::setup::NamedAdapter;
 
 /// How long a CLI may take to tell its version.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a probe found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub async fn probe(children: &Children, adapter: &NamedAdapter, cwd: &Path) -> P
             let said = ask(children, &spec).await;
             let not_found = codex::probe::not_found;
             judge(
-                &settings.program,
+                (&settings.program, "codex"),
                 said,
                 codex::probe::parse_version,
                 not_found,
@@ -60,7 +60,7 @@ pub async fn probe(children: &Children, adapter: &NamedAdapter, cwd: &Path) -> P
             let said = ask(children, &spec).await;
             let not_found = claude::probe::not_found;
             judge(
-                &settings.program,
+                (&settings.program, "claude"),
                 said,
                 claude::probe::capabilities,
                 not_found,
@@ -105,11 +105,14 @@ pub async fn missing_login(
     spec.env = settings.env.clone();
     spec.args = settings.args.clone();
     spec.args.extend(args.iter().map(|&arg| arg.to_owned()));
-    let said = ask(children, &spec).await.ok()?;
+    let said = ask(children, &spec).await.ok()??;
     is_logged_out(&said).then_some(login)
 }
 
-async fn ask(children: &Children, spec: &Spec) -> Result<String, SpawnError> {
+/// What a CLI said to a question, unless it did not end.
+type Said = Result<Option<String>, SpawnError>;
+
+async fn ask(children: &Children, spec: &Spec) -> Said {
     let limits = Limits {
         timeout: PATIENCE,
         cap: 64 * 1024,
@@ -118,17 +121,19 @@ async fn ask(children: &Children, spec: &Spec) -> Result<String, SpawnError> {
     let finished = children
         .run_to_end(spec, &limits, &CancellationToken::new())
         .await?;
+    if finished.ended != Ended::ByItself {
+        return Ok(None);
+    }
     let said = finished.stdout.text();
-    Ok(if said.trim().is_empty() {
-        finished.stderr.text()
-    } else {
-        said
-    })
+    Ok(Some(match said.trim().is_empty() {
+        true => finished.stderr.text(),
+        false => said,
+    }))
 }
 
 fn judge(
-    program: &str,
-    said: Result<String, SpawnError>,
+    (program, adapter): (&str, &'static str),
+    said: Said,
     read: fn(&str, &str) -> Result<Capabilities, Refusal>,
     not_found: fn(&str) -> Refusal,
     hint: fn(&Refusal) -> String,
@@ -138,7 +143,12 @@ fn judge(
         hint: hint(refusal),
     };
     match said {
-        Ok(said) => match read(program, &said) {
+        Ok(None) => refused(&Refusal::Silent {
+            program: program.to_owned(),
+            adapter,
+            seconds: PATIENCE.as_secs(),
+        }),
+        Ok(Some(said)) => match read(program, &said) {
             Ok(capabilities) => Probed::Ready(capabilities),
             Err(refusal) => refused(&refusal),
         },

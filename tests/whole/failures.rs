@@ -1,5 +1,7 @@
 //! What goes wrong says what it is and what to do, with the right exit code, and never hangs.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::script::{Agent, edit, say, shell, write};
@@ -359,4 +361,34 @@ fn a_program_that_tells_no_version_is_refused() {
         .ends(1)
         .complains("did not tell its version")
         .complains("Segmentation fault");
+}
+
+#[test]
+fn a_program_that_never_tells_its_version_is_left_at_once_where_the_user_wants_it() {
+    for (name, arguments) in [
+        ("TERM", &["task", "--agent", "explore", "look"][..]),
+        ("INT", &["discuss", "one or two?"][..]),
+        ("HUP", &["run", "--goal", "A test"][..]),
+    ] {
+        let world = World::new();
+        fine(&world);
+        let program = world.folder.join("codex");
+        let asked = world.fifo("asked");
+        put_program(
+            &program,
+            &format!("#!/bin/sh\necho asked > {asked}\nexec sleep 1000\n"),
+        );
+        let set = format!("adapters.codex.program={}", program.display());
+        let mut all = arguments.to_vec();
+        all.extend(["-s", &set]);
+        let running = world.start(&all);
+        // The pipe is read to its end only once the program has been asked.
+        assert_eq!(fs::read_to_string(&asked).unwrap(), "asked\n");
+        running.signal(name);
+        running
+            .wait()
+            .ends(130)
+            .complains(&format!("interrupted by SIG{name}"));
+        assert_eq!(world.leftovers(), Vec::<String>::new());
+    }
 }

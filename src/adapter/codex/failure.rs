@@ -28,13 +28,16 @@ pub(super) fn ended(exit: &Exit) -> Failure {
         .lines()
         .map(str::trim)
         .rfind(|line| line.starts_with("Error: "));
-    match complaint {
-        Some(line) => Failure::new(FailureKind::Refused, line),
-        None => Failure::new(
-            FailureKind::Protocol,
-            format!("codex ended in the middle of the turn ({})", how(exit)),
-        ),
+    if let Some(line) = complaint {
+        return Failure::new(FailureKind::Refused, line);
     }
+    let mut message = format!("codex ended in the middle of the turn ({})", how(exit));
+    // Its last words are the best there is to say why.
+    let mut said = exit.stderr_tail.lines().map(str::trim);
+    if let Some(last) = said.rfind(|line| !line.is_empty()) {
+        message.push_str(&format!(": {last}"));
+    }
+    Failure::new(FailureKind::Protocol, message)
 }
 
 /// Tells when all used-up windows of the plan have begun anew, in seconds since 1970.
@@ -219,6 +222,10 @@ mod tests {
         assert_eq!(died.kind, FailureKind::Protocol);
         assert_eq!(
             died.message,
+            "codex ended in the middle of the turn (exit status 1): warned"
+        );
+        assert_eq!(
+            ended(&exit("\n")).message,
             "codex ended in the middle of the turn (exit status 1)"
         );
     }
