@@ -42,4 +42,4 @@ pub use stop::{Ladder, Rung};
 pub use table::ProcessIdentity;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -44,6 +44,8 @@ pub use unfinished::unfinished;
 
 /// How long processes of a dead run may take to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
+/// How often it is looked for them at the most.
+const LEFTOVER_LOOKS: u32 = 8;
 
 /// What the user asked for on the command line.
 #[derive(Debug, Clone)]
@@ -395,7 +397,13 @@ pub async fn take_up(
 
 /// Ends what a program that ended left of a run that is held here now: processes, and folders with sockets and tokens.
 pub(super) async fn clear_away(run: &RunId) {
-    end_leftovers(&find_leftovers(run.as_str()), LEFTOVER_GRACE).await;
+    // Who is being ended may have started somebody just then, who is nobody's child by now.
+    for _ in 0..LEFTOVER_LOOKS {
+        let left = find_leftovers(run.as_str());
+        if left.is_empty() || !end_leftovers(&left, LEFTOVER_GRACE).await.is_empty() {
+            break;
+        }
+    }
     let n_folders = scratch::sweep(run.as_str());
     if n_folders > 0 {
         tracing::info!(n_folders, "what a killed program left is removed");

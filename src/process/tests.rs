@@ -7,6 +7,7 @@ mod leftovers;
 mod lines;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -65,9 +66,24 @@ fn ending(exit: &Exit) -> String {
     }
 }
 
-/// Waits for a condition; fails after ten seconds.
+/// Writes a program. Another process does it: were the file open for writing here, it would be in every child that
+/// another test starts just then, and until those have begun their own programs nobody can run it ("text file busy").
+pub(crate) fn put_program(path: &Path, text: &str) {
+    let mut writer = std::process::Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = writer.stdin.take().unwrap();
+    stdin.write_all(text.as_bytes()).unwrap();
+    drop(stdin);
+    assert!(writer.wait().unwrap().success());
+}
+
+/// Waits for a condition; fails after two minutes.
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let give_up_at = Instant::now() + Duration::from_secs(10);
+    let give_up_at = Instant::now() + Duration::from_secs(120);
     while !holds() {
         assert!(Instant::now() < give_up_at, "waited in vain: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -120,6 +120,9 @@ fn steps(
 /// Leaves the temporary file behind, as a process that dies does.
 fn leave(temporary: tempfile::NamedTempFile) -> Result<(), StoreError> {
     let path = temporary.path().to_path_buf();
+    // Closing alone would leave the lock with a child that was forked and has not begun its program yet.
+    let unlocked = FileExt::unlock(temporary.as_file());
+    unlocked.map_err(|e| StoreError::io("unlock", &path, e))?;
     temporary
         .keep()
         .map(|_| ())
@@ -253,7 +256,7 @@ mod tests {
         let file = fs::File::create(&path).unwrap();
         file.lock_shared().unwrap();
         assert_eq!(sweep(dir.path()).unwrap(), 0);
-        drop(file);
+        FileExt::unlock(&file).unwrap();
         assert_eq!(sweep(dir.path()).unwrap(), 1);
     }
 }

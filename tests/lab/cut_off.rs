@@ -32,7 +32,7 @@ pub const RESUME: [&str; 6] = [
     "--json",
 ];
 /// How long one life of the program may take.
-const LIMIT: Duration = Duration::from_secs(150);
+const LIMIT: Duration = Duration::from_secs(240);
 /// How often is looked whether the moment has come: less than the program needs for a line that lasts.
 const GLANCE: Duration = Duration::from_micros(300);
 

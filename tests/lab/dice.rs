@@ -1,6 +1,7 @@
-//! Chance that can be repeated: `LAB_SEED` sets the seed, which is fresh otherwise and always printed.
+//! Chance that can be repeated: `LAB_SEED` sets the seed; else it follows from `PROPTEST_RNG_SEED`, and where that is not
+//! set either, it is fresh. It is always printed.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 use std::time::Duration;
 
 /// Throws numbers.
@@ -11,10 +12,13 @@ pub struct Dice {
 impl Dice {
     /// Takes the seed and says it.
     pub fn new(scenario: &str) -> Dice {
-        let set = std::env::var("LAB_SEED").ok();
-        let state = match set {
-            Some(seed) => seed.parse().expect("LAB_SEED is a number"),
-            None => RandomState::new().hash_one(scenario),
+        let set = |name| std::env::var(name).ok();
+        let state = match (set("LAB_SEED"), set("PROPTEST_RNG_SEED")) {
+            (Some(seed), _) => seed.parse().expect("LAB_SEED is a number"),
+            (None, Some(seed)) => {
+                BuildHasherDefault::<DefaultHasher>::default().hash_one((seed, scenario))
+            }
+            (None, None) => RandomState::new().hash_one(scenario),
         };
         println!("scenario {scenario}: LAB_SEED={state}");
         Dice { state }

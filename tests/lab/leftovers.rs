@@ -45,7 +45,7 @@ fn mark_of_run(root: &Path) -> Option<String> {
 
 /// Fails when a process of the scenario is alive; the kernel gets a moment to bury the dead.
 pub fn assert_none_left(root: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(2);
+    let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let left = find_leftovers(root);
         if left.is_empty() {

@@ -30,6 +30,8 @@ mod dice;
 mod home;
 mod leftovers;
 mod model_server;
+#[path = "../whole/programs.rs"]
+mod programs;
 mod report;
 mod repository;
 mod scenarios;

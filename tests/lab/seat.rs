@@ -28,7 +28,7 @@ const BETWEEN_KEYS: Duration = Duration::from_millis(500);
 /// What a dialog says that takes no keys yet.
 const DEAF: &str = "a moment, to read it";
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A user at a terminal in which the program runs.
 pub struct Seat {

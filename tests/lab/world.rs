@@ -18,7 +18,7 @@ use crate::repository::Repository;
 use crate::seat::Seat;
 
 /// How long one run of the program may take.
-const LIMIT: Duration = Duration::from_secs(150);
+const LIMIT: Duration = Duration::from_secs(240);
 
 /// The command line of a run for the scratch project's goal, but for what shall happen without asking.
 const RUN: [&str; 5] = [

@@ -13,6 +13,8 @@ mod lifecycle;
 #[path = "../../benches/measured/long_run.rs"]
 mod long_run;
 mod looking;
+#[path = "../whole/programs.rs"]
+mod programs;
 #[path = "../whole/script.rs"]
 #[allow(
     dead_code,

@@ -1,6 +1,5 @@
 //! What the terminal is, and what the user made of it: its ground, its colours, its size, the mouse, keys.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -204,8 +203,7 @@ fn script(world: &World, name: &str, version: &str, login: &str) -> PathBuf {
     let path = world.home().join(name);
     let text =
         format!("#!/bin/sh\ncase $1 in --version) echo '{version}';; *) echo '{login}';; esac\n");
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    crate::programs::put_program(&path, &text);
     path
 }
 

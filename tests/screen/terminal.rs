@@ -17,8 +17,10 @@ use nix::unistd::Pid;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, Pty, open};
 
-/// How long any screen may take to come. Generous: the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long any screen may take to come. Generous: the machine may be busy, and only what fails takes so long.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// What is written into the terminal once the program has ended: all that it wrote comes out before. No terminal shows it.
+const LAST: &[u8] = b"\x1b_all that was written\x1b\\";
 /// What a dialog says that takes no keys yet.
 const DEAF: &str = "a moment, to read it";
 /// The size of every terminal here.
@@ -105,6 +107,9 @@ impl Terminal {
 
     /// Types bytes as a keyboard sends them, once what is asked can have been read.
     pub fn type_keys(&mut self, keys: &str) {
+        while let Ok(bytes) = self.output.try_recv() {
+            self.show(&bytes);
+        }
         self.wait("a dialog that takes keys", |terminal| {
             terminal.is_whole() && !terminal.text().contains(DEAF)
         });
@@ -193,10 +198,23 @@ impl Terminal {
             status = terminal.child.try_wait().unwrap();
             status.is_some()
         });
-        while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(50)) {
-            self.show(&bytes);
-        }
+        self.show_the_rest();
         status.unwrap()
+    }
+
+    /// Shows what the program wrote last.
+    fn show_the_rest(&mut self) {
+        let mut pts = File::from(self.pts.as_fd().try_clone_to_owned().unwrap());
+        pts.write_all(LAST).unwrap();
+        let mut rest = Vec::new();
+        let end = loop {
+            let mut parts = rest.windows(LAST.len());
+            if let Some(end) = parts.position(|part| part == LAST) {
+                break end;
+            }
+            rest.extend(self.output.recv_timeout(PATIENCE).unwrap());
+        };
+        self.show(&rest[..end]);
     }
 
     /// Tells whether every mode that a screen needs is on.

@@ -35,7 +35,7 @@ impl Tmux<'_> {
     }
 
     fn wait(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(120);
         loop {
             let screen = self.screen();
             if is_so(&screen) {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,12 +12,13 @@ use std::time::Duration;
 use agent_collab::scripted::Guise;
 
 use crate::player::{Launch, OVER};
+use crate::programs::put_program;
 use crate::repository;
 use crate::scenarios::Scenario;
 use crate::stand_ins::script_file;
 
 /// How long a launch may take by the real clock, on a machine that does much else.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(240);
 
 /// One seed's world.
 pub struct World {
@@ -85,9 +85,7 @@ impl World {
         copy_tree(repository::template(), &self.root);
         if !scenario.hook.is_empty() {
             let hook = self.root.join(".git/hooks/pre-commit");
-            fs::create_dir_all(hook.parent().expect("parent")).expect("folder");
-            fs::write(&hook, scenario.hook).expect("hook");
-            fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("mode");
+            put_program(&hook, scenario.hook);
         }
         for (guise, agent) in [Guise::Codex, Guise::Claude]
             .into_iter()

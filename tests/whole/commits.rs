@@ -1,7 +1,8 @@
 //! Commits that fail, and changes to what the program would run.
 
+use crate::programs::put_program;
 use crate::script::{Agent, edit, say, write};
-use crate::world::{World, put_program};
+use crate::world::World;
 
 fn one_step(world: &World, actions: Vec<serde_json::Value>) {
     let mut actions = actions;

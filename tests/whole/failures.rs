@@ -4,8 +4,9 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::programs::put_program;
 use crate::script::{Agent, edit, say, shell, write};
-use crate::world::{World, put_program};
+use crate::world::World;
 
 fn fine(world: &World) {
     let planner =

@@ -45,9 +45,9 @@ fn adapters(world: &World) -> (Value, Value) {
 fn a_run_goes_on_by_itself_when_the_limit_is_over() {
     let world = World::new();
     let reviewer = Agent::new()
-        .on("[agent-collab REVIEW", vec![turned_away(Some(2))])
+        .on("[agent-collab REVIEW", vec![turned_away(Some(5))])
         .review("[APPROVED]\n");
-    world.cast(&limited(Some(2)), &reviewer);
+    world.cast(&limited(Some(5)), &reviewer);
     world
         .run(&[])
         .ends(0)

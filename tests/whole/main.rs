@@ -11,6 +11,7 @@
 
 mod leftovers;
 mod limits;
+mod programs;
 mod repository;
 mod script;
 mod world;

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::programs::put_program;
 use crate::script::{Agent, say, write};
-use crate::world::{World, put_program};
+use crate::world::World;
 
 /// Given in one call; all but the first few wait.
 const TASKS: usize = 64;

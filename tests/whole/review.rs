@@ -1,7 +1,8 @@
 //! A review ends, for a stated reason.
 
+use crate::programs::put_program;
 use crate::script::{Agent, plan, say, write};
-use crate::world::{World, put_program};
+use crate::world::World;
 
 const WRONG: &str = "[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n";
 

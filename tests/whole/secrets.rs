@@ -55,7 +55,7 @@ fn play(world: &World) -> crate::world::Ran {
         .review("[APPROVED]\n");
     world.cast(&planner, &reviewer);
     let tests = world.folder.join("tests.sh");
-    crate::world::put_program(&tests, &format!("echo {} >&2\necho {}\n", KEYS[0], KEYS[1]));
+    crate::programs::put_program(&tests, &format!("echo {} >&2\necho {}\n", KEYS[0], KEYS[1]));
     world.run(&[
         "-s",
         &format!("test.default_command=sh {}", tests.display()),

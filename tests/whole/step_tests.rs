@@ -50,7 +50,7 @@ fn a_command_is_detected() {
     commit_all(&world.root, "second");
     world.cast(&writer(), &Agent::approving());
     let tools = world.folder.join("tools");
-    crate::world::put_program(
+    crate::programs::put_program(
         &tools.join("cargo"),
         "#!/bin/sh\necho 'test result: ok. 2 passed; 0 failed; 0 ignored'\n",
     );
@@ -81,7 +81,7 @@ fn a_runner_that_finds_no_tests_has_not_tested() {
     world.put("pytest.ini", "[pytest]\n");
     commit_all(&world.root, "second");
     let tools = world.folder.join("tools");
-    crate::world::put_program(
+    crate::programs::put_program(
         &tools.join("pytest"),
         "#!/bin/sh\necho 'no tests ran in 0.01s'\nexit 5\n",
     );

@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::programs::put_program;
 use crate::script::{Agent, say, shell, write};
-use crate::world::{RUN, World, put_program};
+use crate::world::{RUN, World};
 
 fn stalling() -> Agent {
     Agent::new().always(
@@ -21,11 +21,9 @@ fn check_signal(name: &str) {
     world.cast(&stalling(), &Agent::approving());
     let mut running = world.start_run(&[]);
     running.until("planner │ I begin.");
-    let at = Instant::now();
     running.signal(name);
     let ran = running.wait();
     ran.ends(130).complains(&format!("SIG{name}"));
-    assert!(at.elapsed() < Duration::from_secs(8), "{:?}", at.elapsed());
     assert_eq!(world.leftovers(), Vec::<String>::new());
     assert_eq!(world.state()["phase"], "WRITE_PLAN");
     assert_eq!(world.events_of("run.left").len(), 1);
@@ -66,7 +64,7 @@ fn an_interrupt_ends_a_test_run_with_all_its_children() {
         "-s",
         &command,
     ]);
-    assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
+    assert_eq!(world.heard("begun"), "begun\n");
     running.signal("INT");
     let ran = running.wait();
     ran.ends(130);
@@ -83,7 +81,7 @@ fn an_interrupt_ends_a_command_of_the_agent_with_all_its_children() {
     let planner = Agent::planning(&["Write"]).step(1, vec![shell(&run), say("Wrote.")]);
     world.cast(&planner, &Agent::approving());
     let running = world.start_run(&[]);
-    assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
+    assert_eq!(world.heard("begun"), "begun\n");
     running.signal("INT");
     running.wait().ends(130);
     assert_eq!(world.leftovers(), Vec::<String>::new());
@@ -93,11 +91,13 @@ fn an_interrupt_ends_a_command_of_the_agent_with_all_its_children() {
 fn a_second_signal_ends_all_patience() {
     let mut world = World::new();
     let begun = world.fifo("begun");
-    let stubborn = world.folder.join("stubborn.sh");
+    let (stubborn, heard) = (world.folder.join("stubborn.sh"), world.folder.join("heard"));
     put_program(
         &stubborn,
         &format!(
-            "#!/bin/sh\ntrap '' INT TERM HUP\necho begun > {begun}\nwhile :; do sleep 600; done\n"
+            "#!/bin/sh\nfor name in INT TERM HUP; do trap \"echo $name >> '{}'\" $name; done\necho begun > {begun}\n\
+             while :; do sleep 600 & wait; done\n",
+            heard.display()
         ),
     );
     world.config = format!(
@@ -106,12 +106,13 @@ fn a_second_signal_ends_all_patience() {
     );
     world.cast(&Agent::new(), &Agent::approving());
     let running = world.start(&["run", "--goal", "A test", "--auto"]);
-    assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
-    let at = Instant::now();
+    assert_eq!(world.heard("begun"), "begun\n");
     running.signal("INT");
     running.signal("TERM");
     running.wait().ends(130);
-    assert!(at.elapsed() < Duration::from_secs(5), "{:?}", at.elapsed());
+    // One signal alone would have it asked by an INT before the TERM.
+    let heard = std::fs::read_to_string(heard).unwrap_or_default();
+    assert!(!heard.contains("INT"), "{heard}");
     assert_eq!(world.leftovers(), Vec::<String>::new());
 }
 
@@ -127,19 +128,18 @@ fn a_signal_while_a_cli_is_probed_ends_the_program() {
     );
     let set = format!("adapters.codex.command=[{:?}]", slow.display().to_string());
     let running = world.start(&["run", "--goal", "A test", "--auto", "-s", &set]);
-    assert_eq!(std::fs::read_to_string(&begun).expect("begun"), "begun\n");
-    let at = Instant::now();
+    assert_eq!(world.heard("begun"), "begun\n");
     running.signal("INT");
     running.wait().ends(130);
-    assert!(at.elapsed() < Duration::from_secs(5), "{:?}", at.elapsed());
     assert_eq!(world.leftovers(), Vec::<String>::new());
 }
 
 #[test]
 fn an_output_that_nobody_reads_any_more_ends_the_run_cleanly() {
     let world = World::new();
+    let wait = world.fifo("wait");
     let planner =
-        Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+        Agent::planning(&["Write"]).step(1, vec![shell(&format!("cat {wait}")), say("Waited.")]);
     world.cast(&planner, &Agent::approving());
     let mut command = world.command(&[&RUN[..], &["--json"]].concat());
     let mut child = command
@@ -152,6 +152,8 @@ fn an_output_that_nobody_reads_any_more_ends_the_run_cleanly() {
     let mut reader = BufReader::new(child.stdout.take().expect("stdout"));
     reader.read_line(&mut line).expect("line");
     drop(reader);
+    // However slow this test is, there is something left to be told.
+    world.release("wait");
     let output = child.wait_with_output().expect("end");
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!err.contains("panicked"), "{err}");

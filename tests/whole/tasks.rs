@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::repository::forget_name;
 use crate::script::{Agent, say, shell, write};
-use crate::world::{Ran, Running, World};
+use crate::world::{Ran, Running, World, wait_until};
 
 const EXPLORE: [&str; 4] = ["task", "--agent", "explore", "--json"];
 
@@ -188,11 +188,9 @@ fn begins(world: &World) -> Running {
     let mut arguments = EXPLORE.to_vec();
     arguments.push("look around");
     let running = world.start(&arguments);
-    while !world.root.join(".agent-collab/events.jsonl").exists()
-        || world.events_of("task.opened").is_empty()
-    {
-        std::thread::yield_now();
-    }
+    wait_until("its conversation is known", || {
+        world.has_event(|event| event["kind"] == "task.opened")
+    });
     running
 }
 

@@ -115,12 +115,16 @@ for folder in "$TMPDIR"/agent-collab-*/*/*; do
   test -S "$folder/tools" || continue
   echo "a door"
   PROGRAM mcp --socket "$folder/tools" --token "$folder/token" </dev/null 2>&1
-done > ANSWERS
+done > "ANSWERS"
 "#;
 
 #[test]
 fn what_a_command_of_an_agent_starts_gets_through_no_door() {
     let mut world = World::new();
+    // Short, so that the doors are here: where a socket's address would be too long they are in everybody's place.
+    let place = tempfile::tempdir_in("/tmp").expect("a place for doors");
+    let tmpdir = place.path().display().to_string();
+    world.env.push(("TMPDIR".to_owned(), tmpdir));
     let answers = world.folder.join("answers");
     let script = INTRUDER
         .replace("PROGRAM", env!("CARGO_BIN_EXE_agent-collab"))

@@ -1,10 +1,8 @@
 //! Steps taken back and brought back: files, commits, boxes, and a program that is killed in it.
 
-use std::fs::File;
-use std::io::Read;
-
+use crate::programs::put_program;
 use crate::script::{Agent, say, write};
-use crate::world::{Ran, World, put_program};
+use crate::world::{Ran, World};
 
 /// Two steps: one writes `one.txt`, two writes `two.txt` and changes `one.txt`.
 fn played(world: &World) {
@@ -224,12 +222,7 @@ fn a_program_killed_while_it_undoes_goes_through_with_it_at_the_next_start() {
     );
     let running = world.start(&["undo", "--yes"]);
     // The hook runs once the files are put back; the program waits for it.
-    let mut said = String::new();
-    File::open(&there)
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
-    assert_eq!(said, "there\n");
+    assert_eq!(world.heard("there"), "there\n");
     assert!(!is_there(&world, "two.txt"));
     running.signal("KILL");
     running.wait();

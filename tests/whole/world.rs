@@ -1,21 +1,23 @@
 //! One test's world: a home, a repository, scripts, and the binary that is run in it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agent_collab::engine::scratch;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::script::Agent;
 use crate::{leftovers, repository};
 
-/// The longest that any run of the program may take.
-const LIMIT: Duration = Duration::from_secs(60);
+/// The longest that anything may take. Generous, because the machine may be busy: only what fails takes so long.
+pub const LIMIT: Duration = Duration::from_secs(240);
 
 /// A run with the scripted agents, released and approved beforehand.
 pub const RUN: [&str; 5] = ["run", "--goal", "A test", "--auto", "--yes-execute"];
@@ -133,10 +135,13 @@ impl World {
 
     /// The events as `events.jsonl` has them.
     pub fn events(&self) -> Vec<Value> {
-        let log = self.read(".agent-collab/events.jsonl");
-        log.lines()
-            .map(|line| serde_json::from_str(line).expect("event"))
-            .collect()
+        events_in(&self.read(".agent-collab/events.jsonl"))
+    }
+
+    /// Tells whether an event like this is there yet; before the log is, none is.
+    pub fn has_event(&self, is_it: impl Fn(&Value) -> bool) -> bool {
+        let log = fs::read_to_string(self.root.join(".agent-collab/events.jsonl"));
+        events_in(&log.unwrap_or_default()).iter().any(is_it)
     }
 
     /// The data of the events of one kind.
@@ -211,6 +216,17 @@ impl World {
         let made = Command::new("mkfifo").arg(&path).status();
         assert!(made.is_ok_and(|status| status.success()), "mkfifo");
         path.display().to_string()
+    }
+
+    /// Waits for what is written into the pipe.
+    pub fn heard(&self, name: &str) -> String {
+        let path = self.folder.join(name);
+        let (tell, told) = channel();
+        // Where nobody comes to write, only this thread is kept.
+        thread::spawn(move || tell.send(fs::read_to_string(path)));
+        let text = told.recv_timeout(LIMIT);
+        text.unwrap_or_else(|_| panic!("nobody wrote into `{name}`"))
+            .expect("what was written")
     }
 
     /// Lets who waits at the pipe go on.
@@ -318,10 +334,8 @@ impl Running {
 
     /// Sends a signal to the program alone.
     pub fn signal(&self, name: &str) {
-        let status = Command::new("kill")
-            .args([&format!("-{name}"), &self.pid().to_string()])
-            .status();
-        assert!(status.is_ok_and(|status| status.success()), "kill -{name}");
+        let signal: Signal = format!("SIG{name}").parse().expect("a signal");
+        kill(Pid::from_raw(self.pid().cast_signed()), signal).expect("the program runs");
     }
 
     /// Waits for its end; past the limit it is killed and the test fails by its exit code.
@@ -392,11 +406,20 @@ impl Ran {
     }
 }
 
-/// Writes a file and makes it executable.
-pub fn put_program(path: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::create_dir_all(path.parent().expect("parent")).expect("folder");
-    let mut file = fs::File::create(path).expect("file");
-    file.write_all(text.as_bytes()).expect("text");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("mode");
+/// The events of a log. A line without its end is not whole: the program is writing it, or was killed while it did.
+fn events_in(log: &str) -> Vec<Value> {
+    log.split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'))
+        .map(|line| serde_json::from_str(line).expect("event"))
+        .collect()
+}
+
+/// Waits until something is so that no line of output tells.
+pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let give_up_at = Instant::now() + LIMIT;
+    while !is_so() {
+        assert!(Instant::now() < give_up_at, "waited in vain until {what}");
+        // Whoever looks all the time keeps the program from its work.
+        thread::sleep(Duration::from_millis(5));
+    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::script::{Agent, edit, say, shell, write};
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, wait_until};
 
 const TASK: [&str; 4] = ["task", "--agent", "general", "--json"];
 const FIRST: &str = "[agent-collab task general#1]\n\n[agent-collab agent general]";
@@ -225,9 +225,7 @@ fn what_changed_on_both_sides_is_kept_where_nobody_is_there() {
     let mut arguments = TASK.to_vec();
     arguments.push("do it");
     let running = world.start(&arguments);
-    while !at_work(&world) {
-        std::thread::yield_now();
-    }
+    wait_until("the child is at work", || at_work(&world));
     std::fs::write(&at, "# My project\n").expect("file");
     world.release("wait");
     let found = result(running.wait().ends(0));
@@ -322,9 +320,9 @@ fn after_a_kill_changes_are_saved_and_the_task_goes_on_with_them() {
     arguments.push("begin");
     let running = world.start(&arguments);
     // Where the conversation is not known yet, it would begin anew.
-    while !at_work(&world) || world.events_of("task.opened").is_empty() {
-        std::thread::yield_now();
-    }
+    wait_until("it is at work and its conversation is known", || {
+        at_work(&world) && world.has_event(|event| event["kind"] == "task.opened")
+    });
     running.signal("KILL");
     running.wait();
     let started = world.events_of("task.started");
@@ -369,9 +367,7 @@ fn a_run_that_is_killed_with_a_writing_child_is_taken_up_without_a_loss() {
         .step(1, vec![write("one.txt", "one\n"), give, say("Both.")]);
     world.cast(&planner, &Agent::approving());
     let running = world.start_run(&[]);
-    while !at_work(&world) {
-        std::thread::yield_now();
-    }
+    wait_until("the child is at work", || at_work(&world));
     running.signal("KILL");
     running.wait();
     let again = Agent::new().always(
@@ -401,9 +397,7 @@ fn a_stopped_child_loses_nothing_and_no_git_needs_none() {
     let mut arguments = TASK.to_vec();
     arguments.push("begin");
     let running = world.start(&arguments);
-    while !at_work(&world) {
-        std::thread::yield_now();
-    }
+    wait_until("the child is at work", || at_work(&world));
     running.signal("INT");
     let found = result(running.wait().ends(130));
     assert_eq!(

@@ -13,6 +13,8 @@ use crate::domain::turn::{Again, Purpose, Role, UsageLimit};
 const BLIND_WAITS: [i64; 4] = [5, 10, 20, 30];
 /// How much longer than told is waited, in milliseconds: services count in whole seconds.
 const MARGIN: i64 = 1_000;
+/// How long ago a told end may be, in milliseconds: it was told before it was heard of.
+const LATE: i64 = 10_000;
 
 /// A turn met a usage limit: it waits, and the user may do something else.
 pub(super) fn wait(
@@ -23,10 +25,11 @@ pub(super) fn wait(
 ) -> Vec<Effect> {
     let session = state.session(purpose.role());
     let adapter = session.map_or_else(String::new, |session| session.adapter.clone());
-    // A limit that should be over already, and is not, tells nothing.
-    let told = limit.resets_at.filter(|resets_at| *resets_at > at);
+    // A limit that should be over for a while, and is not, tells nothing.
+    let told = limit.resets_at.map(|resets_at| resets_at.0);
+    let told = told.filter(|resets_at| resets_at.saturating_add(LATE) > at.0);
     let (until, from) = match told {
-        Some(resets_at) => (resets_at.0.saturating_add(MARGIN), WaitFrom::Cli),
+        Some(resets_at) => (resets_at.max(at.0).saturating_add(MARGIN), WaitFrom::Cli),
         None => (at.0.saturating_add(blind_wait(state)), WaitFrom::Us),
     };
     flow::ask(

@@ -1440,12 +1440,21 @@ fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
     let mut world = World::planning(1);
     let mut waits = Vec::new();
     for n in 1..=5 {
-        // An end that is over already tells nothing.
-        world.feed(limited_turn(n, Some(AT)));
+        // An end that is over for a while tells nothing.
+        world.feed(limited_turn(n, Some(At(AT.0 - 10_000))));
         waits.push(waits_until(&world) / 60_000);
         world.feed(Event::LimitPassed { id: n });
     }
     assert_eq!(waits, [5, 10, 20, 30, 30]);
+}
+
+#[test]
+fn an_end_that_was_heard_of_too_late_is_waited_for_no_longer_than_needed() {
+    for (told, waits) in [(2_000, 3_000), (0, 1_000), (-9_999, 1_000)] {
+        let mut world = World::planning(1);
+        world.feed(limited_turn(1, Some(At(AT.0 + told))));
+        assert_eq!(waits_until(&world), waits, "{told}");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::process::tests::put_program;
 
 /// A repository with an identity and nothing else of the user's.
 struct Fixture {
@@ -76,12 +77,9 @@ impl Fixture {
     }
 
     fn hook(&self, name: &str, script: &str) {
-        self.write(
-            &format!(".git/hooks/{name}"),
-            &format!("#!/bin/sh\n{script}\n"),
-        );
-        let path = self.root().join(".git/hooks").join(name);
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let hooks = self.root().join(".git/hooks");
+        std::fs::create_dir_all(&hooks).unwrap();
+        put_program(&hooks.join(name), &format!("#!/bin/sh\n{script}\n"));
     }
 
     async fn repository(&self) -> Repository {

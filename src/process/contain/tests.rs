@@ -5,6 +5,7 @@
 use std::fs;
 
 use super::*;
+use crate::process::tests::put_program;
 use crate::process::{Finished, run_to_end};
 
 fn words(privilege: Privilege, places: &[(&str, Hold)]) -> String {
@@ -161,8 +162,7 @@ async fn without_a_bubblewrap_that_works_it_says_why() {
     let none = find_kernel(&children, &[], folder.path()).await;
     assert_eq!(none, Kernel::Cannot("bubblewrap is not on PATH".to_owned()));
     let broken = folder.path().join("bwrap");
-    fs::write(&broken, "#!/bin/sh\necho 'no namespaces' >&2\nexit 1\n").unwrap();
-    fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    put_program(&broken, "#!/bin/sh\necho 'no namespaces' >&2\nexit 1\n");
     let found = find_kernel(&children, std::slice::from_ref(&broken), folder.path()).await;
     let Kernel::Cannot(why) = found else {
         panic!("{found:?}")

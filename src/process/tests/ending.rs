@@ -21,7 +21,8 @@ async fn interrupt_is_tried_before_term_and_term_before_kill() {
         "trap 'echo int' INT; trap 'echo term' TERM; echo ready; while :; do sleep 0.01; done";
     let mut running = spawn(&sh(script)).await.unwrap();
     assert_eq!(running.next().await, Line::Out("ready".to_owned()));
-    let step = Duration::from_millis(400);
+    // Long for a shell on a busy machine, which says a word in each.
+    let step = Duration::from_secs(3);
     running.stop_handle().begin(Ladder(vec![
         (Rung::Interrupt, step),
         (Rung::Terminate, step),
@@ -199,7 +200,7 @@ async fn a_child_whose_time_is_up_goes_with_all_it_started() {
         "setsid sh -c 'echo $$ > {}; exec sleep 1000' & trap '' TERM; wait; sleep 1000",
         quoted(&file)
     );
-    let (script, limits, never) = (sh(&script), limits(1), CancellationToken::new());
+    let (script, limits, never) = (sh(&script), limits(5), CancellationToken::new());
     let (finished, grandchild) = tokio::join!(run_to_end(&script, &limits, &never), pid_in(&file));
     assert_eq!(finished.unwrap().ended, Ended::TimedOut);
     assert!(!is_alive(grandchild));
@@ -241,8 +242,7 @@ async fn who_cannot_be_started_is_named_with_a_remedy() {
     let plain = folder.path().join("plain");
     std::fs::write(&plain, "text").unwrap();
     let orphan = folder.path().join("orphan");
-    std::fs::write(&orphan, "#!/no/such/interpreter\n").unwrap();
-    std::fs::set_permissions(&orphan, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    put_program(&orphan, "#!/no/such/interpreter\n");
     let spec = |program: &str, cwd: &Path| Spec::new(program, cwd, Marker::new("run", "owner"));
     let cases = [
         (

@@ -8,8 +8,9 @@ use crate::domain::discussion::{
     Side, Speech, SpeechError, SpeechErrorCode, Stance, StopReason, Tally, Terms, TieBreak, Vote,
 };
 use crate::domain::event::Event;
-use crate::domain::ids::{At, DiscussionId, SessionId};
+use crate::domain::ids::{At, DiscussionId, SessionId, TurnId};
 use crate::domain::phase::Phase;
+use crate::domain::plan::file_hash;
 use crate::domain::run::State;
 use crate::tui::command::Command;
 use crate::tui::discussing::Wish;
@@ -729,6 +730,15 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     check("dialog_discuss", &mut screen, Some(&state));
     assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
     screen.on_planned(&planned());
+    // A turn that begins meanwhile changes nothing about the question.
+    screen.on_event(
+        BEGUN,
+        &Event::TurnStarted {
+            turn: TurnId::new("trn_2"),
+            prompt_sha256: file_hash(b"x"),
+            process: None,
+        },
+    );
     let begun = press(&mut screen, Some(&state), &["y"]);
     assert_eq!(begun, [Action::Discuss(planned().topic)]);
     // Once it begins its board is there.

@@ -14,7 +14,7 @@ use crate::model_server::script::{Reply, Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::repository::Repository;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// Writes `made.txt` by a tool that makes a file, looks by a shell command, then says goodbye.
 fn make_and_look(request: &Request) -> Reply {

@@ -24,7 +24,7 @@ use crate::report::Notes;
 use crate::repository::{CODE, Repository};
 
 /// How long a turn may take.
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(180);
 /// What lies in claude's settings before.
 const SETTINGS: &str = "{\"permissions\": {\"allow\": [\"Bash\", \"Write\", \"Edit\"]}}";
 

@@ -119,7 +119,7 @@ fn assert_traps_are_live(world: &World) {
             command,
             "hello",
             world.home.root(),
-            std::time::Duration::from_secs(60),
+            std::time::Duration::from_secs(180),
         );
         assert_eq!(finished.code(), 0, "{}", bounded::tail(&finished.stderr));
     }

@@ -20,7 +20,7 @@ use crate::report::Notes;
 use crate::world::{Cast, World, of_kind};
 
 /// How long everything may take.
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(180);
 /// How many tasks run at a time.
 const PLACES: usize = 2;
 const GO_ON: &str = "go on with it";

@@ -6,7 +6,7 @@ use crate::report::Notes;
 use crate::world::{USUAL, World};
 
 /// In how many seconds a plan begins anew.
-const SOON: u64 = 4;
+const SOON: u64 = 8;
 
 /// Each vendor's first request meets a used-up plan.
 fn used_up_once(request: &Request) -> Reply {

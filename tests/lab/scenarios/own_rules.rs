@@ -81,7 +81,7 @@ fn assert_wish_declined(world: &World, outcome: &Outcome) {
 /// Alone, the CLI obeys the rule, so the scenario proves something.
 fn assert_rule_is_live(world: &World, mut alone: Command) {
     alone.current_dir(world.repository.root());
-    let limit = std::time::Duration::from_secs(60);
+    let limit = std::time::Duration::from_secs(180);
     let finished = bounded::run(alone, "hello", world.home.root(), limit);
     assert_eq!(finished.code(), 0, "{}", bounded::tail(&finished.stderr));
     fs::remove_file(world.outside("wished.txt")).expect("the rule lets the CLI act alone");

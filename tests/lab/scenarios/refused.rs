@@ -1,10 +1,10 @@
 //! A CLI that is missing or older than the lab has run is refused before anything is written or asked.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use crate::brain;
 use crate::model_server::script::Vendor;
+use crate::programs::put_program;
 use crate::report::Notes;
 use crate::world::{USUAL, World, exists};
 
@@ -22,8 +22,7 @@ pub fn both(_: &mut Notes) {
         let real = fs::read_link(&program).expect("a link to the pinned CLI");
         fs::remove_file(&program).expect("the link");
         assert_refused(&world, vendor.cli());
-        fs::write(&program, format!("#!/bin/sh\necho '{older}'\n")).expect("an older CLI");
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("an older CLI");
+        put_program(&program, &format!("#!/bin/sh\necho '{older}'\n"));
         assert_refused(&world, &format!("npm install -g {}@", vendor.package()));
         fs::remove_file(&program).expect("the older CLI");
         std::os::unix::fs::symlink(real, &program).expect("a link to the pinned CLI");

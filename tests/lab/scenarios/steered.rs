@@ -17,7 +17,7 @@ use crate::world::{Cast, SWAPPED, USUAL, World};
 /// What the user says.
 const WORD: &str = "mind the leap years, 闰年";
 /// How long everything may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// codex is told while it plans.
 pub fn codex(notes: &mut Notes) {

@@ -28,7 +28,7 @@ const OUTSIDE: &str = include_str!("two_clis/outside.txt");
 
 const N_COMMANDS: usize = 200;
 /// How long both runs may take together.
-const LIMIT: Duration = Duration::from_secs(240);
+const LIMIT: Duration = Duration::from_secs(480);
 
 /// What shall become of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -272,7 +272,7 @@ async fn a_hook_that_waits_for_ever_is_stopped() {
     fixture.write("a", "step\n");
     fixture.hook("pre-commit", "sleep 1000");
     let mut repository = fixture.repository().await;
-    repository.settings.commit_timeout = std::time::Duration::from_millis(200);
+    repository.settings.commit_timeout = std::time::Duration::from_secs(5);
     let failure = repository
         .commit(&paths(&["a"]), &[], "x")
         .await

@@ -1,0 +1,21 @@
+//! Programs that a test makes up.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Writes a program. Another process does it: were the file open for writing here, it would be in every child that
+/// another test starts just then, and until those have begun their own programs nobody can run it ("text file busy").
+pub fn put_program(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+    let mut writer = Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("sh");
+    let mut stdin = writer.stdin.take().expect("stdin");
+    stdin.write_all(text.as_bytes()).expect("text");
+    drop(stdin);
+    assert!(writer.wait().expect("its end").success());
+}
