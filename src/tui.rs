@@ -33,6 +33,7 @@ mod markdown;
 mod mouse;
 mod outcome;
 mod outside;
+mod own_tools;
 mod page;
 mod pager;
 mod palette;
@@ -177,6 +178,8 @@ pub struct Screen {
     reading: seen::Reading,
     versions: Vec<Versions>,
     proposed_goal: Option<String>,
+    /// The goal as the agent put it before that.
+    goal_before: Option<String>,
     picked: BTreeMap<String, String>,
     /// A word to the user that goes away with the next key.
     toast: Option<String>,
@@ -254,6 +257,7 @@ impl Screen {
             reading: seen::Reading::default(),
             versions: Vec::new(),
             proposed_goal: None,
+            goal_before: None,
             picked: BTreeMap::new(),
             toast: None,
             silent: None,
@@ -299,10 +303,12 @@ impl Screen {
         match event {
             Event::Agent { news, .. } => self.on_news(at, news),
             Event::GoalGiven { .. } => {
-                self.proposed_goal = None;
+                (self.proposed_goal, self.goal_before) = (None, None);
                 self.toast = None;
             }
-            Event::GoalConfirmed { .. } => self.proposed_goal = None,
+            Event::GoalConfirmed { .. } => {
+                (self.proposed_goal, self.goal_before) = (None, None);
+            }
             Event::Released | Event::TurnStarted { .. } => {
                 if let Some(preview) = self.preview.take() {
                     self.sent_before.note(&preview);
@@ -340,7 +346,7 @@ impl Screen {
         if let News::Text { text } = news {
             let proposed = fence::find_document(text, "goal.md");
             if let Some(goal) = proposed.filter(|goal| !goal.trim().is_empty()) {
-                self.proposed_goal = Some(goal);
+                self.goal_before = self.proposed_goal.replace(goal);
             }
         }
     }
@@ -519,6 +525,7 @@ impl Screen {
             exact: self.exact.as_ref(),
             versions: &self.versions,
             proposed_goal: self.proposed_goal.as_deref(),
+            goal_before: self.goal_before.as_deref(),
             picked: &self.picked,
             noting: self.noting.as_ref(),
             texts: &self.documents,

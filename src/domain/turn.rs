@@ -184,6 +184,12 @@ pub enum Again {
     },
 }
 
+impl Again {
+    /// What was missing where the user kept a text of their own against the turn's; the agent reads it.
+    pub const KEPT_OWN: &'static str =
+        "the user kept their own text; read the file again and go on from it";
+}
+
 /// How a turn ended, for the workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]

@@ -14,7 +14,7 @@ use crate::domain::plan;
 use crate::domain::question::{Answer, Clash, QuestionKind};
 use crate::domain::review;
 use crate::domain::run::Author;
-use crate::domain::turn::{Purpose, TurnOrder};
+use crate::domain::turn::{Again, Purpose, TurnOrder};
 use crate::store::documents::{self as files, Document, hash};
 use crate::store::{StoreError, merges};
 use crate::text::front_matter;
@@ -120,7 +120,7 @@ impl Engine {
     fn discard(&mut self, order: &TurnOrder) -> Result<Vec<Event>, StoreError> {
         self.keep_agents()?;
         self.drop_held();
-        let reason = "the user kept their own text; read the file again and go on from it";
+        let reason = Again::KEPT_OWN;
         let mut events = self.put_merges_aside();
         events.push(no_document(order, reason.to_owned()));
         Ok(events)

@@ -123,9 +123,7 @@ impl Screen {
 
 fn list(agents: &[Agent], state: Option<&State>) -> Sheet {
     let text = "Enter shows what the chosen one may do; Esc goes back. @NAME TEXT gives a task.";
-    let mut sheet = Sheet::new("agents", "agents")
-        .until_closed()
-        .says(text, theme::QUIET);
+    let mut sheet = Sheet::list("agents", "agents").says(text, theme::QUIET);
     for (agent, key) in agents.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
         let label = format!("{} ({}): {}", agent.name, agent.mode.name(), agent.about);
         sheet = sheet.offers(key, &label, Then::Confirm(Box::new(one(agent, state))));
@@ -135,7 +133,7 @@ fn list(agents: &[Agent], state: Option<&State>) -> Sheet {
 
 fn one(agent: &Agent, state: Option<&State>) -> Sheet {
     let title = format!("agent {} ({})", one_line(&agent.name), agent.mode.name());
-    let mut sheet = Sheet::new(format!("agent {}", agent.name), &title).until_closed();
+    let mut sheet = Sheet::list(format!("agent {}", agent.name), &title);
     if !agent.about.is_empty() {
         sheet = sheet.says(&agent.about, theme::PLAIN);
     }

@@ -46,12 +46,10 @@ impl Screen {
             self.refuse("nothing is approved for more than one call in this repository");
             return;
         }
-        let mut sheet = Sheet::new("permissions", "approved for more than one call")
-            .until_closed()
-            .says(
-                "Enter takes the chosen one back; Esc leaves them all.",
-                theme::QUIET,
-            );
+        let mut sheet = Sheet::list("permissions", "approved for more than one call").says(
+            "Enter takes the chosen one back; Esc leaves them all.",
+            theme::QUIET,
+        );
         for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
             let label = format!(
                 "take back {} · {}",

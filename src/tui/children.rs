@@ -81,8 +81,7 @@ impl Screen {
 }
 
 fn sheet(children: &[Child]) -> Sheet {
-    let mut sheet = Sheet::new("sessions", "sessions of tasks")
-        .until_closed()
+    let mut sheet = Sheet::list("sessions", "sessions of tasks")
         .says("Enter opens the chosen one; Esc goes back.", theme::QUIET);
     let newest = children.iter().rev();
     for (child, key) in newest.zip(('1'..='9').chain(std::iter::repeat('·'))) {

@@ -10,6 +10,7 @@ use super::Screen;
 use super::action::Action;
 use super::agents::Agent;
 use super::command::{self, Move};
+use super::composer::Composer;
 use super::fuzzy::{self, Among, Row};
 use super::keymap::BINDINGS;
 use super::popup;
@@ -61,6 +62,17 @@ enum What {
     Presets,
     /// Agents that take tasks, and files.
     Both,
+}
+
+impl Helped {
+    /// What Enter takes of what is offered, where it does: a command that is written whole is carried out.
+    pub(super) fn taken_by_enter(&self, composer: &Composer) -> Option<&str> {
+        let offer = self.offer.as_ref()?;
+        let is_first_command = offer.what == What::Commands && offer.chosen == 0;
+        let is_whole = is_first_command && command::read(&composer.text()).is_ok();
+        let text = offer.texts.get(offer.chosen).filter(|_| !is_whole);
+        text.map(String::as_str)
+    }
 }
 
 impl Offer {
@@ -312,10 +324,7 @@ impl Screen {
 
     /// Gives a key to what is offered; tells whether it was for it.
     pub(super) fn key_of_offer(&mut self, key: KeyEvent) -> bool {
-        let Some(offer) = &mut self.helped.offer else {
-            return false;
-        };
-        if !key.modifiers.is_empty() {
+        if self.helped.offer.is_none() || !key.modifiers.is_empty() {
             return false;
         }
         match key.code {
@@ -324,10 +333,7 @@ impl Screen {
             KeyCode::Esc => self.helped.offer = None,
             KeyCode::Tab => self.take_offer(),
             KeyCode::Enter => {
-                let is_whole = offer.what == What::Commands
-                    && offer.chosen == 0
-                    && command::read(&self.composer.text()).is_ok();
-                if is_whole {
+                if self.helped.taken_by_enter(&self.composer).is_none() {
                     self.helped.offer = None;
                     return false;
                 }

@@ -58,6 +58,8 @@ pub struct Known<'a> {
     pub versions: &'a [Versions],
     /// The goal as the agent last put it.
     pub proposed_goal: Option<&'a str>,
+    /// The goal as the agent put it before that.
+    pub goal_before: Option<&'a str>,
     /// Answers to the first of several questions.
     pub picked: &'a BTreeMap<String, String>,
     /// The line of the plan that a note is being written on, and what stands there.

@@ -10,11 +10,11 @@ use ratatui::widgets::{Block, Borders};
 
 use super::keymap::IsWriting;
 use super::pager::Pager;
-use super::sheet::{Draft, FromComposer, Sheet};
+use super::sheet::{FromComposer, Sheet};
 use super::tabs::{self, Tab};
 use super::theme;
 use super::wrap::{cut, one_line, width};
-use super::{Screen, footer, header, writing};
+use super::{Screen, footer, header};
 use crate::domain::changes::Scope;
 use crate::domain::ids::At;
 use crate::domain::question::QuestionKind;
@@ -203,30 +203,13 @@ impl Screen {
         }
     }
 
-    /// Tells whether what is written is for a line of the plan.
-    fn is_about_plan(&self) -> bool {
-        matches!(self.draft, Some(Draft::Note | Draft::Line))
-    }
-
     fn draw_composer(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>) {
         if area.is_empty() {
             return;
         }
         match self.writing {
             IsWriting::Yes => {
-                let target = writing::target(state, self.draft, &self.known());
-                let label = writing::label(&target, self.refiner, self.keymap());
-                // Enter in an empty composer is the dialog's.
-                let label = match self.waiting(state) {
-                    Some(_) if self.composer.is_empty() && !self.is_about_plan() => {
-                        label.replacen("Enter:", "write, then Enter:", 1)
-                    }
-                    _ => label,
-                };
-                let label = match self.helped.queued.len() {
-                    0 => label,
-                    n => format!("{n} queued, ↑ takes it back · {label}"),
-                };
+                let label = self.what_enter_does(state);
                 self.composer.draw(frame, area, &label);
                 self.draw_offer(frame, area);
             }

@@ -202,13 +202,16 @@ impl Screen {
 
     /// Lists other findings; in the plan, compares it with an earlier version or ends that.
     pub(super) fn filter(&mut self) -> Vec<Action> {
-        if self.tab == Tab::Plan && self.pager.is_none() {
+        if self.pager.is_some() {
+            return self.refuse("a text is open: close it to list other things");
+        }
+        if self.tab == Tab::Plan {
             if !self.plan.turn(&self.documents) {
                 return self.refuse("the plan has no earlier version to compare with");
             }
             return Vec::new();
         }
-        if self.tab == Tab::Log && self.pager.is_none() {
+        if self.tab == Tab::Log {
             self.record.turn();
             return Vec::new();
         }

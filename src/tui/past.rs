@@ -15,6 +15,7 @@ pub struct Past {
     transcript: Transcript,
     record: Record,
     proposed_goal: Option<String>,
+    goal_before: Option<String>,
     ended_at: Option<At>,
 }
 
@@ -30,6 +31,7 @@ impl Past {
             transcript: screen.transcript,
             record: screen.record,
             proposed_goal: screen.proposed_goal,
+            goal_before: screen.goal_before,
             ended_at: screen.ended_at,
         }
     }
@@ -43,7 +45,7 @@ impl Screen {
         self.record.put_before(past.record);
         self.ended_at = self.ended_at.or(past.ended_at);
         if self.proposed_goal.is_none() {
-            self.proposed_goal = past.proposed_goal;
+            (self.proposed_goal, self.goal_before) = (past.proposed_goal, past.goal_before);
         }
     }
 
@@ -58,7 +60,7 @@ impl Screen {
         self.transcript = Transcript::default();
         self.settle();
         self.record = Record::default();
-        self.proposed_goal = None;
+        (self.proposed_goal, self.goal_before) = (None, None);
         self.ended_at = None;
     }
 }

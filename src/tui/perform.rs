@@ -104,7 +104,7 @@ impl Screen {
         Vec::new()
     }
 
-    /// Says why something is not done.
+    /// Says in a word why something is not done, or what is to be known of what is.
     pub(super) fn refuse(&mut self, why: &str) -> Vec<Action> {
         self.toast = Some(super::wrap::one_line(why));
         Vec::new()
@@ -149,6 +149,9 @@ impl Screen {
         match mode {
             Mode::Yolo => self.ask(confirm::yolo()),
             Mode::Plan | Mode::Default | Mode::AutoEdit => {
+                if wanted == Some(Mode::Plan) {
+                    self.refuse("agents only read now; the plan itself: /tab plan");
+                }
                 vec![Action::Event(Event::ModeChanged { mode })]
             }
         }
@@ -361,7 +364,9 @@ impl Screen {
         };
         self.settings.theme = theme;
         self.own = None;
-        Vec::new()
+        self.refuse(&format!(
+            "theme {name}; `screen.theme = \"{name}\"` in config.toml keeps it"
+        ))
     }
 
     pub(super) fn ask(&mut self, sheet: Sheet) -> Vec<Action> {

@@ -51,20 +51,52 @@ impl Sent {
 
     fn fresh(&self, whole: &str) -> Vec<String> {
         let mut fresh = Vec::new();
-        let mut heading = None;
-        for line in whole.lines().filter(|line| !line.trim().is_empty()) {
+        let (mut heading, mut lead) = (None, None);
+        for line in without_front_matter(whole).filter(|line| !line.trim().is_empty()) {
             let is_new = !self.0.contains(&hash(line));
-            match line.starts_with('#') {
-                true => heading = Some(line),
-                false if is_new && !is_head(line) => {
-                    fresh.extend(heading.take().map(str::to_owned));
-                    fresh.push(line.to_owned());
-                }
-                false => {}
+            if line.starts_with('#') {
+                (heading, lead) = (Some(line), None);
+            } else if is_new && !is_head(line) {
+                let above = [heading.take(), lead.take()];
+                fresh.extend(above.into_iter().flatten().map(str::to_owned));
+                fresh.push(line.to_owned());
+            } else if line.trim_end().ends_with(':') {
+                lead = Some(line);
+            } else if !is_item(line) {
+                lead = None;
             }
         }
         fresh
     }
+}
+
+/// The lines without the head of a document that is quoted: hashes and versions say nothing to people.
+fn without_front_matter(whole: &str) -> impl Iterator<Item = &str> {
+    let (mut before, mut is_head) = ("", false);
+    whole.lines().filter(move |line| {
+        let is_fence = line.trim_end() == "---";
+        let was_head = is_head;
+        is_head = match (is_head, is_fence) {
+            (true, true) => false,
+            (false, true) => is_opening(before),
+            (is_head, false) => is_head,
+        };
+        before = line;
+        !was_head && !is_head
+    })
+}
+
+/// Tells whether a line begins a quoted text.
+fn is_opening(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// Tells whether a line is one of a list, or goes on with one.
+fn is_item(line: &str) -> bool {
+    let text = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = text.len() < line.len() && text.starts_with(['.', ')']);
+    is_numbered || line.starts_with(['-', '*', '+', ' ', '\t'])
 }
 
 /// What every prompt of this program's own begins with.
@@ -72,8 +104,7 @@ const HEADS: [&str; 3] = ["[agent-collab ", "You are the ", "Work in the reposit
 
 /// A prompt without what every one has at its head.
 fn body(whole: &str) -> Vec<String> {
-    whole
-        .lines()
+    without_front_matter(whole)
         .filter(|line| !line.trim().is_empty() && !is_head(line))
         .map(str::to_owned)
         .collect()
@@ -110,5 +141,33 @@ mod tests {
             "You are the planner.\n\n## Goal\nsum\n\n## The review\n1. 空 🎉\n\n## How\nwell",
         );
         assert_eq!(next.fresh, ["## The review", "1. 空 🎉"]);
+    }
+
+    #[test]
+    fn new_items_stand_below_the_line_that_leads_to_them() {
+        let mut sent = Sent::default();
+        sent.note(&sent.preview("## Goal\nsum\n\nDone when:\n- it adds\n\nNote:\nno more"));
+        let next = sent.preview(
+            "## Goal\nsum\n\nDone when:\n- it adds\n- it is tested\n\nNote:\nno more\nnew",
+        );
+        let fresh = ["## Goal", "Done when:", "- it is tested", "new"];
+        assert_eq!(next.fresh, fresh);
+    }
+
+    #[test]
+    fn the_head_of_a_quoted_document_is_not_told() {
+        let mut sent = Sent::default();
+        sent.note(&sent.preview("## Goal\nsum"));
+        let plan = "````markdown\n---\nversion: 2\nplan_sha256: ab\n---\n1. [ ] add\n\n---\nafter a rule\n````";
+        let next = sent.preview(&format!("## The plan\n{plan}"));
+        let fresh = [
+            "## The plan",
+            "````markdown",
+            "1. [ ] add",
+            "---",
+            "after a rule",
+            "````",
+        ];
+        assert_eq!(next.fresh, fresh);
     }
 }

@@ -42,6 +42,17 @@ pub struct Sheet {
     pub from_composer: FromComposer,
     /// How long it stands; only for dialogs of the screen's own.
     pub until: Until,
+    /// Who wants it answered.
+    pub asked_by: AskedBy,
+}
+
+/// Who wants a dialog answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedBy {
+    /// The run: it waits for the user.
+    Run,
+    /// The user, who opened a list; nothing waits for it.
+    User,
 }
 
 /// How long a dialog of the screen's own stands.
@@ -112,6 +123,11 @@ pub enum Draft {
         /// The question.
         id: u32,
     },
+    /// What is said with the turn that goes again.
+    Again {
+        /// The question.
+        id: u32,
+    },
     /// A note on a line of the plan.
     Note,
     /// A line of the plan, anew.
@@ -167,6 +183,16 @@ impl Sheet {
             whole: None,
             from_composer: FromComposer::No,
             until: Until::TheRunMovesOn,
+            asked_by: AskedBy::Run,
+        }
+    }
+
+    /// Makes a list that the user opened; it stands whatever the run does meanwhile.
+    pub fn list(id: impl Into<String>, title: &str) -> Self {
+        Self {
+            until: Until::ItIsClosed,
+            asked_by: AskedBy::User,
+            ..Self::new(id, title)
         }
     }
 
@@ -314,9 +340,13 @@ impl Sheet {
     /// Draws the border where there is room for one.
     fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
         let columns = usize::from(area.width);
+        let (sign, style, border) = match self.asked_by {
+            AskedBy::Run => ("? ", theme::NEEDS_YOU, BorderType::Thick),
+            AskedBy::User => ("", theme::KEY, BorderType::Rounded),
+        };
         if area.height < 4 || area.width < 12 {
-            let title = cut(&format!("? {}", self.title), columns);
-            let title = Line::styled(title, theme::NEEDS_YOU);
+            let title = cut(&format!("{sign}{}", self.title), columns);
+            let title = Line::styled(title, style);
             frame.render_widget(title, area);
             let inner = Rect {
                 y: area.y.saturating_add(1),
@@ -328,16 +358,13 @@ impl Sheet {
         let room = columns.saturating_sub(6);
         let block = Block::new()
             .borders(Borders::ALL)
-            .border_type(BorderType::Thick)
-            .border_style(theme::NEEDS_YOU)
+            .border_type(border)
+            .border_style(style)
             .title(Line::styled(
-                format!(" ? {} ", cut(&self.title, room.saturating_sub(2))),
-                theme::NEEDS_YOU,
+                format!(" {sign}{} ", cut(&self.title, room.saturating_sub(2))),
+                style,
             ))
-            .title_bottom(Line::styled(
-                format!(" {} ", cut(enter, room)),
-                theme::NEEDS_YOU,
-            ));
+            .title_bottom(Line::styled(format!(" {} ", cut(enter, room)), style));
         let framed = block.inner(area);
         frame.render_widget(block, area);
         let inner = Rect {

@@ -6,11 +6,61 @@
 use super::agents::Mention;
 use super::command::{self, Command, NoCommand};
 use super::keymap::IsWriting;
+use super::sheet::Draft;
+use super::wrap::one_line;
 use super::writing::{self, Sent};
 use super::{Screen, Submitted};
 use crate::domain::run::State;
 
 impl Screen {
+    /// Says what Enter does with what is written, as far as it is.
+    pub(super) fn what_enter_does(&self, state: Option<&State>) -> String {
+        let label = match self.what_enter_carries_out() {
+            Some(label) => label,
+            None => {
+                let target = writing::target(state, self.draft, &self.known());
+                let label = writing::label(&target, self.refiner, self.keymap());
+                match self.waiting(state) {
+                    // Enter in an empty composer is the dialog's.
+                    Some(_) if self.composer.is_empty() && !self.is_about_plan() => {
+                        label.replacen("Enter:", "write, then Enter:", 1)
+                    }
+                    _ => label,
+                }
+            }
+        };
+        match self.helped.queued.len() {
+            0 => label,
+            n => format!("{n} queued, ↑ takes it back · {label}"),
+        }
+    }
+
+    /// The same of what goes to no agent as a text: a command, a task, a word that is offered.
+    fn what_enter_carries_out(&self) -> Option<String> {
+        if let Some(word) = self.helped.taken_by_enter(&self.composer) {
+            return Some(format!("Enter: take {}", one_line(word.trim_end())));
+        }
+        let text = self.composer.text();
+        match self.mention(&text) {
+            Some(Mention::Task(agent, _)) => {
+                return Some(format!("Enter: give {agent} this task"));
+            }
+            Some(Mention::Wrong(why)) => return Some(why),
+            None => {}
+        }
+        let name = text.split_whitespace().next().unwrap_or_default();
+        match command::read(&text) {
+            Ok(_) => Some(format!("Enter: carry out {name}")),
+            Err(NoCommand::Wrong(why)) => Some(why),
+            Err(NoCommand::Text) => None,
+        }
+    }
+
+    /// Tells whether what is written is for a line of the plan.
+    fn is_about_plan(&self) -> bool {
+        matches!(self.draft, Some(Draft::Note | Draft::Line))
+    }
+
     /// Sends what is written: a command, or a text to whoever takes it now.
     pub(super) fn submit(&mut self, state: Option<&State>) -> Submitted {
         let text = self.composer.text();

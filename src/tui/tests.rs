@@ -12,6 +12,7 @@ mod monkey;
 mod panes;
 mod pictures;
 mod sizes;
+mod stream;
 mod typing;
 mod undo;
 mod world;

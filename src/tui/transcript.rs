@@ -20,11 +20,13 @@ mod talk;
 mod time;
 mod turns;
 mod waiting;
+mod whose;
 mod wide;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use block::{Block, Content, Folding, Who};
+pub use card::short_path;
 use card::{Changed, ToolEnd};
 use earlier::Earlier;
 pub use earlier::WantsEarlier;
@@ -96,6 +98,8 @@ pub struct Transcript {
     clock: Option<Clock>,
     /// The sessions in which participants of discussions speak.
     speakers: BTreeSet<SessionId>,
+    /// How the run stands.
+    stand: whose::Stand,
     /// The block that the user points at.
     picked: Option<usize>,
     /// The block of each row of the last frame.
@@ -135,6 +139,7 @@ impl Default for Transcript {
             root: String::new(),
             clock: None,
             speakers: BTreeSet::new(),
+            stand: whose::Stand::default(),
             picked: None,
             shown: Vec::new(),
         }
@@ -160,13 +165,13 @@ impl Transcript {
             Event::Agent { role, news, .. } => self.on_news(*role, news),
             Event::TurnStarted { .. } | Event::TurnEnded { .. } => {
                 self.drop_provisional();
-                self.push_all(retell::event(event));
+                self.tell(event);
             }
             _ if self.is_of_speaker(event) => {}
             Event::Discussion { id, news } => self.on_discussion(id, news),
             Event::Resumed { .. } => {
                 self.blocks.iter_mut().for_each(Block::cut_off);
-                self.push_all(retell::event(event));
+                self.tell(event);
             }
             Event::StepRecorded { step, .. } => self.end_step(*step, event),
             Event::ApprovalAnswered {
@@ -186,12 +191,12 @@ impl Transcript {
             Event::TaskPatched { session, patch } => self.tell_patch(session, patch),
             Event::TestsRan { .. } | Event::CommitMade { .. } => {
                 let told = retell::event(event);
-                for block in told.iter().filter(|block| block.is_good()) {
-                    self.steps.note(&block.content.text());
+                for (text, _) in told.iter().filter_map(Block::good) {
+                    self.steps.note(text);
                 }
                 self.push_all(told);
             }
-            _ => self.push_all(retell::event(event)),
+            _ => self.tell(event),
         }
         if let Event::QuestionAsked { .. } = event {
             // Whoever is asked sees what it is about.

@@ -175,6 +175,21 @@ fn line_of(cells: &[Cell<'_>], lead: usize) -> Line<'static> {
     Line::from(spans)
 }
 
+/// What stands before each line of what is quoted.
+pub const BAR: &str = "  │ ";
+
+/// A line behind a bar, which goes on where the line is broken.
+pub fn barred(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
+    let room = columns.saturating_sub(width(BAR));
+    let wrapped = wrap(&[Span::styled(text, style)], room, 0);
+    let with_bar = wrapped.into_iter().map(|line| {
+        let mut spans = vec![Span::styled(BAR, super::theme::QUIET)];
+        spans.extend(line.spans);
+        Line::from(spans)
+    });
+    with_bar.collect()
+}
+
 /// Breaks a plain text, its own line ends kept, in one style.
 pub fn wrap_text(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
     wrap_lines(&shown(text), columns, style)

@@ -26,6 +26,8 @@ pub enum Target {
     Changes(u32),
     /// The review, as a number of iterations.
     More(u32),
+    /// The agent whose turn brought no document, with its next try.
+    Again(u32, Role),
     /// The agent that asks; the question at hand.
     Reply(u32, String),
     /// The agent whose call is refused.
@@ -79,6 +81,9 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
             QuestionKind::Arbitration { .. } if draft == Some(Draft::More { id }) => {
                 return Target::More(id);
             }
+            QuestionKind::NoDocument { purpose, .. } if draft == Some(Draft::Again { id }) => {
+                return Target::Again(id, purpose.role());
+            }
             QuestionKind::Gate { order } => return Target::Next(Some(order.purpose.role())),
             _ => return Target::Nobody("the open dialog comes first"),
         }
@@ -101,6 +106,7 @@ fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
         | Draft::Topic { .. }
         | Draft::Changes { .. }
         | Draft::More { .. }
+        | Draft::Again { .. }
         | Draft::Reply { .. } => None,
     }
 }
@@ -156,6 +162,7 @@ pub fn label(target: &Target, refiner: Role, keymap: &Keymap) -> String {
         Target::Next(None) => "Enter: say it with the next turn".to_owned(),
         Target::Changes(_) => "Enter: have the plan changed like this".to_owned(),
         Target::More(_) => "How many more iterations? Enter: go on with so many".to_owned(),
+        Target::Again(_, role) => format!("Enter: the {} tries again, with this", role.name()),
         Target::Reply(..) => "Enter: answer the agent".to_owned(),
         Target::Refusal(_) => {
             "Why not? Enter: refuse it and tell the agent, which goes on".to_owned()
@@ -215,6 +222,12 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
             id: *id,
             answer: Answer::MoreIterations { n: number(&text)? },
         },
+        Target::Again(id, _) => {
+            let answer = Answer::Retry;
+            let said = Event::Kept { to: None, text };
+            let events = [said, Event::Answered { id: *id, answer }];
+            return Ok(Sent::Act(events.map(Action::Event).to_vec()));
+        }
         Target::Reply(..) => return Ok(Sent::Pick(text)),
         Target::Note(line, quote) => Event::NoteMade {
             line: *line,

@@ -176,7 +176,7 @@ impl Shell {
         self.wishes.unfinished = Unfinished::Archive;
         self.forget_past();
         self.screen
-            .on_notice("the unfinished run goes to history/ when the new one begins");
+            .on_notice("the unfinished run goes to history/ when the new one begins; until then /resume continues it");
         Ok(None)
     }
 
@@ -190,7 +190,7 @@ impl Shell {
         }
         if self.beginning.is_some() || self.state().is_some_and(is_under_way) {
             self.screen
-                .on_notice("a run is under way; cancel it before you begin another");
+                .on_word("a run is under way; cancel it before you begin another");
             return Ok(None);
         }
         self.beginning = Some(Begin {

@@ -114,7 +114,7 @@ impl Shell {
         let file = match file.and_then(|file| Some(file).filter(there).ok_or_else(missing)) {
             Ok(file) => file,
             Err(problem) => {
-                self.screen.on_notice(&problem);
+                self.screen.on_word(&problem);
                 return Ok(None);
             }
         };

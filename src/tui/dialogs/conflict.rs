@@ -30,7 +30,7 @@ pub(super) fn sheet(
     }
     let merge = match clash {
         None => "merge: take both; where they clash, your editor opens",
-        Some(_) => "merge again, as the file is now",
+        Some(_) => "take it as the file is now; if it still clashes, your editor opens",
     };
     sheet
         .says(
@@ -55,7 +55,7 @@ pub(super) fn sheet(
         )
         .offers(
             'n',
-            "no, keep mine: discard the agent's text",
+            "no, keep mine: discard the agent's text; its turn goes again",
             answer(id, Answer::Discard),
         )
         .offers('c', "cancel the run", cancel())

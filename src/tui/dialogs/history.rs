@@ -16,7 +16,7 @@ pub fn sheet(runs: &[PastRun]) -> Sheet {
         "{}: open which one, read-only?",
         n_of(runs.len(), "finished run")
     );
-    let mut sheet = Sheet::new("history", &title).until_closed();
+    let mut sheet = Sheet::list("history", &title);
     for (at, run) in runs.iter().enumerate() {
         let key = KEYS.get(at).copied().unwrap_or(NO_KEY);
         let parts = [&run.date, &run.ended, &run.about, &run.how_far];

@@ -1,9 +1,9 @@
-//! Dialog: a turn brought no document, twice.
+//! Dialog: a turn brought no document, twice. What its agent said instead stands in the chat; it can be answered.
 
 use super::{answer, cancel, identity};
 use crate::domain::question::Answer;
 use crate::domain::turn::Purpose;
-use crate::tui::sheet::Sheet;
+use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
 
 pub(super) fn sheet(id: u32, purpose: &Purpose, reason: &str) -> Sheet {
@@ -15,6 +15,11 @@ pub(super) fn sheet(id: u32, purpose: &Purpose, reason: &str) -> Sheet {
     Sheet::new(identity(id), &title)
         .says(reason, theme::BAD)
         .offers('r', "try again", answer(id, Answer::Retry))
+        .offers(
+            'w',
+            "answer what it said: write, and it tries again with that",
+            Then::Write(Draft::Again { id }),
+        )
         .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
         .offers('c', "cancel the run", cancel())
 }

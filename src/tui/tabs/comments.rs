@@ -22,7 +22,7 @@ use crate::tui::markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
 use crate::tui::words::Clock;
-use crate::tui::wrap::{cut, one_line, wrap, wrap_own};
+use crate::tui::wrap::{BAR, barred, cut, one_line, wrap, wrap_own};
 
 /// Which findings are listed, which of them is pointed at, and which show all that is said of them.
 #[derive(Debug, Default)]
@@ -147,6 +147,19 @@ impl Entry {
             of: None,
         }
     }
+
+    fn lines(&self, columns: usize) -> Vec<Line<'static>> {
+        if let [(lead, _), (text, style)] = self.parts.as_slice()
+            && lead == BAR
+        {
+            return barred(text, *style, columns);
+        }
+        let parts = self.parts.iter();
+        let spans: Vec<Span<'_>> = parts
+            .map(|(text, style)| Span::styled(text.as_str(), *style))
+            .collect();
+        wrap(&spans, columns, self.indent)
+    }
 }
 
 /// Draws the review.
@@ -177,12 +190,7 @@ fn lay_out(ledger: &[Entry], chosen: &Chosen, texts: &Texts, columns: usize) -> 
                 .or_insert(laid.lines.len());
         }
         let is_picked = entry.of.is_some() && entry.of == chosen.picked;
-        let spans = entry.parts.iter();
-        let spans: Vec<Span<'_>> = spans
-            .map(|(text, style)| Span::styled(text.as_str(), *style))
-            .collect();
-        laid.lines
-            .extend(gutter(wrap(&spans, columns, entry.indent), is_picked));
+        laid.lines.extend(gutter(entry.lines(columns), is_picked));
     }
     if ledger.is_empty() && texts.comments.text.is_none() {
         let none = wrap_own("There is no review yet.", columns, theme::QUIET);
@@ -366,7 +374,7 @@ fn of_finding(
             let line = line.strip_prefix("   ").unwrap_or(line);
             entries.push(Entry {
                 parts: vec![
-                    ("  │ ".to_owned(), theme::QUIET),
+                    (BAR.to_owned(), theme::QUIET),
                     (line.to_owned(), theme::PLAIN),
                 ],
                 indent: 4,

@@ -7,7 +7,7 @@ use crate::domain::ids::{At, RequestId, SessionId, TurnId};
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::run::State;
-use crate::domain::task::{Child, Report, TaskOrder, TaskStatus, Waits};
+use crate::domain::task::{Child, Report, TaskEnd, TaskOrder, TaskResult, TaskStatus, Waits};
 use crate::domain::turn::Purpose;
 use crate::tui::{Action, Delta, QuitStep, Screen, Stands};
 
@@ -179,6 +179,27 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
     told(&mut screen, &format!("{long}I look around.\n\nmore\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("line 1") && !seen.contains("more"), "{seen}");
+}
+
+#[test]
+fn how_a_task_ended_is_told_by_its_name() {
+    let state = with_children();
+    let mut screen = not_writing();
+    let order = child(2, None, TaskStatus::Running).order;
+    let task_id = order.session.clone();
+    screen.on_event(At(0), &Event::TaskStarted(order));
+    let ended = TaskResult {
+        task_id,
+        agent: "explore".to_owned(),
+        end: TaskEnd::said("Two."),
+        tool_calls: 1,
+        duration_ms: 1,
+        patch: None,
+    };
+    screen.on_event(At(0), &Event::TaskEnded(ended));
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    let told = "the task of explore#2 is completed: Two.";
+    assert!(seen.contains(told), "{seen}");
 }
 
 #[test]

@@ -429,6 +429,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
             preview: None,
             versions: &[],
             proposed_goal: None,
+            goal_before: None,
             picked: &picked,
             noting: None,
             texts: &Default::default(),

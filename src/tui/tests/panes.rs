@@ -294,6 +294,9 @@ fn findings_stand_with_a_sign_of_their_own_and_open_to_their_evidence() {
     press(&mut screen, Some(&state), &[".", " "]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(seen.contains("│ Evidence: calc.py:3"), "{seen}");
+    let narrow = drawn(&mut screen, (20, 40), Some(&state));
+    let bars = narrow.matches("│ ").count();
+    assert!(bars >= 4 && narrow.contains("│ calc.py:3"), "{narrow}");
     press(&mut screen, Some(&state), &[" "]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(!seen.contains("Evidence"), "{seen}");
@@ -351,6 +354,9 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     press(&mut screen, Some(&state), &[" "]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("▤ note.made"), "{seen}");
+    press(&mut screen, Some(&state), &["="]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("▤ note.made"), "another tab: {seen}");
     press(&mut screen, Some(&state), &["<esc>", "<esc>", "="]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(

@@ -35,7 +35,7 @@ fn check(size: (u16, u16), writing: IsWriting, besides: u16) -> Result<(), TestC
         let told = format!("{} at {size:?}, {writing:?}:\n{seen}", place.name());
         let frame = seen
             .lines()
-            .find(|line| line.contains('┗') && line.contains("Enter"));
+            .find(|line| line.contains(['┗', '╰']) && line.contains("Enter"));
         prop_assert!(frame.is_some(), "what Enter does is not there: {told}");
         let room = usize::from(size.1.saturating_sub(besides));
         let shown = |n: usize| {

@@ -108,6 +108,25 @@ fn a_large_paste_is_one_mark_that_is_whole_or_gone() {
 }
 
 #[test]
+fn the_frame_says_what_enter_does_to_a_command() {
+    let mut screen = Screen::new(settings());
+    let seen = |screen: &mut Screen| drawn(screen, (100, 24), None);
+    press(&mut screen, None, &["/them"]);
+    assert!(seen(&mut screen).contains("Enter: take /theme"));
+    press(&mut screen, None, &["e nord"]);
+    assert!(seen(&mut screen).contains("Enter: carry out /theme"));
+    for (text, told) in [
+        ("/xyz it", "/xyz is no command"),
+        ("/usr/bin is a path", "What is the goal?"),
+    ] {
+        let mut screen = Screen::new(settings());
+        press(&mut screen, None, &[text]);
+        let seen = seen(&mut screen);
+        assert!(seen.contains(told), "{seen}");
+    }
+}
+
+#[test]
 fn the_cursor_stands_behind_what_is_drawn() {
     let signs = [
         ("👩‍👩‍👧x", 3),

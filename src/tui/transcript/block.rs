@@ -73,6 +73,8 @@ pub enum Content {
         text: String,
         /// How it is to be taken.
         tone: Tone,
+        /// What it rests on, shown once it is opened; mostly nothing.
+        more: String,
     },
     /// A new phase begins.
     Divider {
@@ -136,9 +138,15 @@ impl Content {
 
     /// Something that the program knows.
     pub fn fact(tone: Tone, text: &str) -> Self {
+        Self::fact_with(tone, text, "")
+    }
+
+    /// Something that the program knows, and what it rests on.
+    pub fn fact_with(tone: Tone, text: &str, more: &str) -> Self {
         Self::Fact {
             text: bounded(text),
             tone,
+            more: bounded(more),
         }
     }
 }
@@ -151,8 +159,8 @@ impl Content {
             | Self::Provisional { text, .. }
             | Self::Thinking { text }
             | Self::Notice { text }
-            | Self::Fact { text, .. }
             | Self::Divider { text } => text.clone(),
+            Self::Fact { text, more, .. } => format!("{text}\n{more}").trim_end().to_owned(),
             Self::Tool(card) => card.text(),
             Self::Talk(talk) => talk.text(),
         }
@@ -181,15 +189,16 @@ impl Block {
         }
     }
 
-    /// Tells whether it says that something went well.
-    pub fn is_good(&self) -> bool {
-        matches!(
-            self.content,
+    /// What it says that went well, and what that rests on.
+    pub fn good(&self) -> Option<(&str, &str)> {
+        match &self.content {
             Content::Fact {
+                text,
                 tone: Tone::Good,
-                ..
-            }
-        )
+                more,
+            } => Some((text, more)),
+            _ => None,
+        }
     }
 
     /// Tells whether it is being written.
@@ -336,8 +345,8 @@ impl Block {
             | Content::Provisional { text, .. }
             | Content::Thinking { text }
             | Content::Notice { text }
-            | Content::Fact { text, .. }
             | Content::Divider { text } => text.len(),
+            Content::Fact { text, more, .. } => text.len() + more.len(),
             Content::Tool(card) => card.n_bytes(),
             Content::Talk(talk) => talk.n_bytes(),
         }
@@ -384,6 +393,7 @@ impl Block {
             Content::Thinking { .. } => true,
             Content::Tool(card) => card.can_open(),
             Content::Speech { text } => lines::folds(self.who, text),
+            Content::Fact { more, .. } => !more.is_empty(),
             _ => false,
         };
         if can {

@@ -10,15 +10,16 @@ use super::block::Folding;
 use super::lines::marked;
 use crate::domain::ids::RequestId;
 use crate::text::truncate;
+use crate::tui::own_tools;
 use crate::tui::theme;
-use crate::tui::wrap::{cut, cut_middle, one_line, shown, width, wrap};
+use crate::tui::wrap::{barred, cut, cut_middle, one_line, shown, width};
 
 /// How many bytes of a tool's output are kept; the session's file holds the rest.
 const MAX_OUTPUT: usize = 8 << 10;
 /// What is said of a call that did not go ahead.
 const REFUSED: &str = "refused";
-/// The tool by which an agent asks the user.
-const ASKS: &str = "AskUserQuestion";
+/// The tool by which claude asks the user.
+const CLAUDE_ASKS: &str = "AskUserQuestion";
 /// What a task handed over.
 pub const PATCH: &str = "patch";
 
@@ -69,6 +70,8 @@ pub struct ToolEnd {
 enum Outcome {
     Well,
     Badly,
+    /// Its turn ended before it did.
+    Left,
 }
 
 impl ToolEnd {
@@ -78,10 +81,12 @@ impl ToolEnd {
         let code = exit_code.filter(|code| *code != 0);
         let outcome = match code.is_some() || is_bad_word {
             true => Outcome::Badly,
+            false if word == "abandoned" => Outcome::Left,
             false => Outcome::Well,
         };
         let status = match (word, code) {
             ("completed", None) => String::new(),
+            ("abandoned", None) => "ended with its turn".to_owned(),
             ("completed" | "failed", Some(code)) => format!("exit {code}"),
             (word, Some(code)) => format!("{word}, exit {code}"),
             (word, None) => word.to_owned(),
@@ -98,6 +103,16 @@ impl ToolEnd {
                 .filter(|_| outcome == Outcome::Badly)
                 .map(|line| one_line(&truncate::to_bytes(line, 400))),
             output: end_of(output),
+        }
+    }
+
+    /// A call that was never made, and why.
+    pub fn not_run(why: &str) -> Self {
+        Self {
+            status: why.to_owned(),
+            outcome: Outcome::Left,
+            detail: None,
+            output: String::new(),
         }
     }
 
@@ -250,6 +265,14 @@ impl Card {
         matches!(self.tool.as_str(), "command" | "bash" | "Bash" | "shell")
     }
 
+    /// What is done, where it is done with a tool of this program or by asking.
+    fn of_own_tool(&self) -> Option<&'static str> {
+        match self.tool == CLAUDE_ASKS {
+            true => Some(own_tools::ASKS),
+            false => own_tools::in_words(&self.about),
+        }
+    }
+
     /// What is done, and to what.
     fn in_words(&self) -> (String, String) {
         if self.is_command() {
@@ -258,13 +281,15 @@ impl Card {
         if self.is_edit() {
             return self.edit_in_words();
         }
+        if let Some(words) = self.of_own_tool() {
+            return (words.to_owned(), String::new());
+        }
         let about = match self.tool.as_str() {
             "read" => short_path(&self.about),
             _ => self.about.clone(),
         };
         match self.tool.as_str() {
             PATCH => (String::new(), about),
-            ASKS => ("asks you".to_owned(), String::new()),
             tool if about.is_empty() || about == tool => (tool.to_owned(), String::new()),
             tool => (format!("{tool} "), about),
         }
@@ -356,6 +381,7 @@ impl Card {
             None => ("◌ ", theme::QUIET),
             Some(Outcome::Well) => ("✓ ", theme::GOOD),
             Some(Outcome::Badly) => ("✗ ", theme::BAD),
+            Some(Outcome::Left) => ("■ ", theme::QUIET),
         }
     }
 
@@ -374,7 +400,7 @@ impl Card {
         });
         let (word, style) = match &self.end {
             _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
-            None if self.tool == ASKS => ("and waits", theme::QUIET),
+            None if self.of_own_tool() == Some(own_tools::ASKS) => ("and waits", theme::QUIET),
             None if self.waits.is_some() => ("waits for you", theme::NEEDS_YOU),
             None => ("runs", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
@@ -420,29 +446,13 @@ impl Card {
     }
 }
 
-/// A line behind a bar, which goes on where the line is broken.
-fn barred(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
-    let bar = "  │ ";
-    let wrapped = wrap(
-        &[Span::styled(text, style)],
-        columns.saturating_sub(width(bar)),
-        0,
-    );
-    let with_bar = wrapped.into_iter().map(|line| {
-        let mut spans = vec![Span::styled(bar, theme::QUIET)];
-        spans.extend(line.spans);
-        Line::from(spans)
-    });
-    with_bar.collect()
-}
-
 /// What a line says of where a change is, where it does.
 fn place(line: &str) -> Option<&str> {
     line.strip_prefix("@@ ")
 }
 
 /// A path as people call it: a document that lies in the folder of a turn is a draft.
-fn short_path(path: &str) -> String {
+pub fn short_path(path: &str) -> String {
     let draft = path
         .split_once("/turns/")
         .and_then(|(_, rest)| rest.split_once('/'))
@@ -521,8 +531,18 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_its_turn_left_did_not_go_well() {
+        let mut card = Card::new("1", "command", "ls");
+        card.end = Some(ToolEnd::new("abandoned", None, ""));
+        check(&card, 40, Folding::Folded, "  ■ $ ls  ended with its turn");
+    }
+
+    #[test]
     fn a_question_of_an_agent_is_named_once() {
         let card = Card::new("1", "AskUserQuestion", "AskUserQuestion");
+        check(&card, 40, Folding::Folded, "  ◌ asks you  and waits");
+        let asks = "agent_collab.ask_user {\"text\":\"Which";
+        let card = Card::new("1", "mcp", asks);
         check(&card, 40, Folding::Folded, "  ◌ asks you  and waits");
         let card = Card::new("1", "WebFetch", "WebFetch");
         check(&card, 40, Folding::Folded, "  ◌ WebFetch  runs");

@@ -10,7 +10,7 @@ use crate::domain::findings::Severity;
 use crate::text::n_of;
 use crate::tui::markdown::{self, Markdown};
 use crate::tui::theme;
-use crate::tui::wrap::{cut, width, wrap};
+use crate::tui::wrap::{barred, cut, width, wrap};
 
 /// From how many lines on a text of the user's is folded.
 const LONG: usize = 20;
@@ -149,7 +149,8 @@ fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
         Content::Tool(card) => below_name(who, look, card.lines(columns, folding)),
         Content::Talk(talk) => talk.lines(columns),
         Content::Notice { text } => marked("· ", text, theme::QUIET, columns),
-        Content::Fact { text, tone } => fact(text, *tone, columns),
+        Content::Fact { text, tone, more } if more.is_empty() => fact(text, *tone, columns),
+        Content::Fact { text, tone, more } => proven(text, *tone, more, look),
         Content::Divider { text } => divider(text, columns),
     }
 }
@@ -207,6 +208,33 @@ fn fact(text: &str, tone: Tone, columns: usize) -> Vec<Line<'static>> {
             None => vec![Span::raw(format!("  {item}"))],
         };
         lines.extend(wrap(&spans, columns, 5));
+    }
+    lines
+}
+
+/// What is known, and what it rests on: folded, but for the last line of what went badly.
+fn proven(text: &str, tone: Tone, more: &str, look: Look) -> Vec<Line<'static>> {
+    let Look {
+        columns, folding, ..
+    } = look;
+    let (fold, below) = match folding {
+        Folding::Folded => ("▸ ", more.lines().next_back().filter(|_| tone == Tone::Bad)),
+        Folding::Open => ("▾ ", None),
+    };
+    let room = columns.saturating_sub(width(fold));
+    let mut lines = Vec::new();
+    for (n, line) in fact(text, tone, room).into_iter().enumerate() {
+        let lead = if n == 0 { fold } else { "  " };
+        let spans = std::iter::once(Span::styled(lead, theme::QUIET)).chain(line.spans);
+        lines.push(Line::from(spans.collect::<Vec<_>>()));
+    }
+    if let Some(last) = below {
+        let last = cut(&format!("    {last}"), columns);
+        lines.push(Line::styled(last, theme::QUIET));
+    }
+    if folding == Folding::Open {
+        let output = more.lines();
+        lines.extend(output.flat_map(|line| barred(line, theme::QUIET, columns)));
     }
     lines
 }

@@ -5,21 +5,11 @@
 use super::Transcript;
 use super::block::{Block, Content, Who};
 use super::card::{Card, Changed, PATCH, ToolEnd};
-use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::patch::TaskPatch;
 use crate::text::patch::{LineKind, Patch};
-use crate::tui::wrap::one_line;
 
 impl Transcript {
-    /// Notes how a task is called.
-    pub(super) fn note_task(&mut self, event: &Event) {
-        if let Event::TaskStarted(order) = event {
-            self.tasks
-                .insert(order.session.clone(), one_line(&order.name()));
-        }
-    }
-
     /// Tells where a task's changes went, once they are there.
     pub(super) fn tell_patch(&mut self, session: &SessionId, patch: &TaskPatch) {
         if !patch.is_settled() {

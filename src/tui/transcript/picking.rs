@@ -79,12 +79,22 @@ impl Transcript {
     /// Opens or folds what is pointed at; tells whether there is something to open.
     pub fn open_picked(&mut self) -> bool {
         let (first, thinking) = (self.first, self.thinking);
-        let Some(at) = self.picked_now().map(|picked| picked - first) else {
+        let Some(picked) = self.picked_now() else {
             return false;
         };
-        self.blocks
-            .get_mut(at)
-            .is_some_and(|block| block.turn(thinking))
+        let block = self.blocks.get_mut(picked - first);
+        let turned = block.is_some_and(|block| block.turn(thinking));
+        if turned {
+            self.keep_in_view(picked);
+        }
+        turned
+    }
+
+    /// Keeps the rows above a block where they are: what opens pushes its own head out of no window.
+    fn keep_in_view(&mut self, number: usize) {
+        if let Some(row) = self.shown.iter().position(|shown| *shown == number) {
+            self.scroll.hold(number, row);
+        }
     }
 
     /// The discussion that is pointed at.
@@ -112,13 +122,14 @@ impl Transcript {
 
     fn can_be_picked(&self, number: usize) -> bool {
         let block = self.blocks.get(number.wrapping_sub(self.first));
-        block.is_some_and(|block| match block.content {
+        block.is_some_and(|block| match &block.content {
             Content::Speech { .. }
             | Content::Provisional { .. }
             | Content::Thinking { .. }
             | Content::Tool(_)
             | Content::Talk(_) => true,
-            Content::Notice { .. } | Content::Fact { .. } | Content::Divider { .. } => false,
+            Content::Fact { more, .. } => !more.is_empty(),
+            Content::Notice { .. } | Content::Divider { .. } => false,
         })
     }
 

@@ -6,12 +6,14 @@ use super::block::{Block, Content, Tone, Who};
 use super::card::Card;
 use crate::domain::event::{Event, News};
 use crate::domain::question::CommitTerms;
+use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::{Review, Verdict};
 use crate::domain::task::{TaskEnd, TaskResult};
-use crate::domain::turn::{Role, TurnResult};
+use crate::domain::turn::{Again, Role, TurnResult};
 use crate::domain::undo::named;
 use crate::text::n_of;
 use crate::tui::todos;
+use crate::tui::words::span;
 use crate::tui::wrap::{one_line, shown};
 
 /// What is said of a question whose agent cannot wait any longer.
@@ -89,6 +91,9 @@ pub fn event(event: &Event) -> Vec<Block> {
             unanswered,
             plan.is_some(),
         )),
+        Event::NoDocument { reason, .. } if reason == Again::KEPT_OWN => {
+            notice("your text stays; the turn goes again and starts from it")
+        }
         Event::NoDocument { reason, .. } => fact(
             Tone::Bad,
             &format!("the turn brought no document: {reason}"),
@@ -141,11 +146,12 @@ pub fn event(event: &Event) -> Vec<Block> {
         }
         Event::TestsRan { step, receipt, .. } => {
             let tone = match receipt.outcome {
-                crate::domain::receipt::TestOutcome::Passed => Tone::Good,
+                TestOutcome::Passed => Tone::Good,
                 _ if receipt.lets_pass() => Tone::Plain,
                 _ => Tone::Bad,
             };
-            fact(tone, &format!("step {step}: {}", receipt.in_words()))
+            let text = format!("step {step}: {}", receipt.in_words());
+            with_proof(tone, &text, &proof(receipt))
         }
         Event::CommitMade {
             commit, message, ..
@@ -187,7 +193,7 @@ pub fn event(event: &Event) -> Vec<Block> {
             one_line(&order.name()),
             one_line(&order.description)
         )),
-        Event::TaskEnded(result) => task_ended(result),
+        Event::TaskEnded(result) => task_ended(result, &result.agent),
         // Whoever knows the calls and the tasks tells of them.
         Event::ApprovalAnswered { .. }
         | Event::TaskPatched { .. }
@@ -260,33 +266,60 @@ pub fn news(role: Role, news: &News) -> Vec<Block> {
     }
 }
 
-/// A step that went well: its tests and its commit behind it.
-pub fn step_is_done(step: u32, parts: impl Iterator<Item = String>) -> Vec<Block> {
+/// A step that went well: its tests and its commit behind it, and what the tests said.
+pub fn step_is_done<'a>(
+    step: u32,
+    parts: impl Iterator<Item = &'a String>,
+    proof: &str,
+) -> Vec<Block> {
     let (checked, marked) = (format!("step {step}: "), format!("[Step {step}] "));
     let parts = parts.map(|part| part.replacen(&checked, "", 1).replacen(&marked, "", 1));
     let all: Vec<String> = std::iter::once(format!("step {step} is done"))
         .chain(parts)
         .collect();
-    good(&all.join(" · "))
+    with_proof(Tone::Good, &all.join(" · "), proof)
+}
+
+/// What was run for a step, how long, and what came of it; nothing where nothing was run.
+fn proof(receipt: &Receipt) -> String {
+    match receipt.command.as_str() {
+        "" => String::new(),
+        command => format!(
+            "$ {}  {}\n{}",
+            one_line(command),
+            span(i64::try_from(receipt.duration_ms).unwrap_or(i64::MAX)),
+            receipt.output_tail.trim_end()
+        ),
+    }
 }
 
 fn you(text: &str) -> Vec<Block> {
     vec![Block::new(Who::You, Content::speech(text))]
 }
 
-fn notice(text: &str) -> Vec<Block> {
+/// A quiet line.
+pub fn notice(text: &str) -> Vec<Block> {
     vec![Block::new(Who::System, Content::notice(text))]
 }
 
-fn fact(tone: Tone, text: &str) -> Vec<Block> {
+/// Something that the program knows.
+pub fn fact(tone: Tone, text: &str) -> Vec<Block> {
     vec![Block::new(Who::System, Content::fact(tone, text))]
+}
+
+fn with_proof(tone: Tone, text: &str, proof: &str) -> Vec<Block> {
+    vec![Block::new(
+        Who::System,
+        Content::fact_with(tone, text, proof),
+    )]
 }
 
 fn good(text: &str) -> Vec<Block> {
     fact(Tone::Good, text)
 }
 
-fn task_ended(result: &TaskResult) -> Vec<Block> {
+/// How a task ended, of an agent of this name.
+pub fn task_ended(result: &TaskResult, name: &str) -> Vec<Block> {
     let tone = match result.end {
         TaskEnd::Completed { .. } => Tone::Good,
         _ => Tone::Bad,
@@ -295,7 +328,7 @@ fn task_ended(result: &TaskResult) -> Vec<Block> {
         tone,
         &format!(
             "the task of {} is {}: {}",
-            one_line(&result.agent),
+            one_line(name),
             result.end.status().name(),
             one_line(first_line(result.end.text()))
         ),

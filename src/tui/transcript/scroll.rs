@@ -9,6 +9,8 @@ pub struct Scroll {
     top: Option<(usize, usize)>,
     /// Lines to go that were asked for since the last frame; negative is up.
     wish: isize,
+    /// The block that changes its height, and the row of the window where it begins: it stays there.
+    held: Option<(usize, usize)>,
 }
 
 /// What a window looks onto.
@@ -28,8 +30,13 @@ impl Scroll {
     pub fn at(block: usize, line: usize) -> Self {
         Self {
             top: Some((block, line)),
-            wish: 0,
+            ..Self::default()
         }
+    }
+
+    /// Has a block begin at a row of the window with the next frame, where more than a window would follow it.
+    pub fn hold(&mut self, block: usize, row: usize) {
+        self.held = Some((block, row));
     }
 
     /// Tells whether the end is followed.
@@ -56,6 +63,7 @@ impl Scroll {
     pub fn settle<H: FnMut(usize) -> usize>(&mut self, window: &mut Window<H>) -> (usize, usize) {
         let wish = std::mem::take(&mut self.wish);
         let end = bottom(window);
+        self.let_go(window, end);
         let Some(start) = self.start(window, end, wish) else {
             return end;
         };
@@ -66,6 +74,21 @@ impl Scroll {
         }
         self.top = Some((moved.0 + window.first, moved.1));
         moved
+    }
+
+    /// A view that follows the end, and would so lose the beginning of the block that is held, stays there instead.
+    fn let_go<H: FnMut(usize) -> usize>(&mut self, window: &mut Window<H>, end: (usize, usize)) {
+        let Some((block, row)) = self.held.take().filter(|_| self.top.is_none()) else {
+            return;
+        };
+        let Some(at) = block.checked_sub(window.first) else {
+            return;
+        };
+        if (at, 0) < end {
+            let up = isize::try_from(row).unwrap_or(0).saturating_neg();
+            let (at, line) = go(window, (at, 0), up);
+            self.top = Some((at + window.first, line));
+        }
     }
 
     fn start<H: FnMut(usize) -> usize>(

@@ -93,18 +93,22 @@ impl Transcript {
         if let Some(block) = self.steps.with_failing_tests(step) {
             return self.push_all(vec![block]);
         }
-        let mut parts = Vec::new();
-        while let Some(block) = self
-            .blocks
-            .pop_back_if(|block| block.is_good() && told.contains(&block.content.text()))
-        {
+        let (mut parts, mut proof) = (Vec::new(), String::new());
+        let was_told = |block: &Block| {
+            let good = block.good();
+            good.is_some_and(|(text, _)| told.iter().any(|told| told == text))
+        };
+        while let Some(block) = self.blocks.pop_back_if(|block| was_told(block)) {
             self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
-            parts.push(block.content.text());
+            if let Some((text, more)) = block.good() {
+                parts.push(text.to_owned());
+                proof.insert_str(0, more);
+            }
         }
         self.scroll.clamp(self.end(), self.end());
         match parts.is_empty() {
             true => self.push_all(retell::event(event)),
-            false => self.push_all(retell::step_is_done(step, parts.into_iter().rev())),
+            false => self.push_all(retell::step_is_done(step, parts.iter().rev(), &proof)),
         }
     }
 }

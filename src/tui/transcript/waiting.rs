@@ -67,7 +67,7 @@ impl Transcript {
         }
     }
 
-    fn card_of(&mut self, request: &RequestId) -> Option<&mut Block> {
+    pub(super) fn card_of(&mut self, request: &RequestId) -> Option<&mut Block> {
         let mut blocks = self.blocks.iter_mut().rev();
         blocks.find(|block| block.waits_for(request))
     }
@@ -108,7 +108,7 @@ impl Transcript {
 }
 
 /// Whose call it is, where it is not that of the agent that speaks, and what it would do.
-fn in_words(approval: &Approval) -> String {
+pub(super) fn in_words(approval: &Approval) -> String {
     let what = one_line(&approval.targets.join(", "));
     let call = match approval.permission.as_str() {
         "bash" => what,

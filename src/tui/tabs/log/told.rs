@@ -8,7 +8,8 @@ use crate::domain::event::{Event, News};
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::run::State;
 use crate::domain::turn::TurnResult;
-use crate::tui::transcript::facts;
+use crate::tui::own_tools;
+use crate::tui::transcript::{facts, short_path};
 use crate::tui::wrap::one_line;
 
 /// What kind of thing happened.
@@ -147,7 +148,14 @@ fn words_of(event: &Event) -> Option<String> {
 
 fn news_in_words(event: &Event, news: &News) -> Option<String> {
     match news {
-        News::ToolStarted { tool, title, .. } => Some(format!("{tool} {title}")),
+        News::ToolStarted { tool, title, .. } => Some(match own_tools::in_words(title) {
+            Some(words) => words.to_owned(),
+            None if matches!(tool.as_str(), "edit" | "read") => {
+                let paths: Vec<String> = title.split(", ").map(short_path).collect();
+                format!("{tool} {}", paths.join(", "))
+            }
+            None => format!("{tool} {title}"),
+        }),
         News::ToolEnded {
             status,
             exit_code: Some(code),

@@ -9,6 +9,7 @@ use crate::domain::ids::{At, SessionId};
 use crate::domain::run::State;
 use crate::domain::task::{Child, TaskStatus};
 use crate::domain::turn::Role;
+use crate::tui::own_tools;
 use crate::tui::theme;
 use crate::tui::words::elapsed;
 use crate::tui::wrap::one_line;
@@ -76,7 +77,10 @@ fn in_cells(child: &Child, now: At) -> [(String, Style); 5] {
         _ => format!("{}: ", child.stands()),
     };
     let doing = child.doing.as_ref().filter(|_| child.began_at.is_some());
-    let doing = doing.map(|doing| format!(" › {doing}"));
+    let doing = doing.map(|doing| {
+        let call = doing.split_once(' ').map_or("", |(_, about)| about);
+        format!(" › {}", own_tools::in_words(call).unwrap_or(doing))
+    });
     let place = child.order.tree.as_ref().filter(|_| child.is_running());
     let place = place.map_or("", |_| " (in a tree of its own)");
     let patch = child.patch.as_ref();

@@ -1,0 +1,275 @@
+//! What the chat tells of an event by what came before it, and what opens there.
+
+use super::pictures::not_writing;
+use super::world::{NOW, approving, asking, created, drawn, press, settings, state};
+use crate::domain::event::{Event, News};
+use crate::domain::ids::TurnId;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::domain::turn::{Again, Purpose, Role, TurnResult};
+use crate::tui::{Action, Screen};
+
+fn told(screen: &mut Screen, events: &[Event]) -> String {
+    for event in events {
+        screen.on_event(NOW, event);
+    }
+    drawn(screen, (120, 40), Some(&state(Phase::Execute)))
+}
+
+fn tests_ran(outcome: TestOutcome, output: &str) -> Event {
+    let receipt = Receipt {
+        command: "sh tests/run.sh".to_owned(),
+        exit_code: (outcome == TestOutcome::Failed).then_some(1),
+        outcome,
+        duration_ms: 1_250,
+        output_tail: output.to_owned(),
+        ..Receipt::without_command()
+    };
+    Event::TestsRan {
+        step: 2,
+        receipt,
+        changed: Vec::new(),
+        made_by_tests: Vec::new(),
+        entry_points: Vec::new(),
+        held: Vec::new(),
+        tree: None,
+    }
+}
+
+fn agent(news: News) -> Event {
+    Event::Agent {
+        turn: TurnId::new("trn_1"),
+        role: Role::Planner,
+        news,
+    }
+}
+
+fn ended(item: &str, status: &str, output: &str) -> Event {
+    agent(News::ToolEnded {
+        item: item.to_owned(),
+        status: status.to_owned(),
+        exit_code: None,
+        output: output.to_owned(),
+    })
+}
+
+fn started(item: &str, command: &str) -> Event {
+    agent(News::ToolStarted {
+        item: item.to_owned(),
+        tool: "bash".to_owned(),
+        title: command.to_owned(),
+    })
+}
+
+#[test]
+fn tests_that_failed_open_to_what_they_said() {
+    let mut screen = not_writing();
+    let failed = tests_ran(TestOutcome::Failed, "ok 1\nnot ok 2 空\n");
+    let seen = told(&mut screen, &[failed]);
+    let folded = "▸ ✗ step 2: tests failed (exit 1)\n     not ok 2 空";
+    assert!(seen.contains(folded), "{seen}");
+    press(&mut screen, Some(&state(Phase::Execute)), &[",", " "]);
+    let seen = told(&mut screen, &[]);
+    for line in [
+        "▾ ✗ step 2: tests failed (exit 1)",
+        "  │ $ sh tests/run.sh  1.2 s",
+        "  │ ok 1",
+        "  │ not ok 2 空",
+    ] {
+        assert!(seen.contains(line), "{line}\n{seen}");
+    }
+}
+
+#[test]
+fn a_step_that_is_done_opens_to_what_its_tests_said() {
+    let mut screen = not_writing();
+    let events = [
+        tests_ran(TestOutcome::Passed, "ok 1\n"),
+        Event::CommitMade {
+            step: 2,
+            commit: "0e78f21f00".to_owned(),
+            message: "[Step 2] test sum".to_owned(),
+        },
+        Event::StepRecorded {
+            step: 2,
+            plan_file_sha256: None,
+        },
+    ];
+    let seen = told(&mut screen, &events);
+    let line = "▸ ✓ step 2 is done · tests passed · commit 0e78f21f test sum";
+    assert!(seen.contains(line) && !seen.contains("ok 1"), "{seen}");
+    press(&mut screen, Some(&state(Phase::Execute)), &[",", " "]);
+    let seen = told(&mut screen, &[]);
+    assert!(seen.contains("│ ok 1"), "{seen}");
+}
+
+#[test]
+fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
+    let mut screen = not_writing();
+    let mut approval = approving(&["npm test"]).approvals.remove(0);
+    approval.permission = "bash".to_owned();
+    let mut begun = created();
+    begun.gate = Gate::Auto;
+    let events = [
+        Event::Created(Box::new(begun)),
+        started("t1", "npm test"),
+        Event::ApprovalAsked(approval.clone()),
+        started("t2", "ls"),
+        Event::Interrupted,
+        Event::ApprovalExpired {
+            approval,
+            reason: "its CLI no longer waits".to_owned(),
+        },
+        ended("t1", "abandoned", ""),
+        ended("t2", "abandoned", ""),
+        Event::TurnEnded {
+            turn: TurnId::new("trn_1"),
+            result: TurnResult::Interrupted,
+        },
+    ];
+    let seen = told(&mut screen, &events);
+    for line in [
+        "■ $ npm test  not run: you interrupted the turn",
+        "■ $ ls  ended with its turn",
+        "· the turn was interrupted; the gate is manual now",
+    ] {
+        assert!(seen.contains(line), "{line}\n{seen}");
+    }
+    assert!(!seen.contains("expired"), "{seen}");
+}
+
+#[test]
+fn what_is_told_again_with_nothing_between_is_told_once() {
+    let mut screen = not_writing();
+    let question = |id| Event::QuestionAsked {
+        question: Question {
+            id,
+            kind: QuestionKind::Conflict {
+                document: "plan.md".to_owned(),
+                purpose: Purpose::Respond,
+                clash: None,
+            },
+        },
+    };
+    let resumed = Event::Resumed { gate: Gate::Manual };
+    let answer = Event::Answered {
+        id: 1,
+        answer: Answer::Merge,
+    };
+    let events = [
+        resumed.clone(),
+        resumed.clone(),
+        resumed,
+        question(1),
+        answer,
+        question(2),
+    ];
+    let seen = told(&mut screen, &events);
+    assert_eq!(seen.matches("the run goes on").count(), 1, "{seen}");
+    let asked = "? plan.md was edited while";
+    assert_eq!(seen.matches(asked).count(), 1, "{seen}");
+    let text = agent(News::Text {
+        text: "again".to_owned(),
+    });
+    let seen = told(&mut screen, &[text, question(3)]);
+    assert_eq!(seen.matches(asked).count(), 2, "{seen}");
+}
+
+#[test]
+fn that_the_user_kept_a_text_is_no_failure_of_the_turn() {
+    let kept = Event::NoDocument {
+        turn: TurnId::new("trn_1"),
+        reason: Again::KEPT_OWN.to_owned(),
+    };
+    let seen = told(&mut not_writing(), &[kept]);
+    assert!(
+        seen.contains("· your text stays; the turn goes again"),
+        "{seen}"
+    );
+    assert!(!seen.contains("no document"), "{seen}");
+}
+
+#[test]
+fn what_opens_keeps_its_own_beginning_in_view() {
+    let mut screen = not_writing();
+    let output: String = (1..=100).map(|n| format!("line {n}\n")).collect();
+    let events = [
+        started("t1", "seq 100"),
+        ended("t1", "completed", &output),
+        started("t2", "ls"),
+        ended("t2", "completed", "one\ntwo\n"),
+    ];
+    let run = state(Phase::Execute);
+    let before = told(&mut screen, &events);
+    let row = |seen: &str| seen.lines().position(|line| line.contains("$ seq 100"));
+    let size = (120, 40);
+    while !screen
+        .transcript
+        .picked_text()
+        .is_some_and(|text| text.starts_with("$ seq"))
+    {
+        press(&mut screen, Some(&run), &["."]);
+    }
+    drawn(&mut screen, size, Some(&run));
+    press(&mut screen, Some(&run), &[" "]);
+    let open = drawn(&mut screen, size, Some(&run));
+    assert!(row(&before).is_some() && row(&open).is_some(), "{open}");
+    assert!(
+        open.contains("▾ ✓ $ seq 100") && open.contains("│ line 1\n"),
+        "{open}"
+    );
+}
+
+#[test]
+fn what_brought_no_document_is_answered_and_tried_again() {
+    let kind = QuestionKind::NoDocument {
+        purpose: Purpose::WritePlan,
+        reason: "no plan.md was returned".to_owned(),
+    };
+    let state = asking(Phase::WritePlan, kind);
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["w"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("Enter: the planner tries again, with this"),
+        "{seen}"
+    );
+    let done = press(&mut screen, Some(&state), &["awk, please", "<enter>"]);
+    let kept = Event::Kept {
+        to: None,
+        text: "awk, please".to_owned(),
+    };
+    let answered = Event::Answered {
+        id: 7,
+        answer: Answer::Retry,
+    };
+    assert_eq!(done, [Action::Event(kept), Action::Event(answered)]);
+}
+
+#[test]
+fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
+    let mut screen = Screen::new(settings());
+    let says = |goal: &str| {
+        agent(News::Text {
+            text: format!("So?\n\n```goal.md\n{goal}```\n"),
+        })
+    };
+    let many: String = (1..=14).map(|n| format!("- case {n}\n")).collect();
+    let refining = state(Phase::RefineGoal);
+    screen.on_event(NOW, &says("# Sums\n\nlists\n"));
+    let seen = drawn(&mut screen, (80, 24), Some(&refining));
+    assert!(seen.contains("┃ # Sums"), "{seen}");
+    screen.on_event(NOW, &says("# Sums\n\nlists, 空 too\n"));
+    let seen = drawn(&mut screen, (80, 24), Some(&refining));
+    for line in ["┃   # Sums", "┃ − lists", "┃ + lists, 空 too"] {
+        assert!(seen.contains(line), "{line}\n{seen}");
+    }
+    screen.on_event(NOW, &says(&format!("# Sums\n{many}")));
+    screen.on_event(NOW, &says(&format!("# Sums\n{many}- the last\n")));
+    let seen = drawn(&mut screen, (80, 30), Some(&refining));
+    assert!(
+        seen.contains("  - case 14") && seen.contains("+ - the last"),
+        "{seen}"
+    );
+}

@@ -1,0 +1,111 @@
+//! What is told of an event by what came before it: how a task is called, that the user interrupted, who releases turns.
+//!
+//! Refuses to tell what participants of discussions say: that is on their board.
+
+use super::block::{Block, Content, Tone, Who};
+use super::card::ToolEnd;
+use super::{Transcript, retell, waiting};
+use crate::domain::event::{Approval, Event};
+use crate::domain::phase::Gate;
+use crate::domain::turn::TurnResult;
+use crate::tui::wrap::one_line;
+
+/// What became of a call that waited when its turn was interrupted.
+const NOT_RUN: &str = "not run: you interrupted the turn";
+
+/// How the run stands, as far as it was told.
+#[derive(Debug, Default)]
+pub(super) struct Stand {
+    /// That the user interrupted the turn.
+    is_interrupted: bool,
+    /// That turns follow each other.
+    is_auto: bool,
+}
+
+impl Stand {
+    fn on_event(&mut self, event: &Event) {
+        match event {
+            Event::Created(created) => self.is_auto = created.gate == Gate::Auto,
+            Event::GateChanged { gate } | Event::Resumed { gate } => {
+                self.is_auto = *gate == Gate::Auto;
+            }
+            Event::Interrupted => self.is_interrupted = true,
+            Event::TurnStarted { .. } => self.is_interrupted = false,
+            _ => {}
+        }
+    }
+}
+
+impl Transcript {
+    /// Notes how a task is called.
+    pub(super) fn note_task(&mut self, event: &Event) {
+        if let Event::TaskStarted(order) = event {
+            let name = one_line(&order.name());
+            self.tasks.insert(order.session.clone(), name);
+        }
+    }
+
+    /// Tells an event with what is known from those before it.
+    pub(super) fn tell(&mut self, event: &Event) {
+        self.stand.on_event(event);
+        let told = match event {
+            Event::ApprovalExpired { approval, .. } if self.stand.is_interrupted => {
+                self.not_run(approval)
+            }
+            Event::TaskEnded(result) => {
+                let name = self.tasks.get(&result.task_id).unwrap_or(&result.agent);
+                retell::task_ended(result, name)
+            }
+            // The state waits for the user after it, whatever the gate was.
+            Event::TurnEnded {
+                result: TurnResult::Interrupted,
+                ..
+            } if std::mem::take(&mut self.stand.is_auto) => {
+                retell::notice("the turn was interrupted; the gate is manual now")
+            }
+            _ => retell::event(event),
+        };
+        let again = match event {
+            Event::Resumed { .. } => self.ends_with(&told),
+            Event::QuestionAsked { .. } => self.was_just_asked(&told),
+            _ => false,
+        };
+        if !again {
+            self.push_all(told);
+        }
+    }
+
+    /// A call that waited when the user interrupted: its card says so, or a line where it has none.
+    fn not_run(&mut self, approval: &Approval) -> Vec<Block> {
+        let end = ToolEnd::not_run(NOT_RUN);
+        match self.card_of(&approval.request) {
+            Some(card) => {
+                let n_more = card.end_tool(end);
+                self.n_bytes += n_more;
+                Vec::new()
+            }
+            None => retell::notice(&format!("{NOT_RUN}: {}", waiting::in_words(approval))),
+        }
+    }
+
+    /// Tells whether the stream ends with the same.
+    fn ends_with(&self, told: &[Block]) -> bool {
+        let last = self.blocks.back();
+        last.is_some_and(|last| told.iter().any(|block| block.content == last.content))
+    }
+
+    /// Tells whether the same was asked and no agent has said or done anything since.
+    fn was_just_asked(&self, told: &[Block]) -> bool {
+        let since = self.blocks.iter().rev();
+        let mut since = since.take_while(|block| !matches!(block.who, Who::Agent(_)));
+        let is_question = |block: &&Block| {
+            let tone = match &block.content {
+                Content::Fact { tone, .. } => Some(*tone),
+                _ => None,
+            };
+            tone == Some(Tone::Asked)
+        };
+        let asked = since.find(is_question);
+        asked.is_some_and(|asked| told.iter().any(|block| block.content == asked.content))
+    }
+}
