@@ -20,6 +20,7 @@ mod discussing;
 mod documents;
 mod find;
 mod footer;
+mod found;
 mod fuzzy;
 mod header;
 mod help;
@@ -434,7 +435,7 @@ impl Screen {
     /// Takes pasted text into the composer, which it focuses; a paste never triggers anything.
     pub fn on_paste(&mut self, text: &str) {
         self.dirty = true;
-        if self.pasted_into_palette(text) {
+        if self.pasted_into_palette(text) || self.pasted_into_find(text) {
             return;
         }
         if let Some(why) = self.read_only_word() {

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::ids::{At, TurnId};
+use super::phase::Phase;
 use super::review::Verdict;
-use super::run::State;
+use super::run::{State, is_idle};
 use super::session::Usage;
 use super::turn::{Role, TurnResult};
 
@@ -183,10 +184,30 @@ impl Course {
         })
     }
 
-    /// How long a role worked until `now`, in milliseconds.
-    pub fn worked(&self, role: Role, now: At) -> i64 {
+    /// When a role worked until `now`: its turns without the times in which the user was waited for.
+    pub fn work(&self, role: Role, now: At) -> Vec<(At, At)> {
         let turns = self.turns.iter().filter(|turn| turn.role == role);
-        turns.map(|turn| between(turn.from, turn.to, now)).sum()
+        let work = turns.flat_map(|turn| {
+            let mut from = turn.from;
+            let to = turn.to.unwrap_or(now);
+            let mut pieces = Vec::new();
+            for wait in &self.waits {
+                let end = wait.to.unwrap_or(now);
+                if end > from && wait.from < to {
+                    pieces.push((from, wait.from.max(from)));
+                    from = end.min(to);
+                }
+            }
+            pieces.push((from, to));
+            pieces
+        });
+        work.filter(|(from, to)| from < to).collect()
+    }
+
+    /// How long a role worked until `now`, in milliseconds, without waiting for the user.
+    pub fn worked(&self, role: Role, now: At) -> i64 {
+        let work = self.work(role, now).into_iter();
+        work.map(|(from, to)| between(from, Some(to), now)).sum()
     }
 
     /// How long the user was waited for until `now`, in milliseconds.
@@ -274,10 +295,13 @@ impl Course {
     }
 
     fn note_wait(&mut self, state: &State, at: At) {
+        // Whoever talks about the goal says what it is now; whether it is that, only the user can say.
+        let has_said = self.turns.last().is_some_and(|turn| turn.to.is_some());
+        let is_goal = state.phase == Phase::RefineGoal && has_said && is_idle(state);
         let what = match (state.question(), state.approvals.first()) {
             (_, Some(approval)) => Some(approval.permission.as_str()),
             (Some(question), None) => Some(question.kind.name()),
-            (None, None) => None,
+            (None, None) => is_goal.then_some("goal"),
         };
         let open = self.waits.last_mut().filter(|wait| wait.to.is_none());
         match (open, what) {

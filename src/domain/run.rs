@@ -45,6 +45,7 @@ use super::turn::{Purpose, Role, TurnOrder};
 use super::undo::Way;
 
 pub use executing::commit_subject;
+pub(super) use flow::is_idle;
 pub use noting::stands_against_notes;
 pub use saying::Kept;
 pub use undoing::boxes;

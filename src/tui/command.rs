@@ -96,7 +96,7 @@ pub enum Command {
     NeedsMe,
     /// Show both agents beside each other, or one below the other.
     Voices,
-    /// Look for something in the chat.
+    /// Look for something in what is open.
     Find,
     /// List other findings; compare the plan with an earlier version; tell other events.
     Filter,
@@ -237,6 +237,8 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "previous" => Command::PreviousTab,
         "up" => Command::Scroll(Move::PageUp),
         "down" => Command::Scroll(Move::PageDown),
+        "line-up" => Command::Scroll(Move::Up),
+        "line-down" => Command::Scroll(Move::Down),
         "top" => Command::Scroll(Move::Top),
         "end" => Command::Scroll(Move::End),
         "suspend" => Command::Suspend,
@@ -384,10 +386,14 @@ fn unknown(name: &str) -> String {
         .flat_map(|binding| binding.slash.split(", "))
         .map(|slash| slash.split(' ').next().unwrap_or(slash))
         .filter(|slash| !slash.is_empty())
-        .min_by_key(|slash| distance(name, slash.trim_start_matches('/')));
+        .map(|slash| (distance(name, slash.trim_start_matches('/')), slash))
+        .min_by_key(|(distance, _)| *distance);
     match nearest {
-        Some(nearest) => format!("/{name} is no command; did you mean {nearest}? /help lists all"),
-        None => format!("/{name} is no command; /help lists all"),
+        // Further away it is a guess that helps nobody.
+        Some((distance, nearest)) if distance * 3 <= name.chars().count().max(3) => {
+            format!("/{name} is no command; did you mean {nearest}? /help lists all")
+        }
+        Some(_) | None => format!("/{name} is no command; /help lists all"),
     }
 }
 

@@ -15,6 +15,7 @@ use super::fuzzy::{self, Among, Row};
 use super::keymap::BINDINGS;
 use super::popup;
 use super::wrap::one_line;
+use crate::domain::run::State;
 
 /// How many are offered.
 const MOST: usize = 50;
@@ -53,6 +54,10 @@ struct Offer {
     /// What each row puts there.
     texts: Vec<String>,
     chosen: usize,
+    /// What was typed.
+    typed: String,
+    /// Whether what has nothing to do now stands last already.
+    is_ordered: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +105,8 @@ impl Offer {
             .collect();
         Self {
             what: What::Commands,
+            typed: typed.to_owned(),
+            is_ordered: false,
             n_before: typed.chars().count(),
             texts: found.iter().map(|(slash, _)| filled(slash)).collect(),
             rows: found
@@ -121,6 +128,8 @@ impl Offer {
         let found: Vec<&(String, String)> = found.take(MOST).collect();
         Self {
             what: What::Presets,
+            typed: typed.to_owned(),
+            is_ordered: true,
             n_before: typed.chars().count(),
             texts: found.iter().map(|(name, _)| format!("{name} ")).collect(),
             rows: found
@@ -170,6 +179,8 @@ impl Offer {
         let found: Vec<&String> = found.iter().filter_map(|at| files.get(*at)).collect();
         Self {
             what: What::Files,
+            typed: typed.to_owned(),
+            is_ordered: true,
             n_before: typed.chars().count(),
             texts: found.iter().map(|file| format!("@{file} ")).collect(),
             rows: found
@@ -182,6 +193,22 @@ impl Offer {
                 .collect(),
             chosen: 0,
         }
+    }
+
+    /// Puts what has nothing to do now behind the rest, once: what is pointed at stays where it is seen.
+    fn put_idle_last(&mut self) {
+        if std::mem::replace(&mut self.is_ordered, true) {
+            return;
+        }
+        let rows = std::mem::take(&mut self.rows).into_iter();
+        let texts = std::mem::take(&mut self.texts);
+        let mut both: Vec<(Row, String)> = rows.zip(texts).collect();
+        let typed = self.typed.as_str();
+        both.sort_by_key(|(row, _)| {
+            let is_whole = row.name.split(' ').next() == Some(typed);
+            (!row.name.starts_with(typed), !is_whole && row.is_idle)
+        });
+        (self.rows, self.texts) = both.into_iter().unzip();
     }
 
     fn draw(&self, frame: &mut Frame, composer: Rect) -> Vec<(Rect, usize)> {
@@ -298,10 +325,19 @@ impl Screen {
     }
 
     /// Draws what is offered, over what stands above the composer.
-    pub(super) fn draw_offer(&mut self, frame: &mut Frame, composer: Rect) {
-        if let Some(offer) = &self.helped.offer {
-            self.places.offer = offer.draw(frame, composer);
+    pub(super) fn draw_offer(&mut self, frame: &mut Frame, composer: Rect, state: Option<&State>) {
+        let Some(mut offer) = self.helped.offer.take() else {
+            return;
+        };
+        if offer.what == What::Commands {
+            let sheet = self.waiting(state);
+            for row in &mut offer.rows {
+                row.is_idle = !self.has_use(&row.name, state, sheet.as_ref());
+            }
+            offer.put_idle_last();
         }
+        self.places.offer = offer.draw(frame, composer);
+        self.helped.offer = Some(offer);
     }
 
     /// Points at what is offered before or behind.

@@ -19,6 +19,7 @@ use super::wrap::{cut, wrap_text};
 use crate::domain::changes::Scope;
 use crate::text::patch::Patch;
 use body::Body;
+pub use body::Spot;
 pub use does::Does;
 
 /// What came of a look at changes.
@@ -109,6 +110,47 @@ impl DiffView {
         let size = self.size;
         if let Some(Shown::Body(body)) = self.shown.get_mut(&self.scope) {
             body.scroll(does, size);
+        }
+    }
+
+    /// Where the text stands, where there is one.
+    pub fn stand(&self) -> Option<Spot> {
+        match self.shown.get(&self.scope)? {
+            Shown::Body(body) => Some(body.stand()),
+            Shown::Looking | Shown::Nothing(_) | Shown::Failed(_) => None,
+        }
+    }
+
+    /// Looks for letters in the text from where it stood on; with none it stands there again.
+    pub fn look_for(&mut self, letters: &str, from: Option<Spot>) {
+        let size = self.size;
+        if let Some(Shown::Body(body)) = self.shown.get_mut(&self.scope) {
+            body.look_for(letters, from.unwrap_or_default(), size);
+        }
+    }
+
+    /// Goes to the next line that has what is looked for, or the one before.
+    pub fn look_along(&mut self, is_next: bool) {
+        let size = self.size;
+        if let Some(Shown::Body(body)) = self.shown.get_mut(&self.scope) {
+            body.look_along(is_next, size);
+        }
+    }
+
+    /// Looks for nothing any more, and stays.
+    pub fn end_looking(&mut self) {
+        for shown in self.shown.values_mut() {
+            if let Shown::Body(body) = shown {
+                body.look_for("", body.stand(), self.size);
+            }
+        }
+    }
+
+    /// Which line of how many that have it is at hand, from 1.
+    pub fn place_of_found(&self) -> (usize, usize) {
+        match self.shown.get(&self.scope) {
+            Some(Shown::Body(body)) => body.place_of_found(),
+            Some(Shown::Looking | Shown::Nothing(_) | Shown::Failed(_)) | None => (0, 0),
         }
     }
 

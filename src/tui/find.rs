@@ -1,70 +1,138 @@
-//! The line in which the user looks for something in the chat.
+//! The line in which the user looks for something in what is open: a tab, a long text, a diff.
 //!
-//! Refuses to search: the transcript does.
+//! Refuses to search: whatever shows something looks in it itself.
 
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::Screen;
 use super::command::Command;
 use super::keymap::{Context, IsWriting};
+use super::page::{self, Mark};
 use super::tabs::Tab;
-use super::theme;
-use super::transcript::Find;
-use super::wrap::{cut, width};
+use super::transcript::{self, Find};
+use super::wrap::{cut, one_line, width};
+use super::{Screen, diff, theme};
+use crate::domain::run::State;
+
+/// How many characters of a text that is pasted are looked for.
+const LONGEST_PASTE: usize = 100;
 
 /// What is looked for, as it is typed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FindLine {
     typed: String,
+    /// What of the chat has it.
     find: Find,
+    began: Stand,
+}
+
+/// What is looked in, and where it stood before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    Text(page::Stand),
+    Diff(Option<diff::Spot>),
+    Chat(transcript::Stand),
+    /// The page of a tab; of Log, the event that was pointed at too.
+    Page(Tab, page::Stand, Option<i64>),
+}
+
+impl Stand {
+    /// Tells whether both are of one thing.
+    fn is_there(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Text(_), Self::Text(_))
+            | (Self::Diff(_), Self::Diff(_))
+            | (Self::Chat(_), Self::Chat(_)) => true,
+            (Self::Page(one, ..), Self::Page(other, ..)) => one == other,
+            _ => false,
+        }
+    }
+
+    /// What follows its end is looked through from there.
+    fn is_from_end(self) -> bool {
+        matches!(self, Self::Chat(_) | Self::Page(Tab::Log, ..))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text(_) => "this text",
+            Self::Diff(_) => "this diff",
+            Self::Chat(_) => Tab::Chat.title(),
+            Self::Page(tab, ..) => tab.title(),
+        }
+    }
 }
 
 /// What can be done in the line beside typing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// To what was found before.
+    /// To the next one; from the end on, where that is followed.
+    Next,
+    /// To what stands above.
     Back,
-    /// To what was found next.
+    /// To what stands below.
     On,
-    /// Closes the line.
+    /// Closes the line; what was found stays in view and is pointed at.
+    Stay,
+    /// Closes the line, and goes back to where it was opened.
     Close,
 }
 
 impl Screen {
     /// Opens the line.
     pub(super) fn open_find(&mut self) {
-        // Log lists what has the letters; everywhere else the chat is searched.
-        if self.tab != Tab::Log || self.pager.is_some() {
-            self.show_chat();
-        }
-        self.find = Some(FindLine::default());
+        self.leave_find();
+        self.find = Some(FindLine {
+            typed: String::new(),
+            find: Find::default(),
+            began: self.stand_of_open(),
+        });
     }
 
-    /// The letters that are looked for, in lower case; empty where nothing is.
-    pub(super) fn looked_for(&self) -> String {
-        let find = self.find.as_ref();
-        find.map_or_else(String::new, |line| match self.tab {
-            Tab::Log => line.typed.to_lowercase(),
-            _ => line.find.letters().to_owned(),
-        })
+    /// What is open, and where it stands.
+    fn stand_of_open(&mut self) -> Stand {
+        match (&self.pager, &self.diff, self.tab) {
+            (Some(pager), ..) => Stand::Text(pager.stand()),
+            (None, Some(view), _) => Stand::Diff(view.stand()),
+            (None, None, Tab::Chat) => Stand::Chat(self.transcript.stand()),
+            (None, None, tab) => {
+                let stand = self.pages.of(tab).stand();
+                Stand::Page(tab, stand, self.record.picked())
+            }
+        }
+    }
+
+    /// Closes the line where something else is open by now, or was put over it.
+    pub(super) fn close_stale_find(&mut self) {
+        let open = self.stand_of_open();
+        let began = self.find.as_ref().map(|line| line.began);
+        if began.is_some_and(|began| !began.is_there(open)) {
+            self.leave_find();
+        }
+    }
+
+    /// The letters that are looked for in a tab, in lower case; empty where none are.
+    pub(super) fn looked_for(&self, tab: Tab) -> String {
+        let of_tab = |line: &&FindLine| match line.began {
+            Stand::Chat(_) => tab == Tab::Chat,
+            Stand::Page(of, ..) => tab == of,
+            Stand::Text(_) | Stand::Diff(_) => false,
+        };
+        let find = self.find.as_ref().filter(of_tab);
+        find.map_or_else(String::new, |line| line.typed.to_lowercase())
     }
 
     /// Gives a key to the line; tells whether it is open and the key was for it.
-    pub(super) fn key_of_find(&mut self, key: KeyEvent) -> bool {
+    pub(super) fn key_of_find(&mut self, key: KeyEvent, state: Option<&State>) -> bool {
+        self.close_stale_find();
         if self.find.is_none() {
             return false;
         }
-        match self.keymap().find_in(&key, Context::Find) {
-            // What Log lists is gone through by the keys of the tab.
-            Some(Command::InFind(Step::Back | Step::On)) if self.tab == Tab::Log => return false,
-            Some(Command::InFind(step)) => {
-                self.find_step(step);
-                return true;
-            }
-            Some(_) | None => {}
+        if let Some(Command::InFind(step)) = self.keymap().find_in(&key, Context::Find) {
+            self.find_step(step, state);
+            return true;
         }
         let moves = self.keymap().find(&key, IsWriting::Yes);
         let Some(line) = &mut self.find else {
@@ -81,49 +149,189 @@ impl Screen {
             KeyCode::Home | KeyCode::End => return false,
             // Whatever else it is, the line is left by it.
             _ => {
-                self.find = None;
+                self.leave_find();
                 return false;
             }
         }
-        if self.tab != Tab::Log {
-            self.transcript.look_for(&mut line.find, &line.typed);
-        }
+        self.look_for_typed();
         true
     }
 
+    /// Puts a text into the line; tells whether it is open.
+    pub(super) fn pasted_into_find(&mut self, text: &str) -> bool {
+        let Some(line) = &mut self.find else {
+            return false;
+        };
+        let text = one_line(text);
+        line.typed.extend(text.chars().take(LONGEST_PASTE));
+        self.look_for_typed();
+        true
+    }
+
+    fn look_for_typed(&mut self) {
+        let Some(line) = &mut self.find else {
+            return;
+        };
+        let typed = line.typed.as_str();
+        match line.began {
+            Stand::Chat(stand) => {
+                if typed.is_empty() {
+                    self.transcript.go_back(stand);
+                }
+                self.transcript.look_for(&mut line.find, typed);
+            }
+            Stand::Text(stand) => {
+                if let Some(pager) = &mut self.pager {
+                    pager.page().look_for(typed, stand);
+                }
+            }
+            Stand::Diff(stand) => {
+                if let Some(view) = &mut self.diff {
+                    view.look_for(typed, stand);
+                }
+            }
+            // It lists what has the letters.
+            Stand::Page(Tab::Log, ..) => {}
+            Stand::Page(tab, stand, _) => {
+                self.findings.look_for(typed);
+                self.pages.of(tab).look_for(typed, stand);
+            }
+        }
+    }
+
     /// Goes along what was found, or closes the line.
-    pub(super) fn find_step(&mut self, step: Step) {
+    pub(super) fn find_step(&mut self, step: Step, state: Option<&State>) {
         let Some(line) = &self.find else {
             return;
         };
-        match step {
-            Step::Back => self.transcript.go_along(&line.find, false),
-            Step::On => self.transcript.go_along(&line.find, true),
-            Step::Close => self.find = None,
+        let is_next = match step {
+            Step::Next => !line.began.is_from_end(),
+            Step::Back => false,
+            Step::On => true,
+            Step::Stay => return self.stay_at_found(),
+            Step::Close => return self.go_back_from_find(),
+        };
+        match line.began {
+            Stand::Chat(_) => self.transcript.go_along(&line.find, is_next),
+            Stand::Text(_) => {
+                if let Some(pager) = &mut self.pager {
+                    pager.page().look_along(is_next);
+                }
+            }
+            Stand::Diff(_) => {
+                if let Some(view) = &mut self.diff {
+                    view.look_along(is_next);
+                }
+            }
+            Stand::Page(Tab::Log, ..) => {
+                let letters = line.typed.to_lowercase();
+                if let Some(mark) = self.record.go(is_next, (&letters, state)) {
+                    self.pages.of(Tab::Log).bring(mark);
+                }
+            }
+            Stand::Page(tab, ..) => self.pages.of(tab).look_along(is_next),
+        }
+    }
+
+    /// Closes the line; what was found is pointed at, so that the keys that follow mean it.
+    fn stay_at_found(&mut self) {
+        let tab = self.find.as_ref().map(|line| line.began);
+        let mark = match tab {
+            Some(Stand::Page(tab, ..)) => self.pages.of(tab).mark_of_found(),
+            _ => None,
+        };
+        match mark {
+            Some(Mark::Line(line)) if self.plan.against().is_none() => self.plan.point_at(line),
+            Some(Mark::Finding(n)) if self.tab == Tab::Comments => {
+                self.findings.pick(n);
+                self.findings.keep_open(n);
+            }
+            _ => {}
+        }
+        self.leave_find();
+    }
+
+    /// Closes the line; everything stands where it stood.
+    fn go_back_from_find(&mut self) {
+        let Some(line) = &self.find else {
+            return;
+        };
+        match line.began {
+            Stand::Chat(stand) => self.transcript.go_back(stand),
+            Stand::Text(stand) => {
+                if let Some(pager) = &mut self.pager {
+                    pager.page().go_back(stand);
+                }
+            }
+            Stand::Diff(stand) => {
+                if let Some(view) = &mut self.diff {
+                    view.look_for("", stand);
+                }
+            }
+            Stand::Page(tab, stand, picked) => {
+                self.pages.of(tab).go_back(stand);
+                if tab == Tab::Log {
+                    self.record.put_back(picked);
+                }
+            }
+        }
+        self.leave_find();
+    }
+
+    /// Closes the line and looks for nothing any more; what is shown stays.
+    pub(super) fn leave_find(&mut self) {
+        if self.find.take().is_none() {
+            return;
+        }
+        for tab in Tab::ALL {
+            self.pages.of(tab).end_looking();
+        }
+        if let Some(pager) = &mut self.pager {
+            pager.page().end_looking();
+        }
+        if let Some(view) = &mut self.diff {
+            view.end_looking();
+        }
+        self.findings.look_for("");
+    }
+
+    /// Which of what was found is at hand, from 1, and how much was found.
+    fn place_of_found(&mut self, state: Option<&State>) -> (usize, usize) {
+        let Some(line) = &self.find else {
+            return (0, 0);
+        };
+        match line.began {
+            Stand::Chat(_) => self.transcript.place_of(&line.find),
+            Stand::Text(_) => match &mut self.pager {
+                Some(pager) => pager.page().place_of_found(),
+                None => (0, 0),
+            },
+            Stand::Diff(_) => match &self.diff {
+                Some(view) => view.place_of_found(),
+                None => (0, 0),
+            },
+            Stand::Page(Tab::Log, ..) => self.record.place_of(&line.typed.to_lowercase(), state),
+            Stand::Page(tab, ..) => self.pages.of(tab).place_of_found(),
         }
     }
 
     /// Draws the line.
-    pub(super) fn draw_find(&self, frame: &mut Frame, area: Rect) {
+    pub(super) fn draw_find(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>) {
+        let (at, n) = self.place_of_found(state);
         let Some(line) = &self.find else {
             return;
         };
-        let (at, n) = self.transcript.place_of(&line.find);
-        let place = match (line.typed.is_empty(), n) {
-            (true, _) => String::new(),
-            (false, _) if self.tab == Tab::Log => String::new(),
-            (false, 0) => " nothing like it here".to_owned(),
-            (false, n) => format!(" {at} of {n}"),
+        let place = match (line.typed.is_empty(), at, n) {
+            (true, ..) => String::new(),
+            (false, _, 0) => "nothing like it ".to_owned(),
+            (false, 0, n) => format!("{n} "),
+            (false, at, n) => format!("{at} of {n} "),
         };
+        let place = format!(" {place}in {}", line.began.name());
         let columns = usize::from(area.width);
         let head = cut(&format!("find: {}", line.typed), columns.saturating_sub(1));
         let cursor = u16::try_from(width(&head)).unwrap_or(0);
-        let room = columns.saturating_sub(width(&head) + 1);
-        let about = match self.tab {
-            Tab::Log => "  the events that have it are listed",
-            _ => "",
-        };
-        let rest = cut(&format!("{place}{about}"), room);
+        let rest = cut(&place, columns.saturating_sub(width(&head) + 1));
         let spans = vec![
             Span::styled(head, theme::KEY),
             Span::raw(" "),

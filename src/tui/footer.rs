@@ -6,7 +6,6 @@ use ratatui::text::{Line, Span};
 
 use super::Screen;
 use super::command::Command;
-use super::find::Step;
 use super::keymap::{Context, Hint, IsWriting};
 use super::read_only::{acts, is_calm};
 use super::sheet::{Choice, Sheet, Then};
@@ -52,9 +51,7 @@ pub fn draw(
     let mut hints = Hints::new(area);
     match view {
         Some(view @ (Context::Diff | Context::Find)) => {
-            let mut all = screen.keymap().hints_of(view);
-            // What Log lists is gone through by other keys.
-            all.retain(|hint| screen.tab != Tab::Log || !is_step(hint));
+            let all = screen.keymap().hints_of(view);
             all.into_iter().for_each(|hint| hints.add(hint));
         }
         Some(Context::Board) => {
@@ -65,12 +62,6 @@ pub fn draw(
     }
     frame.render_widget(Line::from(hints.spans), area);
     hints.buttons
-}
-
-/// Tells whether it goes along what was found.
-fn is_step(hint: &Hint) -> bool {
-    let is_step = |command: &Command| matches!(command, Command::InFind(Step::Back | Step::On));
-    hint.keys.iter().any(|(_, command)| is_step(command))
 }
 
 /// The view that takes the keys, where one does.

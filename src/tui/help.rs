@@ -1,5 +1,7 @@
 //! The help: every key and slash command, out of the one keymap.
 
+use std::collections::BTreeSet;
+
 use ratatui::text::{Line, Span};
 
 use super::keymap::{Binding, Context, IsWriting, Key, Keymap};
@@ -89,7 +91,12 @@ fn lines(keymap: &Keymap) -> Vec<Told> {
             .to_owned(),
         String::new(),
     ];
-    let rows = keymap.rows().map(line);
+    let mut seen = BTreeSet::new();
+    let rows = keymap.rows().map(|row| {
+        // The same command on another key is named once.
+        let is_new = row.0.slash.is_empty() || seen.insert(row.0.slash);
+        line(row, if is_new { row.0.slash } else { "" })
+    });
     let mut after = vec![
         String::new(),
         "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: ".to_owned()
@@ -114,11 +121,11 @@ fn lines(keymap: &Keymap) -> Vec<Told> {
     before.chain(rows).chain(after.map(Told::Prose)).collect()
 }
 
-fn line((binding, keys): (&'static Binding, &[Key])) -> Told {
+fn line((binding, keys): (&'static Binding, &[Key]), names: &'static str) -> Told {
     let keys: Vec<String> = keys.iter().map(|key| key.name()).collect();
     Told::Row {
         keys: keys.join(" "),
-        names: binding.slash,
+        names,
         does: binding.help,
     }
 }

@@ -430,7 +430,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Find,
         [
             "/find",
-            "find something in the chat; in Log, list the events that have it",
+            "find something in what is open: a tab, a long text, a diff; in Log, list the events that have it",
             "",
         ],
     ),
@@ -527,14 +527,14 @@ pub const BINDINGS: &[Binding] = &[
         &[plain(KeyCode::Up), letter('k')],
         Outside,
         || Command::Scroll(Move::Up),
-        ["/up", "a line up", ""],
+        ["/line-up", "a line up", ""],
     ),
     bind(
         "line-down",
         &[plain(KeyCode::Down), letter('j')],
         Outside,
         || Command::Scroll(Move::Down),
-        ["/down", "a line down", ""],
+        ["/line-down", "a line down", ""],
     ),
     bind(
         "top",

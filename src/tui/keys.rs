@@ -25,7 +25,7 @@ impl Screen {
         if let Some(actions) = self.key_of_palette(key, state) {
             return actions;
         }
-        if self.key_of_find(key) {
+        if self.key_of_find(key, state) {
             return Vec::new();
         }
         if self.pager.is_some() && self.writing == IsWriting::No {
@@ -48,9 +48,6 @@ impl Screen {
     fn key_of_text(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
         if let Some(command) = self.keymap().find_in(&key, Context::Text) {
             return self.perform(command, state);
-        }
-        if key.code == KeyCode::Char('/') {
-            return self.begin_command();
         }
         match self.keymap().find(&key, IsWriting::No) {
             Some(command) if is_calm(&command) => self.perform(command, state),
@@ -82,6 +79,7 @@ impl Screen {
                 | Command::Interrupt
                 | Command::Pause
                 | Command::Palette
+                | Command::Find
                 | Command::Scroll(_)),
             ) => self.perform(command, state),
             Some(_) | None => Vec::new(),

@@ -51,7 +51,7 @@ pub struct Places {
 }
 
 /// Takes rows from the bottom of an area, as many as there are.
-fn take_below(area: &mut Rect, rows: usize) -> Rect {
+pub(super) fn take_below(area: &mut Rect, rows: usize) -> Rect {
     let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(area.height);
     area.height -= rows;
     Rect {
@@ -79,6 +79,7 @@ impl Screen {
         let waiting = self.waiting(state);
         self.note_outside(waiting.as_ref(), state);
         self.close_stale(waiting.as_ref());
+        self.close_stale_find();
         // A diff, a board and a long text have the whole height; what waits is named in them.
         let is_diff = self.diff.is_some() && self.pager.is_none();
         let is_whole = is_diff || self.is_board();
@@ -95,8 +96,8 @@ impl Screen {
         let head = take_above(&mut rest, head_rows(frame.area().height));
         let foot = take_below(&mut rest, usize::from(frame.area().height > 2));
         let n_rows = match self.find {
-            _ if is_whole => 0,
             Some(_) => 1,
+            None if is_whole => 0,
             None => self.composer_rows(rest, sheet.as_ref()),
         };
         let composer = take_below(&mut rest, n_rows);
@@ -132,7 +133,7 @@ impl Screen {
             self.draw_sheet(frame, sheet_area, sheet);
         }
         match self.find.is_some() {
-            true => self.draw_find(frame, composer),
+            true => self.draw_find(frame, composer, state),
             false => self.draw_composer(frame, composer, state),
         }
         self.places.buttons = footer::draw(self, frame, foot, state, sheet.as_ref());
@@ -211,7 +212,7 @@ impl Screen {
             IsWriting::Yes => {
                 let label = self.what_enter_does(state);
                 self.composer.draw(frame, area, &label);
-                self.draw_offer(frame, area);
+                self.draw_offer(frame, area, state);
             }
             IsWriting::No => {
                 let key = self.keymap().named("write", IsWriting::No);
@@ -313,12 +314,17 @@ impl Screen {
         area: Rect,
         (state, now): (Option<&State>, At),
     ) {
-        let find = self.looked_for();
+        let find = self.looked_for(tab);
         let clock = self.clock_of_day();
         let area = match tab {
             Tab::Chat => area,
             Tab::Plan if self.plan.is_beside() => area,
-            Tab::Plan | Tab::Comments | Tab::Log | Tab::Status => readable(area),
+            // It keeps its rows short itself.
+            Tab::Log => Rect {
+                width: area.width.saturating_sub(1),
+                ..area
+            },
+            Tab::Plan | Tab::Comments | Tab::Status => readable(area),
         };
         let keymap = &self.settings.look.keymap;
         let interrupt = keymap.named("interrupt", IsWriting::Yes);

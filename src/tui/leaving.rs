@@ -40,7 +40,8 @@ impl Screen {
         };
         // It is seen whatever lies over the tabs.
         self.uncover();
-        (self.palette, self.find) = (None, None);
+        self.palette = None;
+        self.leave_find();
         self.ask(sheet);
         self.dirty = true;
         true

@@ -166,7 +166,11 @@ impl Screen {
     /// Points at another block of the chat, or another finding.
     pub(super) fn go_along(&mut self, along: Along, state: Option<&State>) {
         let is_next = matches!(along, Along::Next | Along::NextTurn);
-        if let (Tab::Comments, None, Some(state)) = (self.tab, &self.pager, state) {
+        if let (Tab::Comments, None) = (self.tab, &self.pager) {
+            let Some(state) = state.filter(|state| !state.findings.all().is_empty()) else {
+                self.refuse("there is no finding yet: nothing can be pointed at");
+                return;
+            };
             if let Some(n) = self.findings.go(is_next, state) {
                 self.pages.of(Tab::Comments).bring(Mark::Finding(n));
                 // The line that it speaks of comes into view beside it.
@@ -189,8 +193,12 @@ impl Screen {
             }
             return;
         }
+        if self.tab == Tab::Plan && self.pager.is_none() {
+            self.refuse("there is no plan yet: nothing can be pointed at");
+            return;
+        }
         if self.tab == Tab::Log && self.pager.is_none() {
-            let find = self.looked_for();
+            let find = self.looked_for(Tab::Log);
             if let Some(mark) = self.record.go(is_next, (&find, state)) {
                 self.pages.of(Tab::Log).bring(mark);
             }
@@ -301,8 +309,9 @@ impl Screen {
             return self.open_line(state);
         }
         if self.tab == Tab::Log {
-            return match self.record.picked_whole() {
-                Some((kind, text)) => self.open(Pager::new(&kind, &text, Form::Plain)),
+            let of = (self.clock_of_day(), self.settings.repository.as_str());
+            return match self.record.picked_whole(state, of) {
+                Some((title, text)) => self.open(Pager::new(&title, &text, Form::Plain)),
                 None => self.point_first("an event"),
             };
         }

@@ -245,12 +245,12 @@ mod tests {
         check(
             table,
             40,
-            "名称             │ n|─────────────────┼───|sum              │ 10|a very long cell │ 2|after",
+            "名称             │  n|─────────────────┼───|sum              │ 10|a very long cell │  2|after",
         );
         check(
             table,
             14,
-            "名称      │ n|──────────┼───|sum       │ 10|a very    │ 2|long cell │|after",
+            "名称      │  n|──────────┼───|sum       │ 10|a very    │  2|long cell │|after",
         );
         check("a | b\nno table", 40, "a | b|no table");
     }

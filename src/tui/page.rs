@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::command::Move;
+use super::found::Found;
 use super::keymap::{IsWriting, Keymap};
 use super::tabs::Tab;
 use super::theme;
@@ -42,6 +43,18 @@ pub struct Page {
     place: Rect,
     /// The keys that turn its pages.
     keys: String,
+    /// How many times other lines were put there.
+    version: u64,
+    found: Found,
+    /// Whether what was found is brought into view with the next frame.
+    brings_found: bool,
+}
+
+/// Where a window stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stand {
+    from: usize,
+    away: bool,
 }
 
 /// Something on a page that can be gone to.
@@ -137,6 +150,7 @@ impl Page {
             self.key = Some(key);
             let Marked { lines, marks } = lay_out().into();
             (self.lines, self.marks) = (lines, marks);
+            self.version += 1;
         }
     }
 
@@ -148,9 +162,53 @@ impl Page {
     /// Puts other lines there; the window stays.
     pub fn set_lines(&mut self, lines: Vec<Line<'static>>) {
         self.lines = lines;
+        self.version += 1;
     }
 
-    /// Moves the window.
+    /// Where the window stands, to come back to it.
+    pub fn stand(&self) -> Stand {
+        Stand {
+            from: self.from,
+            away: self.away,
+        }
+    }
+
+    /// Stands where it stood.
+    pub fn go_back(&mut self, stand: Stand) {
+        (self.from, self.away) = (stand.from, stand.away);
+        self.wanted = None;
+        self.brings_found = false;
+    }
+
+    /// Looks for letters from where the window stood on; nothing is looked for with none.
+    pub fn look_for(&mut self, letters: &str, stand: Stand) {
+        self.go_back(stand);
+        self.found.look_for(letters, stand.from);
+        self.brings_found = true;
+    }
+
+    /// Looks for nothing any more; the window stays.
+    pub fn end_looking(&mut self) {
+        self.found = Found::default();
+        self.brings_found = false;
+    }
+
+    /// Goes to the next place of what is looked for, or the one before.
+    pub fn look_along(&mut self, is_next: bool) {
+        self.found.step(is_next);
+        self.brings_found = true;
+    }
+
+    /// Which place of how many is at hand, from 1.
+    pub fn place_of_found(&self) -> (usize, usize) {
+        self.found.place()
+    }
+
+    /// What begins at the place that is at hand, or above it.
+    pub fn mark_of_found(&self) -> Option<Mark> {
+        self.mark_above(self.found.row()?)
+    }
+
     /// Names the keys that turn its pages.
     pub fn name_keys(&mut self, keymap: &Keymap) {
         let key = |action| keymap.named(action, IsWriting::Yes);
@@ -175,12 +233,17 @@ impl Page {
         if line >= self.lines.len() {
             return None;
         }
+        self.mark_above(line)
+    }
+
+    fn mark_above(&self, line: usize) -> Option<Mark> {
         let before = self.marks.iter().filter(|(_, begins)| **begins <= line);
         before
             .max_by_key(|(_, begins)| **begins)
             .map(|(mark, _)| *mark)
     }
 
+    /// Moves the window.
     pub fn scroll(&mut self, to: Move) {
         let page = self.rows.saturating_sub(1).max(1);
         let last = self.last();
@@ -212,20 +275,22 @@ impl Page {
         if self.anchor == Anchor::End && !self.away {
             self.from = last;
         }
+        self.found.settle(&self.lines, self.version);
+        let found = self.found.row();
+        let found = found.filter(|_| std::mem::take(&mut self.brings_found));
         let wanted = self.wanted.take().and_then(|mark| self.marks.get(&mark));
-        if let Some(line) = wanted
-            && !(self.from..self.from + self.rows).contains(line)
+        if let Some(line) = found.or(wanted.copied())
+            && !(self.from..self.from + self.rows).contains(&line)
         {
             self.from = line.saturating_sub(self.rows / 3);
             self.away = true;
         }
         self.from = self.from.min(last);
-        let visible: Vec<Line<'_>> = self
-            .lines
-            .iter()
+        let lines = self.lines.iter().enumerate();
+        let visible: Vec<Line<'_>> = lines
             .skip(self.from)
             .take(self.rows)
-            .cloned()
+            .map(|(row, line)| self.found.light(row, line.clone()))
             .collect();
         frame.render_widget(Paragraph::new(visible), area);
         if has_more {

@@ -12,7 +12,7 @@ use super::command::Move;
 use super::help::Told;
 use super::keymap::{IsWriting, Keymap};
 use super::markdown;
-use super::page::Page;
+use super::page::{Page, Stand};
 use super::theme;
 use super::versions::{self, Layout, Looked, Pair, Versions};
 use super::wrap::{cut, drawable, shown, wrap};
@@ -224,12 +224,26 @@ impl Pager {
                 format!("{}, {}: {next}", both.title, key("view"))
             }
         };
-        format!("▤ {title}  ({} closes)", key("close"))
+        format!(
+            "▤ {title}  ({} closes)  {} finds",
+            key("close"),
+            key("text-find")
+        )
     }
 
     /// Moves the view.
     pub fn scroll(&mut self, to: Move) {
         self.page.scroll(to);
+    }
+
+    /// Where the view stands, to come back to it.
+    pub fn stand(&self) -> Stand {
+        self.page.stand()
+    }
+
+    /// Its lines and the window onto them, in which something is looked for.
+    pub fn page(&mut self) -> &mut Page {
+        &mut self.page
     }
 
     /// Draws the title and the visible lines.

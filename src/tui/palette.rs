@@ -222,6 +222,25 @@ fn tail(text: &str, columns: usize) -> String {
 }
 
 impl Screen {
+    /// Tells whether a slash command has something to do now.
+    pub(super) fn has_use(
+        &self,
+        slash: &str,
+        state: Option<&State>,
+        sheet: Option<&Sheet>,
+    ) -> bool {
+        let entry = Entry {
+            slash: Cow::Owned(slash.to_owned()),
+            help: "",
+            key: None,
+        };
+        entry.is_useful(&Now {
+            look: &self.settings.look,
+            state,
+            sheet,
+        })
+    }
+
     /// Opens the palette.
     pub(super) fn open_palette(&mut self) -> Vec<Action> {
         self.palette = Some(Palette::default());

@@ -15,6 +15,7 @@ use super::versions::Pair;
 use super::writing::{self, Target};
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
+use crate::domain::execution::Execution;
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
@@ -48,13 +49,16 @@ impl Screen {
             Command::Todos => self.show_todos(state),
             Command::Answer(word) => self.answer(state, &word),
             Command::Undo(wish) => self.undo(wish, state),
-            Command::Diff(scope) => self.open_diff(scope),
+            Command::Diff(scope) => self.diff_of(scope, state),
             Command::Task(agent, prompt) => vec![Action::GiveTask { agent, prompt }],
             Command::Sessions => self.list_children(state),
             Command::Discuss(wish) => self.discuss(&wish, state),
             Command::Diagnose => vec![Action::Diagnose],
             Command::OnBoard(does) => self.on_board(does, state),
             Command::Agent(name) => self.show_agents(&name, state),
+            Command::Resume if state.is_some_and(|state| !state.phase.is_final()) => {
+                self.refuse("a run is under way; cancel it before you begin another")
+            }
             Command::Resume => vec![Action::Resume],
             Command::History => vec![Action::ShowHistory],
             Command::Refiner(role) => self.choose_refiner(role, state),
@@ -94,7 +98,7 @@ impl Screen {
             }
             Command::Palette => self.open_palette(),
             Command::InDiff(does) => self.in_diff(does),
-            Command::InFind(step) => self.quietly(|screen| screen.find_step(step)),
+            Command::InFind(step) => self.quietly(|screen| screen.find_step(step, state)),
             Command::Close => self.close().unwrap_or_default(),
         }
     }
@@ -330,6 +334,28 @@ impl Screen {
         }
         self.refuse("looking at what it would do …");
         vec![Action::Undo(wish)]
+    }
+
+    /// Opens the diff of a step that there is, or another one.
+    fn diff_of(&mut self, scope: Scope, state: Option<&State>) -> Vec<Action> {
+        let execution = state.and_then(|state| state.execution.as_ref());
+        let scopes = execution.map(Execution::scopes).unwrap_or_default();
+        let steps: Vec<String> = scopes
+            .iter()
+            .filter_map(|scope| match scope {
+                Scope::Step(n) => Some(n.to_string()),
+                _ => None,
+            })
+            .collect();
+        match scope {
+            Scope::Step(n) if !steps.is_empty() && !scopes.contains(&scope) => {
+                let steps = steps.join(", ");
+                self.refuse(&format!(
+                    "step {n} has changed nothing; those that have: {steps}"
+                ))
+            }
+            _ => self.open_diff(scope),
+        }
     }
 
     /// Opens the view of a diff at once; what it shows is looked for.

@@ -24,6 +24,10 @@ pub const CHOSEN: Style = Style::new()
     .add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
 /// What is picked where nothing needs the user.
 pub const PICKED: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
+/// What was found of what is looked for, beside the place that is at hand, which is chosen.
+pub const FOUND: Style = Style::new()
+    .fg(Color::Yellow)
+    .add_modifier(Modifier::UNDERLINED);
 /// What the user said.
 pub const YOU: Style = Style::new().fg(Color::Green).add_modifier(Modifier::BOLD);
 /// What this program says.

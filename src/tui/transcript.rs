@@ -31,7 +31,7 @@ use card::{Changed, ToolEnd};
 use earlier::Earlier;
 pub use earlier::WantsEarlier;
 pub use facts::facts;
-pub use finding::Find;
+pub use finding::{Find, Stand};
 pub use picking::Along;
 use scroll::Scroll;
 use step::Steps;

@@ -1,14 +1,15 @@
 //! Runs played with the clock in hand, and what is kept of their course.
 
 use super::*;
-use crate::domain::event::{Audit, Created, Settings};
+use crate::domain::event::{Approval, Audit, Created, Settings};
 use crate::domain::findings::{Remark, Severity};
-use crate::domain::ids::{RunId, SessionId};
+use crate::domain::ids::{RequestId, RunId, SessionId};
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::plan;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::review::Review;
 use crate::domain::run::{Run, SCHEMA};
+use crate::permission::Keeping;
 
 fn created() -> Created {
     Created {
@@ -267,12 +268,47 @@ fn turns_waits_and_reviews_are_kept_with_their_times() {
          reviewer reviews the plan 51-60 done 0\n\
          planner answers the review 61-… runs 0\n\
          waits gate 2-3\n\
+         waits goal 20-30\n\
          review 1 CHANGES_REQUIRED: 1 open, 1 new, 0 settled"
     );
     let course = &run.state().course;
     assert_eq!(course.used_by(Role::Planner).input_tokens, 150);
     assert_eq!(course.worked(Role::Reviewer, At(99_000)), 9_000);
-    assert_eq!(course.waited(At(99_000)), 1_000);
+    assert_eq!(course.waited(At(99_000)), 11_000);
+}
+
+#[test]
+fn a_role_does_not_work_while_its_call_waits_for_the_user() {
+    let mut events = to_the_first_review();
+    let request = RequestId::new("req_1");
+    let at = events.iter().position(|(at, _)| *at == 60).unwrap();
+    let asked = Event::ApprovalAsked(Approval {
+        request: request.clone(),
+        turn: TurnId::new("trn_3"),
+        permission: "bash".to_owned(),
+        targets: vec!["make".to_owned()],
+        reason: None,
+        why: None,
+        offers: Vec::new(),
+        keeping: Keeping::Never,
+        profile: String::new(),
+        child: None,
+    });
+    let answered = Event::ApprovalAnswered {
+        request,
+        allowed: true,
+        by: "user".to_owned(),
+        reason: String::new(),
+        kept: Vec::new(),
+    };
+    events.splice(at..at, [(52, asked), (58, answered)]);
+    let run = play(events);
+    let course = &run.state().course;
+    let work = course.work(Role::Reviewer, At(99_000));
+    let pieces = [(At(51_000), At(52_000)), (At(58_000), At(60_000))];
+    assert_eq!(work, pieces);
+    assert_eq!(course.worked(Role::Reviewer, At(99_000)), 3_000);
+    assert_eq!(course.waited(At(99_000)), 17_000);
 }
 
 #[test]

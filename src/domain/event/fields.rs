@@ -17,54 +17,68 @@ pub fn kind(event: &Event) -> String {
     }
 }
 
-/// All that an event holds, a line each: names, indented by how deep they lie, and values.
-pub fn fields(event: &Event) -> Vec<String> {
-    let mut lines = Vec::new();
-    match serde_json::to_value(event) {
-        Ok(Value::Object(mut of)) => {
-            if let Some(data) = of.remove("data") {
-                add(&mut lines, "", &data, 0);
-            }
-        }
-        Ok(_) => {}
-        Err(error) => lines.push(format!("it cannot be shown: {error}")),
-    }
-    lines
+/// One thing that an event holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// How deep it lies, from 0.
+    pub depth: usize,
+    /// Its name; of an entry of a list its number, from 1.
+    pub name: String,
+    /// What it is, maybe several lines; empty where that lies deeper.
+    pub text: String,
 }
 
-fn add(lines: &mut Vec<String>, name: &str, value: &Value, depth: usize) {
-    let lead = "  ".repeat(depth);
-    let mut put = |text: &str| match name {
-        "" => lines.push(format!("{lead}{text}")),
-        name => lines.push(format!("{lead}{name}: {text}")),
+/// All that an event holds, in its order.
+pub fn fields(event: &Event) -> Vec<Field> {
+    let mut all = Vec::new();
+    match serde_json::to_value(event) {
+        Ok(Value::Object(mut of)) => match of.remove("data") {
+            Some(Value::Object(data)) => add_all(&mut all, data.iter(), 0),
+            Some(data) => add(&mut all, "", &data, 0),
+            None => {}
+        },
+        Ok(_) => {}
+        Err(error) => all.push(Field {
+            depth: 0,
+            name: String::new(),
+            text: format!("it cannot be shown: {error}"),
+        }),
+    }
+    all
+}
+
+fn add_all<'a>(
+    all: &mut Vec<Field>,
+    of: impl Iterator<Item = (&'a String, &'a Value)>,
+    depth: usize,
+) {
+    for (name, value) in of {
+        add(all, name, value, depth);
+    }
+}
+
+fn add(all: &mut Vec<Field>, name: &str, value: &Value, depth: usize) {
+    let mut put = |text: &str| {
+        all.push(Field {
+            depth,
+            name: name.to_owned(),
+            text: text.to_owned(),
+        });
     };
     match value {
         Value::Null => put("none"),
         Value::Bool(_) | Value::Number(_) => put(&value.to_string()),
-        Value::String(text) if text.contains('\n') => {
-            put("");
-            let below = "  ".repeat(depth + 1);
-            lines.extend(text.lines().map(|line| format!("{below}{line}")));
-        }
         Value::String(text) => put(text),
         Value::Array(values) if values.is_empty() => put("none"),
         Value::Array(values) => {
             put("");
             for (n, value) in values.iter().enumerate() {
-                add(lines, &format!("{}", n + 1), value, depth + 1);
+                add(all, &(n + 1).to_string(), value, depth + 1);
             }
         }
         Value::Object(fields) => {
-            let below = match name {
-                "" => depth,
-                _ => {
-                    put("");
-                    depth + 1
-                }
-            };
-            for (name, value) in fields {
-                add(lines, name, value, below);
-            }
+            put("");
+            add_all(all, fields.iter(), depth + 1);
         }
     }
 }
@@ -89,10 +103,23 @@ mod tests {
             },
         };
         assert_eq!(kind(&event), "agent");
+        let told: Vec<String> = fields(&event)
+            .into_iter()
+            .map(|field| format!("{} {}: {:?}", field.depth, field.name, field.text))
+            .collect();
         assert_eq!(
-            fields(&event).join("\n"),
-            "turn: trn_7\nrole: planner\nnews: \n  news: tool_ended\n  item: t\n  status: completed\n  exit_code: none\n  output: \n    a\n    b"
+            told,
+            [
+                "0 turn: \"trn_7\"",
+                "0 role: \"planner\"",
+                "0 news: \"\"",
+                "1 news: \"tool_ended\"",
+                "1 item: \"t\"",
+                "1 status: \"completed\"",
+                "1 exit_code: \"none\"",
+                "1 output: \"a\\nb\"",
+            ]
         );
-        assert_eq!(fields(&Event::Released), Vec::<String>::new());
+        assert_eq!(fields(&Event::Released), []);
     }
 }

@@ -112,7 +112,7 @@ fn number(state: &mut State, kind: QuestionKind) -> Question {
 }
 
 /// Tells whether nothing runs, nothing waits and the program itself is at rest.
-pub(super) fn is_idle(state: &State) -> bool {
+pub(in crate::domain) fn is_idle(state: &State) -> bool {
     let waits = state.awaiting.is_some() || state.held_end.is_some();
     state.running.is_none() && state.busy.is_none() && !waits
 }

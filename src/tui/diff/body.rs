@@ -11,6 +11,7 @@ use ratatui::widgets::Paragraph;
 use super::Does;
 use super::line::{self, Places};
 use crate::text::patch::{FileDiff, LineKind, Patch};
+use crate::tui::found;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width};
 
@@ -21,6 +22,17 @@ pub struct Body {
     places: Places,
     items: Vec<Item>,
     at: Spot,
+    sought: Sought,
+}
+
+/// What is looked for, and the items that have it.
+#[derive(Debug, Default)]
+struct Sought {
+    /// In lower case; empty where nothing is.
+    letters: String,
+    items: Vec<usize>,
+    /// Which of them is at hand, from 0.
+    at: usize,
 }
 
 /// One thing in the text.
@@ -39,7 +51,7 @@ enum Item {
 
 /// A row of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-struct Spot {
+pub struct Spot {
     item: usize,
     row: usize,
 }
@@ -66,6 +78,81 @@ impl Body {
             patch,
             items,
             at: Spot::default(),
+            sought: Sought::default(),
+        }
+    }
+
+    /// Where the window stands, to come back to it.
+    pub fn stand(&self) -> Spot {
+        self.at
+    }
+
+    /// Looks for letters from a place on; with none the window stands there again.
+    pub fn look_for(&mut self, letters: &str, from: Spot, size: (usize, usize)) {
+        let letters = letters.to_lowercase();
+        let has = |at: &usize| {
+            let text = self.items.get(*at).map_or("", |item| self.text_of(*item));
+            !letters.is_empty() && text.to_lowercase().contains(&letters)
+        };
+        let items: Vec<usize> = (0..self.items.len()).filter(has).collect();
+        let at = items.iter().position(|item| *item >= from.item);
+        self.at = from;
+        self.sought = Sought {
+            letters,
+            items,
+            at: at.unwrap_or(0),
+        };
+        self.bring(size);
+    }
+
+    /// Goes to the next line that has what is looked for, or the one before; around the ends.
+    pub fn look_along(&mut self, is_next: bool, size: (usize, usize)) {
+        let n = self.sought.items.len().max(1);
+        self.sought.at = match is_next {
+            true => (self.sought.at + 1) % n,
+            false => (self.sought.at + n - 1) % n,
+        };
+        self.bring(size);
+    }
+
+    /// Which line of how many that have it is at hand, from 1.
+    pub fn place_of_found(&self) -> (usize, usize) {
+        let n = self.sought.items.len();
+        ((self.sought.at + 1).min(n), n)
+    }
+
+    /// Brings the line that is at hand into the window.
+    fn bring(&mut self, (rows, columns): (usize, usize)) {
+        let Some(item) = self.sought.items.get(self.sought.at).copied() else {
+            return;
+        };
+        let mut left = rows;
+        for seen in self.at.item..self.items.len() {
+            left = left.saturating_sub(self.lay_out(seen, columns).len());
+            if seen == item && self.at <= (Spot { item, row: 0 }) {
+                return;
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        self.at = Spot { item, row: 0 };
+        self.up(rows / 3, columns);
+        self.at = self.at.min(self.end(rows, columns));
+    }
+
+    /// The text in which something is looked for.
+    fn text_of(&self, item: Item) -> &str {
+        let line = |n: usize| self.patch.lines.get(n);
+        match item {
+            Item::File(n) => self.patch.files.get(n).map_or("", |file| &file.name),
+            Item::Line(n) => line(n).map_or("", |line| match line.kind {
+                LineKind::Added | LineKind::Removed | LineKind::Context => {
+                    line.text.get(1..).unwrap_or_default()
+                }
+                LineKind::File | LineKind::Hunk | LineKind::Note => &line.text,
+            }),
+            Item::Totals | Item::Listed(_) | Item::Blank => "",
         }
     }
 
@@ -168,7 +255,10 @@ impl Body {
         let mut item = self.at.item;
         while visible.len() < rows && item < self.items.len() {
             let skip = if item == self.at.item { self.at.row } else { 0 };
-            visible.extend(self.lay_out(item, columns).into_iter().skip(skip));
+            let rows = self.lay_out(item, columns);
+            let is_at_hand = self.sought.items.get(self.sought.at) == Some(&item);
+            let rows = found::lit(rows, &self.sought.letters, is_at_hand);
+            visible.extend(rows.into_iter().skip(skip));
             item += 1;
         }
         visible.truncate(rows);
@@ -298,6 +388,26 @@ mod tests {
             body.scroll(does, (10, 80));
             assert_eq!(here(&body), wanted, "{does:?}");
         }
+    }
+
+    #[test]
+    fn what_is_looked_for_is_brought_into_the_window() {
+        let mut body = body(50);
+        let size = (10, 80);
+        body.look_for("LINE 7", Spot::default(), size);
+        assert_eq!(body.place_of_found(), (1, 2));
+        assert_eq!(body.file_here(), Some(0));
+        body.look_along(true, size);
+        assert_eq!(body.place_of_found(), (2, 2));
+        assert_eq!(body.file_here(), Some(1));
+        let there = body.stand();
+        body.look_along(true, size);
+        body.look_along(false, size);
+        assert_eq!((body.place_of_found(), body.stand()), ((2, 2), there));
+        body.look_for("+line", Spot::default(), size);
+        assert_eq!(body.place_of_found(), (0, 0));
+        body.look_for("", Spot::default(), size);
+        assert_eq!(body.stand(), Spot::default());
     }
 
     proptest::proptest! {

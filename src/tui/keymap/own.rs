@@ -153,7 +153,8 @@ fn read(binding: &Binding, wished: &Wished) -> Result<Vec<Key>, Vec<Flaw>> {
 /// A key where it can mean something: some belong to writing, to dialogs and to commands.
 fn usable(binding: &Binding, key: Key) -> Result<Key, (String, String)> {
     let wrong = |what: &str, hint: &str| Err((what.to_owned(), hint.to_owned()));
-    if key == super::letter('/') {
+    let is_over_composer = matches!(binding.context, Context::Text | Context::Diff);
+    if key == super::letter('/') && !is_over_composer {
         return wrong("begins a command", "take another");
     }
     let writes = matches!(

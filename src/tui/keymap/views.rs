@@ -4,7 +4,7 @@
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::key::{letter, plain};
+use super::key::{ctrl, letter, plain};
 use super::{Binding, Context};
 use crate::tui::board::Does as OnBoard;
 use crate::tui::command::{Command, Move};
@@ -80,25 +80,49 @@ pub const BINDINGS: &[Binding] = &[
         ["look again at what changed", "look again"],
     ),
     bind(
-        "find-back",
-        &[plain(KeyCode::Enter), plain(KeyCode::Up)],
-        Context::Find,
-        || Command::InFind(Step::Back),
-        ["the earlier one", "earlier"],
+        "diff-find",
+        &[letter('/')],
+        Context::Diff,
+        || Command::Find,
+        ["find something in it", "find"],
     ),
     bind(
-        "find-on",
-        &[plain(KeyCode::Down)],
+        "find-next",
+        &[plain(KeyCode::Enter)],
         Context::Find,
-        || Command::InFind(Step::On),
-        ["the later one", "later"],
+        || Command::InFind(Step::Next),
+        [
+            "the next one; in the chat and in Log, which are looked through from their ends, the one above",
+            "next",
+        ],
     ),
     bind(
         "close-find",
         &[plain(KeyCode::Esc)],
         Context::Find,
         || Command::InFind(Step::Close),
-        ["look for nothing", "close"],
+        ["close the line, and go back to where it was opened", "back"],
+    ),
+    bind(
+        "find-stay",
+        &[ctrl('f')],
+        Context::Find,
+        || Command::InFind(Step::Stay),
+        ["close the line, and stay at what was found", "stay here"],
+    ),
+    bind(
+        "find-back",
+        &[plain(KeyCode::Up)],
+        Context::Find,
+        || Command::InFind(Step::Back),
+        ["the one above", "above, below"],
+    ),
+    bind(
+        "find-on",
+        &[plain(KeyCode::Down)],
+        Context::Find,
+        || Command::InFind(Step::On),
+        ["the one below", "above, below"],
     ),
     bind(
         "close",
@@ -116,6 +140,13 @@ pub const BINDINGS: &[Binding] = &[
         Context::Text,
         || Command::Scroll(Move::PageDown),
         ["a page down", ""],
+    ),
+    bind(
+        "text-find",
+        &[letter('/')],
+        Context::Text,
+        || Command::Find,
+        ["find something in it", ""],
     ),
 ];
 
@@ -242,7 +273,9 @@ pub fn works_in(context: Context, action: &str) -> bool {
         "end",
     ];
     match context {
-        Context::Diff => everywhere.contains(&action) || in_diff.contains(&action),
+        Context::Diff => {
+            everywhere.contains(&action) || in_diff.contains(&action) || action == "find"
+        }
         Context::Board => {
             everywhere.contains(&action) || in_diff.contains(&action) || action == "copy"
         }

@@ -52,19 +52,59 @@ fn cells(line: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
+/// On which side of its column a cell stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Middle,
+    Right,
+}
+
+impl Side {
+    /// Reads it from the line below the head.
+    fn read(rule: &str) -> Self {
+        match (rule.starts_with(':'), rule.ends_with(':')) {
+            (true, true) => Self::Middle,
+            (false, true) => Self::Right,
+            (_, false) => Self::Left,
+        }
+    }
+
+    /// How much of the free columns stand before the cell.
+    fn before(self, free: usize) -> usize {
+        match self {
+            Self::Left => 0,
+            Self::Middle => free / 2,
+            Self::Right => free,
+        }
+    }
+}
+
+/// One column.
+struct Column {
+    width: usize,
+    side: Side,
+}
+
 /// Lays a table out; the second of its lines is the one below the head.
 pub fn lay_out(rows: &[&str], columns: usize, base: Style) -> Vec<Line<'static>> {
     let all: Vec<Vec<String>> = rows.iter().map(|row| cells(row)).collect();
-    let Some((head, body)) = all.split_first() else {
+    let [head, below, body @ ..] = all.as_slice() else {
         return Vec::new();
     };
-    let body = body.iter().skip(1);
-    let widths = fitted(natural(std::iter::once(head).chain(body.clone())), columns);
-    let mut lines = row_lines(head, &widths, base.patch(theme::STRONG));
-    let rules: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    let widths = fitted(natural(std::iter::once(head).chain(body)), columns);
+    let sides = below.iter().map(|rule| Side::read(rule));
+    let sides = sides.chain(std::iter::repeat(Side::Left));
+    let columns = widths.into_iter().zip(sides);
+    let columns: Vec<Column> = columns
+        .map(|(width, side)| Column { width, side })
+        .collect();
+    let mut lines = row_lines(head, &columns, base.patch(theme::STRONG));
+    let rules = columns.iter().map(|column| "─".repeat(column.width));
+    let rules: Vec<String> = rules.collect();
     lines.push(Line::styled(rules.join("─┼─"), theme::QUIET));
     for row in body {
-        lines.extend(row_lines(row, &widths, base));
+        lines.extend(row_lines(row, &columns, base));
     }
     lines
 }
@@ -99,27 +139,56 @@ fn fitted(mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
     widths
 }
 
-fn row_lines(row: &[String], widths: &[usize], style: Style) -> Vec<Line<'static>> {
-    let empty = String::new();
-    let cells: Vec<Vec<Line<'static>>> = widths
+fn row_lines(row: &[String], columns: &[Column], style: Style) -> Vec<Line<'static>> {
+    let text = |n: usize| row.get(n).map_or("", String::as_str);
+    let cells: Vec<Vec<Line<'static>>> = columns
         .iter()
         .enumerate()
-        .map(|(n, width)| wrap(&inline(row.get(n).unwrap_or(&empty), style), *width, 0))
+        .map(|(n, column)| wrap(&inline(text(n), style), column.width, 0))
         .collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
     (0..height)
         .map(|n| {
             let mut spans = Vec::new();
-            for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            for (at, (cell, column)) in cells.iter().zip(columns).enumerate() {
                 if at > 0 {
                     spans.push(Span::styled(BETWEEN, theme::QUIET));
                 }
                 let line = cell.get(n).cloned().unwrap_or_default();
-                let gap = width.saturating_sub(line.width());
+                let free = column.width.saturating_sub(line.width());
+                let before = column.side.before(free);
+                spans.push(Span::raw(" ".repeat(before)));
                 spans.extend(line.spans);
-                spans.push(Span::raw(" ".repeat(gap)));
+                spans.push(Span::raw(" ".repeat(free - before)));
             }
             Line::from(spans)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_stands_on_the_side_that_the_line_below_the_head_says() {
+        let rows = [
+            "| a | b | c | d |",
+            "|:--|:-:|--:|---|",
+            "| x | y | 10 | 数 |",
+            "| longer | middle | 200 | end |",
+        ];
+        let lines = lay_out(&rows, 60, Style::new());
+        let told: Vec<String> = lines.iter().map(Line::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "a      │   b    │   c │ d  ",
+                "───────┼────────┼─────┼────",
+                "x      │   y    │  10 │ 数 ",
+                "longer │ middle │ 200 │ end",
+            ]
+        );
+        assert_eq!(n_rows(&rows), 4);
+    }
 }

@@ -2,12 +2,13 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
+use crate::tui::found;
 use crate::tui::looking::{Voices, WIDE};
 use crate::tui::theme;
-use crate::tui::transcript::{Transcript, Wide};
+use crate::tui::transcript::{Row, Transcript, Wide};
 use crate::tui::wrap::{cut, wrap_own};
 
 /// Longer lines are hard to read.
@@ -45,7 +46,8 @@ pub fn draw(
     }
     let has_line = !transcript.follows() && area.height > 2;
     let rows = usize::from(area.height) - usize::from(has_line);
-    for (row, y) in transcript.visible(wide, rows).into_iter().zip(area.y..) {
+    let rows = transcript.visible(wide, rows);
+    for (row, y) in lit(rows, find).into_iter().zip(area.y..) {
         let indent = u16::try_from(row.indent).unwrap_or(0).min(area.width);
         let place = Rect {
             x: area.x + indent,
@@ -53,7 +55,7 @@ pub fn draw(
             width: area.width - indent,
             height: 1,
         };
-        frame.render_widget(lit(row.line, find), place);
+        frame.render_widget(row.line, place);
         if row.is_picked {
             let mark = Rect {
                 x: place.x - 1,
@@ -80,36 +82,22 @@ pub fn draw(
     }
 }
 
-/// A line with the places lit that have these letters, given in lower case.
-fn lit(line: Line<'static>, letters: &str) -> Line<'static> {
-    let text = line.to_string();
-    if letters.is_empty() || !text.to_lowercase().contains(letters) {
-        return line;
+/// Rows with the places lit that have these letters, given in lower case; those of the block that is pointed at
+/// as what is at hand.
+fn lit(rows: Vec<Row>, letters: &str) -> Vec<Row> {
+    if letters.is_empty() {
+        return rows;
     }
-    let style = line.style;
-    let spans = line.spans.into_iter().flat_map(|span| {
-        let lower = span.content.to_lowercase();
-        // Where a letter's lower case has another length, places cannot be told.
-        let can_tell = lower.len() == span.content.len();
-        let mut parts = Vec::new();
-        let mut from = 0;
-        for (at, _) in lower.match_indices(letters).filter(|_| can_tell) {
-            let (Some(before), Some(hit)) = (
-                span.content.get(from..at),
-                span.content.get(at..at + letters.len()),
-            ) else {
-                break;
-            };
-            parts.push(Span::styled(before.to_owned(), span.style));
-            parts.push(Span::styled(
-                hit.to_owned(),
-                span.style.patch(theme::CHOSEN),
-            ));
-            from = at + letters.len();
-        }
-        let rest = span.content.get(from..).unwrap_or_default().to_owned();
-        parts.push(Span::styled(rest, span.style));
-        parts
-    });
-    Line::from(spans.collect::<Vec<Span<'static>>>()).style(style)
+    let mut all = Vec::with_capacity(rows.len());
+    for block in rows.chunk_by(|one, other| one.is_picked == other.is_picked) {
+        let is_picked = block.first().is_some_and(|row| row.is_picked);
+        let lines = block.iter().map(|row| row.line.clone()).collect();
+        let lines = found::lit(lines, letters, is_picked);
+        all.extend(block.iter().zip(lines).map(|(row, line)| Row {
+            line,
+            is_picked: row.is_picked,
+            indent: row.indent,
+        }));
+    }
+    all
 }

@@ -30,6 +30,8 @@ pub struct Chosen {
     filter: Filter,
     picked: Option<u32>,
     open: BTreeSet<u32>,
+    /// Letters that are looked for, in lower case: what has them is open.
+    sought: String,
 }
 
 /// Which findings are listed.
@@ -118,6 +120,23 @@ impl Chosen {
             self.open.insert(n);
         }
         true
+    }
+
+    /// Opens whatever has these letters while they are looked for; with none, nothing is open for them.
+    pub fn look_for(&mut self, letters: &str) {
+        self.sought = letters.to_lowercase();
+    }
+
+    /// Leaves a finding open that was opened for what is looked for.
+    pub fn keep_open(&mut self, n: u32) {
+        self.open.insert(n);
+    }
+
+    /// Tells whether all that is said of a finding is shown.
+    fn is_open(&self, n: u32, evidence: Option<&String>) -> bool {
+        let has = |text: &&String| text.to_lowercase().contains(&self.sought);
+        let is_sought = !self.sought.is_empty() && evidence.filter(has).is_some();
+        is_sought || self.open.contains(&n)
     }
 
     /// The number of the finding that is pointed at.
@@ -330,8 +349,8 @@ fn of_finding(
 ) -> Vec<Entry> {
     let remark = &finding.remark;
     let (sign, word, style) = standing(finding);
-    let is_open = chosen.open.contains(&remark.n);
     let evidence = texts.evidence.get(&remark.n);
+    let is_open = chosen.is_open(remark.n, evidence);
     let fold = match (evidence, is_open) {
         (None, _) => "",
         (Some(_), true) => "\u{a0}▾",

@@ -1,6 +1,7 @@
 //! Tab: log.md, then the events as rows, to be filtered and pointed at; the one that is pointed at shows all
-//! that it holds.
+//! that it holds beside them, or below where there is little room.
 
+mod detail;
 mod told;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -10,19 +11,22 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Block, Borders, Paragraph};
 
-use crate::domain::event::{Event, News, fields};
+use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, RequestId};
 use crate::domain::run::State;
 use crate::text::truncate;
 use crate::tui::documents::Text;
+use crate::tui::found;
 use crate::tui::keymap::{IsWriting, Keymap};
+use crate::tui::layout::take_below;
 use crate::tui::markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
 use crate::tui::words::Clock;
-use crate::tui::wrap::{cut, shown, wrap, wrap_own, wrap_text};
+use crate::tui::wrap::{cut, wrap_own, wrap_text};
+use detail::Detail;
 use told::{Kind, Told, told};
 
 /// How many events are kept.
@@ -31,6 +35,10 @@ const MAX_EVENTS: usize = 1_000;
 const MAX_TEXT: usize = 4_096;
 /// How many lines of log.md's end are shown.
 const N_LOG_LINES: usize = 500;
+/// From how many columns on what an event holds stands beside the list.
+const BESIDE: u16 = 119;
+/// How many columns a row of the list takes at most.
+const WIDEST: u16 = 112;
 /// Columns of the time and of the name.
 const HEAD: usize = 19;
 
@@ -141,6 +149,19 @@ impl Record {
         self.picked = Some(n);
     }
 
+    /// Points at what was pointed at before.
+    pub fn put_back(&mut self, picked: Option<i64>) {
+        self.picked = picked;
+    }
+
+    /// Which of the listed events that have these letters, given in lower case, is pointed at, from 1, and how
+    /// many have them; 0 where it is none of them.
+    pub fn place_of(&self, find: &str, state: Option<&State>) -> (usize, usize) {
+        let listed: Vec<i64> = self.listed(find, state).map(|(row, ..)| row.n).collect();
+        let at = listed.iter().position(|n| Some(*n) == self.picked);
+        (at.map_or(0, |at| at + 1), listed.len())
+    }
+
     /// The event that is pointed at.
     pub fn picked(&self) -> Option<i64> {
         self.picked
@@ -151,13 +172,17 @@ impl Record {
         self.picked.take().is_some()
     }
 
-    /// The event that is pointed at: its kind and all that it holds.
-    pub fn picked_whole(&self) -> Option<(String, String)> {
+    /// The event that is pointed at: whose it is and when it was, and all that it holds.
+    pub fn picked_whole(
+        &self,
+        state: Option<&State>,
+        (clock, repository): (Clock, &str),
+    ) -> Option<(String, String)> {
         let row = self.picked_row()?;
-        Some((
-            fields::kind(&row.event),
-            fields::fields(&row.event).join("\n"),
-        ))
+        let (who, words) = row.told.in_words(state);
+        let detail = Detail::new(&row.event, &words);
+        let title = format!("{who}, {}", clock.second(row.at));
+        Some((title, local(&detail.text(), clock, repository)))
     }
 
     fn picked_row(&self) -> Option<&Row> {
@@ -204,15 +229,16 @@ pub struct About<'a> {
 pub fn draw(page: &mut Page, record: &Record, frame: &mut Frame, area: Rect, about: About<'_>) {
     let mut area = area;
     if let Some(row) = record.picked_row().filter(|_| area.height > 8) {
-        let height = (area.height / 3).clamp(4, 16);
-        let below = Rect {
-            y: area.bottom() - height,
-            height,
-            ..area
+        let pane = match area.width >= BESIDE {
+            true => (take_beside(&mut area), Borders::LEFT | Borders::TOP),
+            false => {
+                let rows = (area.height / 3).clamp(4, 16);
+                (take_below(&mut area, usize::from(rows)), Borders::TOP)
+            }
         };
-        area.height -= height;
-        draw_fields(row, frame, below, about.keymap);
+        draw_detail(row, frame, pane, about);
     }
+    area.width = area.width.min(WIDEST);
     let columns = usize::from(area.width);
     let n_turns = about.state.map_or(0, |state| state.course.turns().len());
     let mut hasher = DefaultHasher::new();
@@ -240,29 +266,52 @@ fn kept(event: &Event) -> Event {
     }
 }
 
-/// All that an event holds, as far as it fits.
-fn draw_fields(row: &Row, frame: &mut Frame, area: Rect, keymap: &Keymap) {
-    let columns = usize::from(area.width).saturating_sub(1);
-    let rows = usize::from(area.height);
-    let key = keymap.named("open", IsWriting::No);
-    let head = format!("── {} · {key} shows all ", fields::kind(&row.event));
-    let mut lines = vec![Line::styled(cut(&head, columns), theme::QUIET)];
-    for field in fields::fields(&row.event).iter().take(rows) {
-        lines.extend(wrap(&field_spans(&shown(field)), columns, 4));
+/// Takes the right of an area for what an event holds.
+fn take_beside(area: &mut Rect) -> Rect {
+    let width = area.width * 9 / 20;
+    area.width -= width;
+    Rect {
+        x: area.right(),
+        width,
+        ..*area
     }
-    lines.truncate(rows);
-    frame.render_widget(Paragraph::new(gutter(lines, false)), area);
 }
 
-/// A name quietly, and its value.
-fn field_spans(field: &str) -> Vec<Span<'static>> {
-    match field.split_once(": ") {
-        Some((name, value)) => vec![
-            Span::styled(format!("{name}: "), theme::QUIET),
-            Span::raw(value.to_owned()),
-        ],
-        None => vec![Span::raw(field.to_owned())],
+/// All that an event holds, as far as it fits.
+fn draw_detail(row: &Row, frame: &mut Frame, (area, sides): (Rect, Borders), about: About<'_>) {
+    let (who, words) = row.told.in_words(about.state);
+    let key = about.keymap.named("open", IsWriting::No);
+    let title = format!(" {who}, {} · {key} shows all ", about.clock.second(row.at));
+    let block = Block::new()
+        .borders(sides)
+        .border_style(theme::QUIET)
+        .title(Line::styled(
+            cut(&title, usize::from(area.width)),
+            theme::QUIET,
+        ));
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let columns = usize::from(inner.width).saturating_sub(1);
+    let words = local(&words, about.clock, about.repository);
+    let mut lines = Detail::new(&row.event, &words).lines(columns);
+    let rows = usize::from(inner.height);
+    if lines.len() > rows {
+        lines.truncate(rows.saturating_sub(1));
+        lines.push(Line::styled(
+            cut(&format!("… {key} shows all"), columns),
+            theme::QUIET,
+        ));
     }
+    frame.render_widget(Paragraph::new(gutter(lines, false)), inner);
+}
+
+/// A text with files named from the repository on, and in the user's time of day.
+fn local(text: &str, clock: Clock, repository: &str) -> String {
+    let text = match repository {
+        "" => text.to_owned(),
+        root => text.replace(&format!("{}/", root.trim_end_matches('/')), ""),
+    };
+    clock.local(&text)
 }
 
 fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
@@ -293,12 +342,9 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
     let n_before = laid.lines.len();
     for (row, who, text) in record.listed(about.find, about.state) {
         laid.marks.insert(Mark::Row(row.n), laid.lines.len());
-        let text = match about.repository {
-            "" => text,
-            root => text.replace(&format!("{}/", root.trim_end_matches('/')), ""),
-        };
-        let text = about.clock.local(&text);
+        let text = local(&text, about.clock, about.repository);
         let lines = row_lines((row, who, &text), about.clock, columns);
+        let lines = found::lit(lines, about.find, record.picked == Some(row.n));
         laid.lines
             .extend(gutter(lines, record.picked == Some(row.n)));
     }

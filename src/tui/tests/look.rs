@@ -310,7 +310,7 @@ fn keys_of_views_are_the_users_own_too() {
     press(&mut screen, Some(&state), &["z"]);
     assert!(screen.diff.is_none());
     press(&mut screen, Some(&state), &["<c-f>", "a"]);
-    assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" F4 close"));
+    assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" F4 back"));
     screen.on_key(key, Some(&state));
     assert!(screen.find.is_none());
 }

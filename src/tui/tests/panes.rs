@@ -13,6 +13,69 @@ use crate::domain::todo::{Todos, Wanted};
 use crate::domain::turn::Purpose;
 use crate::tui::{Action, Documents, Held, Screen};
 
+#[test]
+fn where_nothing_can_be_pointed_at_a_key_says_so_and_stays() {
+    let state = state(Phase::WritePlan);
+    let mut screen = Screen::new(settings());
+    for (tab, why) in [
+        ("2", "there is no plan yet"),
+        ("3", "there is no finding yet"),
+    ] {
+        press(&mut screen, Some(&state), &["<esc>", tab, "."]);
+        let seen = drawn(&mut screen, (80, 24), Some(&state));
+        assert!(seen.contains(why), "{seen}");
+        assert_ne!(screen.tab, crate::tui::tabs::Tab::Chat);
+    }
+}
+
+#[test]
+fn a_step_that_is_not_there_has_no_diff_and_what_runs_is_not_resumed() {
+    let state = long();
+    let mut screen = not_writing();
+    assert_eq!(
+        press(&mut screen, Some(&state), &["/diff 99", "<enter>"]),
+        []
+    );
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("step 99 has changed nothing; those that have: "),
+        "{seen}"
+    );
+    assert!(screen.diff.is_none());
+    let mut screen = not_writing();
+    assert_eq!(
+        press(&mut screen, Some(&state), &["/resume", "<enter>"]),
+        []
+    );
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("a run is under way; cancel it"), "{seen}");
+}
+
+#[test]
+fn commands_that_have_nothing_to_do_are_offered_last_and_far_names_are_not_guessed() {
+    let mut state = state(Phase::Done);
+    state.running = None;
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["/st"]);
+    let seen = drawn(&mut screen, (100, 40), Some(&state));
+    let at = |what: &str| seen.find(what).unwrap();
+    assert!(
+        at("/status") < at("/stop") && at("/status") < at("/steer"),
+        "{seen}"
+    );
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["/zzz", "<enter>"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("/zzz is no command; /help lists all"),
+        "{seen}"
+    );
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["/interupt x", "<enter>"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("did you mean /interrupt?"), "{seen}");
+}
+
 /// A run that has come a long way: reviewed twice, left for hours, at its second step.
 fn long() -> State {
     let mut state = running(Phase::Execute, Purpose::Step { n: 2 });
@@ -353,10 +416,10 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     assert!(seen.contains("quote: 1. [ ] a"), "{seen}");
     press(&mut screen, Some(&state), &[" "]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("▤ note.made"), "{seen}");
-    press(&mut screen, Some(&state), &["="]);
-    let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("▤ note.made"), "another tab: {seen}");
+    assert!(
+        seen.contains("▤ you, 23:14:02") && seen.contains("in the log: note.made"),
+        "{seen}"
+    );
     press(&mut screen, Some(&state), &["<esc>", "<esc>", "="]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(

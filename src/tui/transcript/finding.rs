@@ -3,6 +3,7 @@
 //! Refuses to read the log: what was forgotten is found once it is told again.
 
 use super::Transcript;
+use super::scroll::Scroll;
 
 /// What is looked for.
 #[derive(Debug, Default)]
@@ -13,14 +14,28 @@ pub struct Find {
     hits: Vec<usize>,
 }
 
-impl Find {
-    /// The letters.
-    pub fn letters(&self) -> &str {
-        &self.letters
-    }
+/// Where the view stands and what is pointed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stand {
+    scroll: Scroll,
+    picked: Option<usize>,
 }
 
 impl Transcript {
+    /// Where the view stands, to come back to it.
+    pub fn stand(&self) -> Stand {
+        Stand {
+            scroll: self.scroll,
+            picked: self.picked,
+        }
+    }
+
+    /// Stands where it stood, or at the end where that is forgotten.
+    pub fn go_back(&mut self, stand: Stand) {
+        (self.scroll, self.picked) = (stand.scroll, stand.picked);
+        self.forget_old();
+    }
+
     /// Looks for letters, whatever their case; goes to the last place that has them.
     pub fn look_for(&mut self, find: &mut Find, letters: &str) {
         let letters = letters.to_lowercase();

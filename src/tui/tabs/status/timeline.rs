@@ -114,8 +114,10 @@ fn rows(state: &State, axis: &Axis, now: At) -> Vec<Row> {
             style: theme::role(role),
             full: '█',
             part: '▄',
-            pieces: turns()
-                .map(|turn| axis.piece(turn.from, turn.to, now))
+            pieces: course
+                .work(role, now)
+                .into_iter()
+                .map(|(from, to)| axis.piece(from, Some(to), now))
                 .collect(),
             marked: turns()
                 .filter(|turn| bad(turn.end))

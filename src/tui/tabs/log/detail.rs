@@ -1,0 +1,250 @@
+//! All that one event of Log holds, in words; how the log itself calls it stands last.
+//!
+//! Refuses to leave anything out but what its words say already.
+
+use ratatui::text::{Line, Span};
+
+use crate::domain::event::fields::{self, Field};
+use crate::domain::event::{Event, News};
+use crate::tui::markdown::hanging;
+use crate::tui::theme;
+use crate::tui::wrap::{one_line, shown, wrap};
+
+/// What the program finds its things by, and says nothing to a reader.
+const INTERNAL: &[&str] = &[
+    "base",
+    "id",
+    "item",
+    "kept",
+    "news",
+    "pid",
+    "process",
+    "request",
+    "role",
+    "run",
+    "schema",
+    "session",
+    "start_time",
+    "tree",
+    "turn",
+];
+/// Names that say too little by themselves.
+const IN_WORDS: &[(&str, &str)] = &[
+    ("n", "number"),
+    ("at", "when"),
+    ("by", "answered by"),
+    ("exit_code", "exit code"),
+    ("what", "what failed"),
+];
+
+/// An event, told whole.
+#[derive(Debug)]
+pub struct Detail {
+    /// What its row says, uncut; empty where what follows says it.
+    words: String,
+    told: Vec<Field>,
+    /// How the log calls it, and what only the program needs.
+    kind: String,
+    internal: Vec<Field>,
+}
+
+impl Detail {
+    /// Tells an event whose row says `words`.
+    pub fn new(event: &Event, words: &str) -> Self {
+        let mut told = Vec::new();
+        let mut internal = Vec::new();
+        let mut below = None;
+        for field in without_news(event) {
+            let is_below = below.is_some_and(|depth| field.depth > depth);
+            let is_own = !is_below && is_internal(&field.name);
+            below = match is_below || is_own {
+                true => below.or(Some(field.depth)),
+                false => None,
+            };
+            match below {
+                Some(_) => internal.push(field),
+                None => told.push(field),
+            }
+        }
+        // An agent's words are there whole: their first line needs not be said before.
+        let begins = |field: &Field| {
+            let first = field.text.lines().find(|line| !line.trim().is_empty());
+            first.is_some_and(|first| words.ends_with(&one_line(first)))
+        };
+        let is_whole = matches!(
+            event,
+            Event::Agent {
+                news: News::Text { .. },
+                ..
+            }
+        );
+        let is_told = is_whole && told.iter().any(begins);
+        told.retain(|field| is_whole || !is_said(field, words));
+        Self {
+            words: if is_told {
+                String::new()
+            } else {
+                words.to_owned()
+            },
+            told,
+            kind: fields::kind(event),
+            internal,
+        }
+    }
+
+    /// As drawable lines of so many columns.
+    pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        for (text, style) in self.parts() {
+            if text.is_empty() {
+                lines.push(Line::default());
+            }
+            for line in shown(&text).lines() {
+                let spans = match line.split_once(": ") {
+                    Some((name, value)) if style == theme::PLAIN && is_name(name) => vec![
+                        Span::styled(format!("{name}: "), theme::QUIET),
+                        Span::raw(value.to_owned()),
+                    ],
+                    _ => vec![Span::styled(line.to_owned(), style)],
+                };
+                lines.extend(wrap(&spans, columns, hanging(line)));
+            }
+        }
+        lines
+    }
+
+    /// As one text.
+    pub fn text(&self) -> String {
+        let parts: Vec<String> = self.parts().into_iter().map(|(text, _)| text).collect();
+        parts.join("\n")
+    }
+
+    fn parts(&self) -> Vec<(String, ratatui::style::Style)> {
+        let mut parts = Vec::new();
+        if !self.words.is_empty() {
+            parts.push((self.words.clone(), theme::STRONG));
+        }
+        let is_alone = self.words.is_empty() && self.told.len() == 1;
+        parts.extend(self.told.iter().map(|field| match is_alone {
+            true => (field.text.clone(), theme::PLAIN),
+            false => (line_of(field, &in_words(&field.name)), theme::PLAIN),
+        }));
+        parts.push((String::new(), theme::PLAIN));
+        parts.push((format!("in the log: {}", self.kind), theme::QUIET));
+        let internal = self.internal.iter();
+        parts.extend(internal.map(|field| (line_of(field, &field.name), theme::QUIET)));
+        parts
+    }
+}
+
+/// What an event holds; what an agent did lies no deeper than the rest.
+fn without_news(event: &Event) -> Vec<Field> {
+    let mut all = fields::fields(event);
+    if matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
+        all.retain(|field| field.depth > 0 || field.name != "news");
+        all.iter_mut()
+            .for_each(|field| field.depth = field.depth.saturating_sub(1));
+    }
+    all
+}
+
+fn is_internal(name: &str) -> bool {
+    INTERNAL.contains(&name) || name.ends_with("sha256") || name == "plan_now"
+}
+
+/// Tells whether the words say it already.
+fn is_said(field: &Field, words: &str) -> bool {
+    let text = one_line(&field.text);
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let stands = |(at, hit): (usize, &str)| {
+        let before = words
+            .get(..at)
+            .and_then(|before| before.chars().next_back());
+        let behind = words
+            .get(at + hit.len()..)
+            .and_then(|behind| behind.chars().next());
+        !before.is_some_and(is_part) && !behind.is_some_and(is_part)
+    };
+    field.depth == 0 && !text.is_empty() && words.match_indices(text.as_str()).any(stands)
+}
+
+/// A name as a reader says it.
+fn in_words(name: &str) -> String {
+    let odd = IN_WORDS.iter().find(|(odd, _)| *odd == name);
+    odd.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())
+}
+
+/// Tells whether what stands before a colon is a name of ours, and not a part of a text.
+fn is_name(name: &str) -> bool {
+    let name = name.trim_start();
+    name.len() < 24 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ')
+}
+
+/// A field as a line, or as several.
+fn line_of(field: &Field, name: &str) -> String {
+    let lead = "  ".repeat(field.depth);
+    let text = match field.text.as_str() {
+        "true" => "yes",
+        "false" => "no",
+        text => text,
+    };
+    match (name, text.contains('\n')) {
+        (_, true) => {
+            let below: Vec<String> = text.lines().map(|line| format!("{lead}  {line}")).collect();
+            format!("{lead}{name}:\n{}", below.join("\n"))
+        }
+        ("", false) => format!("{lead}{text}"),
+        (name, false) => format!("{lead}{name}: {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::TurnId;
+    use crate::domain::turn::Role;
+
+    fn check(event: &Event, words: &str, wanted: &str) {
+        assert_eq!(Detail::new(event, words).text(), wanted);
+    }
+
+    #[test]
+    fn an_event_is_told_in_words_and_then_as_the_log_has_it() {
+        let news = |news| Event::Agent {
+            turn: TurnId::new("trn_10"),
+            role: Role::Planner,
+            news,
+        };
+        check(
+            &news(News::ToolEnded {
+                item: "t".to_owned(),
+                status: "failed".to_owned(),
+                exit_code: Some(1),
+                output: "a\nb".to_owned(),
+            }),
+            "the call ended: failed, exit 1",
+            "the call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: planner\nnews: tool_ended\nitem: t",
+        );
+        check(
+            &news(News::Text {
+                text: "I look.\n\nThen on.".to_owned(),
+            }),
+            "says: I look.",
+            "I look.\n\nThen on.\n\nin the log: agent\nturn: trn_10\nrole: planner\nnews: text",
+        );
+        check(
+            &Event::NoteMade {
+                line: 3,
+                quote: "1. [ ] a".to_owned(),
+                text: "why?".to_owned(),
+            },
+            "notes on line 3: why?",
+            "notes on line 3: why?\nquote: 1. [ ] a\n\nin the log: note.made",
+        );
+        check(
+            &Event::Released,
+            "releases the turn",
+            "releases the turn\n\nin the log: turn.released",
+        );
+    }
+}
