@@ -26,6 +26,12 @@ pub struct Note {
     sent: Option<TurnId>,
     /// Whether that turn has answered.
     pub answered: bool,
+    /// The reviewer's turn whose prompt had it last, once it was answered.
+    #[serde(default)]
+    looked_at: Option<TurnId>,
+    /// Whether that turn has ended in a review: whoever judges has seen what became of it.
+    #[serde(default)]
+    pub judged: bool,
 }
 
 /// All notes of a run.
@@ -42,8 +48,13 @@ impl Notes {
     }
 
     /// Those that the planner has not answered yet.
-    pub fn open(&self) -> impl Iterator<Item = &Note> {
+    pub fn unanswered(&self) -> impl Iterator<Item = &Note> {
         self.all.iter().filter(|note| !note.answered)
+    }
+
+    /// Those of which no reviewer has seen yet what became of them.
+    pub fn open(&self) -> impl Iterator<Item = &Note> {
+        self.all.iter().filter(|note| !note.judged)
     }
 
     /// Adds a note; one without a text is none.
@@ -62,6 +73,8 @@ impl Notes {
             reviewed: false,
             sent: None,
             answered: false,
+            looked_at: None,
+            judged: false,
         });
         true
     }
@@ -73,10 +86,11 @@ impl Notes {
         self.all.len() < n_before
     }
 
-    /// The open ones stand in a reviewer's prompt.
-    pub fn on_review(&mut self) {
-        for note in self.all.iter_mut().filter(|note| !note.answered) {
+    /// The open ones stand in the prompt of this turn of the reviewer.
+    pub fn on_review(&mut self, turn: &TurnId) {
+        for note in self.all.iter_mut().filter(|note| !note.judged) {
             note.reviewed = true;
+            note.looked_at = note.answered.then(|| turn.clone());
         }
     }
 
@@ -84,6 +98,13 @@ impl Notes {
     pub fn on_respond(&mut self, turn: &TurnId) {
         for note in self.all.iter_mut().filter(|note| !note.answered) {
             note.sent = Some(turn.clone());
+        }
+    }
+
+    /// This turn of the reviewer has judged what its prompt said.
+    pub fn on_judged(&mut self, turn: &TurnId) {
+        for note in &mut self.all {
+            note.judged |= note.looked_at.as_ref() == Some(turn);
         }
     }
 
@@ -99,10 +120,11 @@ impl Note {
     /// Where it stands, in words.
     pub fn in_words(&self) -> &'static str {
         match (self.answered, self.sent.is_some(), self.reviewed) {
-            (true, ..) => "answered by the planner",
+            (true, ..) if self.judged => "the planner answered it, and the reviewer had it since",
+            (true, ..) => "the planner answered it, the next review looks whether it is met",
             (false, true, _) => "the planner has it",
             (false, false, true) => "the reviewer has it, the planner gets it next",
-            (false, false, false) => "goes out with the next review",
+            (false, false, false) => "goes out with the next turns of reviewer and planner",
         }
     }
 
@@ -126,19 +148,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_open_until_the_planner_answered_a_prompt_that_had_it() {
+    fn a_note_is_open_until_the_planner_answered_it_and_a_reviewer_had_it_again() {
         let mut notes = Notes::default();
         assert!(notes.make(3, "1. [ ] a", "why not b?"));
         assert!(!notes.make(3, "1. [ ] a", " \n"));
-        notes.on_review();
+        notes.on_review(&TurnId::new("trn_0"));
+        notes.on_judged(&TurnId::new("trn_0"));
         let (first, second) = (TurnId::new("trn_1"), TurnId::new("trn_2"));
         notes.on_respond(&first);
         assert!(notes.make(4, "2. [ ] b", "later"));
         notes.on_answered(&second);
-        assert_eq!(notes.open().count(), 2);
+        assert_eq!(notes.unanswered().count(), 2);
         notes.on_answered(&first);
-        let open: Vec<u32> = notes.open().map(|note| note.n).collect();
-        assert_eq!(open, [2]);
+        let of = |notes: &Notes| {
+            let unanswered: Vec<u32> = notes.unanswered().map(|note| note.n).collect();
+            let open: Vec<u32> = notes.open().map(|note| note.n).collect();
+            (unanswered, open)
+        };
+        // Until the next review nobody has judged what the planner made of it.
+        assert_eq!(of(&notes), (vec![2], vec![1, 2]));
+        let (third, other) = (TurnId::new("trn_3"), TurnId::new("trn_4"));
+        notes.on_review(&third);
+        notes.on_judged(&other);
+        assert_eq!(of(&notes), (vec![2], vec![1, 2]));
+        notes.on_judged(&third);
+        assert_eq!(of(&notes), (vec![2], vec![2]));
         assert!(notes.remove(2) && !notes.remove(2));
         assert!(notes.make(1, "#", "again"));
         assert_eq!(notes.all().last().unwrap().n, 3, "numbers are not reused");

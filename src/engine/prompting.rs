@@ -425,7 +425,10 @@ fn notes_in_words(notes: &Notes, purpose: &Purpose) -> String {
         }
         _ => return String::new(),
     };
-    let list: String = notes.open().map(note_in_words).collect();
+    let list: String = match purpose {
+        Purpose::Review => notes.open().map(note_in_words).collect(),
+        _ => notes.unanswered().map(note_in_words).collect(),
+    };
     match list.is_empty() {
         true => list,
         false => format!("\n\n## Remarks of the user\n{task}\n\n{list}"),
@@ -486,6 +489,12 @@ mod tests {
         let turn = crate::domain::ids::TurnId::new("trn_1");
         notes.on_respond(&turn);
         notes.on_answered(&turn);
+        assert_eq!(notes_in_words(&notes, &Purpose::Respond), "");
+        // Whether it was met is looked at once more.
+        assert_eq!(notes_in_words(&notes, &Purpose::Review), review);
+        notes.on_review(&turn);
+        assert_eq!(notes_in_words(&notes, &Purpose::Review), review);
+        notes.on_judged(&turn);
         assert_eq!(notes_in_words(&notes, &Purpose::Review), "");
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn start(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> 
 pub(super) fn run_turn(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> {
     if order.purpose == Purpose::Review {
         state.reviewing = state.plan_hash().cloned();
-        state.notes.on_review();
+        state.notes.on_review(&order.turn);
     }
     if order.purpose == Purpose::Respond {
         state.notes.on_respond(&order.turn);

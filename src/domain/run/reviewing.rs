@@ -38,6 +38,7 @@ pub(super) fn on_review_committed(state: &mut State, at: At, event: &Event) -> V
     let reviewed = state.reviewing.clone().unwrap_or_else(|| plan_now.clone());
     state.comments_sha256 = Some(file_sha256.clone());
     state.comments_by = Author::Agent;
+    state.notes.on_judged(turn);
     take_review(state, review, &reviewed);
     match review.verdict {
         Verdict::Approved if *plan_now == reviewed => {

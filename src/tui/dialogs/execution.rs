@@ -22,10 +22,16 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
         sheet = sheet.says("you let this plan pass against its review", theme::BAD);
     }
-    let n_notes = state.notes.open().count();
-    if n_notes > 0 {
-        let notes = n_of(n_notes, "note");
+    let n_unanswered = state.notes.unanswered().count();
+    if n_unanswered > 0 {
+        let notes = n_of(n_unanswered, "note");
         let text = format!("the planner has not answered {notes} of yours: N has the plan changed");
+        sheet = sheet.says(&text, theme::BAD);
+    }
+    let n_unseen = state.notes.open().count() - n_unanswered;
+    if n_unseen > 0 {
+        let notes = n_of(n_unseen, "note");
+        let text = format!("no review has looked yet at what the planner made of {notes} of yours");
         sheet = sheet.says(&text, theme::BAD);
     }
     let tests_style = if terms.test.is_some() {

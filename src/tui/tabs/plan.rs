@@ -160,7 +160,7 @@ fn of_note(note: &Note, lines: &[&str]) -> Remark {
     };
     Remark {
         mark: Mark::Note(note.n),
-        style: if note.answered {
+        style: if note.judged {
             theme::QUIET
         } else {
             theme::YOU
