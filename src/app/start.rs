@@ -28,7 +28,7 @@ use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
 use crate::engine::scratch;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, trust_of};
-use crate::process::{Children, Kernel, end_leftovers, find_leftovers};
+use crate::process::{Children, Kernel, end_leftovers_of};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
 use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, tidy};
@@ -44,8 +44,6 @@ pub use unfinished::unfinished;
 
 /// How long processes of a dead run may take to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
-/// How often it is looked for them at the most.
-const LEFTOVER_LOOKS: u32 = 8;
 
 /// What the user asked for on the command line.
 #[derive(Debug, Clone)]
@@ -397,13 +395,7 @@ pub async fn take_up(
 
 /// Ends what a program that ended left of a run that is held here now: processes, and folders with sockets and tokens.
 pub(super) async fn clear_away(run: &RunId) {
-    // Who is being ended may have started somebody just then, who is nobody's child by now.
-    for _ in 0..LEFTOVER_LOOKS {
-        let left = find_leftovers(run.as_str());
-        if left.is_empty() || !end_leftovers(&left, LEFTOVER_GRACE).await.is_empty() {
-            break;
-        }
-    }
+    end_leftovers_of(run.as_str(), LEFTOVER_GRACE).await;
     let n_folders = scratch::sweep(run.as_str());
     if n_folders > 0 {
         tracing::info!(n_folders, "what a killed program left is removed");

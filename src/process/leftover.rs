@@ -13,6 +13,9 @@ use tokio::time::{Instant, sleep};
 use super::family::{extend_by_parent, signal_one};
 use super::table::{Life, ProcessIdentity, command_of, is_alive, mark_of, scan};
 
+/// How often it is looked for leftovers at the most.
+const LOOKS: u32 = 8;
+
 /// A process that was left behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
@@ -52,6 +55,17 @@ pub async fn end_leftovers(leftovers: &[Leftover], grace: Duration) -> Vec<Proce
         known
     })
     .await
+}
+
+/// Ends all leftovers with such a mark, see [`find_leftovers`], over again for newborns: who is being ended may have
+/// started somebody just then, who is nobody's child by now. `grace` is that of each look.
+pub async fn end_leftovers_of(marker_prefix: &str, grace: Duration) {
+    for _ in 0..LOOKS {
+        let left = find_leftovers(marker_prefix);
+        if left.is_empty() || !end_leftovers(&left, grace).await.is_empty() {
+            break;
+        }
+    }
 }
 
 /// Ends everything that descends from this program and is not of its own session, at the very end of

@@ -132,8 +132,10 @@ fn a_question_comes_before_any_goal_and_the_goal_follows_in_the_same_run() {
     terminal.wait_for("all agreed");
     let run = state(&world)["run"].clone();
     assert_eq!(state(&world)["phase"], "INIT");
+    // The board itself, not the line of keys, which gives way to whatever is told: an `i` right behind an Esc is Alt+i.
+    terminal.wait_for("each alone");
     terminal.type_keys(ESC);
-    terminal.wait_gone("E export");
+    terminal.wait_gone("each alone");
     terminal.type_keys("i");
     terminal.wait_for("What is the goal?");
     terminal.type_keys("A test\r");

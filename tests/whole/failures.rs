@@ -1,7 +1,5 @@
 //! What goes wrong says what it is and what to do, with the right exit code, and never hangs.
 
-use std::fs;
-
 use serde_json::json;
 
 use crate::programs::put_program;
@@ -384,7 +382,7 @@ fn a_program_that_never_tells_its_version_is_left_at_once_where_the_user_wants_i
         all.extend(["-s", &set]);
         let running = world.start(&all);
         // The pipe is read to its end only once the program has been asked.
-        assert_eq!(fs::read_to_string(&asked).unwrap(), "asked\n");
+        assert_eq!(world.heard("asked"), "asked\n");
         running.signal(name);
         running
             .wait()
