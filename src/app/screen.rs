@@ -137,6 +137,8 @@ struct Shell {
     /// `None` until the directory is ours, and while a run is being begun.
     occupied: Option<Occupied>,
     engine: Option<Engine>,
+    /// The unfinished run that is asked about, as it was left.
+    lying: Option<Box<State>>,
     /// A run that is to begin.
     beginning: Option<Begin>,
     tasks: JoinSet<Done>,
@@ -235,6 +237,7 @@ impl Shell {
             socket: None,
             occupied: None,
             engine: None,
+            lying: None,
             beginning: None,
             tasks: JoinSet::new(),
             watch: None,
@@ -393,7 +396,10 @@ impl Shell {
         }
         let (screen, state) = match self.views.top_mut() {
             Some(viewing) => viewing.front(),
-            None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
+            None => {
+                let state = self.engine.as_ref().map(Engine::state);
+                (&mut self.screen, state.or(self.lying.as_deref()))
+            }
         };
         let tick = state.and_then(|state| next_tick(state, self.motion));
         screen.on_time(instant::now());

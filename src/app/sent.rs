@@ -15,7 +15,7 @@ use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
 use super::discussions::{self, is_about_discussions};
 use super::socket::{self, Asked, Request, Socket};
-use super::start::{self, Commits, Refusal, Wishes};
+use super::start::{self, Commits, Lies, Refusal, Wishes};
 use super::tasks::{self, is_about_tasks};
 
 /// What comes to a headless run from outside.
@@ -154,7 +154,7 @@ async fn to_stored_run(
     request: &Request,
 ) -> Result<(), Refusal> {
     let nobody = |root: &Path| format!("no agent-collab runs in {}", root.display());
-    if start::unfinished(layout)?.is_none() {
+    if !matches!(start::unfinished(layout)?, Lies::Unfinished(..)) {
         return Err(Refusal::error(
             format!("{}, and no unfinished run lies there", nobody(&found.root)),
             "`agent-collab run --goal …` begins one",

@@ -20,6 +20,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
 use crate::engine::scratch::ADDRESS_BYTES;
 use crate::process::standing_of;
@@ -30,13 +31,13 @@ use super::start::Refusal;
 /// How long a line may be, in bytes: the longest context of a discussion, quoted twice over.
 const LINE_BYTES: u64 = 1024 * 1024;
 /// How many clients are listened to at once.
-const CLIENTS: u32 = 4;
+const CLIENTS: usize = 4;
 /// How long a client may take to say its line, and to take the answer.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(5);
 /// How long an answer is waited for; the loop gives one with its next look at what came.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// How long answers that were given may still be on their way when the program ends.
-const LAST_ANSWERS: Duration = Duration::from_millis(300);
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// What is asked of the instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +104,8 @@ impl From<Result<(), String>> for Answer {
 pub struct Socket {
     path: PathBuf,
     asked: mpsc::Receiver<Asked>,
-    clients: Arc<Semaphore>,
+    /// One for each client, until it has its answer.
+    clients: TaskTracker,
     accepting: JoinHandle<()>,
 }
 
@@ -122,9 +124,9 @@ impl Socket {
         let address = Address::of(layout)?;
         let listener = UnixListener::bind(&address.path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-        let (ask, asked) = mpsc::channel(CLIENTS as usize);
-        let clients = Arc::new(Semaphore::new(CLIENTS as usize));
-        let accepting = tokio::spawn(accept(listener, ask, Arc::clone(&clients)));
+        let (ask, asked) = mpsc::channel(CLIENTS);
+        let clients = TaskTracker::new();
+        let accepting = tokio::spawn(accept(listener, ask, clients.clone()));
         Ok(Self {
             path,
             asked,
@@ -146,7 +148,8 @@ impl Socket {
         self.accepting.abort();
         self.asked.close();
         while self.asked.try_recv().is_ok() {}
-        let _late = timeout(LAST_ANSWERS, self.clients.acquire_many(CLIENTS)).await;
+        self.clients.close();
+        let _late = timeout(LAST_ANSWERS, self.clients.wait()).await;
     }
 }
 
@@ -192,7 +195,8 @@ impl Address {
     }
 }
 
-async fn accept(listener: UnixListener, ask: mpsc::Sender<Asked>, clients: Arc<Semaphore>) {
+async fn accept(listener: UnixListener, ask: mpsc::Sender<Asked>, clients: TaskTracker) {
+    let places = Arc::new(Semaphore::new(CLIENTS));
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -203,8 +207,8 @@ async fn accept(listener: UnixListener, ask: mpsc::Sender<Asked>, clients: Arc<S
                 continue;
             }
         };
-        match Arc::clone(&clients).try_acquire_owned() {
-            Ok(place) => drop(tokio::spawn(serve(stream, ask.clone(), place))),
+        match Arc::clone(&places).try_acquire_owned() {
+            Ok(place) => drop(clients.spawn(serve(stream, ask.clone(), place))),
             // Without an answer it says so itself.
             Err(_) => drop(stream),
         }

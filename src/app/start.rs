@@ -40,7 +40,7 @@ use unfinished::{clear_the_way, fits_the_run};
 
 pub use ad_hoc::{Absent, ad_hoc, ad_hoc_played_by, at_rest, beside_a_goal};
 pub use ground::{adapters, repository_to_read};
-pub use unfinished::unfinished;
+pub use unfinished::{Lies, unfinished};
 
 /// How long processes of a dead run may take to end.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);

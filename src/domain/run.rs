@@ -581,6 +581,14 @@ impl State {
         self.phase.is_final() && self.busy.is_none()
     }
 
+    /// The run as it was left: whatever its record says, nobody is at anything and nothing is asked now.
+    #[must_use]
+    pub fn as_left(mut self) -> Self {
+        (self.running, self.busy, self.awaiting) = (None, None, None);
+        self.approvals.clear();
+        self
+    }
+
     /// How many iterations this cycle may have.
     pub fn cap(&self) -> u32 {
         self.settings.max_iterations.saturating_add(self.extra)

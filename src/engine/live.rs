@@ -36,6 +36,8 @@ use telling::{RawPiece, only_piece};
 
 /// How long a CLI may take to answer its handshake.
 const HANDSHAKE: Duration = Duration::from_secs(60);
+/// How many lines of one turn are told that nobody understands; a CLI gone mad would fill the disk with them.
+const MAX_ODD: u32 = 200;
 /// How long a CLI may take to end a turn that it was asked to interrupt, before it is ended itself.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
@@ -125,6 +127,8 @@ pub struct Live {
     /// Pieces of one text that are not in the raw stream yet.
     raw_piece: Option<RawPiece>,
     silence: Silence,
+    /// How many frames of this turn nobody understood.
+    n_odd: u32,
 }
 
 /// The instants at which something must have happened.
@@ -187,6 +191,7 @@ impl Live {
             piece: None,
             raw_piece: None,
             silence: Silence::default(),
+            n_odd: 0,
         }
     }
 
@@ -198,9 +203,10 @@ impl Live {
             let next = tokio::select! {
                 biased;
                 ask = self.asks.recv() => Next::Ask(ask),
+                // Before the lines: however many come, what is late is late.
+                () = sleep_to(due) => Next::Due,
                 line = next_line(&mut self.child) => Next::Line(line),
                 (number, text) = next_question(&mut self.hook) => Next::Hooked(number, text),
-                () = sleep_to(due) => Next::Due,
             };
             match next {
                 Next::Ask(None | Some(Ask::End)) => break,
@@ -250,6 +256,7 @@ impl Live {
         }
         self.deadlines.turn = Some(Instant::now() + turn.limit);
         self.silence = Silence::begin(turn.patience);
+        self.n_odd = 0;
         self.turn = Some(turn);
         if self.child.is_none() && !self.launch().await {
             return;
@@ -390,6 +397,19 @@ impl Live {
             AdapterEvent::Ready { .. } => {
                 self.ready = true;
                 self.deadlines.handshake = None;
+            }
+            AdapterEvent::Unknown { .. } | AdapterEvent::Malformed { .. } => {
+                // The raw stream has them all.
+                self.n_odd = self.n_odd.saturating_add(1);
+                if self.n_odd > MAX_ODD {
+                    return;
+                }
+                if self.n_odd == MAX_ODD {
+                    let text = format!(
+                        "{MAX_ODD} lines of this turn were not understood; further ones are not told"
+                    );
+                    self.tell(Told::Event(AdapterEvent::Notice { text })).await;
+                }
             }
             AdapterEvent::TurnEnded(_) => {
                 if self.turn.take().is_none() {

@@ -16,7 +16,7 @@ use crate::process::{Children, Ended, Limits, Marker, SpawnError, Spec, Stdin};
 use super::setup::NamedAdapter;
 
 /// How long a CLI may take to tell its version.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a probe found.
 #[derive(Debug, Clone, PartialEq, Eq)]

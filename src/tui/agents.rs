@@ -100,14 +100,38 @@ impl Screen {
         }
     }
 
+    /// Gives a task to an agent, by its name; one that there is not is said so before anything is opened for it.
+    pub(super) fn give_task(&mut self, agent: String, prompt: String) -> Vec<Action> {
+        let agents = &self.helped.agents;
+        let is_known = agents.is_empty() || agents.iter().any(|known| known.name == agent);
+        match is_known {
+            true => vec![Action::GiveTask { agent, prompt }],
+            false => self.refuse(&self.no_agent(&agent)),
+        }
+    }
+
+    /// That there is no agent of this name, and who there is to be given tasks.
+    fn no_agent(&self, name: &str) -> String {
+        let agents = self.helped.agents.iter();
+        let names = agents.filter(|agent| agent.takes_tasks());
+        let names: Vec<&str> = names.map(|agent| agent.name.as_str()).collect();
+        format!(
+            "there is no agent {}; there are {}",
+            one_line(name),
+            names.join(", ")
+        )
+    }
+
     /// Reads a text that begins with the name of an agent after `@`; `None` for every other text.
     pub(super) fn mention(&self, text: &str) -> Option<Mention> {
         let rest = text.trim().strip_prefix('@')?;
         let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let agents = self.helped.agents.iter();
-        let agent = agents
-            .filter(|agent| agent.takes_tasks())
-            .find(|agent| agent.name == name)?;
+        let mut agents = self.helped.agents.iter();
+        let Some(agent) = agents.find(|agent| agent.takes_tasks() && agent.name == name) else {
+            return self
+                .is_nothing(name)
+                .then(|| Mention::Wrong(self.no_agent(name)));
+        };
         let (name, prompt) = (agent.name.clone(), prompt.trim().to_owned());
         if self.is_file(&name) {
             return Some(Mention::Wrong(format!(

@@ -50,7 +50,7 @@ impl Screen {
             Command::Answer(word) => self.answer(state, &word),
             Command::Undo(wish) => self.undo(wish, state),
             Command::Diff(scope) => self.diff_of(scope, state),
-            Command::Task(agent, prompt) => vec![Action::GiveTask { agent, prompt }],
+            Command::Task(agent, prompt) => self.give_task(agent, prompt),
             Command::Sessions => self.list_children(state),
             Command::Discuss(wish) => self.discuss(&wish, state),
             Command::Diagnose => vec![Action::Diagnose],

@@ -156,6 +156,12 @@ impl Screen {
         self.refuse(text);
     }
 
+    /// Takes a word back that is no longer so.
+    pub fn forget_word(&mut self) {
+        self.dirty = true;
+        self.toast = None;
+    }
+
     pub(super) fn is_read_only(&self) -> bool {
         self.settings.read_only.is_some()
     }

@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use crate::app::looks::Looks;
 use crate::app::socket::Socket;
-use crate::app::start::{self, Absent, Begun, Occupied, Refusal, Unfinished, Wishes};
+use crate::app::start::{self, Absent, Begun, Lies, Occupied, Refusal, Unfinished, Wishes};
 use crate::app::terminal;
 use crate::domain::event::Event;
 use crate::domain::phase::{Gate, Phase};
@@ -13,8 +13,9 @@ use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::engine::git::Repository;
 use crate::text::clean;
-use crate::tui::{Action, ScreenSettings};
+use crate::tui::{Action, Documents, ScreenSettings};
 
+use super::documents::Looking;
 use super::ending::End;
 use super::viewing::{self, Sight};
 use super::watch::Watch;
@@ -26,8 +27,8 @@ pub enum Opened {
     Ours {
         /// The directory.
         occupied: Box<Occupied>,
-        /// The unfinished run that lies there, in words.
-        unfinished: Option<String>,
+        /// What lies there that could go on.
+        lies: Lies,
         /// How the screen looks.
         looks: Box<Looks>,
     },
@@ -51,6 +52,8 @@ pub enum What {
     Unfinished,
     /// One for this action, which needs no goal: what lies here where it is over, else an empty one.
     Beside(Box<Action>),
+    /// The one that lies here without a goal.
+    WithoutGoal,
 }
 
 /// A run that was tried to begin.
@@ -70,14 +73,14 @@ impl Shell {
         &mut self,
         opened: Result<Opened, Refusal>,
     ) -> Result<Option<End>, End> {
-        let (mut occupied, unfinished) = match opened.map_err(End::Refused)? {
+        let (mut occupied, lies) = match opened.map_err(End::Refused)? {
             Opened::Ours {
                 occupied,
-                unfinished,
+                lies,
                 looks,
             } => {
                 self.look_like(*looks);
-                (*occupied, unfinished)
+                (*occupied, lies)
             }
             Opened::Seen(sight, looks) => {
                 self.look_like(*looks);
@@ -112,15 +115,15 @@ impl Shell {
             let goal = goal.clone();
             return self.begin(What::Goal(goal, Role::default()));
         }
-        match (&self.first, unfinished) {
-            (First::TakeUp, Some(_)) => return self.begin(What::Unfinished),
-            (First::TakeUp, None) => self.screen.on_notice("no unfinished run is here"),
-            (_, Some(run)) if self.wishes.unfinished == Unfinished::Refuse => {
-                self.screen.on_unfinished(&run);
-                self.look_around();
+        match (&self.first, lies) {
+            (First::TakeUp, Lies::Unfinished(..)) => return self.begin(What::Unfinished),
+            (First::TakeUp, _) => self.screen.on_notice("no unfinished run is here"),
+            (_, Lies::Unfinished(run, state)) => self.ask_about(&run, state),
+            (First::AskForGoal, Lies::WithoutGoal) if self.beginning.is_none() => {
+                return self.begin(What::WithoutGoal);
             }
-            (First::AskForGoal, None) if self.beginning.is_none() => self.look_around(),
-            (_, Some(_) | None) => {}
+            (First::AskForGoal, _) if self.beginning.is_none() => self.look_around(),
+            _ => {}
         }
         match self.beginning.is_some() {
             true => self.try_to_begin(),
@@ -171,9 +174,28 @@ impl Shell {
         Ok(None)
     }
 
+    /// Asks whether the unfinished run goes on, and shows it as it was left meanwhile.
+    fn ask_about(&mut self, run: &str, state: Option<Box<State>>) {
+        self.screen.on_unfinished(run);
+        self.lying = state.map(|state| Box::new((*state).as_left()));
+        if let Some(layout) = self
+            .occupied
+            .as_ref()
+            .map(|occupied| occupied.layout.clone())
+        {
+            // It is there when it is there.
+            let _was_read = self.show_past(&layout);
+            self.documents.on_changed(Instant::now());
+        }
+        self.look_around();
+    }
+
     /// Lets the unfinished run go to the history as soon as another one begins.
     pub(super) fn archive(&mut self) -> Result<Option<End>, End> {
         self.wishes.unfinished = Unfinished::Archive;
+        self.lying = None;
+        self.documents = Looking::default();
+        self.screen.on_documents(Documents::default());
         self.forget_past();
         self.screen
             .on_notice("the unfinished run goes to history/ when the new one begins; until then /resume continues it");
@@ -207,14 +229,16 @@ impl Shell {
         };
         self.screen
             .on_word("looking whether the agents are there …");
-        self.engine = None;
+        (self.engine, self.lying) = (None, None);
         let (wishes, what) = (self.wishes.clone(), begin.what.clone());
         let was_read = match what {
             What::Goal(..) => {
                 self.past_is_shown = false;
                 None
             }
-            What::Unfinished | What::Beside(_) => Some(self.show_past(&occupied.layout)),
+            What::Unfinished | What::Beside(_) | What::WithoutGoal => {
+                Some(self.show_past(&occupied.layout))
+            }
         };
         self.beside(async move {
             // A user sees where they were before the work of taking it up begins.
@@ -241,6 +265,7 @@ impl Shell {
             self.screen.on_notice(&notice);
         }
         self.show_holding(&begun.engine);
+        self.screen.forget_word();
         self.engine = Some(begun.engine);
         self.watch();
         self.previewed = None;
@@ -249,6 +274,7 @@ impl Shell {
             What::Goal(goal, refiner) => self.give_goal(goal, refiner, &since),
             What::Unfinished => self.go_on(),
             What::Beside(action) => self.act_beside(*action),
+            What::WithoutGoal => self.show_news(),
         };
         if let Some(end) = ended? {
             return Ok(Some(end));
@@ -279,6 +305,11 @@ impl Shell {
             What::Beside(action) => {
                 self.screen.on_notice(text);
                 self.give_back(action);
+            }
+            // Only a first page says what is missing.
+            What::WithoutGoal => {
+                self.forget_past();
+                self.look_around();
             }
         }
         Ok(None)
@@ -393,14 +424,14 @@ async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
         ));
     }
     let occupied = start::occupy(found)?;
-    let unfinished = match wishes.unfinished {
+    let lies = match wishes.unfinished {
         Unfinished::Refuse => start::unfinished(&occupied.layout)?,
         // Whatever it is, it is going to be archived.
-        Unfinished::Archive => None,
+        Unfinished::Archive => Lies::Nothing,
     };
     Ok(Opened::Ours {
         occupied: Box::new(occupied),
-        unfinished,
+        lies,
         looks: Box::new(looks),
     })
 }
@@ -417,6 +448,7 @@ async fn stand(occupied: &mut Occupied, wishes: &Wishes, what: &What) -> Result<
             };
             start::beside_a_goal(occupied, checked, wishes, absent).await
         }
+        What::WithoutGoal => start::beside_a_goal(occupied, checked, wishes, Absent::Refuse).await,
     }
 }
 

@@ -106,7 +106,9 @@ impl Shell {
     }
 
     async fn close(mut self, end: End) -> Result<u8, Refusal> {
-        self.ground.settle();
+        if !matches!(end, End::TerminalGone(_)) {
+            self.ground.settle();
+        }
         let patience = end.patience();
         if patience != Patience::Shown {
             self.give_terminal_back();

@@ -112,7 +112,8 @@ impl Asked {
         let until = since + ANSWERED_WITHIN;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if !poll(left).unwrap_or(false) || read().is_err() {
+            // Nor is a terminal asked that may be gone by now: one that ended would be read for ever.
+            if left.is_zero() || !poll(left).unwrap_or(false) || read().is_err() {
                 return;
             }
         }

@@ -11,21 +11,40 @@ use crate::engine::setup::NamedAdapter;
 use crate::store::{InstanceLock, Layout, StoreError, history, snapshot, tidy};
 use crate::text::{clean, n_of, one_line};
 
-/// Says in words which unfinished run is here, if any. Changes nothing.
+/// What lies where a run could begin.
+#[derive(Debug, Clone)]
+pub enum Lies {
+    /// Nothing that goes on.
+    Nothing,
+    /// An unfinished run: in words, and as it was left where that can be read.
+    Unfinished(String, Option<Box<State>>),
+    /// A run without a goal in which something was asked.
+    WithoutGoal,
+}
+
+/// Says which run is here that could go on, if any. Changes nothing.
 ///
 /// # Errors
 /// What is here is of a newer version, or cannot be read.
-pub fn unfinished(layout: &Layout) -> Result<Option<String>, Refusal> {
+pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
     let found = match snapshot::load::<Run>(layout) {
         Err(StoreError::Damaged { .. }) => {
-            return Ok(Some(
-                "a run whose state is damaged and is read again from its log".to_owned(),
-            ));
+            let words = "a run whose state is damaged and is read again from its log";
+            return Ok(Lies::Unfinished(words.to_owned(), None));
         }
         found => found?,
     };
+    let Some(found) = found else {
+        return Ok(Lies::Nothing);
+    };
+    let state = found.state.state();
+    let was_asked = !state.children.is_empty() || !state.discussions.is_empty();
     let when = last_at_work(layout);
-    Ok(found.and_then(|found| to_choose(found.state.state(), when.as_deref())))
+    Ok(match to_choose(state, when.as_deref()) {
+        Some(words) => Lies::Unfinished(words, Some(Box::new(state.clone()))),
+        None if state.goal.is_none() && !state.is_over() && was_asked => Lies::WithoutGoal,
+        None => Lies::Nothing,
+    })
 }
 
 /// The run as somebody is asked about it: its goal, and below it how far it came and when.
