@@ -20,6 +20,8 @@ pub struct Frugal<W: Write> {
     inner: CrosstermBackend<W>,
     /// What the terminal shows; `None` where nobody told.
     shown: Option<Buffer>,
+    /// Room for what it showed before, used again and again.
+    before: Buffer,
     cursor: Cursor,
 }
 
@@ -36,6 +38,7 @@ impl<W: Write> Frugal<W> {
         Self {
             inner: CrosstermBackend::new(out),
             shown: None,
+            before: Buffer::default(),
             cursor: Cursor::default(),
         }
     }
@@ -83,17 +86,18 @@ impl<W: Write> Backend for Frugal<W> {
         let Some(mut shown) = self.shown.take() else {
             return self.inner.draw(changed.into_iter());
         };
-        let before = (changed.len() >= MANY).then(|| shown.clone());
+        let is_much = changed.len() >= MANY;
+        if is_much {
+            copy(&shown, &mut self.before);
+        }
         show(&mut shown, &changed);
-        let moved = before.and_then(|before| {
-            let moved = Moved::between(&before, &shown, &changed)?;
-            Some((moved.apply(before), moved))
-        });
-        match &moved {
+        let moved = is_much.then(|| Moved::between(&self.before, &shown, &changed));
+        match moved.flatten() {
             None => self.inner.draw(bridged(&changed, &shown).into_iter())?,
-            Some((before, moved)) => {
-                self.write_over(moved)?;
-                let left = before.diff(&shown);
+            Some(moved) => {
+                self.write_over(&moved)?;
+                moved.apply(&mut self.before);
+                let left = self.before.diff(&shown);
                 self.inner.draw(bridged(&left, &shown).into_iter())?;
             }
         }
@@ -148,6 +152,12 @@ impl<W: Write> Backend for Frugal<W> {
     fn flush(&mut self) -> io::Result<()> {
         Backend::flush(&mut self.inner)
     }
+}
+
+/// Makes one the same as the other, in the room that it has.
+fn copy(from: &Buffer, to: &mut Buffer) {
+    to.area = from.area;
+    to.content.clone_from(&from.content);
 }
 
 /// Notes changed cells.
@@ -271,23 +281,29 @@ impl Moved {
         }
     }
 
-    /// What the terminal shows once it has moved them: where they came from it is blank.
-    fn apply(&self, before: Buffer) -> Buffer {
-        let mut after = before.clone();
-        for y in self.rows.clone() {
-            let from = match self.way {
-                Way::Up => Some(y + self.by),
-                Way::Down => y.checked_sub(self.by),
-            };
-            let from = from.filter(|from| self.rows.contains(from));
-            for x in 0..after.area.width {
-                if let Some(cell) = after.cell_mut((x, y)) {
-                    let moved = from.and_then(|from| before.cell((x, from)));
-                    *cell = moved.cloned().unwrap_or_default();
-                }
+    /// Moves them as the terminal does: where they came from it is blank.
+    fn apply(&self, shown: &mut Buffer) {
+        let width = usize::from(shown.area.width);
+        let place = |row: u16| usize::from(row) * width;
+        let (begin, end) = (place(self.rows.start), place(self.rows.end));
+        let by = place(self.by);
+        let Some(rows) = shown.content.get_mut(begin..end) else {
+            return;
+        };
+        let by = by.min(rows.len());
+        let left = match self.way {
+            Way::Up => {
+                rows.rotate_left(by);
+                rows.len() - by..rows.len()
             }
+            Way::Down => {
+                rows.rotate_right(by);
+                0..by
+            }
+        };
+        if let Some(left) = rows.get_mut(left) {
+            left.fill(Cell::EMPTY);
         }
-        after
     }
 }
 

@@ -32,7 +32,7 @@ pub use adoption::Adoption;
 pub use hook::QUESTION_BYTES;
 use hook::{Hook, next_question};
 use silence::Silence;
-use telling::{RawPiece, only_piece};
+use telling::{RawPiece, Untold, only_piece};
 
 /// How long a CLI may take to answer its handshake.
 const HANDSHAKE: Duration = Duration::from_secs(60);
@@ -122,8 +122,7 @@ pub struct Live {
     ready: bool,
     forget: bool,
     deadlines: Deadlines,
-    /// A piece of text that is not told yet: its block and what came of it since.
-    piece: Option<(String, String)>,
+    untold: Untold,
     /// Pieces of one text that are not in the raw stream yet.
     raw_piece: Option<RawPiece>,
     silence: Silence,
@@ -188,7 +187,7 @@ impl Live {
             ready: false,
             forget: false,
             deadlines: Deadlines::default(),
-            piece: None,
+            untold: Untold::default(),
             raw_piece: None,
             silence: Silence::default(),
             n_odd: 0,
@@ -198,8 +197,12 @@ impl Live {
     /// Serves asks until the end.
     pub async fn run(mut self) {
         loop {
-            let due = self.deadlines.next().into_iter().chain(self.silence.due());
-            let due = due.min();
+            let due = [
+                self.deadlines.next(),
+                self.silence.due(),
+                self.untold.due(Instant::now()),
+            ];
+            let due = due.into_iter().flatten().min();
             let next = tokio::select! {
                 biased;
                 ask = self.asks.recv() => Next::Ask(ask),
@@ -430,7 +433,9 @@ impl Live {
     async fn on_due(&mut self) {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
-        if due(self.deadlines.handshake) {
+        if due(self.untold.due(now)) {
+            self.tell_untold().await;
+        } else if due(self.deadlines.handshake) {
             let seconds = HANDSHAKE.as_secs();
             self.give_up(
                 FailureKind::Protocol,
@@ -482,6 +487,7 @@ impl Live {
             };
             let _void = self.adapter.on_exit(&exit);
         }
+        self.flush_raw().await;
         self.ready = false;
         self.deadlines.handshake = None;
     }

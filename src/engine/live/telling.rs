@@ -1,7 +1,12 @@
 //! What a conversation hands on: the raw stream to its file, events to the engine.
 //!
-//! Pieces of one text that come together are told, and kept raw, as one: each of them comes in an envelope ten
-//! times its size. Refuses to know what any of it means.
+//! Pieces of one text that come soon after each other are told, and kept raw, as one: each of them comes in an
+//! envelope ten times its size, and whoever shows them has as much to do for a word as for a line. Refuses to know
+//! what any of it means.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::adapter::{AdapterEvent, Output};
 use crate::process::{Line, Running};
@@ -10,6 +15,28 @@ use super::{Live, Told};
 
 /// How long a piece of text may grow before it is told, in bytes.
 const MAX_PIECE: usize = 16 * 1024;
+/// For how long after a piece was told those that follow it are gathered: an answer as fast as one reads flows on in
+/// some fifteen steps a second.
+const GATHER: Duration = Duration::from_millis(66);
+/// What is gathered no longer, in bytes: it is more than a line, from an answer that comes fast.
+const ENOUGH: usize = 512;
+
+/// A piece of text that is not told yet, and when the last one was.
+#[derive(Default)]
+pub(super) struct Untold {
+    /// Its block and what came of it since.
+    piece: Option<(String, String)>,
+    told_at: Option<Instant>,
+}
+
+impl Untold {
+    /// From when on what is held is to be told, where something is.
+    pub fn due(&self, now: Instant) -> Option<Instant> {
+        let (_, text) = self.piece.as_ref()?;
+        let waits = self.told_at.filter(|_| text.len() < ENOUGH);
+        Some(waits.map_or(now, |told_at| told_at + GATHER))
+    }
+}
 
 /// Pieces of one text that came together.
 pub(super) struct RawPiece {
@@ -27,13 +54,21 @@ pub(super) fn only_piece(outputs: &[Output]) -> Option<(&str, &str)> {
 }
 
 impl Live {
-    /// Takes a line and all that came with it; what they told as pieces of one text is told at once.
+    /// Takes a line and all that came with it; what they told as pieces of one text is told as one.
     pub(super) async fn on_lines(&mut self, first: Line) {
         let mut next = Some(first);
         while let Some(line) = next {
             self.on_line(line).await;
             next = self.child.as_mut().and_then(Running::take_ready);
         }
+        let now = Instant::now();
+        if self.untold.due(now).is_none_or(|due| due <= now) {
+            self.tell_untold().await;
+        }
+    }
+
+    /// Tells what was gathered, and writes the raw stream up to it.
+    pub(super) async fn tell_untold(&mut self) {
         self.tell_piece().await;
         self.flush_raw().await;
     }
@@ -85,9 +120,9 @@ impl Live {
         }
     }
 
-    /// Tells something; pieces of one text that follow each other are held until [`Live::tell_piece`].
+    /// Tells something; pieces of one text that follow each other are held until [`Live::tell_untold`].
     pub(super) async fn tell(&mut self, told: Told) {
-        match (told, &mut self.piece) {
+        match (told, &mut self.untold.piece) {
             (Told::Event(AdapterEvent::TextDelta { item, text }), Some((held, piece)))
                 if *held == item && piece.len() < MAX_PIECE =>
             {
@@ -95,7 +130,7 @@ impl Live {
             }
             (Told::Event(AdapterEvent::TextDelta { item, text }), _) => {
                 self.tell_piece().await;
-                self.piece = Some((item, text));
+                self.untold.piece = Some((item, text));
             }
             (told, _) => {
                 self.tell_piece().await;
@@ -105,7 +140,8 @@ impl Live {
     }
 
     async fn tell_piece(&mut self) {
-        if let Some((item, text)) = self.piece.take() {
+        if let Some((item, text)) = self.untold.piece.take() {
+            self.untold.told_at = Some(Instant::now());
             self.tell_now(Told::Event(AdapterEvent::TextDelta { item, text }))
                 .await;
         }
@@ -114,5 +150,38 @@ impl Live {
     async fn tell_now(&self, told: Told) {
         // Nobody listens any more only when the program is about to end.
         let _nobody = self.told.send((self.role, told)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When a piece of this many bytes is told, in ms from now, where the last one was told this many ms ago.
+    fn check(text: Option<usize>, told_before: Option<u64>, expected: Option<u64>) {
+        let now = Instant::now();
+        let ago = |ms| now.checked_sub(Duration::from_millis(ms)).unwrap();
+        let untold = Untold {
+            piece: text.map(|len| ("item".to_owned(), "x".repeat(len))),
+            told_at: told_before.map(ago),
+        };
+        let due = untold
+            .due(now)
+            .map(|due| due.saturating_duration_since(now));
+        assert_eq!(due, expected.map(Duration::from_millis));
+    }
+
+    #[test]
+    fn the_first_piece_is_told_at_once_and_what_follows_it_is_gathered() {
+        check(Some(1), None, Some(0));
+        check(Some(1), Some(5_000), Some(0));
+        check(Some(1), Some(10), Some(56));
+        check(None, Some(10), None);
+    }
+
+    #[test]
+    fn what_is_more_than_a_line_is_not_held() {
+        check(Some(ENOUGH - 1), Some(0), Some(66));
+        check(Some(ENOUGH), Some(0), Some(0));
     }
 }

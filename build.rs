@@ -1,0 +1,45 @@
+//! Has the linker pack the list of places that the loader sets at each start: it reads all of it, half a megabyte as it is.
+//!
+//! Asked of the linker only where a small program that was linked so runs: not every linker and C library can. Refuses
+//! to generate code.
+#![allow(
+    clippy::print_stdout,
+    reason = "this is how a build script speaks to cargo"
+)]
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+const PACKED: &str = "-Wl,-z,pack-relative-relocs";
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let is_linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
+    // What is built for another machine cannot be tried here.
+    let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
+    if is_linux && is_for_here && runs_packed() == Some(true) {
+        println!("cargo:rustc-link-arg-bins={PACKED}");
+    }
+}
+
+/// Tells whether a program that was linked so runs; `None` where that cannot be tried.
+fn runs_packed() -> Option<bool> {
+    let folder = PathBuf::from(env::var_os("OUT_DIR")?);
+    let (source, program) = (folder.join("packed.rs"), folder.join("packed"));
+    std::fs::write(&source, "fn main() {}\n").ok()?;
+    let mut rustc = Command::new(env::var_os("RUSTC")?);
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    rustc.args(flags.split('\x1f').filter(|flag| !flag.is_empty()));
+    if let Ok(linker) = env::var("RUSTC_LINKER") {
+        rustc.args(["-C", &format!("linker={linker}")]);
+    }
+    rustc.args(["-C", &format!("link-arg={PACKED}"), "-o"]);
+    rustc.arg(&program).arg(&source);
+    Some(succeeds(&mut rustc)? && succeeds(&mut Command::new(&program))?)
+}
+
+fn succeeds(command: &mut Command) -> Option<bool> {
+    let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+    Some(quiet.status().ok()?.success())
+}
