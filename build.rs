@@ -15,6 +15,8 @@ const PACKED: &str = "-Wl,-z,pack-relative-relocs";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    // A wrapper that puts another linker in place.
+    println!("cargo:rerun-if-env-changed=LD_PRELOAD");
     let is_linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
     // What is built for another machine cannot be tried here.
     let is_for_here = env::var_os("HOST") == env::var_os("TARGET");
