@@ -24,6 +24,9 @@ use crate::domain::run::State;
 const WIDEST: u16 = 112;
 /// How many rows of what is read stay beside a dialog.
 const LEAST_READ: usize = 5;
+/// Below how many rows a dialog leaves its choices out while what it asked for is written, and makes place for a chat
+/// that is scrolled back.
+const LOW: u16 = 16;
 
 /// Where things stand in the last frame, for the mouse.
 #[derive(Debug, Default)]
@@ -86,11 +89,15 @@ impl Screen {
         let is_beside = !is_whole && self.pager.is_none();
         let sheet = waiting.clone().filter(|_| is_beside);
         // A prompt is read where it is asked about first.
-        let reads_on = self.reads_on(state);
+        let reads_on = self.reads_on(frame.area().height, state);
         let is_gate =
             || footer::asked(state).is_some_and(|kind| matches!(kind, QuestionKind::Gate { .. }));
         let sheet = match reads_on == ReadsOn::Yes && is_gate() {
             true => sheet.map(Sheet::brief),
+            false => sheet,
+        };
+        let sheet = match self.writes_for_it() && frame.area().height < LOW {
+            true => sheet.map(Sheet::without_choices),
             false => sheet,
         };
         let head = take_above(&mut rest, head_rows(frame.area().height));
@@ -140,13 +147,23 @@ impl Screen {
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
-    /// Tells whether the user reads a tab beside the dialog; a call is read before anything else.
-    fn reads_on(&self, state: Option<&State>) -> ReadsOn {
+    /// Tells whether the user reads a tab beside the dialog; a call is read before anything else. In a low window
+    /// whoever scrolls the chat up reads it.
+    fn reads_on(&self, height: u16, state: Option<&State>) -> ReadsOn {
         let is_call = state.is_some_and(|state| !state.approvals.is_empty());
-        match self.tab != Tab::Chat && self.own.is_none() && !is_call {
+        let reads = match self.tab {
+            Tab::Chat => height < LOW && !self.transcript.follows(),
+            _ => true,
+        };
+        match reads && self.own.is_none() && !is_call {
             true => ReadsOn::Yes,
             false => ReadsOn::No,
         }
+    }
+
+    /// Tells whether a text is written that a dialog asked for: its choices take no keys meanwhile.
+    fn writes_for_it(&self) -> bool {
+        self.writing == IsWriting::Yes && self.draft.is_some()
     }
 
     fn draw_sheet(&mut self, frame: &mut Frame, area: Rect, sheet: &Sheet) {
@@ -193,10 +210,15 @@ impl Screen {
         let height = usize::from(rest.height);
         // A dialog needs its frame, its choices and a line of what it is about; a list scrolls.
         let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
+        let least_with_frame = match sheet {
+            // What Enter does to an answer is said in the frame.
+            Some(sheet) if sheet.choices.is_empty() => 7,
+            _ => 9.max(least_above + 3),
+        };
         match self.writing {
             IsWriting::No if height > least_above + 4 => 1,
             IsWriting::No => 0,
-            IsWriting::Yes if height < 9.max(least_above + 3) => 1,
+            IsWriting::Yes if height < least_with_frame => 1,
             IsWriting::Yes => {
                 let columns = usize::from(rest.width).saturating_sub(2);
                 self.composer.n_rows(columns).min((height / 4).max(1)) + 2

@@ -22,10 +22,14 @@ impl Screen {
             QuitStep::Ask
         };
         self.own = None;
-        self.composer.remember_draft();
         let actions = vec![Action::Quit(step)];
         self.note_leaving(&actions);
         actions
+    }
+
+    /// Keeps what is half written for the next start, however the program ends.
+    pub fn remember_draft(&mut self) {
+        self.composer.remember_draft();
     }
 
     /// Opens the dialog that says what would end with the program, unless it is open; tells whether it did.

@@ -247,6 +247,13 @@ impl Sheet {
         self
     }
 
+    /// The same without its choices, while what it asked for is written.
+    #[must_use]
+    pub fn without_choices(mut self) -> Self {
+        self.choices.clear();
+        self
+    }
+
     /// How many rows it would like to have.
     pub fn n_rows(&self, columns: usize) -> usize {
         self.body_lines(columns.saturating_sub(4), usize::MAX).len() + self.choices.len() + 2

@@ -37,6 +37,30 @@ fn signals_give_the_terminal_back() {
 }
 
 #[test]
+fn a_half_written_text_is_called_back_whatever_ended_the_program() {
+    for signal in [None, Some(Signal::SIGTERM), Some(Signal::SIGHUP)] {
+        let world = World::new();
+        world.git(&["checkout", "--quiet", "-B", "main"]);
+        let mut terminal = world.open(&[]);
+        // The branch is drawn once the directory was opened.
+        terminal.wait_for(" · main");
+        terminal.type_keys("precious words 空");
+        terminal.wait_for("precious words 空");
+        match signal {
+            Some(signal) => terminal.signal(signal),
+            None => terminal.type_keys(CTRL_C),
+        }
+        terminal.wait_for_end();
+        let mut terminal = world.open(&[]);
+        terminal.wait_for(" · main");
+        terminal.type_keys("\x1b[A");
+        terminal.wait_for("precious words 空");
+        terminal.type_keys(CTRL_C);
+        terminal.wait_for_end();
+    }
+}
+
+#[test]
 fn ctrl_z_stops_it_and_it_comes_back() {
     let world = World::new();
     let mut terminal = world.open(&[]);

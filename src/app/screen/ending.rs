@@ -113,6 +113,8 @@ impl Shell {
         if patience != Patience::Shown {
             self.give_terminal_back();
         }
+        self.screen.remember_draft();
+        self.keep_written();
         if let Some(socket) = self.socket.take() {
             socket.close().await;
         }

@@ -7,6 +7,9 @@ use crate::domain::turn::Purpose;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
+/// What a failure is called that a login mends.
+const LOGIN: &str = "login";
+
 pub(super) fn sheet(
     id: u32,
     purpose: &Purpose,
@@ -19,6 +22,13 @@ pub(super) fn sheet(
     let title = format!("the turn of the {} ({adapter}) failed: {kind}", role.name());
     let mut sheet = Sheet::new(identity(id), &title).says(message, theme::BAD);
     sheet.whole = Some((title, message.to_owned()));
+    // Some say it themselves.
+    if kind == LOGIN && !message.contains("login") {
+        let way_out = format!(
+            "Log in to {adapter} in another terminal, then R; `agent-collab doctor` names the command."
+        );
+        sheet = sheet.says(&way_out, theme::PLAIN);
+    }
     let sheet = sheet
         .offers('r', "try again", answer(id, Answer::Retry))
         .offers(

@@ -248,6 +248,72 @@ fn what_brought_no_document_is_answered_and_tried_again() {
 }
 
 #[test]
+fn a_failed_login_names_a_way_out() {
+    let kind = QuestionKind::AdapterFailed {
+        purpose: Purpose::WritePlan,
+        kind: "login".to_owned(),
+        message: "unexpected status 401 Unauthorized".to_owned(),
+        other: None,
+    };
+    let state = asking(Phase::WritePlan, kind);
+    let seen = drawn(&mut not_writing(), (120, 40), Some(&state));
+    assert!(
+        seen.contains("Log in to codex in another terminal, then R"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn what_enter_does_to_an_answer_is_said_in_the_smallest_window() {
+    let state = approving(&["npm install"]);
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["w", "no net"]);
+    let seen = drawn(&mut screen, (40, 12), Some(&state));
+    for part in ["npm install", "╭ Why not? Enter: refuse it", "│no net"] {
+        assert!(seen.contains(part), "{part}\n{seen}");
+    }
+    press(&mut screen, Some(&state), &["<esc>"]);
+    let seen = drawn(&mut screen, (40, 12), Some(&state));
+    assert!(seen.contains("Y  allow it"), "{seen}");
+}
+
+#[test]
+fn in_the_smallest_window_a_dialog_makes_place_for_a_chat_that_is_scrolled_back() {
+    let refining = state(Phase::RefineGoal);
+    let mut screen = not_writing();
+    let text: String = (1..=30).map(|n| format!("- said {n}\n")).collect();
+    told(&mut screen, &[agent(News::Text { text })]);
+    let seen = |screen: &mut Screen| drawn(screen, (40, 12), Some(&refining));
+    let n_rows = |seen: &str| seen.matches("• said").count();
+    assert_eq!(n_rows(&seen(&mut screen)), 0);
+    press(&mut screen, Some(&refining), &["<pgup>"]);
+    let scrolled = seen(&mut screen);
+    assert!(n_rows(&scrolled) >= 3, "{scrolled}");
+    assert!(scrolled.contains("is this the goal?"), "{scrolled}");
+    press(&mut screen, Some(&refining), &["<end>"]);
+    let end = seen(&mut screen);
+    assert!(n_rows(&end) == 0 && end.contains("confirm it"), "{end}");
+}
+
+#[test]
+fn a_text_begins_with_its_first_line() {
+    let text = agent(News::Text {
+        text: "\n\n\n  code 空\n".to_owned(),
+    });
+    let seen = told(&mut not_writing(), &[text]);
+    assert!(seen.contains(" code 空"), "{seen}");
+    assert!(!seen.contains("\n\n\n code"), "{seen}");
+}
+
+#[test]
+fn what_is_half_written_is_kept_once() {
+    let mut screen = Screen::new(settings());
+    press(&mut screen, None, &["half"]);
+    screen.remember_draft();
+    assert_eq!(screen.written(), ["half"]);
+}
+
+#[test]
 fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
     let mut screen = Screen::new(settings());
     let says = |goal: &str| {

@@ -116,8 +116,9 @@ pub struct Block {
 impl Content {
     /// A finished text.
     pub fn speech(text: &str) -> Self {
+        // What comes before the first line is no part of what is said.
         Self::Speech {
-            text: bounded(text),
+            text: bounded(text.trim_start_matches(['\n', '\r'])),
         }
     }
 
