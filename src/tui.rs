@@ -319,6 +319,10 @@ impl Screen {
             }
             Event::TurnEnded { .. } => self.silent = None,
             Event::PhaseChanged { to, .. } => {
+                // What the steps do is wanted now.
+                if *to == Phase::Execute {
+                    self.plan.end_comparing();
+                }
                 self.drop_own();
                 self.ended_at = to.is_final().then_some(at);
             }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::ids::{At, TurnId};
 use super::phase::Phase;
+use super::question::QuestionKind;
 use super::review::Verdict;
 use super::run::{State, is_idle};
 use super::session::Usage;
@@ -300,7 +301,11 @@ impl Course {
         let is_goal = state.phase == Phase::RefineGoal && has_said && is_idle(state);
         let what = match (state.question(), state.approvals.first()) {
             (_, Some(approval)) => Some(approval.permission.as_str()),
-            (Some(question), None) => Some(question.kind.name()),
+            // A limit passes by itself: nobody has to do anything.
+            (Some(question), None) => match question.kind {
+                QuestionKind::UsageLimit { .. } => None,
+                _ => Some(question.kind.name()),
+            },
             (None, None) => is_goal.then_some("goal"),
         };
         let open = self.waits.last_mut().filter(|wait| wait.to.is_none());

@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use similar::{ChangeTag, DiffOp, TextDiff};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::page::{Mark, Marked};
 use super::theme;
 use super::wrap::{cut, width, wrap};
 pub use three::{MIN_COLUMNS as MIN_COLUMNS_OF_THREE, ThreeSides, lay_out as lay_out_three};
@@ -106,8 +107,9 @@ pub fn marked(parts: &[Part<'_>], style: Style) -> Vec<Span<'static>> {
     spans
 }
 
-/// The lines of both texts; a form that does not fit gives way to the other.
-pub fn lay_out(old: Side<'_>, new: Side<'_>, form: Form, columns: usize) -> Vec<Line<'static>> {
+/// The lines of both texts, those of the later one marked by their numbers, from 0; a form that does not fit
+/// gives way to the other.
+pub fn lay_out(old: Side<'_>, new: Side<'_>, form: Form, columns: usize) -> Marked {
     match form {
         Form::Sides if columns >= MIN_COLUMNS => sides(old, new, columns),
         Form::Sides | Form::Diff => one_below_the_other(old, new, columns),
@@ -203,12 +205,12 @@ fn digits(old: &str, new: &str) -> usize {
     n.to_string().len()
 }
 
-fn one_below_the_other(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line<'static>> {
+fn one_below_the_other(old: Side<'_>, new: Side<'_>, columns: usize) -> Marked {
     let head = |text: String| Line::styled(cut(&text, columns), theme::STRONG);
-    let mut lines = vec![
+    let mut laid = Marked::from(vec![
         head(format!("--- {}", old.label)),
         head(format!("+++ {}", new.label)),
-    ];
+    ]);
     let digits = digits(old.text, new.text);
     let mut push = |sign: &'static str, n: usize, style: Style, spans: Vec<Span<'static>>| {
         let number = if n > 0 { n.to_string() } else { String::new() };
@@ -217,7 +219,10 @@ fn one_below_the_other(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line
             Span::styled(sign, style),
         ];
         row.extend(spans);
-        lines.extend(wrap(&row, columns, digits + 2));
+        if n > 0 && sign != "-" {
+            laid.marks.insert(Mark::Line(n - 1), laid.lines.len());
+        }
+        laid.lines.extend(wrap(&row, columns, digits + 2));
     };
     // What went stands before what came, a block of changes at a time.
     let mut came: Vec<(usize, Vec<Span<'static>>)> = Vec::new();
@@ -256,18 +261,19 @@ fn one_below_the_other(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line
     for (n, spans) in came.drain(..) {
         push("+", n, theme::GOOD, spans);
     }
-    lines
+    laid
 }
 
-fn sides(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line<'static>> {
+fn sides(old: Side<'_>, new: Side<'_>, columns: usize) -> Marked {
     let half = (columns - width(BETWEEN)) / 2;
     let digits = digits(old.text, new.text);
-    let mut lines = Vec::new();
+    let mut laid = Marked::default();
+    let Marked { lines, marks } = &mut laid;
     let head = |side: Side<'_>| {
         let text = cut(side.label, half);
         vec![Line::styled(text, theme::STRONG)]
     };
-    beside(&mut lines, [head(old), head(new)], half);
+    beside(lines, [head(old), head(new)], half);
     for row in rows(old.text, new.text) {
         if row.n_same > 0 {
             lines.push(Line::styled(cut(&same(row.n_same), columns), theme::QUIET));
@@ -288,9 +294,12 @@ fn sides(old: Side<'_>, new: Side<'_>, columns: usize) -> Vec<Line<'static>> {
             row.extend(spans);
             wrap(&row, half, digits + 2)
         };
-        beside(&mut lines, [cell(row.old, "-"), cell(row.new, "+")], half);
+        if let Some((n, _)) = &row.new {
+            marks.insert(Mark::Line(n.saturating_sub(1)), lines.len());
+        }
+        beside(lines, [cell(row.old, "-"), cell(row.new, "+")], half);
     }
-    lines
+    laid
 }
 
 /// Adds the lines of one row of columns, each so wide; a missing side stays empty.
@@ -338,7 +347,7 @@ mod tests {
                 text: new,
             },
         );
-        let lines = lay_out(old, new, form, columns);
+        let lines = lay_out(old, new, form, columns).lines;
         let text: Vec<String> = lines
             .iter()
             .map(|line| line.to_string().trim_end().to_owned())
@@ -403,7 +412,7 @@ mod tests {
             let form = if is_beside { Form::Sides } else { Form::Diff };
             let (old, new) = (crate::tui::wrap::shown(&old), crate::tui::wrap::shown(&new));
             let side = |text| Side { label: "x", text };
-            for line in lay_out(side(&old), side(&new), form, columns) {
+            for line in lay_out(side(&old), side(&new), form, columns).lines {
                 proptest::prop_assert!(line.width() <= columns, "{line:?}");
             }
         }

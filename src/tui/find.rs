@@ -241,7 +241,7 @@ impl Screen {
             _ => None,
         };
         match mark {
-            Some(Mark::Line(line)) if self.plan.against().is_none() => self.plan.point_at(line),
+            Some(Mark::Line(line)) => self.plan.point_at(line),
             Some(Mark::Finding(n)) if self.tab == Tab::Comments => {
                 self.findings.pick(n);
                 self.findings.keep_open(n);

@@ -9,7 +9,7 @@ use super::command::Command;
 use super::keymap::{Context, Hint, IsWriting};
 use super::read_only::{acts, is_calm};
 use super::sheet::{Choice, Sheet, Then};
-use super::tabs::Tab;
+use super::tabs::{self, Tab};
 use super::theme;
 use super::wrap::{cut, width};
 use crate::domain::phase::{Gate, Phase};
@@ -208,7 +208,12 @@ fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Op
 
 /// What is useful in the tab alone.
 fn of_tab(screen: &Screen, state: Option<&State>) -> Vec<Hint> {
-    let hints = screen.tab.hints().iter().map(|(actions, what)| Hint {
+    let is_compared = screen.tab == Tab::Plan && screen.plan.against().is_some();
+    let own = match is_compared {
+        true => tabs::COMPARED,
+        false => screen.tab.hints(),
+    };
+    let hints = own.iter().map(|(actions, what)| Hint {
         keys: actions
             .iter()
             .filter_map(|action| screen.keymap().key_of(action, screen.writing))
@@ -219,8 +224,6 @@ fn of_tab(screen: &Screen, state: Option<&State>) -> Vec<Hint> {
         (Tab::Plan, _) if screen.documents.plan.text.is_none() => false,
         (Tab::Comments, _) => state.is_some_and(|state| !state.findings.all().is_empty()),
         (Tab::Plan, "compare") => !screen.documents.earlier.is_empty(),
-        // Two versions are read, not worked on.
-        (Tab::Plan, "note" | "rewrite" | "point") => screen.plan.against().is_none(),
         (Tab::Plan, "its diff") => state.is_some_and(|state| state.execution.is_some()),
         _ => !hint.keys.is_empty(),
     };

@@ -16,6 +16,9 @@ impl Screen {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
+        if self.is_swallowed(key) {
+            return Vec::new();
+        }
         self.toast = None;
         if let Some(command @ (Command::Quit | Command::Suspend)) =
             self.keymap().find(&key, self.writing)
@@ -171,7 +174,11 @@ impl Screen {
             Some(command) if self.own.is_some() && !is_calm(&command) => {
                 self.refuse("Esc goes back first: this key is not for the open list")
             }
-            Some(command) => self.press(command, state),
+            Some(command) => {
+                let actions = self.press(command.clone(), state);
+                self.note_refused(&command, &actions);
+                actions
+            }
             None => Vec::new(),
         }
     }

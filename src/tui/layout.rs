@@ -82,7 +82,6 @@ impl Screen {
         let waiting = self.waiting(state);
         self.note_outside(waiting.as_ref(), state);
         self.close_stale(waiting.as_ref());
-        self.close_stale_find();
         // A diff, a board and a long text have the whole height; what waits is named in them.
         let is_diff = self.diff.is_some() && self.pager.is_none();
         let is_whole = is_diff || self.is_board();
@@ -265,6 +264,7 @@ impl Screen {
         if of.is_some_and(|of| waiting.is_none_or(|sheet| sheet.id != of)) {
             self.pager = None;
         }
+        self.close_stale_find();
     }
 
     fn draw_body(
@@ -329,6 +329,20 @@ impl Screen {
         }
     }
 
+    /// What of an area the page of a tab takes.
+    fn of_page(&self, tab: Tab, area: Rect) -> Rect {
+        match tab {
+            Tab::Chat => area,
+            Tab::Plan if self.plan.is_beside() => area,
+            // It keeps its rows short itself.
+            Tab::Log => Rect {
+                width: area.width.saturating_sub(1),
+                ..area
+            },
+            Tab::Plan | Tab::Comments | Tab::Status => readable(area),
+        }
+    }
+
     fn draw_tab(
         &mut self,
         tab: Tab,
@@ -338,16 +352,7 @@ impl Screen {
     ) {
         let find = self.looked_for(tab);
         let clock = self.clock_of_day();
-        let area = match tab {
-            Tab::Chat => area,
-            Tab::Plan if self.plan.is_beside() => area,
-            // It keeps its rows short itself.
-            Tab::Log => Rect {
-                width: area.width.saturating_sub(1),
-                ..area
-            },
-            Tab::Plan | Tab::Comments | Tab::Status => readable(area),
-        };
+        let area = self.of_page(tab, area);
         let keymap = &self.settings.look.keymap;
         let interrupt = keymap.named("interrupt", IsWriting::Yes);
         let page = self.pages.of(tab);

@@ -184,7 +184,13 @@ impl Screen {
             match (self.plan.against(), along) {
                 (Some(_), Along::NextTurn) => self.plan.choose(true, &self.documents),
                 (Some(_), Along::PreviousTurn) => self.plan.choose(false, &self.documents),
-                (Some(_), _) => {}
+                // Not every line of the plan stands in it.
+                (Some(_), _) => {
+                    let lines = self.pages.of(Tab::Plan).document_lines();
+                    if let Some(line) = self.plan.go_among(is_next, &lines) {
+                        self.pages.of(Tab::Plan).bring(Mark::Line(line));
+                    }
+                }
                 (None, _) => {
                     if let Some(line) = self.plan.go(is_next, text) {
                         self.pages.of(Tab::Plan).bring(Mark::Line(line));
@@ -243,6 +249,19 @@ impl Screen {
         Some((u32::try_from(at).ok()?.checked_add(1)?, text.to_owned()))
     }
 
+    /// The line of the plan that the finding speaks of that is pointed at, from 1, with what stands there.
+    fn line_of_finding(&self, state: &State) -> Option<(u32, String)> {
+        let n = self
+            .findings
+            .picked()
+            .filter(|_| self.tab == Tab::Comments)?;
+        let text = self.documents.plan.text.as_deref()?;
+        let mut open = anchors::of_open(state, text).into_iter();
+        let (_, line) = open.find(|(finding, _)| finding.remark.n == n)?;
+        let quote = text.lines().nth(line?)?.to_owned();
+        Some((u32::try_from(line?).ok()?.checked_add(1)?, quote))
+    }
+
     /// Points at the first line of the plan that is seen, where nothing is pointed at: the keys that follow mean it.
     pub(super) fn point_at_first(&mut self) -> Option<(u32, String)> {
         if self.tab != Tab::Plan {
@@ -271,7 +290,9 @@ impl Screen {
         if let Some(why) = stands_against_notes(state) {
             return self.refuse(why);
         }
-        let Some((line, quote)) = self.pointed_line().or_else(|| self.point_at_first()) else {
+        let pointed = self.pointed_line();
+        let pointed = pointed.or_else(|| self.line_of_finding(state));
+        let Some((line, quote)) = pointed.or_else(|| self.point_at_first()) else {
             return self.point_first("a line of the plan");
         };
         if !text.is_empty() {
@@ -382,7 +403,7 @@ impl Screen {
     pub(super) fn pick_nothing(&mut self) -> bool {
         match self.tab {
             Tab::Chat => self.transcript.pick_nothing(),
-            Tab::Plan => self.plan.pick_nothing(),
+            Tab::Plan => self.plan.pick_nothing() || self.plan.end_comparing(),
             Tab::Comments => self.findings.pick_nothing(),
             Tab::Log => self.record.pick_nothing(),
             Tab::Status => false,

@@ -168,7 +168,7 @@ impl Screen {
     /// Points at what stands there in a page; tells whether that was pointed at already and opens.
     fn point_in_page(&mut self, tab: Tab, at: Position) -> bool {
         match (tab, self.pages.of(tab).mark_at(at)) {
-            (Tab::Plan, Some(Mark::Line(line))) if self.plan.against().is_none() => {
+            (Tab::Plan, Some(Mark::Line(line))) => {
                 let was = self.plan.picked() == Some(line);
                 self.plan.point_at(line);
                 was

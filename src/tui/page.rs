@@ -224,6 +224,15 @@ impl Page {
         lines.min().map(|(_, line)| line)
     }
 
+    /// The lines of the document that stand on the page, in order, from 0.
+    pub fn document_lines(&self) -> Vec<usize> {
+        let lines = self.marks.keys().filter_map(|mark| match mark {
+            Mark::Line(line) => Some(*line),
+            Mark::Finding(_) | Mark::Note(_) | Mark::Row(_) => None,
+        });
+        lines.collect()
+    }
+
     /// What stands at a place of the screen, where something begins there or above it.
     pub fn mark_at(&self, at: Position) -> Option<Mark> {
         if !self.place.contains(at) {
@@ -267,6 +276,8 @@ impl Page {
     pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
         let has_more = self.lines.len() > usize::from(area.height) && area.height > 2;
         self.rows = usize::from(area.height) - usize::from(has_more);
+        // In other columns it stands in another row.
+        self.brings_found |= self.place.width != area.width;
         self.place = Rect {
             height: area.height - u16::from(has_more),
             ..area

@@ -6,7 +6,6 @@ use super::Screen;
 use super::action::Action;
 use super::keymap::IsWriting;
 use super::sheet::Draft;
-use super::tabs::Tab;
 use crate::domain::run::{State, stands_against_notes};
 
 impl Screen {
@@ -19,8 +18,7 @@ impl Screen {
         if let Some(why) = stands_against_notes(state) {
             return self.refuse(why);
         }
-        let Some((line, was)) = self.pointed_line() else {
-            self.show(Tab::Plan);
+        let Some((line, was)) = self.pointed_line().or_else(|| self.point_at_first()) else {
             return self.point_first("a line of the plan");
         };
         if !self.composer.is_empty() {

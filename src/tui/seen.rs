@@ -6,6 +6,12 @@
 
 use std::time::Duration;
 
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::action::Action;
+use super::command::Command;
+use super::discussing::Wish;
+use super::keymap::IsWriting;
 use super::sheet::Sheet;
 use super::{Screen, dialogs};
 use crate::domain::ids::At;
@@ -28,6 +34,8 @@ pub(super) struct Reading {
     now: Option<At>,
     /// When the last key came.
     key_at: Option<At>,
+    /// Whether a key failed that was to open the composer: what was typed behind it is text.
+    is_text: bool,
 }
 
 #[derive(Debug)]
@@ -82,6 +90,21 @@ impl Reading {
         self.dialog = None;
     }
 
+    /// Takes what is typed without a pause for a text from here on.
+    fn on_text_refused(&mut self) {
+        self.is_text = true;
+    }
+
+    /// Tells whether a key that comes now belongs to a text that nobody takes.
+    fn is_of_text(&mut self) -> bool {
+        self.is_text = self.is_text
+            && match (self.now, self.key_at) {
+                (Some(now), Some(key)) => now.0 - key.0 <= JUST_MS,
+                _ => false,
+            };
+        self.is_text
+    }
+
     /// Notes that a key came, after it was passed on.
     pub(super) fn on_key(&mut self) {
         self.key_at = self.now;
@@ -89,6 +112,28 @@ impl Reading {
 }
 
 impl Screen {
+    /// Tells whether a key is swallowed: it was typed behind one that was to open the composer and did not.
+    pub(super) fn is_swallowed(&mut self, key: KeyEvent) -> bool {
+        let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
+        let types = matches!(
+            key.code,
+            KeyCode::Char(_) | KeyCode::Enter | KeyCode::Backspace
+        );
+        self.reading.is_of_text() && is_plain && types && self.writing == IsWriting::No
+    }
+
+    /// Notes what became of a key: where it was to open the composer and did not, a text comes behind it.
+    pub(super) fn note_refused(&mut self, command: &Command, actions: &[Action]) {
+        let writes = match command {
+            Command::Note(text) => text.is_empty(),
+            Command::Rewrite | Command::Discuss(Wish::Finding | Wish::Quote) => true,
+            _ => false,
+        };
+        if writes && actions.is_empty() && self.writing == IsWriting::No {
+            self.reading.on_text_refused();
+        }
+    }
+
     /// Tells whether the user can have read a dialog: it was drawn, and long enough ago that a key meant for what
     /// stood there before does not reach it. What the user opened themselves takes keys at once.
     pub(super) fn is_seen(&self, sheet: &Sheet) -> bool {

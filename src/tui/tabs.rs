@@ -22,6 +22,20 @@ pub enum Tab {
     Status,
 }
 
+/// Actions with a word or two for them; those that belong together stand together.
+type Hints = &'static [(&'static [&'static str], &'static str)];
+
+const POINT: (&[&str], &str) = (&["previous-block", "next-block"], "point");
+
+/// The actions that mean something where the plan is compared with an earlier version.
+pub const COMPARED: Hints = &[
+    (&["filter"], "back"),
+    (&["side"], "other form"),
+    POINT,
+    (&["note"], "note"),
+    (&["rewrite"], "rewrite"),
+];
+
 impl Tab {
     /// All tabs in their order.
     pub const ALL: [Self; 5] = [
@@ -71,8 +85,7 @@ impl Tab {
     }
 
     /// The actions that mean something in it alone, with a word or two for each.
-    pub fn hints(self) -> &'static [(&'static [&'static str], &'static str)] {
-        const POINT: (&[&str], &str) = (&["previous-block", "next-block"], "point");
+    pub fn hints(self) -> Hints {
         match self {
             Self::Chat | Self::Status => &[],
             Self::Plan => &[

@@ -63,6 +63,7 @@ impl Pair {
             form,
             columns,
         )
+        .lines
     }
 }
 

@@ -57,6 +57,8 @@ impl Weight {
 
 /// How wide its lines get.
 const WIDEST: usize = 100;
+/// How many rows the runs of before take at least: the heading and one of them.
+const LEAST_RUNS: usize = 2;
 /// How many runs are listed.
 const N_RUNS: usize = 5;
 
@@ -139,15 +141,22 @@ impl Screen {
             true => named(missing, columns),
             false => whole,
         });
-        // Whoever has a run here knows how to begin one, and is asked about it first.
+        // Whoever had a run here knows how to begin one: what was done stands before that.
+        let n_before = parts.len();
+        parts.push(recent(runs, columns));
         if (!is_low || missing.is_empty()) && self.unfinished.is_none() {
             parts.push(steps(columns));
         }
-        parts.push(recent(runs, columns));
         let mut lines = Vec::new();
-        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        for (n, mut part) in parts.into_iter().enumerate() {
             let gap = usize::from(!lines.is_empty() && !is_low);
-            if lines.len() + gap + part.len() > rows && !lines.is_empty() {
+            let left = rows.saturating_sub(lines.len() + gap);
+            // Of several runs the last ones are enough.
+            if n == n_before && left >= LEAST_RUNS {
+                part.truncate(left);
+            }
+            let fits = part.len() <= left || lines.is_empty();
+            if part.is_empty() || !fits {
                 continue;
             }
             lines.extend((0..gap).map(|_| Line::default()));

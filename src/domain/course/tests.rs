@@ -9,6 +9,7 @@ use crate::domain::plan;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::review::Review;
 use crate::domain::run::{Run, SCHEMA};
+use crate::domain::turn::UsageLimit;
 use crate::permission::Keeping;
 
 fn created() -> Created {
@@ -309,6 +310,30 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
     assert_eq!(work, pieces);
     assert_eq!(course.worked(Role::Reviewer, At(99_000)), 3_000);
     assert_eq!(course.waited(At(99_000)), 17_000);
+}
+
+#[test]
+fn nobody_is_waited_for_until_a_limit_of_usage_is_over() {
+    let mut events = to_the_first_review();
+    events.truncate(events.len() - 2);
+    events.push((
+        60,
+        Event::TurnEnded {
+            turn: TurnId::new("trn_3"),
+            result: TurnResult::Failed {
+                kind: "usage limit".to_owned(),
+                message: "used up".to_owned(),
+                transient: false,
+                limit: Some(UsageLimit {
+                    resets_at: Some(At(900_000)),
+                }),
+                other: None,
+            },
+        },
+    ));
+    let run = play(events);
+    assert_eq!(run.state().question().unwrap().kind.name(), "usage_limit");
+    assert_eq!(run.state().course.waited(At(99_000)), 11_000);
 }
 
 #[test]

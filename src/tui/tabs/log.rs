@@ -24,6 +24,7 @@ use crate::tui::layout::take_below;
 use crate::tui::markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
+use crate::tui::transcript::short_path;
 use crate::tui::words::Clock;
 use crate::tui::wrap::{cut, wrap_own, wrap_text};
 use detail::Detail;
@@ -292,7 +293,7 @@ fn draw_detail(row: &Row, frame: &mut Frame, (area, sides): (Rect, Borders), abo
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let columns = usize::from(inner.width).saturating_sub(1);
-    let words = local(&words, about.clock, about.repository);
+    let words = drafts(&local(&words, about.clock, about.repository));
     let mut lines = Detail::new(&row.event, &words).lines(columns);
     let rows = usize::from(inner.height);
     if lines.len() > rows {
@@ -303,6 +304,12 @@ fn draw_detail(row: &Row, frame: &mut Frame, (area, sides): (Rect, Borders), abo
         ));
     }
     frame.render_widget(Paragraph::new(gutter(lines, false)), inner);
+}
+
+/// A row's text with the drafts of documents called so, wherever they lie.
+fn drafts(text: &str) -> String {
+    let words: Vec<String> = text.split(' ').map(short_path).collect();
+    words.join(" ")
 }
 
 /// A text with files named from the repository on, and in the user's time of day.
@@ -342,7 +349,7 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
     let n_before = laid.lines.len();
     for (row, who, text) in record.listed(about.find, about.state) {
         laid.marks.insert(Mark::Row(row.n), laid.lines.len());
-        let text = local(&text, about.clock, about.repository);
+        let text = drafts(&local(&text, about.clock, about.repository));
         let lines = row_lines((row, who, &text), about.clock, columns);
         let lines = found::lit(lines, about.find, record.picked == Some(row.n));
         laid.lines

@@ -4,6 +4,7 @@
 pub mod reading;
 mod steps;
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
@@ -55,12 +56,8 @@ pub fn draw(
     };
     if let Some(earlier) = earlier {
         page.lay_out(hasher.finish(), || {
-            compared(
-                text,
-                (earlier, texts.earlier.len()),
-                (reading, keymap),
-                columns,
-            )
+            let earlier = (earlier, texts.earlier.len());
+            compared(text, earlier, (reading, keymap), columns)
         });
         return page.draw(frame, area);
     }
@@ -79,7 +76,7 @@ fn compared(
     (earlier, n_earlier): (&Earlier, usize),
     (reading, keymap): (&Reading, &Keymap),
     columns: usize,
-) -> Vec<Line<'static>> {
+) -> Marked {
     let columns = columns.saturating_sub(1);
     let now = front_matter::split(text).body.trim_start_matches('\n');
     let (n_more, n_less) = compare::counts(&earlier.text, now);
@@ -105,6 +102,7 @@ fn compared(
     );
     let mut lines = wrap(&[Span::styled(head, theme::QUIET)], columns, 0);
     lines.push(Line::default());
+    let n_before = lines.len();
     let old = Side {
         label: &format!("plan.md, {}", earlier.label),
         text: &earlier.text,
@@ -113,8 +111,27 @@ fn compared(
         label: "plan.md, now",
         text: now,
     };
-    lines.extend(compare::lay_out(old, new, reading.form, columns));
-    gutter(lines, false)
+    let both = compare::lay_out(old, new, reading.form, columns);
+    lines.extend(both.lines);
+    // Lines are counted over the whole file, as notes count them.
+    let n_front = first_line(text);
+    let marks = both.marks.into_iter().map(|(mark, row)| match mark {
+        Mark::Line(line) => (Mark::Line(line + n_front), row + n_before),
+        other => (other, row + n_before),
+    });
+    let marks: BTreeMap<Mark, usize> = marks.collect();
+    let from = reading.picked().and_then(|at| marks.get(&Mark::Line(at)));
+    let to = from.map(|from| {
+        let next = marks.values().filter(|row| *row > from).min();
+        next.copied().unwrap_or(lines.len())
+    });
+    let picked = from.copied().unwrap_or(0)..to.unwrap_or(0);
+    let rows = lines.into_iter().enumerate();
+    let rows = rows.flat_map(|(row, line)| gutter(vec![line], picked.contains(&row)));
+    Marked {
+        lines: rows.collect(),
+        marks,
+    }
 }
 
 /// What stands below a line: an open finding, or a note of the user.
@@ -182,6 +199,50 @@ fn lay_out(
     let n_before = first_line(text);
     let mut markdown = Markdown::default();
     let mut left: Vec<&steps::Mark> = marks.iter().collect();
+    let mut laid = above(text, (marks, remarks), (n_before, columns));
+    // The columns at which the text of the step begins that the line belongs to; 0 where it is of none.
+    let mut below = 0;
+    for (at, line) in text.lines().enumerate().skip(n_before) {
+        // A line says what it says: what is known of a step stands at the step's own line only.
+        let own = plan::step_of(line).filter(|_| !markdown.is_in_fence());
+        let step = own.and_then(|own| left.iter().position(|mark| mark.is_of(&own)));
+        let lines = match step {
+            Some(step) => {
+                let step = left.remove(step);
+                below = steps::indent(step);
+                steps::lines(step, columns)
+            }
+            None => {
+                let trimmed = line.trim_start();
+                let is_own = trimmed.len() == line.len() && !trimmed.is_empty();
+                if is_own && !markdown.is_in_fence() {
+                    below = 0;
+                }
+                let is_code = markdown.is_in_fence()
+                    || trimmed.starts_with("```")
+                    || trimmed.starts_with("~~~");
+                match below {
+                    0 => markdown.line(line, columns, theme::PLAIN),
+                    _ if is_code => markdown.line(line, columns, theme::PLAIN),
+                    below => below_step(&mut markdown, trimmed, (below, columns)),
+                }
+            }
+        };
+        laid.marks.insert(Mark::Line(at), laid.lines.len());
+        laid.lines.extend(gutter(lines, picked == Some(at)));
+        for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
+            add_remark(&mut laid, remark, (columns, "    "));
+        }
+    }
+    laid
+}
+
+/// What stands above the plan: what is wrong with it, and remarks of no line of it.
+fn above(
+    text: &str,
+    (marks, remarks): (&[steps::Mark], &[Remark]),
+    (n_before, columns): (usize, usize),
+) -> Marked {
     let mut laid = Marked::default();
     for flaw in steps::flaws(text, marks) {
         laid.lines.extend(gutter(
@@ -200,21 +261,20 @@ fn lay_out(
     if !laid.lines.is_empty() {
         laid.lines.push(Line::default());
     }
-    for (at, line) in text.lines().enumerate().skip(n_before) {
-        // A line says what it says: what is known of a step stands at the step's own line only.
-        let own = plan::step_of(line).filter(|_| !markdown.is_in_fence());
-        let step = own.and_then(|own| left.iter().position(|mark| mark.is_of(&own)));
-        let lines = match step {
-            Some(step) => steps::lines(left.remove(step), columns),
-            None => markdown.line(line, columns, theme::PLAIN),
-        };
-        laid.marks.insert(Mark::Line(at), laid.lines.len());
-        laid.lines.extend(gutter(lines, picked == Some(at)));
-        for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
-            add_remark(&mut laid, remark, (columns, "    "));
-        }
-    }
     laid
+}
+
+/// A line that goes on with a step, at the columns of its text.
+fn below_step(
+    markdown: &mut Markdown,
+    line: &str,
+    (indent, columns): (usize, usize),
+) -> Vec<Line<'static>> {
+    let mut lines = markdown.line(line, columns.saturating_sub(indent), theme::PLAIN);
+    for line in &mut lines {
+        line.spans.insert(0, Span::raw(" ".repeat(indent)));
+    }
+    lines
 }
 
 /// Puts a finding or a note below the line that it speaks of.

@@ -293,6 +293,31 @@ fn a_dialog_that_was_not_drawn_yet_takes_no_key() {
 }
 
 #[test]
+fn what_is_typed_behind_a_key_that_opened_no_composer_decides_nothing() {
+    let execute = question("execute");
+    let mut screen = super::pictures::not_writing();
+    let at = |ms| crate::domain::ids::At(super::world::NOW.0 + ms);
+    screen.on_time(at(0));
+    drawn(&mut screen, (80, 24), Some(&execute));
+    screen.on_time(at(1_000));
+    // Nothing was discussed that could be quoted.
+    assert_eq!(
+        press(&mut screen, Some(&execute), &["\"yes it is", "<enter>"]),
+        []
+    );
+    assert!(screen.own.is_none() && screen.writing == IsWriting::No);
+    let seen = drawn(&mut screen, (80, 24), Some(&execute));
+    assert!(
+        seen.contains("no discussion of this run is over yet"),
+        "{seen}"
+    );
+    screen.on_time(at(1_300));
+    assert_eq!(press(&mut screen, Some(&execute), &["y"]), []);
+    screen.on_time(at(2_000));
+    assert_ne!(press(&mut screen, Some(&execute), &["y"]), []);
+}
+
+#[test]
 fn dialogs_take_texts() {
     let execute = question("execute");
     check(

@@ -14,6 +14,70 @@ use crate::domain::turn::Purpose;
 use crate::tui::{Action, Documents, Held, Screen};
 
 #[test]
+fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
+    let state = asking_to_execute();
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["2", "="]);
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        seen.contains("= back  \\ other form  , . point  ; note  + rewrite"),
+        "{seen}"
+    );
+    // With nothing pointed at it is on the first line that is seen, and no letter is a choice of the dialog.
+    press(&mut screen, Some(&state), &[";yes"]);
+    assert_eq!(screen.composer.text(), "yes");
+    let (line, quote) = screen.pointed_line().unwrap();
+    let begins: String = quote.chars().take(20).collect();
+    assert!(seen.contains(&begins), "{line} {quote}");
+    press(&mut screen, Some(&state), &["<esc>", "."]);
+    let (next, _) = screen.pointed_line().unwrap();
+    assert!(next > line);
+    press(&mut screen, Some(&state), &["<esc>"]);
+    assert!(screen.plan.against().is_some());
+    press(&mut screen, Some(&state), &["<esc>"]);
+    assert!(screen.plan.against().is_none());
+    press(&mut screen, Some(&state), &["="]);
+    let to = Phase::Execute;
+    screen.on_event(
+        NOW,
+        &Event::PhaseChanged {
+            from: Phase::Approved,
+            to,
+        },
+    );
+    assert!(screen.plan.against().is_none());
+}
+
+fn asking_to_execute() -> State {
+    let (phase, kind) = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "execute")
+        .unwrap();
+    asking(phase, kind)
+}
+
+#[test]
+fn a_line_below_a_step_stands_at_its_text() {
+    let plan = "# Goal\n\n1. [ ] write sum\n   with a second line\n\n   - a part\n\n## Then\n";
+    let mut state = reviewing();
+    state.plan.as_mut().unwrap().plan = crate::domain::plan::parse(plan).unwrap();
+    let mut screen = not_writing();
+    screen.on_documents(Documents {
+        plan: Some(plan.to_owned()),
+        ..Documents::default()
+    });
+    press(&mut screen, Some(&state), &["2"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    let at = |what: &str| {
+        let line = seen.lines().find(|line| line.contains(what)).unwrap();
+        line.find(what).unwrap()
+    };
+    assert_eq!(at("with a second line"), at("write sum"), "{seen}");
+    assert_eq!(at("• a part"), at("write sum"), "{seen}");
+    assert_eq!(at("Then"), 1, "{seen}");
+}
+
+#[test]
 fn where_nothing_can_be_pointed_at_a_key_says_so_and_stays() {
     let state = state(Phase::WritePlan);
     let mut screen = Screen::new(settings());

@@ -102,6 +102,8 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
         ],
     });
     check("welcome", &mut screen, None);
+    let low = drawn(&mut screen, (80, 24), None);
+    assert!(low.contains("Recent runs"), "{low}");
     screen.on_notice("looking whether the agents are there …");
     insta::assert_snapshot!("welcome_notice", drawn(&mut screen, (80, 24), None));
 }

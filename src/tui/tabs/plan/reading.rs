@@ -68,6 +68,23 @@ impl Reading {
         !texts.earlier.is_empty()
     }
 
+    /// Compares with no version any more; tells whether it did.
+    pub fn end_comparing(&mut self) -> bool {
+        self.against.take().is_some()
+    }
+
+    /// Points at the next one of these lines, which are given in order, or the one before; gives it.
+    pub fn go_among(&mut self, is_next: bool, lines: &[usize]) -> Option<usize> {
+        let next = match (self.picked, is_next) {
+            (None, true) => lines.first(),
+            (None, false) => lines.last(),
+            (Some(picked), true) => lines.iter().find(|at| **at > picked),
+            (Some(picked), false) => lines.iter().rfind(|at| **at < picked),
+        };
+        self.picked = next.copied().or(self.picked);
+        self.picked
+    }
+
     /// Compares with another version: the next one, or the one before.
     pub fn choose(&mut self, is_next: bool, texts: &Texts) {
         let last = texts.earlier.len().saturating_sub(1);

@@ -211,10 +211,20 @@ fn took(n: u32, state: &State, now: At) -> Option<Note> {
     Some(vec![(text, theme::QUIET)])
 }
 
+/// What stands before the text of a step.
+fn head(mark: &Mark) -> String {
+    format!("[{}] {}. ", mark.sign, mark.n)
+}
+
+/// At which column the text of a step begins.
+pub fn indent(mark: &Mark) -> usize {
+    width(&head(mark))
+}
+
 /// The lines of a step.
 pub fn lines(mark: &Mark, columns: usize) -> Vec<Line<'static>> {
-    let head = format!("[{}] {}. ", mark.sign, mark.n);
-    let indent = width(&head);
+    let head = head(mark);
+    let indent = indent(mark);
     let mut spans = vec![Span::styled(head, tone_style(mark.tone))];
     spans.extend(inline(&mark.text, text_style(mark.tone)));
     let mut lines = wrap(&spans, columns, indent);
