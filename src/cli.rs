@@ -1,6 +1,7 @@
 //! The command line: one definition gives parsing, `--help` and completions; one file a sub-command.
 
 pub mod agents;
+pub mod choices;
 pub mod config;
 pub mod demo;
 pub mod diff;
@@ -29,22 +30,24 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::pin::Pin;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::app::start::{Refusal, find_root};
 use crate::app::terminal;
-use crate::config::{Choices, Override, Places};
+use crate::config::{Choices, Places};
 use crate::engine::git::GitSettings;
+use crate::engine::scratch;
 use crate::text::clean;
 use crate::text::redact::{self, Known};
+
+pub use choices::ChoiceArgs;
 
 /// Makes codex and claude work on one goal together: one plans and executes, the other reviews, you decide.
 #[derive(Debug, Default, Parser)]
 #[command(
     name = "agent-collab",
     version,
-    args_conflicts_with_subcommands = true,
     after_help = "In a terminal, without a command, it opens its screen: type a goal, release each turn, decide every question.\n\n\
                   See it work without a model or a key:\n  agent-collab demo\n\n\
                   Let your own codex and claude work in this repository:\n  \
@@ -124,17 +127,6 @@ enum Command {
     ScriptedAgent(scripted_agent::ScriptedAgentArgs),
 }
 
-/// Flags by which the configuration is chosen.
-#[derive(Debug, Clone, Default, Args)]
-pub struct ChoiceArgs {
-    /// Reads this configuration file over the user's and the repository's own
-    #[arg(long = "config", value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// Sets one key for this start, such as `-s workflow.max_iterations=3`
-    #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-}
-
 #[derive(Debug, Subcommand)]
 enum ConfigSub {
     /// Prints every key with its value and where it comes from
@@ -163,34 +155,6 @@ struct TrustArgs {
     yes: bool,
 }
 
-impl ChoiceArgs {
-    /// What the flags say, for the configuration.
-    ///
-    /// # Errors
-    /// A `--set` without `=`.
-    pub fn choices(&self) -> Result<Choices, Refusal> {
-        let overrides = self.set.iter().map(|given| match given.split_once('=') {
-            Some((key, value)) => {
-                let flag = format!("--set {given}");
-                Ok(Override {
-                    flag,
-                    key: key.trim().to_owned(),
-                    value: value.trim().to_owned(),
-                })
-            }
-            None => Err(Refusal {
-                problem: format!("`--set {given}` has no `=`"),
-                hint: "write it as KEY=VALUE, such as `-s test.max_fix_turns=1`".to_owned(),
-                code: 2,
-            }),
-        });
-        Ok(Choices {
-            file: self.file.clone(),
-            overrides: overrides.collect::<Result<_, _>>()?,
-        })
-    }
-}
-
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
     redact::know_by(secrets);
@@ -205,8 +169,9 @@ pub fn main() -> u8 {
     let code = match cli.command {
         Some(command) => dispatch(command),
         None if terminal::is_there() => block_on(screen::run(cli.screen)),
-        None => Ok(say_usage()),
+        None => Err(no_terminal()),
     };
+    scratch::leave();
     code.unwrap_or_else(|refusal| complain(&refusal))
 }
 
@@ -215,7 +180,7 @@ pub fn main() -> u8 {
 fn arguments() -> Result<Cli, clap::Error> {
     match std::env::args_os().len() {
         0 | 1 => Ok(Cli::default()),
-        _ => Cli::try_parse(),
+        _ => choices::read(std::env::args_os()),
     }
 }
 
@@ -227,13 +192,12 @@ fn secrets() -> Option<Known> {
 }
 
 /// Without a command and without a terminal there is nothing to do but say so.
-fn say_usage() -> u8 {
-    let help = Cli::command().render_help();
-    let _closed = writeln!(
-        io::stderr(),
-        "{help}\nthere is no terminal to open the screen in: name a command"
-    );
-    2
+fn no_terminal() -> Refusal {
+    Refusal {
+        problem: "there is no terminal to open the screen in".to_owned(),
+        hint: "`agent-collab run --goal …` works without one; `agent-collab --help` lists every command".to_owned(),
+        code: 2,
+    }
 }
 
 fn dispatch(command: Command) -> Result<u8, Refusal> {
@@ -263,7 +227,7 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,
-                &mut Cli::command(),
+                &mut choices::definition(),
                 "agent-collab",
                 &mut io::stdout(),
             );
@@ -365,14 +329,4 @@ fn run_trust(args: &TrustArgs) -> Result<u8, Refusal> {
         &mut io::stdin().lock(),
         &mut io::stdout(),
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
-    }
 }

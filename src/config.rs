@@ -157,7 +157,7 @@ fn lay(
         layers.lay_project(trust, source);
     }
     if let Some(file) = &choices.file {
-        let missing = || std::io::Error::other("there is no such file");
+        let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such file");
         match project::load_file(file).and_then(|text| text.ok_or_else(missing)) {
             Ok(text) => layers.lay_text(
                 Layer::File,

@@ -25,6 +25,7 @@ pub mod history;
 pub mod instant;
 pub mod iterations;
 mod layout;
+pub mod local;
 mod lock;
 pub mod merges;
 pub mod patches;

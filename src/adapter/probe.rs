@@ -94,11 +94,17 @@ impl Refusal {
         match self {
             Self::NotFound {
                 adapter, install, ..
-            }
-            | Self::NoVersion {
-                adapter, install, ..
             } => format!(
                 "install it with `{install}`, or set adapters.{adapter}.program in config.toml"
+            ),
+            // It is there and does not do what it is for: what it says itself tells more.
+            Self::NoVersion {
+                program,
+                adapter,
+                install,
+                ..
+            } => format!(
+                "`{program} --version` by hand shows more; `{install}` installs it anew; or set adapters.{adapter}.program in config.toml"
             ),
             Self::TooOld { install, .. } => format!("install a newer one with `{install}`"),
             Self::Silent {
@@ -244,7 +250,7 @@ mod tests {
         let refusal = Refusal::no_version("codex", "codex", " \n", "npm install -g x@1");
         assert_eq!(
             format!("{refusal}\nhint: {}", refusal.hint()),
-            "codex did not tell its version: it printed nothing\nhint: install it with `npm install -g x@1`, or set adapters.codex.program in config.toml"
+            "codex did not tell its version: it printed nothing\nhint: `codex --version` by hand shows more; `npm install -g x@1` installs it anew; or set adapters.codex.program in config.toml"
         );
     }
 }

@@ -13,13 +13,13 @@ use crate::domain::question::{CommitTerms, Question};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
-use crate::text::{clean, truncate};
+use crate::text::{clean, n_of, truncate};
 
 use super::alone::{SHUT_DOWN, end_what_is_left, look_after_children, until_signalled};
 use super::answers::{Answers, flag_for};
 use super::report::{Form, Teller};
 use super::sent::{Outside, Then};
-use super::start::{Refusal, Started, Wishes, resume, start};
+use super::start::{Refusal, Started, Wishes, resume, start, unwritable};
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
@@ -358,9 +358,12 @@ fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8
         return 5;
     }
     if state.changed_nothing() {
+        let root = engine.repository().map(|repository| &repository.root);
+        let unwritable = root.and_then(|root| unwritable(root));
+        let why = unwritable.map_or(String::new(), |why| format!(": {why}"));
         complain(
             err,
-            "no step changed anything, so nothing was done",
+            &format!("no step changed anything, so nothing was done{why}"),
             "look at log.md for what each step said",
         );
         return 1;
@@ -373,7 +376,7 @@ fn finished(engine: &Engine, teller: &mut Teller<'_>, err: &mut dyn Write) -> u8
 }
 
 /// What a finished run did, in one line.
-fn summary(state: &State) -> String {
+pub(super) fn summary(state: &State) -> String {
     let Some(execution) = &state.execution else {
         return "done".to_owned();
     };
@@ -389,12 +392,12 @@ fn summary(state: &State) -> String {
     let place = match &execution.commits {
         CommitTerms::Off { .. } => "commits are off".to_owned(),
         CommitTerms::Current { branch } | CommitTerms::New { branch } => {
-            format!("{commits} commit(s) on {branch}")
+            format!("{} on {branch}", n_of(commits, "commit"))
         }
     };
     format!(
-        "done: {changed} of {} step(s) changed something, {place}; .agent-collab/log.md tells each",
-        done.len()
+        "done: {changed} of {} changed something, {place}; .agent-collab/log.md tells each",
+        n_of(done.len(), "step")
     )
 }
 

@@ -52,12 +52,12 @@ pub struct Told {
     pub agents: Vec<String>,
 }
 
-/// Lists the finished runs, the latest first.
+/// Lists the finished runs, the latest first; those that only held tasks are left out.
 ///
 /// # Errors
 /// The history cannot be listed. A run that cannot be read is listed with what is wrong.
 pub fn list(layout: &Layout) -> Result<Vec<Finished>, StoreError> {
-    let archived = archives::list(layout)?.into_iter().map(tell);
+    let archived = archives::list(layout)?.into_iter().filter_map(tell);
     let mut runs: Vec<Finished> = latest(layout).into_iter().chain(archived).collect();
     let created = |run: &Finished| run.told.as_ref().ok().map(|told| told.created);
     runs.sort_by(|a, b| {
@@ -80,18 +80,25 @@ fn latest(layout: &Layout) -> Option<Finished> {
     })
 }
 
-fn tell(archive: Archive) -> Finished {
+/// Tells of an archived run; `None` of one that was never given a goal and in which nothing was discussed: tasks
+/// from a command line leave one.
+fn tell(archive: Archive) -> Option<Finished> {
     let told = match snapshot::load::<Run>(&archive.layout) {
+        Ok(Some(found)) if is_about_nothing(found.state.state()) => return None,
         Ok(Some(found)) => Ok(of_state(found.state.state())),
         Ok(None) => Err("it has no state.json: it was cut off before its first event".to_owned()),
         Err(error) => Err(one_line(&error.to_string())),
     };
-    Finished {
+    Some(Finished {
         name: archive.name,
         date: archive.date,
         layout: archive.layout,
         told,
-    }
+    })
+}
+
+fn is_about_nothing(state: &State) -> bool {
+    state.goal.is_none() && state.discussions.is_empty()
 }
 
 fn of_state(state: &State) -> Told {

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use super::agents;
+use super::start::Refusal;
 use crate::config::problem::{Place, Problem};
 use crate::config::types::Motion;
 use crate::config::value::Value;
@@ -57,6 +58,20 @@ pub fn load(places: &Places, root: &Path, choices: &Choices) -> Result<Loaded, P
     config::load_and(places, root, choices, |settings| {
         Found::of(settings, Depth::All).problems
     })
+}
+
+/// What is wrong with the configuration, as a command refuses it: what was typed is usage, what stands in files
+/// can be looked at again.
+pub fn refused(problems: Problems) -> Refusal {
+    let is_typed = |problem: &Problem| matches!(problem.place, Place::Flag(_));
+    match problems.0.iter().all(is_typed) {
+        true => Refusal {
+            problem: problems.to_string(),
+            hint: "`agent-collab config show` prints every key with its value".to_owned(),
+            code: 2,
+        },
+        false => Refusal::error(problems, "`agent-collab config check` lists them again"),
+    }
 }
 
 /// What settings say of the screen, as far as it is right, and everything that is not.

@@ -15,6 +15,7 @@ use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
 use crate::store::Record;
+use crate::text::n_of;
 
 /// How a run is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,8 +167,8 @@ pub fn in_words(event: &Event) -> Option<String> {
                 .map(|step| format!("   {}. {}", step.n, step.text))
                 .collect();
             format!(
-                "plan.md: {} step(s)\n{}",
-                plan.steps.len(),
+                "plan.md: {}\n{}",
+                n_of(plan.steps.len(), "step"),
                 steps.join("\n")
             )
         }
@@ -189,21 +190,22 @@ pub fn in_words(event: &Event) -> Option<String> {
             } else {
                 format!("; unanswered: {}", left.join(", "))
             };
-            format!("answers to {} finding(s), {plan}{left}", responses.len())
+            format!(
+                "answers to {}, {plan}{left}",
+                n_of(responses.len(), "finding")
+            )
         }
         Event::TaskStarted(order) if order.speaks.is_some() => {
             format!("  {} speaks", order.name())
         }
-        Event::TaskStarted(order) => {
-            format!("{} begins a task: {}", order.name(), order.description)
-        }
+        Event::TaskStarted(order) => order.begins(),
         Event::Discussion { news, .. } => return discussion_in_words(news),
         Event::TaskPatched { patch, .. } if patch.is_settled() => {
             format!("  {}", patch.in_words())
         }
         Event::TaskEnded(result) => format!(
             "the task of {} is {}: {}",
-            result.agent,
+            result.called(),
             result.end.status().name(),
             result.end.text().lines().next().unwrap_or_default()
         ),
@@ -225,9 +227,9 @@ pub fn in_words(event: &Event) -> Option<String> {
         },
         Event::StepAudited(audit) if !audit.changed.is_empty() => {
             format!(
-                "step {}: {} file(s) changed",
+                "step {}: {} changed",
                 audit.step,
-                audit.changed.len()
+                n_of(audit.changed.len(), "file")
             )
         }
         Event::EditsPutBack { step, paths, .. } => {

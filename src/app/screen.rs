@@ -12,6 +12,7 @@ mod discussing;
 mod documents;
 mod editor;
 mod ending;
+mod farewell;
 mod files;
 mod frames;
 mod ground;

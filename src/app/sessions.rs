@@ -2,27 +2,63 @@
 //!
 //! Refuses to word them for people; its caller does. What is looked at is neither locked nor changed.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::config::types::Limits;
 use crate::domain::ids::{At, SessionId};
+use crate::domain::run::{Run, State};
+use crate::domain::turn::Role;
 use crate::engine::{Engine, NotDeleted};
-use crate::store::{InstanceLock, Layout, instant, sessions};
+use crate::store::{InstanceLock, Layout, StoreError, instant, sessions, snapshot};
 
 use super::start::{self, Refusal, Wishes};
 use super::tasks;
 
-/// Finds a session by its id or by the only one that begins so.
+/// Lists them, each with what it is called in `name`: a task's as its agent and number, `explore#2`, a role's as its role.
+///
+/// # Errors
+/// They cannot be listed. Of a run whose snapshot cannot be read they have their ids alone.
+pub fn list(layout: &Layout) -> Result<Vec<Value>, StoreError> {
+    let found = snapshot::load::<Run>(layout).ok().flatten();
+    let names = found.map_or_else(BTreeMap::new, |found| names(found.state.state()));
+    let mut sessions = sessions::list(layout)?;
+    let nobody_works = InstanceLock::holder(layout)?.is_none();
+    for session in &mut sessions {
+        // Its program was killed: the next one will say so in the session itself.
+        if nobody_works && session["status"] == "running" {
+            session["status"] = "cut off".into();
+        }
+        let name = names.get(id_of(session));
+        if let (Some(name), Value::Object(fields)) = (name, session) {
+            fields.insert("name".to_owned(), name.as_str().into());
+        }
+    }
+    Ok(sessions)
+}
+
+fn names(state: &State) -> BTreeMap<String, String> {
+    let roles = [Role::Planner, Role::Reviewer].into_iter();
+    let roles = roles.filter_map(|role| {
+        let session = state.session(role)?;
+        Some((session.id.to_string(), role.name().to_owned()))
+    });
+    let children = state.children.iter();
+    let children = children.map(|child| (child.id().to_string(), child.order.name()));
+    roles.chain(children).collect()
+}
+
+/// Finds a session by its name, by its id, or as the only one whose id begins so.
 ///
 /// # Errors
 /// None does, or more than one.
 pub fn find(layout: &Layout, wanted: &str) -> Result<Value, Refusal> {
-    let mut found: Vec<Value> = sessions::list(layout)?
-        .into_iter()
-        .filter(|session| id_of(session).starts_with(wanted))
-        .collect();
+    let is_it = |session: &Value| {
+        session["name"].as_str() == Some(wanted) || id_of(session).starts_with(wanted)
+    };
+    let mut found: Vec<Value> = list(layout)?.into_iter().filter(is_it).collect();
     let usage = |problem: String| Refusal {
         problem,
         hint: "`agent-collab sessions list` lists them".to_owned(),
@@ -31,7 +67,12 @@ pub fn find(layout: &Layout, wanted: &str) -> Result<Value, Refusal> {
     match (found.pop(), found.len()) {
         (None, _) => Err(usage(format!("there is no session {wanted}"))),
         (Some(session), 0) => Ok(session),
-        (Some(_), more) => Err(usage(format!("{} sessions begin with {wanted}", more + 1))),
+        (Some(_), more) => {
+            let n = more + 1;
+            Err(usage(format!(
+                "{n} sessions are called {wanted} or begin with it"
+            )))
+        }
     }
 }
 

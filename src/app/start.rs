@@ -36,7 +36,9 @@ use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, Store
 use ad_hoc::prune_old;
 use fitting::{created, ready};
 use ground::{git, probe_all};
-use unfinished::{clear_the_way, fits_the_run};
+use unfinished::{clear_the_way, fits_the_run, nothing_unfinished, something_to_take_up};
+
+pub(super) use fitting::unwritable;
 
 pub use ad_hoc::{Absent, ad_hoc, ad_hoc_played_by, at_rest, beside_a_goal};
 pub use ground::{adapters, repository_to_read};
@@ -230,9 +232,7 @@ pub async fn find_root(
 /// There is no home directory, or the configuration has problems.
 pub fn load_config(root: &Path, choices: &Choices) -> Result<(Places, Loaded), Refusal> {
     let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
-    let loaded = looks::load(&places, root, choices).map_err(|problems| {
-        Refusal::error(problems, "`agent-collab config check` lists them again")
-    })?;
+    let loaded = looks::load(&places, root, choices).map_err(looks::refused)?;
     Ok((places, loaded))
 }
 
@@ -254,6 +254,7 @@ pub async fn start(wishes: &Wishes) -> Result<Started, Refusal> {
 /// As [`start`]; or there is no unfinished run.
 pub async fn resume(wishes: &Wishes) -> Result<Started, Refusal> {
     let found = find(wishes).await?;
+    something_to_take_up(&layout(&found.root, &found.loaded.config)?)?;
     let checked = check(&found).await?;
     let mut occupied = occupy(found)?;
     let begun = take_up(&mut occupied, checked, wishes).await?;
@@ -369,17 +370,11 @@ pub async fn take_up(
     wishes: &Wishes,
 ) -> Result<Begun, Refusal> {
     tidy(&occupied.layout, &occupied.lock)?;
-    let nothing = || {
-        Refusal::error(
-            "there is no unfinished run here",
-            "`agent-collab run --goal …` begins one",
-        )
-    };
-    let mut journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing)?;
+    let mut journal = Journal::reopen(guard(occupied)?)?.ok_or_else(nothing_unfinished)?;
     let mended = journal.take_mended();
     let state = journal.state();
     if state.is_over() || state.goal.is_none() {
-        return Err(nothing());
+        return Err(nothing_unfinished());
     }
     fits_the_run(&checked.adapters, state)?;
     clear_away(&state.run).await;

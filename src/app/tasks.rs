@@ -46,6 +46,15 @@ pub struct Given {
 }
 
 impl Given {
+    /// The child is gone on with by its id, by whatever it is called; one that is not there is refused later.
+    fn by_id(mut self, layout: &Layout) -> Self {
+        let found = self.task_id.as_ref();
+        let found = found.and_then(|wanted| super::sessions::find(layout, wanted.as_str()).ok());
+        let found = found.map(|session| SessionId::new(super::sessions::id_of(&session)));
+        self.task_id = found.or(self.task_id);
+        self
+    }
+
     fn ask(self) -> TaskAsk {
         TaskAsk {
             caller: Caller::User,
@@ -72,6 +81,7 @@ pub async fn run(
     let layout = start::layout(&found.root, &found.loaded.config)?;
     let mut signals = Signals::listen()
         .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
+    let given = given.by_id(&layout);
     let result = match InstanceLock::holder(&layout)? {
         Some(held) => by_instance(&layout, held, given, &mut signals).await?,
         None => by_itself(wishes, given, &mut signals, tell).await?,

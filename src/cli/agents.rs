@@ -19,7 +19,7 @@ use crate::permission::{AgentMode, Profile};
 /// Arguments of `agent-collab agents`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "An agent is configuration: a description, a prompt and rules, under a name. `plan`, `review` and `build` are put on\n\
+    after_help = "An agent is configuration: a description, a prompt and rules, under a name. `plan`, `review` and `build` are put on \
                   by the phases of a run. Write [agents.NAME] for one of your own, or to change one that is built in.\n\n\
                   Examples:\n  agent-collab agents --mode subagent\n  agent-collab agents review"
 )]

@@ -12,14 +12,15 @@ use crate::app::start::{Refusal, find_root, layout, load_config};
 use crate::domain::changes::Scope;
 use crate::engine::changes::Changes;
 use crate::engine::git::GitSettings;
-use crate::text::patch::{LineKind, Patch};
+use crate::text::n_of;
+use crate::text::patch::{FileDiff, LineKind, Patch};
 
 use super::ChoiceArgs;
 
 /// Arguments of `agent-collab diff`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Without --step: everything since before the first step, up to the files as they are now.\n\
+    after_help = "Without --step: everything since before the first step, up to the files as they are now. \
                         Control characters are shown as signs and secrets are left out, so this is for reading, not for `git apply`."
 )]
 pub struct DiffArgs {
@@ -89,11 +90,15 @@ fn print(looked: Looked, stat: bool, colours: Colours, out: &mut dyn Write) -> R
 }
 
 fn print_stat(patch: &Patch, out: &mut dyn Write) -> io::Result<()> {
-    for file in &patch.files {
-        writeln!(out, "{}\t{}", file.counts(), file.title())?;
+    let counts: Vec<String> = patch.files.iter().map(FileDiff::counts).collect();
+    let widest = counts.iter().map(|each| each.chars().count()).max();
+    let widest = widest.unwrap_or(0);
+    for (counts, file) in counts.iter().zip(&patch.files) {
+        writeln!(out, "{counts:<widest$}  {}", file.title())?;
     }
     let (added, removed) = patch.totals();
-    writeln!(out, "{} file(s), +{added} −{removed}", patch.files.len())
+    let files = n_of(patch.files.len(), "file");
+    writeln!(out, "{files}, +{added} −{removed}")
 }
 
 fn print_patch(patch: &Patch, colours: Colours, out: &mut dyn Write) -> io::Result<()> {
@@ -143,6 +148,6 @@ mod tests {
 
     #[test]
     fn the_short_form_counts_lines_by_file() {
-        assert_eq!(printed(true, Colours::Off), "+2 −1\tx\n1 file(s), +2 −1\n");
+        assert_eq!(printed(true, Colours::Off), "+2 −1  x\n1 file, +2 −1\n");
     }
 }

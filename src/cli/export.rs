@@ -21,8 +21,8 @@ use super::ChoiceArgs;
 /// Arguments of `agent-collab export`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "The page holds goal, plan, reviews with their findings, every turn with its calls folded, the diff and the test\n\
-                  receipt of each step, and the totals. It needs nothing from elsewhere and runs no script; secrets and terminal\n\
+    after_help = "The page holds goal, plan, reviews with their findings, every turn with its calls folded, the diff and the test \
+                  receipt of each step, and the totals. It needs nothing from elsewhere and runs no script; secrets and terminal \
                   sequences are taken out.\n\n\
                   Examples:\n  agent-collab export -o run.html             # the run that lies here, else the last finished one\n  \
                   agent-collab export 2 --md -o run.md        # the second of `agent-collab history`"

@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use super::config::Here;
-use crate::app::looks::{Looks, load};
+use crate::app::looks::{Looks, load, refused};
 use crate::app::start::Refusal;
 use crate::app::terminal;
 use crate::config::problem::visible;
@@ -15,9 +15,8 @@ use crate::config::problem::visible;
 /// # Errors
 /// The configuration is wrong.
 pub fn run(here: &Here, out: &mut dyn Write) -> Result<u8, Refusal> {
-    let wrong = |problems| Refusal::error(problems, "`agent-collab config check` lists them again");
-    let loaded = load(&here.places, &here.root, &here.choices).map_err(wrong)?;
-    let looks = Looks::of(&loaded, terminal::depth()).map_err(wrong)?;
+    let loaded = load(&here.places, &here.root, &here.choices).map_err(refused)?;
+    let looks = Looks::of(&loaded, terminal::depth()).map_err(refused)?;
     let file = here.places.global_config();
     let text = format!(
         "# Copy what you want to change into {}.\n# A key is written as \"g\", \"ctrl+g\", \"alt+g\", \"f5\" or \"space\"; \"none\" takes it away.\n[keys]\n{}",

@@ -18,11 +18,11 @@ use crate::text::{Scrubber, Taken};
 /// Arguments of `agent-collab scrub`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Reads standard input and writes to standard output what may be pasted into a bug report. Keys, tokens, passwords,\n\
-                  cookies, private keys and the values of this shell's own secret variables become marks such as\n\
-                  [redacted:github-token]; escape sequences, control characters and invisible ones go. Ids, hashes and code stay.\n\
-                  Lines come out as they come in, but a carriage return becomes a line's end, with a line feed or alone (not with\n\
-                  --only redact). A text that was scrubbed before comes out as it is. Look it over all the same: a password that\n\
+    after_help = "Reads standard input and writes to standard output what may be pasted into a bug report. Keys, tokens, passwords, \
+                  cookies, private keys and the values of this shell's own secret variables become marks such as \
+                  [redacted:github-token]; escape sequences, control characters and invisible ones go. Ids, hashes and code stay. \
+                  Lines come out as they come in, but a carriage return becomes a line's end, with a line feed or alone (not with \
+                  --only redact). A text that was scrubbed before comes out as it is. Look it over all the same: a password that \
                   nothing announces looks like any other word.\n\n\
                   Examples:\n  \
                   agent-collab scrub < .agent-collab/debug.log > for-the-report.txt\n  \

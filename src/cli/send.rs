@@ -20,6 +20,7 @@ use super::ChoiceArgs;
                         interrupt      ends the running turn and nothing else\n  \
                         stop           back to the goal\n  \
                         cancel         gives the run up, without asking once more\n  \
+                        steer TEXT     says something to the agent whose turn runs\n  \
                         changes TEXT   asks for changes to an approved plan that waits for you\n  \
                         goal TEXT      confirms this goal, or begins a run with it on the screen\n  \
                         quit           ends the program; the run is kept\n\n\
@@ -29,10 +30,10 @@ use super::ChoiceArgs;
                         Exit codes: 0 done, 1 not done, and why.\n\n\
                         Example:\n  agent-collab send pause")]
 pub struct SendArgs {
-    /// What to do: go, auto, pause, stop, interrupt, cancel, changes, goal or quit
+    /// What to do: go, auto, pause, stop, interrupt, cancel, steer, changes, goal or quit
     #[arg(value_name = "COMMAND")]
     pub command: String,
-    /// The text of `changes` and `goal`
+    /// The text of `steer`, `changes` and `goal`
     #[arg(value_name = "TEXT")]
     pub text: Vec<String>,
     /// The configuration that counts.

@@ -14,8 +14,8 @@ use crate::domain::ids::{At, SessionId};
 use crate::domain::patch::TaskPatch;
 use crate::engine::git::GitSettings;
 use crate::store::sessions as stored;
-use crate::store::{Layout, instant};
-use crate::text::{clean, clean_json_line};
+use crate::store::{Layout, local};
+use crate::text::{clean, clean_json_line, n_of};
 
 use super::ChoiceArgs;
 
@@ -45,7 +45,7 @@ pub enum SessionsSub {
     },
     /// Shows one with all that was said in it
     Show {
-        /// Its id, or the beginning of it
+        /// Its name (`explore#1`), its id, or the beginning of that
         #[arg(value_name = "ID")]
         id: String,
         /// Prints JSON
@@ -54,7 +54,7 @@ pub enum SessionsSub {
     },
     /// Deletes the session of a task
     Delete {
-        /// Its id, or the beginning of it
+        /// Its name (`explore#1`), its id, or the beginning of that
         #[arg(value_name = "ID")]
         id: String,
     },
@@ -70,10 +70,11 @@ pub async fn run(args: SessionsArgs) -> Result<u8, Refusal> {
     let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
     let text = match &args.command {
         SessionsSub::List { json } => {
-            let sessions = stored::list(&layout_here(&args).await?)?;
+            let layout = layout_here(&args).await?;
+            let sessions = sessions::list(&layout)?;
             match json {
                 true => as_json(&Value::Array(sessions)),
-                false => sessions.iter().map(in_a_line).collect(),
+                false => listed(&sessions, &layout),
             }
         }
         SessionsSub::Show { id, json } => {
@@ -84,7 +85,10 @@ pub async fn run(args: SessionsArgs) -> Result<u8, Refusal> {
         SessionsSub::Delete { id } => {
             format!("deleted {}\n", sessions::delete(&wishes, id).await?)
         }
-        SessionsSub::Prune => format!("{} session(s) deleted\n", sessions::prune(&wishes).await?),
+        SessionsSub::Prune => {
+            let n = sessions::prune(&wishes).await?;
+            format!("{} deleted\n", n_of(n, "session"))
+        }
     };
     Ok(match io::stdout().write_all(text.as_bytes()) {
         Ok(()) => 0,
@@ -103,18 +107,35 @@ fn as_json(value: &Value) -> String {
     format!("{}\n", clean_json_line(&value.to_string()))
 }
 
-fn in_a_line(session: &Value) -> String {
+fn listed(sessions: &[Value], layout: &Layout) -> String {
+    if sessions.is_empty() {
+        let root = layout.root().display().to_string();
+        return format!("no session in {}\n", clean(&root));
+    }
+    let widest = sessions.iter().map(|session| called(session).len()).max();
+    let widest = widest.unwrap_or(0);
+    sessions
+        .iter()
+        .map(|each| in_a_line(each, widest))
+        .collect()
+}
+
+/// Its name in the run.
+fn called(session: &Value) -> String {
+    clean(session["name"].as_str().unwrap_or("-"))
+}
+
+fn in_a_line(session: &Value, widest: usize) -> String {
     let word = |key: &str| clean(session[key].as_str().unwrap_or_default());
     let (kind, title) = match session["kind"].as_str() {
         Some(_) => (word("status"), word("title")),
         None => ("role".to_owned(), word("last_user_agent")),
     };
-    let since = session["created"]
-        .as_i64()
-        .map(|at| instant::to_text(At(at)));
+    let since = session["created"].as_i64().map(|at| local::to_text(At(at)));
     format!(
-        "{}  {kind:<9}  {:<8}  {:<24}  {title}\n",
+        "{}  {:<widest$}  {kind:<9}  {:<8}  {:<16}  {title}\n",
         clean(id_of(session)),
+        called(session),
         word("adapter"),
         since.unwrap_or_default(),
     )
@@ -122,7 +143,7 @@ fn in_a_line(session: &Value) -> String {
 
 /// Where a task that writes does so, and what became of what it changed.
 fn of_its_tree(session: &Value) -> String {
-    let is_running = session["status"] == "running";
+    let is_running = session["status"] == "running" || session["status"] == "cut off";
     let tree = session.pointer("/task/tree").and_then(Value::as_str);
     let tree = tree.filter(|_| is_running);
     let patch = session.pointer("/task/patch").cloned();
@@ -139,7 +160,7 @@ fn shown(layout: &Layout, mut session: Value, json: bool) -> Result<String, Refu
         session["messages"] = Value::Array(messages);
         return Ok(as_json(&session));
     }
-    let mut text = in_a_line(&session);
+    let mut text = in_a_line(&session, 0);
     text.push_str(&of_its_tree(&session));
     for message in &messages {
         let word = |key: &str| message[key].as_str().unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::app::start::{Asks, Refusal, Wishes};
 use crate::app::tasks::{self, Given};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskStatus};
-use crate::text::{clean, clean_json_line};
+use crate::text::{clean, clean_json_line, n_of};
 
 use super::ChoiceArgs;
 use super::run::OnAskArg;
@@ -22,7 +22,7 @@ use super::run::OnAskArg;
                   work tree of its own; what it changed comes into yours as one patch, or is kept as a file.\n\n\
                   Exit codes: 0 completed, 1 not completed, and why, 130 interrupted.\n\n\
                   Examples:\n  agent-collab task --agent explore \"list the public functions\"\n  \
-                  agent-collab task --agent explore --id ses_… \"and where are they tested?\""
+                  agent-collab task --agent explore --id explore#1 \"and where are they tested?\""
 )]
 pub struct TaskArgs {
     /// Which agent does it; `agent-collab agents --mode subagent` lists them
@@ -34,7 +34,7 @@ pub struct TaskArgs {
     /// What it is about, in three to five words; made of TEXT where it is left out
     #[arg(long, value_name = "WORDS")]
     pub description: Option<String>,
-    /// Goes on with an earlier task, by its id
+    /// Goes on with an earlier task of this run, by its name (`explore#1`) or its id
     #[arg(long, value_name = "TASK_ID")]
     pub id: Option<String>,
     /// What happens to a call of the agent's that needs a person, where no instance runs
@@ -92,15 +92,22 @@ fn as_json(result: &TaskResult) -> Result<String, Refusal> {
 
 fn in_words(result: &TaskResult) -> String {
     let seconds = result.duration_ms / 1000;
+    let again = match result.name.as_str() {
+        "" => result.task_id.as_str(),
+        name => name,
+    };
     let patch = result.patch.as_ref();
     let patch = patch.map(|patch| clean(&format!("\n\n{}", patch.to_string().trim_end())));
     format!(
-        "{}{}\n\n{} by {} in {seconds} s with {} call(s); go on with --id {}",
+        "{}{}\n\n{} by {} in {seconds} s with {}; go on with --id {}",
         clean(result.end.text()),
         patch.unwrap_or_default(),
         result.end.status().name(),
-        clean(&result.agent),
-        result.tool_calls,
-        result.task_id
+        clean(result.called()),
+        n_of(
+            usize::try_from(result.tool_calls).unwrap_or(usize::MAX),
+            "call"
+        ),
+        clean(again)
     )
 }

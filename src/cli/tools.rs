@@ -23,7 +23,7 @@ use crate::permission::{
 /// Arguments of `agent-collab tools`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Agents of codex and claude reach these tools through a server that their CLI starts; each call is decided like\n\
+    after_help = "Agents of codex and claude reach these tools through a server that their CLI starts; each call is decided like \
                   every other. A tool that an agent's rules deny altogether is not offered to it.\n\n\
                   Examples:\n  agent-collab tools --agent review\n  agent-collab tools --agent build --mode plan --json"
 )]

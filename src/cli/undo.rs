@@ -17,7 +17,7 @@ use super::ChoiceArgs;
 /// Arguments of `agent-collab undo`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Without --step: the last step that changed something. Only files that the steps changed are put back, and\n\
+    after_help = "Without --step: the last step that changed something. Only files that the steps changed are put back, and \
                         what lay there is kept under refs/agent-collab/. Commits are taken back by a new commit.\n\n\
                         Example:\n  agent-collab undo --step 2 --yes"
 )]

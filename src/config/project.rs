@@ -156,7 +156,11 @@ pub fn unreadable(file: &Path, error: &io::Error) -> Problem {
         place: Place::File(file.to_owned()),
         what: format!("cannot be read: {error}"),
         text: String::new(),
-        hint: "mend it, or move it away".to_owned(),
+        hint: match error.kind() {
+            io::ErrorKind::NotFound => "name one that is there".to_owned(),
+            io::ErrorKind::PermissionDenied => "let your user read it, or move it away".to_owned(),
+            _ => "mend it, or move it away".to_owned(),
+        },
     }
 }
 

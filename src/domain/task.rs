@@ -75,6 +75,9 @@ pub struct TaskResult {
     pub task_id: SessionId,
     /// The agent that did it.
     pub agent: String,
+    /// The child's short name; empty where it was recorded before there was one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
     /// How it ended.
     #[serde(flatten)]
     pub end: TaskEnd,
@@ -181,6 +184,15 @@ pub enum Report {
 }
 
 impl TaskOrder {
+    /// That it begins, and whether it may write, in words.
+    pub fn begins(&self) -> String {
+        let what = match self.tree {
+            Some(_) => "a task",
+            None => "a task that only reads",
+        };
+        format!("{} begins {what}: {}", self.name(), self.description)
+    }
+
     /// The session's title.
     pub fn title(&self) -> String {
         format!("{} (@{})", self.description, self.agent)
@@ -191,6 +203,16 @@ impl TaskOrder {
         match &self.speaks {
             Some(speaks) => speaks.name.clone(),
             None => format!("{}#{}", self.agent, self.n),
+        }
+    }
+}
+
+impl TaskResult {
+    /// What the child is called: by its short name, else by its agent.
+    pub fn called(&self) -> &str {
+        match self.name.as_str() {
+            "" => &self.agent,
+            name => name,
         }
     }
 }
@@ -313,6 +335,7 @@ mod tests {
         TaskResult {
             task_id: SessionId::new("ses_c"),
             agent: "explore".to_owned(),
+            name: String::new(),
             end,
             tool_calls: 7,
             duration_ms: 41_230,

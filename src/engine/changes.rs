@@ -112,10 +112,7 @@ fn of_plan(layout: &Layout) -> Result<Changes, ChangesError> {
         .unified_diff()
         .header(&from, &to)
         .to_string();
-    let head = format!(
-        "diff --git {from} {to}\nrename from {}\nrename to {}\n",
-        before.name, last.name
-    );
+    let head = format!("diff --git {from} {to}\n");
     Ok(match lines.is_empty() {
         true => Changes::Nothing(nothing(Scope::Plan)),
         false => Changes::Found(Patch::read(&(head + &lines))),

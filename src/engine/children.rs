@@ -303,6 +303,7 @@ impl Engine {
         let result = TaskResult {
             task_id: order.session.clone(),
             agent: order.agent.clone(),
+            name: order.name(),
             end,
             tool_calls,
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),

@@ -17,8 +17,8 @@ use crate::domain::run::Author;
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 use crate::store::documents::{self as files, Document, hash};
 use crate::store::{StoreError, merges};
-use crate::text::front_matter;
 use crate::text::merge::{Merged, ThreeWay};
+use crate::text::{front_matter, n_of};
 
 use super::collect::{Base, Seen, hash_of, no_document};
 use super::{Engine, Held, failed};
@@ -171,10 +171,8 @@ impl Engine {
             },
             Merged::Marked(text) => {
                 let n_places = standing.three_way().markers_in(&text).len() / 3;
-                (
-                    text,
-                    format!("in {n_places} place(s) both changed the same lines"),
-                )
+                let places = n_of(n_places, "place");
+                (text, format!("in {places} both changed the same lines"))
             }
         };
         merges::write(self.journal.layout(), &standing.file, &text)?;

@@ -17,7 +17,7 @@ use super::setup::NamedAdapter;
 use crate::config::Config;
 use crate::config::types::AdapterSettings;
 use crate::process::{Children, Kernel};
-use crate::text::clean;
+use crate::text::{clean, n_of};
 
 /// Variables that change how the CLIs behave; their values are never shown.
 const VARIABLES: [&str; 12] = [
@@ -256,9 +256,11 @@ fn in_words(report: &Value) -> String {
             true => String::new(),
             false => format!(" from {}", from.join(", ")),
         };
+        let n_values = told["values"].as_u64().unwrap_or(0);
+        let n_values = usize::try_from(n_values).unwrap_or(usize::MAX);
         lines.push(format!(
-            "settings   {layer}: {} value(s){from}",
-            told["values"]
+            "settings   {layer}: {}{from}",
+            n_of(n_values, "value")
         ));
     }
     lines.extend(discussions(&report["discuss"]));

@@ -13,6 +13,7 @@ use crate::store::{
     EventLog, Guard, Layout, Origin, Record, RunLog, SessionFiles, StoreError, Tampered, TornTail,
     instant, snapshot,
 };
+use crate::text::n_of;
 
 /// The record of one run, open for more.
 #[derive(Debug)]
@@ -303,8 +304,8 @@ fn child_of(event: &Event) -> Option<Origin> {
 
 fn torn_in_words(torn: &TornTail) -> String {
     format!(
-        "the last line of events.jsonl was cut off by a crash; its {} byte(s) are kept as {}",
-        torn.bytes,
+        "the last line of events.jsonl was cut off by a crash; its {} are kept as {}",
+        n_of(usize::try_from(torn.bytes).unwrap_or(usize::MAX), "byte"),
         torn.kept_copy.display()
     )
 }

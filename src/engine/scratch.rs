@@ -4,10 +4,11 @@
 //!
 //! Refuses to know what lies in them.
 
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use nix::unistd::getuid;
 use tempfile::TempDir;
@@ -20,6 +21,16 @@ pub const ADDRESS_BYTES: usize = 100;
 const OF_RUN: usize = 12;
 /// Who may enter a folder: the user.
 const PRIVATE: u32 = 0o700;
+/// A folder that is removed under us this often is removed on purpose.
+const N_TRIES: u32 = 64;
+
+/// What this process uses.
+static OURS: Used = Used::NOTHING;
+
+/// The folders of the user that somebody uses, each open and locked together with all others who use it: it is
+/// removed by the last of them, and never while it hides in the place of another's.
+#[derive(Debug)]
+struct Used(Mutex<Vec<(PathBuf, File)>>);
 
 /// What the names of a run's folders begin with.
 fn prefix(run: &str) -> String {
@@ -58,10 +69,65 @@ fn named_after_user(place: &Path) -> PathBuf {
     place.join(format!("agent-collab-{}", getuid()))
 }
 
+/// Removes the folders of the user that this process used, where they are empty and nobody else uses them.
+pub fn leave() {
+    OURS.leave();
+}
+
+impl Used {
+    const NOTHING: Self = Self(Mutex::new(Vec::new()));
+
+    /// Makes a private folder where it is missing, and uses it from here on.
+    fn make(&self, folder: &Path) -> io::Result<()> {
+        for _ in 0..N_TRIES {
+            make_private(folder)?;
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if all
+                .iter()
+                .any(|(known, file)| known == folder && lies_at(file, folder))
+            {
+                return Ok(());
+            }
+            // Whoever used it last may just have removed it.
+            let file = match File::open(folder) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            // Where there are no locks nobody gets the one that it takes to remove it.
+            let is_locked = file.lock_shared().is_ok();
+            if lies_at(&file, folder) {
+                if is_locked {
+                    all.push((folder.to_owned(), file));
+                }
+                return Ok(());
+            }
+        }
+        Err(io::Error::other("it is removed again and again"))
+    }
+
+    fn leave(&self) {
+        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for (folder, file) in all {
+            // A shared lock becomes our own only where nobody shares it.
+            if file.try_lock().is_ok() && lies_at(&file, &folder) {
+                // One that is not empty stays.
+                let _stays = fs::remove_dir(&folder);
+            }
+        }
+    }
+}
+
+/// Tells whether an open folder is what lies at a path now.
+fn lies_at(file: &File, path: &Path) -> bool {
+    let found = (file.metadata(), path.symlink_metadata());
+    matches!(found, (Ok(open), Ok(there)) if (open.dev(), open.ino()) == (there.dev(), there.ino()))
+}
+
 /// The user's own folder in a place that may be everybody's.
 fn of_user(place: &Path) -> io::Result<PathBuf> {
     let folder = named_after_user(place);
-    let made = make_private(&folder);
+    let made = OURS.make(&folder);
     made.map_err(|error| {
         let folder = folder.display();
         let text = format!("{folder}: {error} (hint: set TMPDIR to a folder that you can write)");
@@ -148,6 +214,37 @@ mod tests {
         assert_eq!(of_run(place.path(), "run_0190aaaabbbbccccdddd"), [one]);
         assert_eq!(of_run(place.path(), "run_0123456789ab"), [other]);
         assert!(of_run(place.path(), "run_x").is_empty());
+    }
+
+    #[test]
+    fn the_last_who_uses_a_folder_removes_it_and_whoever_begins_meanwhile_has_one() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = named_after_user(place.path());
+        let (one, other) = (Used::NOTHING, Used::NOTHING);
+        one.make(&folder).unwrap();
+        other.make(&folder).unwrap();
+        one.leave();
+        assert!(folder.is_dir(), "another uses it");
+        fs::write(folder.join("left"), "").unwrap();
+        other.leave();
+        assert!(folder.is_dir(), "it is not empty");
+        fs::remove_file(folder.join("left")).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let used = Used::NOTHING;
+                        used.make(&folder).unwrap();
+                        drop(tempfile::tempdir_in(&folder).unwrap());
+                        used.leave();
+                    }
+                });
+            }
+        });
+        let last = Used::NOTHING;
+        last.make(&folder).unwrap();
+        last.leave();
+        assert!(!folder.exists());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::domain::ids::At;
 
-use super::{Layout, StoreError, instant, plain};
+use super::{Layout, StoreError, instant, local, plain};
 
 /// How long a document's lock is waited for; the program holds one for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,22 +49,17 @@ impl LockError {
     /// Says what the user can do.
     pub fn hint(&self) -> String {
         match self {
-            Self::Held(Held { pid: Some(pid), .. }) => {
-                format!("go on there, or end it with: kill {pid}")
-            }
-            Self::Held(Held { pid: None, .. }) => "go on there, or end it".into(),
+            Self::Held(_) => "go on there, or end it with `agent-collab send quit`".into(),
             Self::Store(e) => e.hint(),
         }
     }
 }
 
 impl fmt::Display for Held {
-    /// Writes `process 123, since 2026-11-22T10:00:00.000Z`, as far as it is known; else nothing.
+    /// Writes `process 123, since 2026-11-22 10:00`, in local time and as far as it is known; else nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pid = self.pid.map(|pid| format!("process {pid}"));
-        let since = self
-            .since
-            .map(|at| format!("since {}", instant::to_text(at)));
+        let since = self.since.map(|at| format!("since {}", local::to_text(at)));
         let parts: Vec<String> = pid.into_iter().chain(since).collect();
         f.write_str(&parts.join(", "))
     }
@@ -452,8 +447,11 @@ mod tests {
         });
         assert_eq!(
             format!("{error}; {}", error.hint()),
-            "another agent-collab works in this repository (process 42, since 1970-01-01T00:00:00.000Z); \
-             go on there, or end it with: kill 42"
+            format!(
+                "another agent-collab works in this repository (process 42, since {}); \
+                 go on there, or end it with `agent-collab send quit`",
+                local::to_text(At(0))
+            )
         );
     }
 

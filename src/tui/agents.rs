@@ -126,12 +126,17 @@ impl Screen {
     pub(super) fn mention(&self, text: &str) -> Option<Mention> {
         let rest = text.trim().strip_prefix('@')?;
         let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let mut agents = self.helped.agents.iter();
-        let Some(agent) = agents.find(|agent| agent.takes_tasks() && agent.name == name) else {
-            return self
-                .is_nothing(name)
-                .then(|| Mention::Wrong(self.no_agent(name)));
-        };
+        let agents = &self.helped.agents;
+        if self.is_nobody(name) {
+            let known = agents.iter().filter(|agent| agent.takes_tasks());
+            let known: Vec<&str> = known.map(|agent| agent.name.as_str()).collect();
+            return Some(Mention::Wrong(format!(
+                "there is no agent {name}; tasks are taken by {}; a text that begins otherwise is sent as it is",
+                known.join(", ")
+            )));
+        }
+        let mut takers = agents.iter().filter(|agent| agent.takes_tasks());
+        let agent = takers.find(|agent| agent.name == name)?;
         let (name, prompt) = (agent.name.clone(), prompt.trim().to_owned());
         if self.is_file(&name) {
             return Some(Mention::Wrong(format!(
@@ -142,6 +147,16 @@ impl Screen {
             true => Mention::Wrong(format!("write after @{name} what it is to do")),
             false => Mention::Task(name, prompt),
         })
+    }
+}
+
+impl Screen {
+    /// Tells whether a name that follows `@` is an agent's by its letters, and nothing has it.
+    fn is_nobody(&self, name: &str) -> bool {
+        let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        let agents = &self.helped.agents;
+        let is_known = agents.iter().any(|agent| agent.name == name) || self.is_file(name);
+        !agents.is_empty() && !is_known && !name.is_empty() && name.chars().all(is_of_name)
     }
 }
 

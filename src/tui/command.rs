@@ -398,7 +398,7 @@ fn unknown(name: &str) -> String {
 }
 
 /// How many letters have to be added, removed or changed to make one word the other.
-fn distance(left: &str, right: &str) -> usize {
+pub(super) fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (n, a) in left.chars().take(40).enumerate() {

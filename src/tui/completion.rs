@@ -12,7 +12,7 @@ use super::agents::Agent;
 use super::command::{self, Move};
 use super::composer::Composer;
 use super::fuzzy::{self, Among, Row};
-use super::keymap::{BINDINGS, nearest};
+use super::keymap::BINDINGS;
 use super::popup;
 use super::wrap::one_line;
 use crate::domain::run::State;
@@ -313,24 +313,6 @@ impl Screen {
         match &self.helped.files {
             Files::Known(files) => files.iter().any(|file| file == name),
             Files::Asked | Files::NotAsked => false,
-        }
-    }
-
-    /// Tells whether a word after `@` is no agent and nothing in the repository either. While its files are not known,
-    /// only where it is like an agent's name.
-    pub(super) fn is_nothing(&self, name: &str) -> bool {
-        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-        let names = || self.helped.agents.iter().map(|agent| agent.name.as_str());
-        if name.is_empty() || !name.chars().all(is_word) || names().any(|known| known == name) {
-            return false;
-        }
-        let is_there = |file: &String| {
-            let rest = file.strip_prefix(name);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        match &self.helped.files {
-            Files::Known(files) => !files.iter().any(is_there),
-            Files::Asked | Files::NotAsked => nearest(name, names()).is_some(),
         }
     }
 

@@ -38,7 +38,7 @@ impl Screen {
             Command::Steer(text) => self.steer(text, state),
             Command::Interrupt => self.interrupt(state),
             Command::Approve => self.answer(state, "yes"),
-            Command::Changes(text) => self.answer(state, &format!("changes:{text}")),
+            Command::Changes(text) => self.want_changes(state, &text),
             Command::Cancel => self.cancel(state),
             Command::Goal(text) => self.goal(&text, state),
             Command::Edit(document) => vec![Action::Edit(document)],
@@ -256,6 +256,15 @@ impl Screen {
                 };
                 self.refuse(&format!("`{word}` is no answer here; there is: {choices}"))
             }
+        }
+    }
+
+    /// Asks for changes to the approved plan that waits.
+    fn want_changes(&mut self, state: Option<&State>, text: &str) -> Vec<Action> {
+        let question = state.and_then(State::question);
+        match question.map(|question| &question.kind) {
+            Some(QuestionKind::Execute { .. }) => self.answer(state, &format!("changes:{text}")),
+            Some(_) | None => self.refuse("no approved plan waits for you"),
         }
     }
 

@@ -73,8 +73,10 @@ fn read(name: &str, text: &str) -> Result<Command, String> {
     }
     let command = match command::read(&format!("/{name} {text}")) {
         Ok(command) => command,
-        Err(NoCommand::Wrong(why)) => return Err(why),
-        Err(NoCommand::Text) => return Err(format!("`{name}` is no command")),
+        Err(NoCommand::Wrong(why)) if sendable().any(|known| known == name) => {
+            return Err(why.trim_start_matches('/').to_owned());
+        }
+        Err(NoCommand::Wrong(_) | NoCommand::Text) => return Err(cannot_be_sent(name)),
     };
     let takes_text = match &command {
         Command::Go
@@ -86,10 +88,11 @@ fn read(name: &str, text: &str) -> Result<Command, String> {
         | Command::Quit => false,
         Command::Changes(_) | Command::Steer(_) => true,
         Command::Goal(goal) if !goal.is_empty() => true,
-        Command::Goal(_) => return Err("/goal needs a text after it".to_owned()),
+        Command::Goal(_) => return Err("goal needs a text after it".to_owned()),
         _ => {
             return Err(format!(
-                "`{name}` is done on the screen only; there can be sent: {SENDABLE}"
+                "`{name}` is done on the screen only; {}",
+                what_can()
             ));
         }
     };
@@ -97,6 +100,22 @@ fn read(name: &str, text: &str) -> Result<Command, String> {
         true => Ok(command),
         false => Err(format!("`{name}` takes no text")),
     }
+}
+
+/// The names of what can be sent.
+fn sendable() -> impl Iterator<Item = &'static str> {
+    let entries = SENDABLE.split(", ");
+    entries.map(|entry| entry.split(' ').next().unwrap_or(entry))
+}
+
+fn what_can() -> String {
+    format!("there can be sent: {SENDABLE}")
+}
+
+fn cannot_be_sent(name: &str) -> String {
+    let near = sendable().find(|known| command::distance(name, known) <= 2);
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    format!("`{name}` cannot be sent; {near}{}", what_can())
 }
 
 #[cfg(test)]
@@ -128,6 +147,19 @@ mod tests {
         ] {
             assert!(read(name, text).is_err(), "{name} {text}");
         }
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_sent_is_held_against_those_that_can() {
+        let told = |name: &str| read(name, "").unwrap_err();
+        assert_eq!(
+            told("bogus"),
+            format!("`bogus` cannot be sent; there can be sent: {SENDABLE}")
+        );
+        assert!(told("pauze").contains("did you mean `pause`?"));
+        assert!(told("answer").starts_with("`answer` cannot be sent; there"));
+        assert!(told("board").starts_with("`board` is done on the screen only; there"));
+        assert_eq!(told("steer"), "steer needs a text after it");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::agents::Mention;
 use super::command::{self, Command, NoCommand};
+use super::discussing::Wish;
 use super::keymap::IsWriting;
 use super::sheet::Draft;
 use super::wrap::one_line;
@@ -77,6 +78,11 @@ impl Screen {
         let target = writing::target(state, self.draft, &self.known());
         match command::read(&text) {
             Ok(command) => {
+                if let Command::Discuss(Wish::Begin(topic)) = &command
+                    && let Some(why) = self.talks.slip(topic)
+                {
+                    return Submitted::Kept(why);
+                }
                 self.composer.take();
                 return Submitted::Done(self.perform(command, state));
             }

@@ -237,6 +237,12 @@ fn an_unfinished_run_goes_on_where_it_was() {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
+    let left = terminal.text();
+    assert!(left.contains("saved: "), "{left}");
+    assert!(
+        left.contains("(in RESPOND); `agent-collab` goes on with it"),
+        "{left}"
+    );
 }
 
 #[test]

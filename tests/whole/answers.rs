@@ -110,5 +110,5 @@ fn a_run_says_at_its_end_what_it_did() {
     world
         .run(&[])
         .ends(0)
-        .says("done: 1 of 1 step(s) changed something, 1 commit(s) on agent-collab/a-test");
+        .says("done: 1 of 1 step changed something, 1 commit on agent-collab/a-test");
 }

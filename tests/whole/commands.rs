@@ -167,3 +167,58 @@ fn an_untrusted_repository_may_only_tighten_and_trust_is_bound_to_content() {
         .ends(0)
         .says("no repository is trusted");
 }
+
+#[test]
+fn without_a_terminal_the_reason_comes_first_and_no_help() {
+    let world = World::new();
+    for arguments in [
+        &["--view"][..],
+        &["--resume"],
+        &["-s", "screen.mouse=false"],
+        &[],
+    ] {
+        let ran = world.program(arguments);
+        ran.ends(2).complains("hint: `agent-collab run --goal …`");
+        assert!(
+            ran.err.starts_with("error: there is no terminal"),
+            "{}",
+            ran.err
+        );
+        assert!(!ran.err.contains("Usage"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn the_configuration_is_chosen_before_a_command_and_behind_it() {
+    let world = World::new();
+    world.put("own.toml", "[workflow]\nmax_iterations = 4\n");
+    let value = "workflow.max_iterations=7";
+    for arguments in [
+        &["--config", "own.toml", "config", "show"][..],
+        &["config", "--config", "own.toml", "show"],
+        &["config", "show", "--config", "own.toml"],
+    ] {
+        world.program(arguments).ends(0).says("max_iterations = 4");
+        let both = [&["-s", value][..], arguments].concat();
+        world.program(&both).ends(0).says("max_iterations = 7");
+    }
+    world
+        .program(&["--config", "own.toml", "scrub"])
+        .ends(2)
+        .complains("cannot be used with '--config <FILE>'");
+}
+
+#[test]
+fn the_private_folder_for_sockets_goes_with_the_last_who_uses_it() {
+    let world = World::new();
+    let planner =
+        Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    world.cast(&planner, &Agent::approving());
+    world.run(&[]).ends(0);
+    let left: Vec<_> = std::fs::read_dir(world.folder.join("tmp"))
+        .expect("folder")
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -639,7 +639,7 @@ fn an_agent_may_look_first_and_diagnose_and_nothing_is_started() {
     world.git(&["commit", "-qm", "second"]);
     world.run(&[]).ends(0);
     let context = world.read("a.txt");
-    assert!(context.contains("at most 2 round(s)"), "{context}");
+    assert!(context.contains("at most 2 rounds"), "{context}");
     assert!(context.contains("- critic: critic on claude"), "{context}");
     let diagnosis = world.read("b.txt");
     assert!(
@@ -867,7 +867,7 @@ fn beside_a_run_discussions_are_its_instance_s_and_are_cut_off_with_it() {
     let waits = world.start(&second);
     running.until("d speaks");
     world.release("wait");
-    running.wait().ends(0).says("done: 1 of 1 step(s)");
+    running.wait().ends(0).says("done: 1 of 1 step");
     let cut_off = result(waits.wait().ends(1));
     assert_eq!(cut_off["status"], "cancelled", "{cut_off}");
     nothing_is_left(&world);

@@ -27,7 +27,18 @@ fn missing_clis_are_all_named_with_the_way_to_install_them() {
         .complains("/nowhere/claude")
         .complains("npm install -g @openai/codex@")
         .complains("npm install -g @anthropic-ai/claude-code@");
+    for line in [
+        "error: no-such-codex is",
+        "\nerror: /nowhere/claude is not on PATH",
+        "\nhint: install it",
+    ] {
+        ran.complains(line);
+    }
     assert!(!world.root.join(".agent-collab/state.json").exists());
+    world
+        .program(&["resume", "-s", "adapters.codex.program=no-such-codex"])
+        .ends(1)
+        .complains("error: there is no unfinished run here");
 }
 
 #[test]
@@ -67,7 +78,8 @@ fn a_configuration_file_that_is_not_there_is_told() {
     world
         .program(&["run", "--goal", "A", "--config", "/nowhere/config.toml"])
         .ends(1)
-        .complains("/nowhere/config.toml");
+        .complains("/nowhere/config.toml")
+        .complains("hint: name one that is there");
 }
 
 #[test]

@@ -126,3 +126,20 @@ fn looking_changes_nothing_and_needs_no_right_to_write() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("mode");
     assert_eq!(world.files(".agent-collab"), before);
 }
+
+#[test]
+fn what_held_tasks_alone_is_no_run_to_look_back_at() {
+    let world = World::new();
+    let planner = Agent::planning(&["Write"])
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
+        .always("[agent-collab task explore", vec![say("Found it.")]);
+    world.cast(&planner, &Agent::approving());
+    world
+        .program(&["task", "--agent", "explore", "look"])
+        .ends(0);
+    world.run(&[]).ends(0);
+    let listed = world.program(&["history"]);
+    listed.ends(0).says("  1  ").says("A test");
+    assert!(!listed.out.contains("without a goal"), "{}", listed.out);
+    assert!(!listed.out.contains("  2  "), "{}", listed.out);
+}

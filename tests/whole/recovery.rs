@@ -260,7 +260,9 @@ fn what_a_crash_tore_is_kept_and_told() {
     world
         .program(&RESUME)
         .ends(0)
-        .complains("note: the last line of events.jsonl was cut off by a crash; its 18 byte(s) are kept as")
+        .complains(
+            "note: the last line of events.jsonl was cut off by a crash; its 18 bytes are kept as",
+        )
         .complains("state.json:1: EOF while parsing a string")
         .complains("is made anew from events.jsonl; it is kept as");
     assert_eq!(kept(&world, "torn-"), half.as_bytes());

@@ -162,6 +162,7 @@ fn prompts_are_in_the_debug_log_only_where_that_was_asked_for_and_then_it_is_sai
         world.config = format!("[log]\nlog_prompts = {is_wanted}\n");
         let planner =
             Agent::planning(&["Write"]).step(1, vec![write("a.txt", "a\n"), say("Wrote.")]);
+        let planner = planner.always("[agent-collab task explore", vec![say("Found it.")]);
         world.cast(&planner, &Agent::approving());
         let goal = format!("A test with {}", KEYS[0]);
         let ran = world.program(&["run", "--goal", &goal, "--auto", "--yes-execute"]);
@@ -175,5 +176,14 @@ fn prompts_are_in_the_debug_log_only_where_that_was_asked_for_and_then_it_is_sai
         let log = world.read(".agent-collab/debug.log");
         assert_eq!(log.contains("[agent-collab WRITE_PLAN]"), is_wanted);
         assert!(!log.contains(KEYS[0]));
+        // Those of tasks and of discussions go out another way.
+        world
+            .program(&["task", "--agent", "explore", "look"])
+            .ends(0);
+        let log = world.read(".agent-collab/debug.log");
+        assert_eq!(log.contains("[agent-collab task explore#1]"), is_wanted);
+        world.program(&["discuss", "A or B?"]);
+        let log = world.read(".agent-collab/debug.log");
+        assert_eq!(log.contains("[agent-collab discussion "), is_wanted);
     }
 }

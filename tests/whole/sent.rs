@@ -78,7 +78,7 @@ fn a_run_is_paused_released_and_let_go_on_from_outside() {
     running.until("planner │ Wrote two.");
     running.until("? the next turn waits: the planner ");
     send(&world, &["auto"]).ends(0);
-    running.wait().ends(0).says("done: 2 of 2 step(s)");
+    running.wait().ends(0).says("done: 2 of 2 steps");
     assert!(!socket(&world).exists());
     assert_eq!(world.read("two.txt"), "two\n");
 }
@@ -114,10 +114,10 @@ fn what_decides_about_agents_is_not_taken_from_outside() {
         .complains("is done on the screen only");
     send(&world, &["aprove"])
         .ends(1)
-        .complains("did you mean /approve");
+        .complains("`aprove` cannot be sent; there can be sent: go, auto,");
     send(&world, &["changes", "more"])
         .ends(1)
-        .complains("no question is open");
+        .complains("no approved plan waits for you");
     running.signal("TERM");
     running.wait().ends(130);
 }

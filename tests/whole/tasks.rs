@@ -59,7 +59,7 @@ fn a_task_is_done_alone_and_goes_on_by_its_id() {
     let found = result(first.ends(0));
     assert_eq!(
         found,
-        json!({"task_id": id(&found), "agent": "explore", "status": "completed",
+        json!({"task_id": id(&found), "agent": "explore", "name": "explore#1", "status": "completed",
             "summary": "pub fn one, pub fn two", "tool_calls": found["tool_calls"], "duration_ms": found["duration_ms"]})
     );
     let first = history(&world, id(&found));
@@ -258,7 +258,7 @@ fn beside_a_run_tasks_are_its_instance_s_and_end_with_it() {
     let waits = world.start(&arguments);
     running.until("explore#2 begins a task");
     world.release("wait");
-    running.wait().ends(0).says("done: 1 of 1 step(s)");
+    running.wait().ends(0).says("done: 1 of 1 step");
     let cut_off = result(waits.wait().ends(1));
     assert_eq!(cut_off["status"], "cancelled");
     assert_eq!(world.read("one.txt"), "one\n");
@@ -296,23 +296,27 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
         arguments.extend(more);
         world.program(&arguments)
     };
-    sessions(&world, &["list"]).ends(0);
+    sessions(&world, &["list"]).ends(0).says("no session in ");
+    sessions(&world, &["prune"]).ends(0).says("0 sessions");
     std::fs::create_dir(world.root.join(".agent-collab")).expect("a folder without a run");
-    sessions(&world, &["prune"]).ends(0).says("0 session(s)");
+    sessions(&world, &["prune"]).ends(0).says("0 sessions");
     let first = result(&task(&world, &["look here"]));
     let second = result(&task(&world, &["look there"]));
     let listed = sessions(&world, &["list"]);
     listed
         .ends(0)
         .says("look here (@explore)")
-        .says("completed");
+        .says("  explore#1  completed  codex     20");
+    sessions(&world, &["show", "explore#2"])
+        .ends(0)
+        .says("\nlook there\n");
     sessions(&world, &["show", id(&first)])
         .ends(0)
         .says("\nlook here\n")
         .says("Found it.");
     sessions(&world, &["show", "ses_"])
         .ends(2)
-        .complains("begin with ses_");
+        .complains("are called ses_ or begin with it");
     // Nothing of it commits.
     forget_name(&world.root);
     sessions(&world, &["delete", id(&first)])
@@ -321,12 +325,16 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
     sessions(&world, &["delete", id(&first)]).ends(2);
     task(&world, &["--id", id(&first), "more"]).ends(1);
     // Kept for fourteen days, then for none.
-    sessions(&world, &["prune"]).ends(0).says("0 session(s)");
-    task(&world, &["--id", id(&second), "more"]).ends(0);
+    sessions(&world, &["prune"]).ends(0).says("0 sessions");
+    let more = world.program(&["task", "--agent", "explore", "--id", "explore#2", "more"]);
+    more.ends(0)
+        .says("by explore#2 in ")
+        .says("go on with --id explore#2");
+    assert_eq!(world.events_of("task.started")[2]["session"], id(&second));
     world.put("own.toml", "[limits]\nkeep_sessions_days = 0\n");
     sessions(&world, &["--config", "own.toml", "prune"])
         .ends(0)
-        .says("1 session(s)");
+        .says("1 session ");
     assert!(!sessions(&world, &["list"]).out.contains("@explore"));
     nothing_is_left(&world);
 }
@@ -386,5 +394,6 @@ fn a_task_is_done_where_git_knows_no_name_and_tells_what_was_refused() {
     let ran = task(&world, &["look"]);
     assert_eq!(result(ran.ends(0))["summary"], "Found it.");
     ran.complains("  refused: ");
+    assert!(!ran.err.contains("too late"), "{}", ran.err);
     nothing_is_left(&world);
 }

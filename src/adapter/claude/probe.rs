@@ -122,11 +122,11 @@ mod tests {
     fn output_without_a_version_is_refused() {
         insta::assert_snapshot!(check("bash: claude: cannot execute"), @r#"
         claude did not tell its version: bash: claude: cannot execute
-        hint: install it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        hint: `claude --version` by hand shows more; `npm install -g @anthropic-ai/claude-code@2.1.330` installs it anew; or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
         "#);
         insta::assert_snapshot!(check(""), @r#"
         claude did not tell its version: it printed nothing
-        hint: install it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        hint: `claude --version` by hand shows more; `npm install -g @anthropic-ai/claude-code@2.1.330` installs it anew; or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
         "#);
     }
 }

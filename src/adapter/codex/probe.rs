@@ -112,7 +112,7 @@ mod tests {
     fn another_program_of_that_name_is_refused() {
         check(
             "Codex, a comic reader 3.1",
-            "codex did not tell its version: Codex, a comic reader 3.1; install it with `npm install -g @openai/codex@0.169.0`, or set adapters.codex.program in config.toml",
+            "codex did not tell its version: Codex, a comic reader 3.1; `codex --version` by hand shows more; `npm install -g @openai/codex@0.169.0` installs it anew; or set adapters.codex.program in config.toml",
         );
     }
 }

@@ -14,12 +14,16 @@ use crate::text::{clean, n_of, one_line};
 use super::table::{self, Table};
 use super::{Item, Page, Section};
 
-/// A text whose angle brackets outside of code are no tags.
+/// A text whose angle brackets outside of code are no tags, and which loads nothing.
 fn harmless(text: &str) -> String {
     let parts = fence::parts(text).into_iter();
     parts
         .map(|part| match part {
-            Part::Prose(text) => text.replace('&', "&amp;").replace('<', "&lt;"),
+            Part::Prose(text) => text
+                .replace('&', "&amp;")
+                .replace('<', "&lt;")
+                // A picture is fetched by whoever opens the page.
+                .replace("![", "!\\["),
             Part::Block(content) => block(&content.info, &content.content),
         })
         .collect()

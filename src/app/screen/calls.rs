@@ -8,7 +8,7 @@ use crate::domain::ids::RequestId;
 use crate::engine::Granted;
 use crate::permission::{Approvable, Scope};
 use crate::store::approvals::{Approvals, Stored};
-use crate::store::instant::to_text;
+use crate::store::local;
 use crate::tui::{Exact, Kept};
 
 use super::Shell;
@@ -113,7 +113,7 @@ fn kept(stored: &Stored) -> Kept {
         about: format!(
             "agent {}, {scope}, since {}",
             approved.profile,
-            to_text(stored.granted_at)
+            local::to_text(stored.granted_at)
         ),
     }
 }

@@ -1,6 +1,6 @@
 //! How the screen ends: the terminal comes first, then the children, then the word on why.
 
-use std::io;
+use std::io::{self, Write};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::domain::phase::Phase;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::tui::{Action, QuitStep};
 
+use super::farewell::farewell;
 use super::{Input, Shell, Signalled};
 
 /// How long a turn that the user leaves may take to end by its CLI's protocol.
@@ -129,6 +130,7 @@ impl Shell {
         if self.engine.is_some() {
             end_what_is_left().await;
         }
+        self.say_farewell(&end);
         match end {
             End::Left | End::Killed => self.exit_code(),
             End::Signalled(_) | End::TerminalGone(_) => Ok(130),
@@ -138,6 +140,19 @@ impl Shell {
                 &error,
                 "what was recorded so far is in .agent-collab",
             )),
+        }
+    }
+
+    /// Leaves a line in the terminal; the demo has lines of its own.
+    fn say_farewell(&self, end: &End) {
+        let is_told = match end {
+            End::Left | End::Killed | End::Signalled(_) => !self.settings.demo,
+            End::TerminalGone(_) | End::Refused(_) | End::Failed(_) | End::Panicked => false,
+        };
+        let state = self.engine.as_ref().filter(|_| is_told).map(Engine::state);
+        if let Some(line) = state.and_then(farewell) {
+            // The terminal may be gone with the signal.
+            let _gone = writeln!(io::stdout(), "{line}");
         }
     }
 

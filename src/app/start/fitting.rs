@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use nix::unistd::{AccessFlags, access};
+
 use super::ground::Git;
 use super::{Asks, Begun, Checked, Found, Occupied, Wishes};
 use crate::adapter::Trust;
@@ -38,6 +40,8 @@ pub(super) fn ready(
         .iter()
         .map(|reason| format!("commits are off: {reason}"))
         .collect();
+    let unwritable = unwritable(&occupied.found.root);
+    notices.extend(unwritable.map(|why| format!("no step can change a file: {why}")));
     notices.extend(unheld(&checked, wishes));
     notices.extend(let_out(&checked, wishes));
     notices.extend(prompts_are_logged(&occupied.found.loaded.config));
@@ -78,6 +82,16 @@ pub(super) fn ready(
         engine: Engine::new(setup, journal, repository, git.cancel),
         notices,
     }
+}
+
+/// Says that a work tree cannot be written, and why.
+pub fn unwritable(root: &Path) -> Option<String> {
+    let why = access(root, AccessFlags::W_OK).err()?;
+    Some(format!(
+        "{} cannot be written ({})",
+        root.display(),
+        why.desc()
+    ))
 }
 
 /// Says that whole prompts are written where a bug report may take them from.

@@ -51,14 +51,20 @@ pub(super) async fn probe_all<'a>(
         }
     }
     let mut problems = Vec::new();
+    let mut hints = Vec::new();
     for adapter in names {
         if let Probed::Refused { problem, hint } = probe(children, adapter, root).await {
-            problems.push(format!("{problem}\nhint: {hint}"));
+            problems.push(problem);
+            hints.push(hint);
         }
     }
     match problems.is_empty() {
         true => Ok(()),
-        false => Err(Refusal::error(problems.join("\n"), "")),
+        // Each stands in a line of its own, as if it were the only one.
+        false => Err(Refusal::error(
+            problems.join("\nerror: "),
+            hints.join("\nhint: "),
+        )),
     }
 }
 

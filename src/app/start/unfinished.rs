@@ -47,6 +47,24 @@ pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
     })
 }
 
+/// Refuses where nobody works and nothing is unfinished: before anything is looked for that a run needs.
+pub(super) fn something_to_take_up(layout: &Layout) -> Result<(), Refusal> {
+    let goes_on = matches!(unfinished(layout)?, Lies::Unfinished(..));
+    let is_nothing = InstanceLock::holder(layout)?.is_none() && !goes_on;
+    match is_nothing {
+        true => Err(nothing_unfinished()),
+        false => Ok(()),
+    }
+}
+
+/// That there is nothing to take up.
+pub(super) fn nothing_unfinished() -> Refusal {
+    Refusal::error(
+        "there is no unfinished run here",
+        "`agent-collab run --goal …` begins one",
+    )
+}
+
 /// The run as somebody is asked about it: its goal, and below it how far it came and when.
 fn to_choose(state: &State, when: Option<&str>) -> Option<String> {
     let goal = state.goal.as_ref().filter(|_| !state.is_over())?;

@@ -27,6 +27,7 @@ use crate::permission::{
     Action, Call, Context, Decision, Lineage, PhaseAccess, Reach, Repetition, decide,
 };
 use crate::store::Layout;
+use crate::text::n_of;
 
 /// Arguments of `agent-collab permissions replay`.
 #[derive(Debug, Clone, Args)]
@@ -252,8 +253,8 @@ fn in_words(replayed: &[Replayed], all: bool) -> String {
     }
     let n_differing = replayed.iter().filter(|one| differs(one)).count();
     out.push_str(&format!(
-        "{} call(s), {n_differing} of them would be decided differently today\n",
-        replayed.len()
+        "{}, {n_differing} of them would be decided differently today\n",
+        n_of(replayed.len(), "call")
     ));
     out
 }

@@ -17,11 +17,12 @@ use crate::engine::git::GitSettings;
 use crate::permission::{Approvable, Scope};
 use crate::store::approvals::{Approvals, Stored};
 use crate::store::instant::to_text;
+use crate::store::local;
 
 /// Arguments of `agent-collab permissions list`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "An approval serves only the agent it was given under, and turns an ask into an allow: never a deny, and never\n\
+    after_help = "An approval serves only the agent it was given under, and turns an ask into an allow: never a deny, and never \
                   what the safety lists, protected paths or the phase hold back. They are kept outside of the repository."
 )]
 pub struct ListArgs {
@@ -135,7 +136,7 @@ fn in_words(stored: &Stored) -> String {
     };
     format!(
         "{id:>3}  {}  {:<8} {} {how} {}\n     for {scope}\n",
-        to_text(*granted_at),
+        local::to_text(*granted_at),
         approved.profile,
         approved.permission,
         visible(approved.what.text()),

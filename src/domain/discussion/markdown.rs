@@ -1,7 +1,8 @@
 //! A discussion as Markdown, for people: its result alone, or with all that was said.
 //!
-//! Refuses to work anything out: it tells what the outcome holds. Texts of agents keep their own Markdown, one
-//! level below the headings here.
+//! Refuses to work anything out: it tells what the outcome holds. Texts of agents keep their own Markdown: in the
+//! result one level below the headings here, among all that was said as quotations, so that none passes for a word
+//! of this page.
 
 use std::fmt::Write as _;
 
@@ -9,14 +10,19 @@ use super::{
     Attitude, Basis, CheckEnd, CheckRun, Discussion, Entry, Minority, Outcome, Proposal, Shift,
     Speech, Stance, Tally, Vote,
 };
+use crate::text::fence::{self, Part};
 use crate::text::{n_of, one_line};
 
 impl Discussion {
     /// The result: what was decided on what grounds, the votes, the minority, what stays open, why it stopped.
     pub fn result_as_markdown(&self) -> String {
+        self.result(deeper)
+    }
+
+    fn result(&self, of_agents: fn(&str) -> String) -> String {
         let mut out = format!("# {}\n\n", one_line(&self.order.topic));
         match &self.outcome {
-            Some(outcome) => out.push_str(&of_outcome(outcome)),
+            Some(outcome) => out.push_str(&of_outcome(outcome, of_agents)),
             None => {
                 let rounds = n_of(self.rounds.len(), "round");
                 let _ = writeln!(out, "Not over: {}, {rounds} so far.", self.status.name());
@@ -27,7 +33,7 @@ impl Discussion {
 
     /// All of it: the result, who took part, every round with its checks, the last word.
     pub fn as_markdown(&self) -> String {
-        let mut out = self.result_as_markdown();
+        let mut out = self.result(quoted);
         out.push_str(&self.participants_as_markdown());
         for round in &self.rounds {
             let _ = write!(out, "\n## Round {}\n", round.n);
@@ -69,7 +75,7 @@ impl Discussion {
             let _ = writeln!(out, "- **{name}**, {agent} on {adapter}{role}");
         }
         if !self.order.context.trim().is_empty() {
-            let _ = write!(out, "\n## Context\n\n{}\n", deeper(&self.order.context));
+            let _ = write!(out, "\n## Context\n\n{}\n", quoted(&self.order.context));
         }
         let files = self.order.files.iter();
         list(
@@ -99,12 +105,12 @@ fn of_check(check: &CheckRun) -> String {
         check.n,
         one_line(&check.order.command),
         check.asked_by.join(", "),
-        fenced(text),
+        fenced("", text),
     )
 }
 
-fn of_outcome(outcome: &Outcome) -> String {
-    let mut out = of_decision(outcome);
+fn of_outcome(outcome: &Outcome, of_agents: fn(&str) -> String) -> String {
+    let mut out = of_decision(outcome, of_agents);
     of_votes(&mut out, outcome);
     let minority = outcome
         .minority
@@ -128,7 +134,7 @@ fn of_outcome(outcome: &Outcome) -> String {
     out
 }
 
-fn of_decision(outcome: &Outcome) -> String {
+fn of_decision(outcome: &Outcome, of_agents: fn(&str) -> String) -> String {
     let grounds = match outcome.basis {
         Basis::Consensus => "Decided by consensus",
         Basis::Vote => "Decided by vote",
@@ -141,7 +147,7 @@ fn of_decision(outcome: &Outcome) -> String {
         .as_ref()
         .map(|decision| outcome.wording_of(decision));
     let decision = decision.map_or(String::new(), |decision| format!(": {decision}"));
-    let conclusion = deeper(outcome.conclusion.trim());
+    let conclusion = of_agents(outcome.conclusion.trim());
     format!("**{grounds}{decision}**\n\n{conclusion}\n")
 }
 
@@ -276,7 +282,7 @@ fn of_speech(speech: &Speech) -> String {
             let _ = writeln!(out, "**No stance, so no vote**: {}", one_line(why));
         }
     }
-    let _ = write!(out, "\n{}\n", deeper(speech.text.trim()));
+    let _ = write!(out, "\n{}\n", quoted(speech.text.trim()));
     out
 }
 
@@ -306,22 +312,49 @@ fn of_stance(stance: &Stance) -> String {
 
 /// A text whose headings stand below those of the page.
 fn deeper(text: &str) -> String {
-    let mut is_code = false;
     let line = |line: &str| {
-        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
-            is_code = !is_code;
-        }
-        match !is_code && line.starts_with('#') {
-            true => format!("###{line}"),
+        let rest = line.trim_start();
+        let (indent, _) = line.split_at(line.len() - rest.len());
+        match rest.starts_with('#') {
+            true => format!("{indent}###{rest}"),
             false => line.to_owned(),
         }
     };
+    let prose = |text: &str| text.lines().map(line).collect::<Vec<String>>().join("\n");
+    let parts = fence::parts(text).into_iter().map(|part| match part {
+        Part::Prose(text) => prose(&text),
+        Part::Block(block) => fenced(&block.info, &block.content),
+    });
+    parts.collect::<Vec<String>>().join("\n")
+}
+
+/// A text as a quotation, which nothing in it can end.
+fn quoted(text: &str) -> String {
+    let line = |line: &str| format!("> {line}").trim_end().to_owned();
     text.lines().map(line).collect::<Vec<String>>().join("\n")
 }
 
 /// A text as code, in a fence that it cannot end.
-fn fenced(text: &str) -> String {
+fn fenced(info: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}\n{}\n{fence}", text.trim_end())
+    let info: String = info.chars().filter(|c| c.is_alphanumeric()).collect();
+    format!("{fence}{info}\n{}\n{fence}", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_an_agent_makes_no_heading_of_the_page() {
+        let text =
+            "# One\n   # Two\n    ```\n# Three\n\n```sh\n# a comment\n```\nFour\n====\n~~~\n# open";
+        let indented = deeper(text);
+        for forged in ["\n# One", "\n   # Two", "\n## "] {
+            assert!(!format!("\n{indented}").contains(forged), "{indented}");
+        }
+        assert!(indented.contains("\n# a comment\n"), "{indented}");
+        assert!(quoted(text).lines().all(|line| line.starts_with('>')));
+    }
 }

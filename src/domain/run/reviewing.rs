@@ -8,6 +8,7 @@ use crate::domain::phase::Cause;
 use crate::domain::question::{AfterEdit, Answer, ArbitrationReason, QuestionKind};
 use crate::domain::review::{Review, Verdict};
 use crate::domain::turn::Purpose;
+use crate::text::n_of;
 
 /// Counts the iteration and proposes the reviewer's turn.
 pub(super) fn enter_review(state: &mut State, at: At) -> Vec<Effect> {
@@ -114,13 +115,13 @@ fn force_pass(state: &mut State) -> Vec<Effect> {
     let Some(hash) = state.plan_hash().cloned() else {
         return flow::ask(state, QuestionKind::ManualEdit);
     };
-    let open = state.findings.open().count();
+    let open = n_of(state.findings.open().count(), "open finding");
     if let Some(verdict) = &mut state.verdict {
         verdict.forced = true;
     }
     flow::go(state, Cause::ForcedPass);
     let mut effects = vec![Effect::Log(format!(
-        "The user let the plan pass with {open} open finding(s)."
+        "The user let the plan pass with {open}."
     ))];
     effects.extend(approving::enter_approved(state, hash));
     effects

@@ -28,6 +28,7 @@ use crate::permission::profile::Shown;
 use crate::permission::repetition::Calls;
 use crate::permission::{AgentMode, Profile, Profiles};
 use crate::process::Marker;
+use crate::store::debug_log::PROMPT_TARGET;
 
 /// How many orders may wait for a child's conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
@@ -303,6 +304,8 @@ impl Engine {
             ..
         } = prepared;
         let session = order.session.clone();
+        let turn = order.turn.as_str();
+        tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
         let protocol = adapter.protocol();
         let removed = protocol.removed_tools();
         let closed = plot.as_ref().map(|plot| plot.closed()).unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::domain::discussion::Budget;
 use crate::engine::Engine;
 use crate::mcp::tools::group_discuss::NO_TOPIC;
+use crate::text::n_of;
 
 /// What a discussion would be given: one JSON object.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,11 +79,13 @@ impl Derived {
                 _ => format!("{} min", seconds / 60),
             }
         };
+        let rounds = terms["rounds"].as_u64().unwrap_or(0);
+        let rounds = usize::try_from(rounds).unwrap_or(usize::MAX);
         let mut lines = vec![format!(
-            "{}, {}: at most {} round(s), {} at a time; each speech {}, all of it {}",
+            "{}, {}: at most {}, {} at a time; each speech {}, all of it {}",
             word(&terms["mode"]),
             word(&terms["order"]),
-            terms["rounds"],
+            n_of(rounds, "round"),
             terms["concurrency"],
             minutes(&terms["timeout_ms"]),
             minutes(&terms["deadline_ms"]),

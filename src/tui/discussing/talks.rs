@@ -8,6 +8,7 @@ use crate::domain::ids::{DiscussionId, SessionId};
 use crate::text::Cleaner;
 use crate::tui::action::Topic;
 use crate::tui::board::Counted;
+use crate::tui::command::distance;
 use crate::tui::wrap::{drawable, shown};
 
 /// How much of a speech that is under way is kept, in bytes; all of it comes with its end.
@@ -49,6 +50,17 @@ impl Talks {
         of_it.map_or(&NOTHING, |(_, _, counted)| counted)
     }
 
+    /// Says so where the first word after `/discuss` is nearly the name of a preset, and no other one's.
+    pub fn slip(&self, text: &str) -> Option<String> {
+        let (first, topic) = text.split_once(char::is_whitespace)?;
+        let names = || self.presets.iter().map(|(name, _)| name.as_str());
+        let near = names().find(|name| is_slip(first, name))?;
+        let is_meant = !topic.trim().is_empty() && names().all(|name| name != first);
+        is_meant.then(|| {
+            format!("there is no preset {first}; did you mean {near}? A topic that begins with this word stands in quotation marks")
+        })
+    }
+
     /// What was typed after `/discuss`: a preset where the first word is one, and the topic.
     pub fn read(&self, text: &str) -> Topic {
         let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -65,6 +77,20 @@ impl Talks {
             },
         }
     }
+}
+
+/// Tells whether somebody who typed one word may have meant the other: two letters are exchanged, or one is wrong,
+/// missing or too many.
+fn is_slip(typed: &str, meant: &str) -> bool {
+    let exchanged = || {
+        let (mut typed, mut meant): (Vec<char>, Vec<char>) =
+            (typed.chars().collect(), meant.chars().collect());
+        let differ = typed.iter().zip(&meant).filter(|(a, b)| a != b).count();
+        typed.sort_unstable();
+        meant.sort_unstable();
+        differ == 2 && typed == meant
+    };
+    meant.chars().count() > 3 && (distance(typed, meant) == 1 || exchanged())
 }
 
 /// What participants are saying, by their sessions; of nobody else's session.
@@ -140,6 +166,37 @@ impl Live {
             | DiscussionEvent::Checked { .. }
             | DiscussionEvent::StopAsked { .. }
             | DiscussionEvent::Continued => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_that_is_spelled_wrong_is_no_topic() {
+        let talks = Talks {
+            presets: [("tech", ""), ("naming", "")]
+                .map(|(a, b)| (a.into(), b.into()))
+                .into(),
+            ..Talks::default()
+        };
+        for (text, near) in [
+            ("tehc SQLite or files?", Some("tech")),
+            ("naminge what?", Some("naming")),
+            ("tech SQLite?", None),
+            ("tehc", None),
+            ("\"tehc SQLite?\"", None),
+            ("teach or learn?", Some("tech")),
+            ("SQLite or files?", None),
+        ] {
+            let told = talks.slip(text);
+            let is_told = |near: &str| {
+                let wanted = format!("did you mean {near}?");
+                told.as_ref().is_some_and(|told| told.contains(&wanted))
+            };
+            assert!(near.map_or(told.is_none(), is_told), "{text}: {told:?}");
         }
     }
 }

@@ -191,6 +191,7 @@ fn how_a_task_ended_is_told_by_its_name() {
     let ended = TaskResult {
         task_id,
         agent: "explore".to_owned(),
+        name: "explore#2".to_owned(),
         end: TaskEnd::said("Two."),
         tool_calls: 1,
         duration_ms: 1,

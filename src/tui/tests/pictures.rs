@@ -212,7 +212,7 @@ fn two_texts_are_seen_one_below_the_other_and_side_by_side() {
 fn a_merge_that_is_not_whole_says_what_is_left_to_do() {
     let clash = Clash {
         file: ".agent-collab/merges/0a1b2c3d-4e5f6071-plan.md".to_owned(),
-        why: "in 2 place(s) both changed the same lines".to_owned(),
+        why: "in 2 places both changed the same lines".to_owned(),
     };
     let kind = QuestionKind::Conflict {
         document: "plan.md".to_owned(),

@@ -188,12 +188,8 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::Agent { role, news, .. } => self::news(*role, news),
         // Whoever knows the adapters tells this.
         Event::SessionVersion { .. } => Vec::new(),
-        Event::TaskStarted(order) => notice(&format!(
-            "{} begins a task: {}",
-            one_line(&order.name()),
-            one_line(&order.description)
-        )),
-        Event::TaskEnded(result) => task_ended(result, &result.agent),
+        Event::TaskStarted(order) => notice(&one_line(&order.begins())),
+        Event::TaskEnded(result) => task_ended(result, result.called()),
         // Whoever knows the calls and the tasks tells of them.
         Event::ApprovalAnswered { .. }
         | Event::TaskPatched { .. }

@@ -53,7 +53,8 @@ impl Transcript {
                 self.not_run(approval)
             }
             Event::TaskEnded(result) => {
-                let name = self.tasks.get(&result.task_id).unwrap_or(&result.agent);
+                let known = self.tasks.get(&result.task_id);
+                let name = known.map_or(result.called(), String::as_str);
                 retell::task_ended(result, name)
             }
             // The state waits for the user after it, whatever the gate was.

@@ -1,22 +1,56 @@
-//! Markdown as HTML, as far as agents use it: headings, lists, boxes, code, emphasis; all else is text.
+//! Markdown as HTML, as far as agents use it: headings, lists, boxes, code, quotations, emphasis; all else is text.
 //!
 //! Total on any text, and no byte of it becomes markup: what is not known here is shown as it stands.
 
 use super::escape;
 use crate::text::fence::{self, Part};
 
+/// How deep quotations stand in each other; what is deeper is text.
+const QUOTES: usize = 4;
+
 /// A text as HTML.
 pub fn html(text: &str) -> String {
+    nested(text, 0)
+}
+
+fn nested(text: &str, depth: usize) -> String {
     let parts = fence::parts(text).into_iter();
     parts
         .map(|part| match part {
-            Part::Prose(text) => prose(&text),
+            Part::Prose(text) => prose(&text, depth),
             Part::Block(block) => format!("<pre><code>{}</code></pre>\n", escape(&block.content)),
         })
         .collect()
 }
 
-fn prose(text: &str) -> String {
+/// What a line quotes.
+fn quotation(line: &str, depth: usize) -> Option<&str> {
+    let rest = line.strip_prefix('>').filter(|_| depth < QUOTES)?;
+    Some(rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+fn prose(text: &str, depth: usize) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.peek() {
+        let is_quoted = quotation(line, depth).is_some();
+        let mut run = Vec::new();
+        while let Some(line) = lines.next_if(|line| quotation(line, depth).is_some() == is_quoted) {
+            run.push(quotation(line, depth).unwrap_or(line));
+        }
+        let run = run.join("\n");
+        match is_quoted {
+            true => {
+                let quoted = nested(&run, depth + 1);
+                out.push_str(&format!("<blockquote>\n{quoted}</blockquote>\n"));
+            }
+            false => out.push_str(&paragraphs(&run)),
+        }
+    }
+    out
+}
+
+fn paragraphs(text: &str) -> String {
     let mut out = String::new();
     let mut paragraph: Vec<&str> = Vec::new();
     let end = |paragraph: &mut Vec<&str>, out: &mut String| {
@@ -132,6 +166,11 @@ mod tests {
             "```rs\n<script>&\n```\n",
             "<pre><code>&lt;script&gt;&amp;\n</code></pre>\n",
         );
+        check(
+            "a\n> # b\n>> c\n>\n> ```\n> > d\n> ```\ne",
+            "<p dir=\"auto\">a</p>\n<blockquote>\n<h3 dir=\"auto\">b</h3>\n<blockquote>\n<p dir=\"auto\">c</p>\n</blockquote>\n\
+             <pre><code>&gt; d\n</code></pre>\n</blockquote>\n<p dir=\"auto\">e</p>\n",
+        );
         check("2 * 3 ** 4", "<p dir=\"auto\">2 * 3 ** 4</p>\n");
     }
 
@@ -140,7 +179,7 @@ mod tests {
         #[test]
         fn no_text_becomes_markup(text in "([<>&\"'`*# \\n-]|script|onload=|\\[ \\]|é){0,60}") {
             let page = html(&text);
-            let known = ["p dir=\"auto\"", "/p", "br", "code", "/code", "strong", "/strong", "pre", "/pre"];
+            let known = ["p dir=\"auto\"", "/p", "br", "code", "/code", "strong", "/strong", "pre", "/pre", "blockquote", "/blockquote"];
             for tag in page.split('<').skip(1) {
                 let name = tag.split('>').next().unwrap_or_default();
                 let is_heading = name.trim_start_matches('/').starts_with('h');

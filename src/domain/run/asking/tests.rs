@@ -129,6 +129,7 @@ fn a_question_goes_with_whoever_asked_it() {
         &Event::TaskEnded(TaskResult {
             task_id: SessionId::new("ses_c"),
             agent: "general".to_owned(),
+            name: "general#1".to_owned(),
             end: TaskEnd::said("found"),
             tool_calls: 0,
             duration_ms: 1,

@@ -53,6 +53,7 @@ fn ended(child: u8) -> Event {
     Event::TaskEnded(TaskResult {
         task_id: SessionId::new(format!("ses_{child}")),
         agent: "explore".to_owned(),
+        name: "explore#1".to_owned(),
         end: TaskEnd::said(if child == 3 { "" } else { "found" }),
         tool_calls: 1,
         duration_ms: 5,

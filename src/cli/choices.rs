@@ -1,0 +1,273 @@
+//! `--config` and `--set`: the flags by which the configuration is chosen, before the name of a command or behind it.
+//!
+//! Refuses to know what they choose, and to let one of them pass where nobody reads it.
+
+use std::path::PathBuf;
+
+use clap::error::{Error, ErrorKind};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
+
+use super::permissions::PermissionsSub;
+use super::{Cli, Command};
+use crate::app::start::Refusal;
+use crate::config::{Choices, Override};
+
+/// Flags by which the configuration is chosen.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ChoiceArgs {
+    /// Reads this configuration file over the user's and the repository's own
+    #[arg(id = CONFIG, long = "config", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Sets one key for this start, such as `-s workflow.max_iterations=3`
+    #[arg(id = SET, short = 's', long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+const CONFIG: &str = "choice_of_file";
+const SET: &str = "choice_of_keys";
+
+impl ChoiceArgs {
+    /// What the flags say, for the configuration.
+    ///
+    /// # Errors
+    /// A `--set` without `=`.
+    pub fn choices(&self) -> Result<Choices, Refusal> {
+        let overrides = self.set.iter().map(|given| match given.split_once('=') {
+            Some((key, value)) => {
+                let flag = format!("--set {given}");
+                Ok(Override {
+                    flag,
+                    key: key.trim().to_owned(),
+                    value: value.trim().to_owned(),
+                })
+            }
+            None => Err(Refusal {
+                problem: format!("`--set {given}` has no `=`"),
+                hint: "write it as KEY=VALUE, such as `-s test.max_fix_turns=1`".to_owned(),
+                code: 2,
+            }),
+        });
+        Ok(Choices {
+            file: self.file.clone(),
+            overrides: overrides.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// The command line with the flags at every name on the way to a command that reads them.
+pub(super) fn definition() -> clap::Command {
+    Cli::command().mut_subcommands(|below| passed_on(below, false))
+}
+
+fn passed_on(command: clap::Command, inherits: bool) -> clap::Command {
+    let has = has_choices(&command);
+    let leads_to = command.get_subcommands().any(has_choices);
+    let command = match !has && (inherits || leads_to) {
+        true => ChoiceArgs::augment_args(command),
+        false => command,
+    };
+    command.mut_subcommands(|below| passed_on(below, inherits || has))
+}
+
+fn has_choices(command: &clap::Command) -> bool {
+    command.get_arguments().any(|each| each.get_id() == CONFIG)
+}
+
+/// Reads arguments; what was chosen before a command's name is the command's own.
+///
+/// # Errors
+/// They are no command line, or a flag stands where nobody reads it.
+pub(super) fn read(
+    arguments: impl IntoIterator<Item = impl Into<std::ffi::OsString> + Clone>,
+) -> Result<Cli, Error> {
+    let matches = definition().try_get_matches_from(arguments)?;
+    let mut cli =
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut definition()))?;
+    let Some(command) = &mut cli.command else {
+        return Ok(cli);
+    };
+    let given = given(&matches)?;
+    let of_the_screen = [
+        (cli.screen.new, "--new"),
+        (cli.screen.resume, "--resume"),
+        (cli.screen.view, "--view"),
+    ];
+    if let Some((_, flag)) = of_the_screen.iter().find(|(is_given, _)| *is_given) {
+        return Err(out_of_place(flag, &matches));
+    }
+    match command.choices_mut() {
+        Some(choices) => *choices = given,
+        None if given.file.is_some() => return Err(out_of_place("--config <FILE>", &matches)),
+        None if !given.set.is_empty() => return Err(out_of_place("--set <KEY=VALUE>", &matches)),
+        None => {}
+    }
+    Ok(cli)
+}
+
+/// All that was chosen at any of the names, the outermost first.
+fn given(matches: &ArgMatches) -> Result<ChoiceArgs, Error> {
+    let mut given = ChoiceArgs::default();
+    let mut level = Some(matches);
+    while let Some(here) = level {
+        // A name whose command reads no configuration does not know the flags.
+        if let Ok(Some(file)) = here.try_get_one::<PathBuf>(CONFIG) {
+            let before = given.file.replace(file.clone());
+            if before.is_some() {
+                let problem = "the argument '--config <FILE>' cannot be used multiple times\n";
+                return Err(definition().error(ErrorKind::ArgumentConflict, problem));
+            }
+        }
+        if let Ok(Some(set)) = here.try_get_many::<String>(SET) {
+            given.set.extend(set.cloned());
+        }
+        level = here.subcommand().map(|(_, below)| below);
+    }
+    Ok(given)
+}
+
+fn out_of_place(flag: &str, matches: &ArgMatches) -> Error {
+    let mut names = Vec::new();
+    let mut level = matches.subcommand();
+    while let Some((name, below)) = level {
+        names.push(name);
+        level = below.subcommand();
+    }
+    let problem = format!(
+        "the subcommand '{}' cannot be used with '{flag}'",
+        names.join(" ")
+    );
+    definition().error(ErrorKind::ArgumentConflict, problem)
+}
+
+impl Command {
+    /// What the command reads the configuration by; `None` where it reads none.
+    fn choices_mut(&mut self) -> Option<&mut ChoiceArgs> {
+        Some(match self {
+            Self::Run(args) => &mut args.conduct.choices,
+            Self::Resume(args) => &mut args.conduct.choices,
+            Self::Status(args) => &mut args.choices,
+            Self::Diff(args) => &mut args.choices,
+            Self::History(args) => &mut args.choices,
+            Self::Export(args) => &mut args.choices,
+            Self::Undo(args) => &mut args.choices,
+            Self::Sessions(args) => &mut args.choices,
+            Self::Task(args) => &mut args.choices,
+            Self::Discuss(args) => &mut args.choices,
+            Self::Send(args) => &mut args.choices,
+            Self::Doctor(args) => &mut args.choices,
+            Self::Config { choices, .. } | Self::Keys(choices) => choices,
+            Self::Agents(args) => &mut args.choices,
+            Self::Tools(args) => &mut args.choices,
+            Self::Permissions { command } => match command {
+                PermissionsSub::Check(args) => &mut args.choices,
+                PermissionsSub::Explain(args) => &mut args.choices,
+                PermissionsSub::List(args) => &mut args.choices,
+                PermissionsSub::Replay(args) => &mut args.choices,
+                PermissionsSub::Revoke(_) => return None,
+            },
+            Self::Demo(_)
+            | Self::Trust(_)
+            | Self::Scrub(_)
+            | Self::Completions { .. }
+            | Self::Hook(_)
+            | Self::Mcp(_)
+            | Self::ScriptedAgent(_) => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a command line chooses, or the first line of what is wrong with it.
+    fn check(line: &str) -> String {
+        let mut cli = match read(line.split(' ')) {
+            Ok(cli) => cli,
+            Err(error) => {
+                return error
+                    .to_string()
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
+            }
+        };
+        let chosen = match &mut cli.command {
+            Some(command) => command.choices_mut().expect("it reads the configuration"),
+            None => &mut cli.screen.choices,
+        };
+        let file = chosen.file.as_deref().unwrap_or("-".as_ref()).display();
+        format!("{file} {}", chosen.set.join(","))
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn the_flags_count_wherever_they_stand() {
+        for name in [
+            "",
+            "status",
+            "sessions list",
+            "config check",
+            "permissions explain bash ls",
+            "run --goal A",
+            "resume",
+            "history 1",
+            "task --agent explore look",
+            "send go",
+            "keys",
+            "tools",
+            "permissions list --builtin",
+        ] {
+            let words: Vec<&str> = name.split(' ').filter(|word| !word.is_empty()).collect();
+            let names = words
+                .iter()
+                .take_while(|word| !word.starts_with('-'))
+                .count();
+            for at in 0..=names.min(2) {
+                let mut line = vec!["agent-collab"];
+                line.extend(words.iter().take(at));
+                line.extend(["--config", "F", "-s", "a=1"]);
+                line.extend(words.iter().skip(at));
+                let line = line.join(" ");
+                assert_eq!(check(&line), "F a=1", "{line}");
+            }
+        }
+        assert_eq!(
+            check("agent-collab -s a=1 sessions -s b=2 list -s c=3 --config F"),
+            "F a=1,b=2,c=3"
+        );
+    }
+
+    #[test]
+    fn a_flag_that_nobody_reads_is_refused() {
+        for (line, told) in [
+            (
+                "agent-collab --config F scrub",
+                "error: the subcommand 'scrub' cannot be used with '--config <FILE>'",
+            ),
+            (
+                "agent-collab permissions -s a=1 revoke 3",
+                "error: the subcommand 'permissions revoke' cannot be used with '--set <KEY=VALUE>'",
+            ),
+            (
+                "agent-collab --new status",
+                "error: the subcommand 'status' cannot be used with '--new'",
+            ),
+            (
+                "agent-collab --config F status --config G",
+                "error: the argument '--config <FILE>' cannot be used multiple times",
+            ),
+            (
+                "agent-collab trust --config F",
+                "error: unexpected argument '--config' found",
+            ),
+        ] {
+            assert_eq!(check(line), told, "{line}");
+        }
+    }
+}
