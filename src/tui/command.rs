@@ -237,8 +237,6 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "previous" => Command::PreviousTab,
         "up" => Command::Scroll(Move::PageUp),
         "down" => Command::Scroll(Move::PageDown),
-        "line-up" => Command::Scroll(Move::Up),
-        "line-down" => Command::Scroll(Move::Down),
         "top" => Command::Scroll(Move::Top),
         "end" => Command::Scroll(Move::End),
         "suspend" => Command::Suspend,
@@ -255,6 +253,8 @@ fn named(name: &str, argument: &str) -> Option<Result<Command, String>> {
 fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
     match name {
         "task" => return Some(task(argument)),
+        "line-up" => return Some(Ok(Command::Scroll(Move::Up))),
+        "line-down" => return Some(Ok(Command::Scroll(Move::Down))),
         "sessions" => return Some(Ok(Command::Sessions)),
         "diagnose" => return Some(Ok(Command::Diagnose)),
         "rewrite" => return Some(Ok(Command::Rewrite)),
