@@ -79,8 +79,16 @@ impl Used {
 
     /// Makes a private folder where it is missing, and uses it from here on.
     fn make(&self, folder: &Path) -> io::Result<()> {
+        let mut gone = io::Error::other("it is removed again and again");
         for _ in 0..N_TRIES {
-            make_private(folder)?;
+            // Whoever used it last may just have removed it; or there is no place for it.
+            match make_private(folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    gone = error;
+                    continue;
+                }
+                made => made?,
+            }
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if all
                 .iter()
@@ -88,7 +96,6 @@ impl Used {
             {
                 return Ok(());
             }
-            // Whoever used it last may just have removed it.
             let file = match File::open(folder) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -103,7 +110,7 @@ impl Used {
                 return Ok(());
             }
         }
-        Err(io::Error::other("it is removed again and again"))
+        Err(gone)
     }
 
     fn leave(&self) {
