@@ -43,7 +43,7 @@ use crate::config::types::Motion;
 use crate::domain::changes::Scope;
 use crate::domain::run::State;
 use crate::domain::undo::Offer;
-use crate::engine::{Engine, EngineError, Inward};
+use crate::engine::{Engine, Inward};
 use crate::process::become_subreaper;
 use crate::store::instant;
 use crate::store::written::Written;
@@ -488,12 +488,6 @@ impl Shell {
             Ok(Done::Freed) => self.on_freed(),
             Err(_) => Ok(Some(End::Panicked)),
         }
-    }
-}
-
-impl From<EngineError> for End {
-    fn from(error: EngineError) -> Self {
-        Self::Failed(error)
     }
 }
 

@@ -5,6 +5,7 @@
 //! awaited, so that a flood slows the child and never the loop.
 
 mod adoption;
+mod deadlines;
 mod hook;
 mod silence;
 mod starting;
@@ -29,6 +30,7 @@ use crate::store::RawStream;
 use super::codex_rules;
 use super::containing::{self, Holder};
 pub use adoption::Adoption;
+use deadlines::Deadlines;
 pub use hook::QUESTION_BYTES;
 use hook::{Hook, next_question};
 use silence::Silence;
@@ -36,8 +38,6 @@ use telling::{RawPiece, Untold, only_piece};
 
 /// How long a CLI may take to answer its handshake.
 const HANDSHAKE: Duration = Duration::from_secs(60);
-/// How many lines of one turn are told that nobody understands; a CLI gone mad would fill the disk with them.
-const MAX_ODD: u32 = 200;
 /// How long a CLI may take to end a turn that it was asked to interrupt, before it is ended itself.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
@@ -128,23 +128,6 @@ pub struct Live {
     silence: Silence,
     /// How many frames of this turn nobody understood.
     n_odd: u32,
-}
-
-/// The instants at which something must have happened.
-#[derive(Default)]
-struct Deadlines {
-    handshake: Option<Instant>,
-    interrupt: Option<Instant>,
-    turn: Option<Instant>,
-}
-
-impl Deadlines {
-    fn next(&self) -> Option<Instant> {
-        [self.handshake, self.interrupt, self.turn]
-            .into_iter()
-            .flatten()
-            .min()
-    }
 }
 
 /// What a live conversation is made of.
@@ -401,18 +384,10 @@ impl Live {
                 self.ready = true;
                 self.deadlines.handshake = None;
             }
-            AdapterEvent::Unknown { .. } | AdapterEvent::Malformed { .. } => {
-                // The raw stream has them all.
-                self.n_odd = self.n_odd.saturating_add(1);
-                if self.n_odd > MAX_ODD {
-                    return;
-                }
-                if self.n_odd == MAX_ODD {
-                    let text = format!(
-                        "{MAX_ODD} lines of this turn were not understood; further ones are not told"
-                    );
-                    self.tell(Told::Event(AdapterEvent::Notice { text })).await;
-                }
+            AdapterEvent::Unknown { .. } | AdapterEvent::Malformed { .. }
+                if !self.tells_odd().await =>
+            {
+                return;
             }
             AdapterEvent::TurnEnded(_) => {
                 if self.turn.take().is_none() {

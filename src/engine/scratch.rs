@@ -25,7 +25,7 @@ const PRIVATE: u32 = 0o700;
 const N_TRIES: u32 = 64;
 
 /// What this process uses.
-static OURS: Used = Used::NOTHING;
+static OURS: Used = Used::nothing();
 
 /// The folders of the user that somebody uses, each open and locked together with all others who use it: it is
 /// removed by the last of them, and never while it hides in the place of another's.
@@ -75,7 +75,10 @@ pub fn leave() {
 }
 
 impl Used {
-    const NOTHING: Self = Self(Mutex::new(Vec::new()));
+    /// Nothing yet.
+    const fn nothing() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
 
     /// Makes a private folder where it is missing, and uses it from here on.
     fn make(&self, folder: &Path) -> io::Result<()> {
@@ -227,7 +230,7 @@ mod tests {
     fn the_last_who_uses_a_folder_removes_it_and_whoever_begins_meanwhile_has_one() {
         let place = tempfile::tempdir().unwrap();
         let folder = named_after_user(place.path());
-        let (one, other) = (Used::NOTHING, Used::NOTHING);
+        let (one, other) = (Used::nothing(), Used::nothing());
         one.make(&folder).unwrap();
         other.make(&folder).unwrap();
         one.leave();
@@ -240,7 +243,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        let used = Used::NOTHING;
+                        let used = Used::nothing();
                         used.make(&folder).unwrap();
                         drop(tempfile::tempdir_in(&folder).unwrap());
                         used.leave();
@@ -248,7 +251,7 @@ mod tests {
                 });
             }
         });
-        let last = Used::NOTHING;
+        let last = Used::nothing();
         last.make(&folder).unwrap();
         last.leave();
         assert!(!folder.exists());

@@ -87,18 +87,8 @@ impl Screen {
         let is_whole = is_diff || self.is_board();
         let is_beside = !is_whole && self.pager.is_none();
         let sheet = waiting.clone().filter(|_| is_beside);
-        // A prompt is read where it is asked about first.
         let reads_on = self.reads_on(frame.area().height, state);
-        let is_gate =
-            || footer::asked(state).is_some_and(|kind| matches!(kind, QuestionKind::Gate { .. }));
-        let sheet = match reads_on == ReadsOn::Yes && is_gate() {
-            true => sheet.map(Sheet::brief),
-            false => sheet,
-        };
-        let sheet = match self.writes_for_it() && frame.area().height < LOW {
-            true => sheet.map(Sheet::without_choices),
-            false => sheet,
-        };
+        let sheet = sheet.map(|sheet| self.fitted(sheet, (reads_on, frame.area().height), state));
         let head = take_above(&mut rest, head_rows(frame.area().height));
         let foot = take_below(&mut rest, usize::from(frame.area().height > 2));
         let n_rows = match self.find {
@@ -144,6 +134,25 @@ impl Screen {
         }
         self.places.buttons = footer::draw(self, frame, foot, state, sheet.as_ref());
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// A dialog without what the window has no place for now.
+    fn fitted(
+        &self,
+        mut sheet: Sheet,
+        (reads_on, height): (ReadsOn, u16),
+        state: Option<&State>,
+    ) -> Sheet {
+        let kind = footer::asked(state);
+        let is_gate = kind.is_some_and(|kind| matches!(kind, QuestionKind::Gate { .. }));
+        // A prompt is read where it is asked about first.
+        if reads_on == ReadsOn::Yes && is_gate {
+            sheet = sheet.brief();
+        }
+        match self.writes_for_it() && height < LOW {
+            true => sheet.without_choices(),
+            false => sheet,
+        }
     }
 
     /// Tells whether the user reads a tab beside the dialog; a call is read before anything else. In a low window

@@ -234,13 +234,7 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
             quote: quote.clone(),
             text,
         },
-        Target::Topic(n) => {
-            return Ok(Sent::Act(vec![Action::Discuss(Topic {
-                text,
-                finding: Some(*n),
-                preset: None,
-            })]));
-        }
+        Target::Topic(n) => return Ok(discussed(*n, text)),
         Target::Refusal(request) => {
             return Ok(answered(request, CallAnswer::RefuseBecause(text)));
         }
@@ -265,6 +259,14 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
         Target::Nobody(why) => return Err(format!("nobody takes this text now: {why}")),
     };
     Ok(Sent::Act(vec![Action::Event(event)]))
+}
+
+fn discussed(finding: u32, text: String) -> Sent {
+    Sent::Act(vec![Action::Discuss(Topic {
+        text,
+        finding: Some(finding),
+        preset: None,
+    })])
 }
 
 fn answered(request: &RequestId, answer: CallAnswer) -> Sent {

@@ -1,5 +1,10 @@
 //! Programs that a test makes up.
 
+#![allow(
+    clippy::expect_used,
+    reason = "all of this is for tests, which clippy's own switches for tests do not see"
+)]
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -73,6 +73,12 @@ impl End {
     }
 }
 
+impl From<EngineError> for End {
+    fn from(error: EngineError) -> Self {
+        Self::Failed(error)
+    }
+}
+
 impl Shell {
     /// Leaves at once when nothing runs; otherwise interrupts, and kills when asked again.
     pub(super) fn on_quit(&mut self, step: QuitStep) -> Result<Option<End>, End> {

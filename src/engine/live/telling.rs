@@ -13,6 +13,8 @@ use crate::process::{Line, Running};
 
 use super::{Live, Told};
 
+/// How many lines of one turn are told that nobody understands; a CLI gone mad would fill the disk with them.
+const MAX_ODD: u32 = 200;
 /// How long a piece of text may grow before it is told, in bytes.
 const MAX_PIECE: usize = 16 * 1024;
 /// For how long after a piece was told those that follow it are gathered: an answer as fast as one reads flows on in
@@ -71,6 +73,18 @@ impl Live {
     pub(super) async fn tell_untold(&mut self) {
         self.tell_piece().await;
         self.flush_raw().await;
+    }
+
+    /// Tells whether one more line that nobody understands is told; the raw stream has them all.
+    pub(super) async fn tells_odd(&mut self) -> bool {
+        self.n_odd = self.n_odd.saturating_add(1);
+        if self.n_odd == MAX_ODD {
+            let text = format!(
+                "{MAX_ODD} lines of this turn were not understood; further ones are not told"
+            );
+            self.tell(Told::Event(AdapterEvent::Notice { text })).await;
+        }
+        self.n_odd <= MAX_ODD
     }
 
     /// Keeps a piece of text with those of the same text that come right before and after it, as
