@@ -291,6 +291,6 @@ fn where_no_run_is_nothing_is_made_to_say_so() {
     world
         .program(&["send", "fly"])
         .ends(1)
-        .complains("fly is no command");
+        .complains("`fly` cannot be sent");
     assert!(!world.root.join(".agent-collab").exists());
 }

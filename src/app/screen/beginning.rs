@@ -41,6 +41,8 @@ pub struct Begin {
     what: What,
     /// What the user did since.
     since: Vec<Event>,
+    /// What the user wanted begun since, while the run without a goal was being opened.
+    next: Option<What>,
 }
 
 /// Which run.
@@ -210,6 +212,12 @@ impl Shell {
             // It was opened for something else; its goal comes now.
             return self.give_goal(goal.clone(), *refiner, &[]);
         }
+        if let Some(begin) = &mut self.beginning
+            && begin.what == What::WithoutGoal
+        {
+            begin.next = Some(what);
+            return Ok(None);
+        }
         if self.beginning.is_some() || self.state().is_some_and(is_under_way) {
             self.screen
                 .on_word("a run is under way; cancel it before you begin another");
@@ -218,6 +226,7 @@ impl Shell {
         self.beginning = Some(Begin {
             what,
             since: Vec::new(),
+            next: None,
         });
         self.try_to_begin()
     }
@@ -254,12 +263,18 @@ impl Shell {
     pub(super) fn on_begun(&mut self, attempt: Attempt) -> Result<Option<End>, End> {
         let Attempt { occupied, begun } = attempt;
         self.occupied = Some(occupied);
-        let Some(Begin { what, since }) = self.beginning.take() else {
+        let Some(Begin { what, since, next }) = self.beginning.take() else {
             return Ok(None);
         };
         let begun = match begun {
             Ok(begun) => begun,
-            Err(refusal) => return self.on_refused(&refusal, &what),
+            Err(refusal) => {
+                let ended = self.on_refused(&refusal, &what);
+                return match (ended, next) {
+                    (Ok(None), Some(next)) => self.begin(next),
+                    (ended, _) => ended,
+                };
+            }
         };
         for notice in begun.notices {
             self.screen.on_notice(&notice);
@@ -274,7 +289,11 @@ impl Shell {
             What::Goal(goal, refiner) => self.give_goal(goal, refiner, &since),
             What::Unfinished => self.go_on(),
             What::Beside(action) => self.act_beside(*action),
-            What::WithoutGoal => self.show_news(),
+            What::WithoutGoal => match (self.show_news()?, next) {
+                (None, Some(What::Beside(action))) => self.on_action(*action),
+                (None, Some(next)) => self.begin(next),
+                (ended, _) => Ok(ended),
+            },
         };
         if let Some(end) = ended? {
             return Ok(Some(end));
