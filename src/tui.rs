@@ -18,6 +18,7 @@ mod dialogs;
 mod diff;
 mod discussing;
 mod documents;
+mod elsewhere;
 mod find;
 mod footer;
 mod found;
@@ -184,6 +185,7 @@ pub struct Screen {
     picked: BTreeMap<String, String>,
     /// A word to the user that goes away with the next key.
     toast: Option<String>,
+    elsewhere: Option<elsewhere::Elsewhere>,
     /// That the running turn gives no sign of life.
     silent: Option<Silent>,
     held: Vec<Held>,
@@ -261,6 +263,7 @@ impl Screen {
             goal_before: None,
             picked: BTreeMap::new(),
             toast: None,
+            elsewhere: None,
             silent: None,
             held: Vec::new(),
             quitting: false,
@@ -301,6 +304,7 @@ impl Screen {
         self.transcript.on_event(at, event);
         self.record.on_event(at, event);
         self.on_discussion(event);
+        self.note_elsewhere(at, event);
         match event {
             Event::Agent { news, .. } => self.on_news(at, news),
             Event::GoalGiven { .. } => {

@@ -409,7 +409,8 @@ impl Shell {
         }
         self.terminal
             .draw(|frame| screen.draw(frame, state, instant::now()))?;
-        let tick = tick.into_iter().chain(screen.deaf_for()).min();
+        let moments = [tick, screen.deaf_for(), screen.elsewhere_for()];
+        let tick = moments.into_iter().flatten().min();
         self.telling.tell(screen.outside(), &mut self.terminal)?;
         self.terminal.click_by(screen.clicks())?;
         let now = Instant::now();

@@ -48,6 +48,14 @@ pub fn draw(
         return Buttons::new();
     }
     let view = view(screen);
+    let word = screen
+        .elsewhere()
+        .filter(|_| view.is_none() && sheet.is_none());
+    if let Some(word) = word {
+        let text = cut(&format!(" {}: {word}", Tab::Chat.title()), columns);
+        frame.render_widget(Line::styled(text, theme::STRONG), area);
+        return Buttons::new();
+    }
     let mut hints = Hints::new(area);
     match view {
         Some(view @ (Context::Diff | Context::Find)) => {
@@ -204,6 +212,29 @@ fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Op
             line.add(hint);
         }
     }
+    let is_read = screen.own.is_none() && screen.pager.is_none() && screen.writing == IsWriting::No;
+    if screen.tab == Tab::Chat && is_read && sheet.is_none() {
+        of_chat(screen).into_iter().for_each(|hint| line.add(hint));
+    }
+}
+
+/// How the chat is read; other keys come first, since it is also read by scrolling.
+fn of_chat(screen: &Screen) -> Vec<Hint> {
+    let names: tabs::Hints = match screen.transcript.is_empty() {
+        true => &[],
+        false => tabs::READ,
+    };
+    let keymap = screen.keymap();
+    let keys = |actions: &&[&str]| {
+        let keys = actions.iter();
+        keys.filter_map(|action| keymap.key_of(action, screen.writing))
+            .collect()
+    };
+    let hints = names.iter().map(|(actions, what)| Hint {
+        keys: keys(actions),
+        what,
+    });
+    hints.filter(|hint| !hint.keys.is_empty()).collect()
 }
 
 /// What is useful in the tab alone.

@@ -163,6 +163,11 @@ impl Screen {
         self.reading.on_time(now);
     }
 
+    /// The time, where it is told.
+    pub(super) fn time(&self) -> Option<At> {
+        self.reading.now
+    }
+
     /// After how long the dialog that is drawn takes keys, which a frame shows; nothing where it does already.
     pub fn deaf_for(&self) -> Option<Duration> {
         let at = self.seen.as_ref().and_then(|_| self.reading.awake_at())?;

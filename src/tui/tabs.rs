@@ -23,9 +23,17 @@ pub enum Tab {
 }
 
 /// Actions with a word or two for them; those that belong together stand together.
-type Hints = &'static [(&'static [&'static str], &'static str)];
+pub type Hints = &'static [(&'static [&'static str], &'static str)];
 
 const POINT: (&[&str], &str) = (&["previous-block", "next-block"], "point");
+
+/// The actions by which the chat is read.
+pub const READ: Hints = &[
+    POINT,
+    (&["open"], "open"),
+    (&["copy"], "copy"),
+    (&["find"], "find"),
+];
 
 /// The actions that mean something where the plan is compared with an earlier version.
 pub const COMPARED: Hints = &[

@@ -257,6 +257,50 @@ fn reviewing() -> State {
 }
 
 #[test]
+fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab() {
+    let state = running(Phase::Execute, Purpose::Step { n: 1 });
+    let done = Event::StepRecorded {
+        step: 1,
+        plan_file_sha256: None,
+    };
+    let foot = |screen: &mut Screen| {
+        let seen = drawn(screen, (120, 24), Some(&state));
+        seen.trim_end()
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let at = At(1_700_000_000_000);
+    let mut screen = not_writing();
+    screen.on_time(at);
+    screen.on_event(at, &done);
+    assert!(
+        !foot(&mut screen).contains("step"),
+        "the chat itself says it"
+    );
+    press(&mut screen, Some(&state), &["2"]);
+    assert!(
+        foot(&mut screen).starts_with(" Chat: step 1 is done"),
+        "{}",
+        foot(&mut screen)
+    );
+    screen.on_time(At(at.0 + 4_001));
+    assert!(
+        !foot(&mut screen).contains("Chat: "),
+        "{}",
+        foot(&mut screen)
+    );
+    // What is replayed is long over.
+    screen.on_event(At(at.0 - 60_000), &done);
+    assert!(
+        !foot(&mut screen).contains("Chat: "),
+        "{}",
+        foot(&mut screen)
+    );
+}
+
+#[test]
 fn a_note_is_written_on_the_line_that_is_pointed_at_and_taken_back() {
     let mut state = reviewing();
     let mut screen = not_writing();
