@@ -257,6 +257,19 @@ fn drive(work: Pin<Box<dyn Future<Output = Result<u8, Refusal>> + '_>>) -> Resul
     code
 }
 
+/// The exit code of a text that was printed: this one, else 1. Why it could not be written is said, unless its reader
+/// went away and wants no more.
+fn printed(written: io::Result<()>, code: u8) -> u8 {
+    match written.and_then(|()| io::stdout().flush()) {
+        Ok(()) => code,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 1,
+        Err(error) => complain(&Refusal::error(
+            format!("cannot write the output: {error}"),
+            "make place for it, or send it elsewhere; nothing else is lost",
+        )),
+    }
+}
+
 /// Says what is wrong and what to do, and gives the exit code.
 fn complain(refusal: &Refusal) -> u8 {
     let mut err = io::stderr();

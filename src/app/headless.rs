@@ -263,35 +263,28 @@ async fn leave(
         }
         End::Unanswered(question) => {
             let flag = flag_for(&question.kind);
-            let asked = question.kind.in_words();
+            let (asked, name) = (question.kind.in_words(), question.kind.name());
             let hint = format!("`{flag}` would have answered it; the run is kept in .agent-collab");
-            complain(
-                err,
-                &format!("needs you ({}): {asked}", question.kind.name()),
-                &hint,
-            );
-            (
-                format!(
-                    "needs the user ({}): {asked}; {flag} would have answered it",
-                    question.kind.name()
-                ),
-                3,
-            )
+            complain(err, &format!("needs you ({name}): {asked}"), &hint);
+            let left = format!("needs the user ({name}): {asked}; {flag} would have answered it");
+            (left, 3)
         }
         End::Interrupted(name) => {
-            complain(
-                err,
-                &format!("interrupted by {name}"),
-                "the run is kept in .agent-collab",
-            );
-            (format!("interrupted by {name}"), 130)
+            let reason = format!("interrupted by {name}");
+            complain(err, &reason, "the run is kept in .agent-collab");
+            (reason, 130)
         }
         End::AtRest => {
             let (reason, hint) = at_rest_in_words(engine.state());
             complain(err, reason, hint);
             (reason.to_owned(), 3)
         }
-        End::OutputClosed => ("nobody reads the output any more".to_owned(), 1),
+        End::OutputClosed => {
+            let reason = "nobody reads the output any more";
+            let hint = "the run is kept; `agent-collab resume` goes on with it";
+            complain(err, reason, hint);
+            (reason.to_owned(), 1)
+        }
     };
     engine.feed(Event::Left { reason })?;
     let deadline = Instant::now() + LEAVE_GRACE;

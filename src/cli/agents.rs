@@ -83,10 +83,10 @@ pub async fn run(args: AgentsArgs) -> Result<u8, Refusal> {
             .map(|agent| in_full(agent, &permissions))
             .collect(),
     };
-    Ok(match io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => 0,
-        Err(_) => 1,
-    })
+    Ok(crate::cli::printed(
+        io::stdout().write_all(text.as_bytes()),
+        0,
+    ))
 }
 
 fn in_a_line(agent: &Profile) -> String {

@@ -148,10 +148,7 @@ pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
 }
 
 fn printed(text: &str, code: u8) -> u8 {
-    match writeln!(io::stdout(), "{}", text.trim_end()) {
-        Ok(()) => code,
-        Err(_) => 1,
-    }
+    crate::cli::printed(writeln!(io::stdout(), "{}", text.trim_end()), code)
 }
 
 fn in_words(discussion: &Discussion) -> String {

@@ -37,5 +37,5 @@ pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
         true => writeln!(out, "{}", clean_json_line(&report.0.to_string())),
         false => write!(out, "{}", report.in_words()),
     };
-    Ok(if written.is_ok() && is_well { 0 } else { 1 })
+    Ok(crate::cli::printed(written, u8::from(!is_well)))
 }

@@ -70,10 +70,10 @@ pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
             })?;
             Ok(0)
         }
-        None => match io::stdout().write_all(text.as_bytes()) {
-            Ok(()) => Ok(0),
-            Err(_) => Ok(1),
-        },
+        None => Ok(crate::cli::printed(
+            io::stdout().write_all(text.as_bytes()),
+            0,
+        )),
     }
 }
 

@@ -78,10 +78,7 @@ pub async fn run(args: HistoryArgs) -> Result<u8, Refusal> {
 }
 
 fn print(text: &str) -> u8 {
-    match io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => 0,
-        Err(_) => 1,
-    }
+    crate::cli::printed(io::stdout().write_all(text.as_bytes()), 0)
 }
 
 fn listed_as_json(runs: &[Finished]) -> Value {

@@ -90,10 +90,10 @@ pub async fn run(args: SessionsArgs) -> Result<u8, Refusal> {
             format!("{} deleted\n", n_of(n, "session"))
         }
     };
-    Ok(match io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => 0,
-        Err(_) => 1,
-    })
+    Ok(crate::cli::printed(
+        io::stdout().write_all(text.as_bytes()),
+        0,
+    ))
 }
 
 async fn layout_here(args: &SessionsArgs) -> Result<Layout, Refusal> {

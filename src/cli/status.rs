@@ -75,7 +75,7 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
             write!(out, "no run in {root}\n{}", lines_of(&holding))
         }
     };
-    Ok(if written.is_ok() { 0 } else { 1 })
+    Ok(crate::cli::printed(written, 0))
 }
 
 /// Adapters, each with what the kernel holds and what its protocol alone does.

@@ -78,10 +78,7 @@ pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
         (_, Some(_)) => 130,
         (_, None) => 1,
     };
-    Ok(match writeln!(io::stdout(), "{text}") {
-        Ok(()) => code,
-        Err(_) => 1,
-    })
+    Ok(crate::cli::printed(writeln!(io::stdout(), "{text}"), code))
 }
 
 fn as_json(result: &TaskResult) -> Result<String, Refusal> {

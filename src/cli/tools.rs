@@ -82,10 +82,10 @@ pub async fn run(args: ToolsArgs) -> Result<u8, Refusal> {
             told.iter().map(|told| in_a_line(told, widest)).collect()
         }
     };
-    Ok(match io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => 0,
-        Err(_) => 1,
-    })
+    Ok(crate::cli::printed(
+        io::stdout().write_all(text.as_bytes()),
+        0,
+    ))
 }
 
 fn context(

@@ -1,5 +1,7 @@
 //! What goes wrong says what it is and what to do, with the right exit code, and never hangs.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::programs::put_program;
@@ -401,5 +403,22 @@ fn a_program_that_never_tells_its_version_is_left_at_once_where_the_user_wants_i
             .ends(130)
             .complains(&format!("interrupted by SIG{name}"));
         assert_eq!(world.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_told() {
+    let world = World::new();
+    for arguments in [
+        &["agents"][..],
+        &["history"],
+        &["status"],
+        &["tools", "--json"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let ran = world.command(arguments).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(1), "{arguments:?}");
+        assert!(said.contains("cannot write the output"), "{said}");
     }
 }

@@ -72,10 +72,10 @@ pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
         true => format!("{}\n", as_json(&decision, &context, &call)),
         false => in_words(&decision, &context, &call),
     };
-    Ok(match io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => 0,
-        Err(_) => 1,
-    })
+    Ok(crate::cli::printed(
+        io::stdout().write_all(text.as_bytes()),
+        0,
+    ))
 }
 
 fn call(args: &ExplainArgs, cwd: &Path) -> Call {

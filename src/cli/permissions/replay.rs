@@ -89,10 +89,10 @@ pub async fn run(args: ReplayArgs) -> Result<u8, Refusal> {
         true => format!("{}\n", as_json(&replayed)),
         false => in_words(&replayed, args.all),
     };
-    Ok(match io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => 0,
-        Err(_) => 1,
-    })
+    Ok(crate::cli::printed(
+        io::stdout().write_all(text.as_bytes()),
+        0,
+    ))
 }
 
 /// What today's decisions rest on.

@@ -113,10 +113,7 @@ async fn approvals() -> Result<(Approvals, String), Refusal> {
 }
 
 fn print(text: &str) -> u8 {
-    match io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => 0,
-        Err(_) => 1,
-    }
+    crate::cli::printed(io::stdout().write_all(text.as_bytes()), 0)
 }
 
 fn in_words(stored: &Stored) -> String {
