@@ -14,7 +14,7 @@ use crate::domain::run::{Run, State};
 use crate::engine::containing;
 use crate::engine::git::GitSettings;
 use crate::process::Children;
-use crate::store::{InstanceLock, snapshot};
+use crate::store::{InstanceLock, StoreError, snapshot};
 use crate::text::visible;
 use crate::text::{clean, clean_json_line, one_line, truncate};
 
@@ -43,7 +43,7 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
     let (root, _) = find_root(&super::cwd()?, settings).await?;
     let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
     let layout = layout(&root, &loaded.config)?;
-    let found = snapshot::load::<Run>(&layout)?;
+    let found = snapshot::load::<Run>(&layout).map_err(read_otherwise)?;
     let held = InstanceLock::holder(&layout)?.is_some();
     let kernel = containing::kernel(&Children::default(), &loaded.config, &root).await;
     let holding = containing::told(&kernel, &loaded.config);
@@ -76,6 +76,17 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
         }
     };
     Ok(crate::cli::printed(written, 0))
+}
+
+/// A snapshot that is damaged is no loss: what counts is the log.
+fn read_otherwise(error: StoreError) -> Refusal {
+    match error {
+        StoreError::Damaged { .. } => Refusal::error(
+            error,
+            "the run is not lost: `agent-collab resume`, or the screen, reads it again from its log and keeps a copy of this file",
+        ),
+        other => other.into(),
+    }
 }
 
 /// Adapters, each with what the kernel holds and what its protocol alone does.

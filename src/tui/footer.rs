@@ -47,6 +47,8 @@ pub fn draw(
         frame.render_widget(Line::styled(text, theme::NEEDS_YOU), area);
         return Buttons::new();
     }
+    // Of a run that is only asked about nothing can be done yet.
+    let state = state.filter(|_| screen.unfinished.is_none());
     let view = view(screen);
     let word = screen
         .elsewhere()

@@ -422,3 +422,17 @@ fn an_output_that_cannot_be_written_is_told() {
         assert!(said.contains("cannot write the output"), "{said}");
     }
 }
+
+#[test]
+fn a_damaged_snapshot_is_no_reason_to_throw_a_run_away() {
+    let world = World::new();
+    fine(&world);
+    world.run(&[]).ends(0);
+    world.put(".agent-collab/state.json", "{ ,");
+    world
+        .program(&["status"])
+        .ends(1)
+        .complains("state.json:1")
+        .complains("reads it again from its log");
+    world.program(&["export", "--md"]).ends(0);
+}
