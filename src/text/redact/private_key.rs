@@ -48,6 +48,8 @@ static ARMOUR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("BEGIN "
 pub(super) fn find(text: &str) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut may_end = true;
+    // A mark that is no key by itself, in case one behind it in the same line goes on in the next.
+    let mut bare: Option<usize> = None;
     for word in ARMOUR.find_iter(text.as_bytes()) {
         let Some(armour) = armour_start(&text[..word]) else {
             continue;
@@ -71,11 +73,14 @@ pub(super) fn find(text: &str) -> Vec<Span> {
         let open = ended.is_none() && goes_on;
         // A mark alone, as code that looks for keys has it, is no key.
         if len == 0 && !open {
+            bare.get_or_insert(armour);
             continue;
         }
+        // Else the end of what goes on would stand behind it as its own.
+        let start = bare.take().filter(|_| open).unwrap_or(armour);
         spans.push(Span {
-            context: armour,
-            start: armour,
+            context: start,
+            start,
             end: inside + len,
             kind: KIND,
             open,

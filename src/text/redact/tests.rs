@@ -415,6 +415,14 @@ fn mixed() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+#[test]
+fn a_mark_before_a_key_that_goes_on_goes_with_it() {
+    let (begin, end) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----");
+    let clean = redact(&format!("{begin}?key={begin}\n{end}{end}"));
+    assert_eq!(clean, format!("[redacted:private-key]{end}"));
+    assert_eq!(redact(&clean), clean);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
