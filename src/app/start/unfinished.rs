@@ -49,8 +49,16 @@ pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
 
 /// Refuses where nobody works and nothing is unfinished: before anything is looked for that a run needs.
 pub(super) fn something_to_take_up(layout: &Layout) -> Result<(), Refusal> {
-    let goes_on = matches!(unfinished(layout)?, Lies::Unfinished(..));
-    let is_nothing = InstanceLock::holder(layout)?.is_none() && !goes_on;
+    // Whether it has a goal says its log: the snapshot of a program that was killed may be older.
+    let may_go_on = match unfinished(layout)? {
+        Lies::Unfinished(..) | Lies::WithoutGoal => true,
+        Lies::Nothing => {
+            let known = snapshot::load::<Run>(layout)?;
+            let is_over = known.is_some_and(|found| found.state.state().is_over());
+            layout.events().exists() && !is_over
+        }
+    };
+    let is_nothing = InstanceLock::holder(layout)?.is_none() && !may_go_on;
     match is_nothing {
         true => Err(nothing_unfinished()),
         false => Ok(()),
