@@ -21,6 +21,7 @@ mod granting;
 mod history;
 pub mod journal;
 pub mod live;
+pub mod lying;
 mod moving;
 pub mod news;
 pub mod onlooker;

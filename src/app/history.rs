@@ -13,6 +13,7 @@ use crate::domain::execution::StepOutcome;
 use crate::domain::ids::At;
 use crate::domain::phase::Phase;
 use crate::domain::run::{Run, State};
+use crate::engine::lying::lying;
 use crate::store::archives::{self, Archive};
 use crate::store::{Layout, StoreError, snapshot};
 use crate::text::{n_of, one_line};
@@ -69,8 +70,8 @@ pub fn list(layout: &Layout) -> Result<Vec<Finished>, StoreError> {
 
 /// The run that is over and not archived yet: that comes with the next one's beginning.
 fn latest(layout: &Layout) -> Option<Finished> {
-    let found = snapshot::load::<Run>(layout).ok()??;
-    let state = found.state.state();
+    let found = lying(layout).ok()??;
+    let state = found.state();
     let made = Timestamp::from_millisecond(state.created.0).ok()?;
     state.phase.is_final().then(|| Finished {
         name: LATEST.to_owned(),
@@ -149,6 +150,12 @@ pub fn find<'a>(runs: &'a [Finished], wanted: &str) -> Result<&'a Finished, Stri
 }
 
 impl Finished {
+    /// Tells whether it was put away before its end.
+    pub fn is_unfinished(&self) -> bool {
+        let told = self.told.as_ref();
+        told.is_ok_and(|told| !told.phase.is_final())
+    }
+
     /// Where it ended, in one or three words.
     pub fn ended(&self) -> String {
         match &self.told {

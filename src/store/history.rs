@@ -1,4 +1,4 @@
-//! Moves a finished or abandoned run to `history/<date>-<title>/`.
+//! Moves a finished or abandoned run to `history/<date>-<title>/`, and one of them back.
 //!
 //! Refuses to delete or merge anything, and to leave a run that is half here and half there
 //! unnoticed: a note in the work directory names the destination until the last file is moved.
@@ -14,11 +14,16 @@ use super::{Guard, InstanceLock, Layout, StoreError, atomic, boundary};
 /// The longest title in a directory name, in bytes.
 const MAX_TITLE: usize = 60;
 
+/// What is under way; written before the first file is moved, gone after the last.
 #[derive(Serialize, Deserialize)]
 struct Note {
     schema: u64,
-    /// The name of the destination in `history/`.
-    to: String,
+    /// The name of the destination in `history/`; none where nothing is moved there, or all of it has been.
+    #[serde(default)]
+    to: Option<String>,
+    /// The name in `history/` of the run that comes back after that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    back: Option<String>,
 }
 
 /// Moves the run's files to a new directory under `history/` and returns it; `None` if there are none.
@@ -38,8 +43,62 @@ pub fn archive(
     if !has_files(layout)? {
         return Ok(None);
     }
-    begin(layout, title, date)?;
+    let to = Some(reserve(layout, title, date)?);
+    note(
+        layout,
+        &Note {
+            schema: 1,
+            to,
+            back: None,
+        },
+    )?;
     finish(layout, lock)
+}
+
+/// Makes an archived run the one that lies here; what lies here is moved to a new directory under `history/`, which is
+/// returned.
+///
+/// All of it or nothing: after a crash at any point [`finish`] completes both moves. No guard may be open.
+///
+/// # Errors
+/// There is no directory of that name in `history/`, or the disk refuses.
+pub fn bring_back(
+    layout: &Layout,
+    lock: &InstanceLock,
+    name: &str,
+    (title, date): (&str, Date),
+) -> Result<Option<PathBuf>, StoreError> {
+    finish(layout, lock)?;
+    let path = layout.in_history(name).workdir().to_path_buf();
+    match plain::look(&path)? {
+        Found::Directory => {}
+        found => {
+            return Err(StoreError::NotPlain {
+                path,
+                found: found.name(),
+                expected: "a directory",
+            });
+        }
+    }
+    let to = match has_files(layout)? {
+        true => Some(reserve(layout, title, date)?),
+        false => None,
+    };
+    let back = Some(name.to_owned());
+    note(
+        layout,
+        &Note {
+            schema: 1,
+            to,
+            back,
+        },
+    )?;
+    finish(layout, lock)
+}
+
+/// Tells whether a move was begun and not completed: what lies here is only a part then.
+pub fn is_under_way(layout: &Layout) -> Result<bool, StoreError> {
+    Ok(plain::look(&layout.archive_note())? != Found::Nothing)
 }
 
 impl Guard {
@@ -80,26 +139,27 @@ fn has_files(layout: &Layout) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-fn begin(layout: &Layout, title: &str, date: Date) -> Result<(), StoreError> {
+/// Makes a new directory for a run and gives its name.
+fn reserve(layout: &Layout, title: &str, date: Date) -> Result<String, StoreError> {
     let history = layout.history();
     plain::ensure_dirs(layout.workdir(), &history)?;
     let place = plain::free_place(&history.join(format!("{date}-{}", slug(title))))?;
     plain::ensure_dir(&place)?;
     plain::sync_dir(&history)?;
+    let name = place.file_name().unwrap_or_default();
+    Ok(name.to_string_lossy().into_owned())
+}
+
+fn note(layout: &Layout, note: &Note) -> Result<(), StoreError> {
     let path = layout.archive_note();
-    let to = place.file_name().unwrap_or_default().to_string_lossy();
-    let note = Note {
-        schema: 1,
-        to: to.into_owned(),
-    };
-    let text = serde_json::to_vec(&note).map_err(|e| StoreError::Shape {
+    let text = serde_json::to_vec(note).map_err(|e| StoreError::Shape {
         path: path.clone(),
         reason: e.to_string(),
     })?;
     atomic::replace(&path, &text)
 }
 
-/// Completes a move that was interrupted; `None` when none was.
+/// Completes what was interrupted; gives where the run was archived that lay here, `None` when none was.
 pub fn finish(layout: &Layout, _lock: &InstanceLock) -> Result<Option<PathBuf>, StoreError> {
     let path = layout.archive_note();
     let Some(bytes) = plain::read(&path, 4096)? else {
@@ -110,19 +170,65 @@ pub fn finish(layout: &Layout, _lock: &InstanceLock) -> Result<Option<PathBuf>, 
         line: 1,
         reason,
     };
-    let note: Note = serde_json::from_slice(&bytes).map_err(|e| damaged(e.to_string()))?;
-    if note.to.is_empty() || note.to.starts_with('.') || note.to.contains('/') {
-        return Err(damaged(format!("{:?} is no directory name", note.to)));
+    let Note { to, back, .. } =
+        serde_json::from_slice(&bytes).map_err(|e| damaged(e.to_string()))?;
+    for name in to.iter().chain(&back) {
+        if name.is_empty() || name.starts_with('.') || name.contains('/') {
+            return Err(damaged(format!("{name:?} is no directory name")));
+        }
     }
-    let place = layout.history().join(&note.to);
-    plain::ensure_dirs(layout.workdir(), &place)?;
-    for from in files(layout) {
-        move_into(&from, &place)?;
+    let place = to.map(|to| layout.history().join(to));
+    if let Some(place) = &place {
+        plain::ensure_dirs(layout.workdir(), place)?;
+        for from in files(layout) {
+            move_into(&from, place)?;
+        }
+    }
+    if let Some(name) = back {
+        // From here on what lies here is part of the run that comes back.
+        let back = Some(name.clone());
+        note(
+            layout,
+            &Note {
+                schema: 1,
+                to: None,
+                back,
+            },
+        )?;
+        take_out(layout, &layout.in_history(&name))?;
     }
     boundary::at_file("remove", &path);
     std::fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, e))?;
     plain::sync_dir(layout.workdir())?;
-    Ok(Some(place))
+    Ok(place)
+}
+
+/// Moves an archived run to where runs are worked on, the snapshot last, and removes its directory.
+fn take_out(layout: &Layout, archived: &Layout) -> Result<(), StoreError> {
+    let folder = archived.workdir();
+    if plain::look(folder)? != Found::Directory {
+        return Ok(());
+    }
+    for from in files(archived) {
+        if plain::look(&from)? == Found::Nothing {
+            continue;
+        }
+        let to = layout.workdir().join(from.file_name().unwrap_or_default());
+        if plain::look(&to)? != Found::Nothing {
+            // Somebody put it there after a crash: it is kept.
+            plain::ensure_dirs(layout.workdir(), &layout.conflicts())?;
+            move_into(&to, &layout.conflicts())?;
+        }
+        plain::rename(&from, &to)?;
+    }
+    // What was written beside the record goes with it.
+    let failed = |e| StoreError::io("list", folder, e);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        move_into(&entry.map_err(failed)?.path(), layout.workdir())?;
+    }
+    boundary::at_file("remove", folder);
+    std::fs::remove_dir(folder).map_err(|e| StoreError::io("remove", folder, e))?;
+    plain::sync_dir(&layout.history())
 }
 
 fn move_into(from: &Path, place: &Path) -> Result<(), StoreError> {
@@ -215,7 +321,17 @@ mod tests {
             let place = Place::new();
             let lock = InstanceLock::take(&place.layout).unwrap();
             fill(&place.layout);
-            begin(&place.layout, "t", date()).unwrap();
+            reserve(&place.layout, "t", date()).unwrap();
+            let to = Some("2026-11-21-t".to_owned());
+            note(
+                &place.layout,
+                &Note {
+                    schema: 1,
+                    to,
+                    back: None,
+                },
+            )
+            .unwrap();
             let to = place.layout.history().join("2026-11-21-t");
             for from in files(&place.layout).iter().take(n_moved) {
                 move_into(from, &to).unwrap();
@@ -225,6 +341,110 @@ mod tests {
             assert_eq!(tree(place.layout.workdir()), STAYED);
             assert_eq!(finish(&place.layout, &lock).unwrap(), None);
         }
+    }
+
+    /// A finished run lies here and an unfinished one in the history; a word of each in its files.
+    fn two_runs(place: &Place, lock: &InstanceLock) -> PathBuf {
+        fill(&place.layout);
+        let old = archive(&place.layout, lock, "old", date())
+            .unwrap()
+            .unwrap();
+        for name in [
+            "events.jsonl",
+            "state.json",
+            "plan.md",
+            "iterations/001/plan.md",
+        ] {
+            if old.join(name).exists() {
+                fs::write(old.join(name), "old").unwrap();
+            }
+        }
+        fs::write(old.join("dsc_1.md"), "minutes").unwrap();
+        fill(&place.layout);
+        old
+    }
+
+    fn is_brought_back(place: &Place) {
+        let history = place.layout.history();
+        assert_eq!(tree(&history), "2026-11-21-new");
+        assert_eq!(tree(&history.join("2026-11-21-new")), MOVED);
+        assert_eq!(
+            tree(place.layout.workdir()),
+            ".gitignore config.toml debug.log dsc_1.md events.jsonl history iterations lock plan.md sessions state.json"
+        );
+        let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+        assert_eq!(read(place.layout.state()), "old");
+        assert_eq!(read(history.join("2026-11-21-new/state.json")), "x");
+        assert!(!is_under_way(&place.layout).unwrap());
+    }
+
+    #[test]
+    fn an_archived_run_comes_back_and_what_lay_here_takes_its_place() {
+        let place = Place::new();
+        let lock = InstanceLock::take(&place.layout).unwrap();
+        two_runs(&place, &lock);
+        let to = bring_back(&place.layout, &lock, "2026-11-21-old", ("new", date())).unwrap();
+        assert_eq!(to, Some(place.layout.history().join("2026-11-21-new")));
+        is_brought_back(&place);
+        assert!(bring_back(&place.layout, &lock, "2026-11-21-old", ("new", date())).is_err());
+        is_brought_back(&place);
+    }
+
+    #[test]
+    fn a_way_back_that_stopped_anywhere_is_finished() {
+        let n_files = files(&Place::new().layout).len();
+        for n_moved in 0..=2 * n_files {
+            let place = Place::new();
+            let lock = InstanceLock::take(&place.layout).unwrap();
+            let old = two_runs(&place, &lock);
+            let to = reserve(&place.layout, "new", date()).unwrap();
+            let new = place.layout.history().join(&to);
+            let back = Some("2026-11-21-old".to_owned());
+            let begun = |to| Note {
+                schema: 1,
+                to,
+                back: back.clone(),
+            };
+            note(&place.layout, &begun(Some(to))).unwrap();
+            for from in files(&place.layout).iter().take(n_moved) {
+                move_into(from, &new).unwrap();
+            }
+            if n_moved > n_files {
+                note(&place.layout, &begun(None)).unwrap();
+                let archived = place.layout.in_history("2026-11-21-old");
+                for from in files(&archived).iter().take(n_moved - n_files) {
+                    move_into(from, place.layout.workdir()).unwrap();
+                }
+            }
+            assert!(is_under_way(&place.layout).unwrap());
+            finish(&place.layout, &lock).unwrap();
+            is_brought_back(&place);
+            assert!(!old.exists());
+            assert_eq!(finish(&place.layout, &lock).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn what_somebody_put_in_the_way_of_a_run_that_comes_back_is_kept() {
+        let place = Place::new();
+        let lock = InstanceLock::take(&place.layout).unwrap();
+        two_runs(&place, &lock);
+        archive(&place.layout, &lock, "new", date()).unwrap();
+        let back = Some("2026-11-21-old".to_owned());
+        note(
+            &place.layout,
+            &Note {
+                schema: 1,
+                to: None,
+                back,
+            },
+        )
+        .unwrap();
+        fs::write(place.layout.plan(), "mine").unwrap();
+        finish(&place.layout, &lock).unwrap();
+        let kept = fs::read_to_string(place.layout.conflicts().join("plan.md")).unwrap();
+        assert_eq!(kept, "mine");
+        assert_eq!(fs::read_to_string(place.layout.plan()).unwrap(), "old");
     }
 
     #[test]

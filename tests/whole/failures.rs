@@ -169,7 +169,10 @@ fn a_broken_snapshot_is_told_and_nothing_is_thrown_away() {
         .ends(3);
     world.put(".agent-collab/state.json", "{ broken");
     let ran = world.run(&[]);
-    ran.ends(1).complains("state.json").complains("hint:");
+    // What lies here is asked of its log.
+    ran.ends(3)
+        .complains("an unfinished run is here: `A test`, in phase APPROVED")
+        .complains("hint:");
     assert_eq!(world.read(".agent-collab/state.json"), "{ broken");
     let ran = world.program(&["status"]);
     assert_ne!(ran.code, 0);

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::{Refusal, Unfinished, clear_away};
 use crate::app::zone;
 use crate::domain::execution::StepCount;
-use crate::domain::run::{Run, State};
+use crate::domain::run::State;
 use crate::domain::turn::Role;
+use crate::engine::lying::lying;
 use crate::engine::setup::NamedAdapter;
-use crate::store::{InstanceLock, Layout, StoreError, history, snapshot, tidy};
+use crate::store::{InstanceLock, Layout, StoreError, history, tidy};
 use crate::text::{clean, n_of, one_line};
 
 /// What lies where a run could begin.
@@ -22,22 +23,22 @@ pub enum Lies {
     WithoutGoal,
 }
 
-/// Says which run is here that could go on, if any. Changes nothing.
+/// Says which run is here that could go on, if any, as of the last event of its log. Changes nothing.
 ///
 /// # Errors
-/// What is here is of a newer version, or cannot be read.
+/// What is here is of a newer version, or the disk refuses.
 pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
-    let found = match snapshot::load::<Run>(layout) {
-        Err(StoreError::Damaged { .. }) => {
-            let words = "a run whose state is damaged and is read again from its log";
-            return Ok(Lies::Unfinished(words.to_owned(), None));
+    let run = match lying(layout) {
+        Err(error @ StoreError::Damaged { .. }) => {
+            let words = format!("a run that cannot be read: {error}");
+            return Ok(Lies::Unfinished(words, None));
         }
         found => found?,
     };
-    let Some(found) = found else {
+    let Some(run) = run else {
         return Ok(Lies::Nothing);
     };
-    let state = found.state.state();
+    let state = run.state();
     let was_asked = !state.children.is_empty() || !state.discussions.is_empty();
     let when = last_at_work(layout);
     Ok(match to_choose(state, when.as_deref()) {
@@ -49,19 +50,14 @@ pub fn unfinished(layout: &Layout) -> Result<Lies, Refusal> {
 
 /// Refuses where nobody works and nothing is unfinished: before anything is looked for that a run needs.
 pub(super) fn something_to_take_up(layout: &Layout) -> Result<(), Refusal> {
-    // Whether it has a goal says its log: the snapshot of a program that was killed may be older.
-    let may_go_on = match unfinished(layout)? {
-        Lies::Unfinished(..) | Lies::WithoutGoal => true,
-        Lies::Nothing => {
-            let known = snapshot::load::<Run>(layout)?;
-            let is_over = known.is_some_and(|found| found.state.state().is_over());
-            layout.events().exists() && !is_over
-        }
-    };
-    let is_nothing = InstanceLock::holder(layout)?.is_none() && !may_go_on;
-    match is_nothing {
-        true => Err(nothing_unfinished()),
-        false => Ok(()),
+    if history::is_under_way(layout)? {
+        // What lies here is known once the move is completed.
+        return Ok(());
+    }
+    match unfinished(layout)? {
+        Lies::Unfinished(..) => Ok(()),
+        Lies::WithoutGoal | Lies::Nothing if InstanceLock::holder(layout)?.is_some() => Ok(()),
+        Lies::WithoutGoal | Lies::Nothing => Err(nothing_unfinished()),
     }
 }
 
@@ -137,9 +133,9 @@ pub(super) async fn clear_the_way(
 ) -> Result<(), Refusal> {
     tidy(layout, lock)?;
     let today = jiff::Zoned::now().date();
-    let found = match snapshot::load::<Run>(layout) {
+    let found = match lying(layout) {
         Ok(Some(found)) => found,
-        // Half of a run, cut off before its first snapshot: there is nothing to go on with.
+        // Half of a run, cut off before its first event: there is nothing to go on with.
         Ok(None) => {
             history::archive(layout, lock, "cut-off", today)?;
             return Ok(());
@@ -157,7 +153,7 @@ pub(super) async fn clear_the_way(
             return Err(Refusal::error(error, hint));
         }
     };
-    let state = found.state.state();
+    let state = found.state();
     clear_away(&state.run).await;
     if unfinished == Unfinished::Refuse {
         refuse_unfinished(state)?;

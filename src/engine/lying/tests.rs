@@ -1,0 +1,163 @@
+use std::fs;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::domain::event::{Created, Settings};
+use crate::domain::ids::{RunId, SessionId};
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::run::SCHEMA;
+use crate::engine::journal::Journal;
+use crate::store::{Guard, Names};
+
+/// A run whose program can be killed at any moment.
+struct World {
+    folder: TempDir,
+    layout: Layout,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path(), Names::default()).unwrap();
+        let _ = layout.create().unwrap();
+        Self { folder, layout }
+    }
+
+    fn guard(&self) -> Guard {
+        Guard::open(&self.layout, &self.folder.path().join("side")).unwrap()
+    }
+
+    fn begin(&self) -> Journal {
+        Journal::begin(self.guard(), created()).unwrap().0
+    }
+
+    fn goal(&self) -> Option<String> {
+        let run = lying(&self.layout).unwrap()?;
+        let goal = run.state().goal.as_ref()?;
+        Some(goal.text.clone())
+    }
+}
+
+fn created() -> Created {
+    Created {
+        schema: SCHEMA,
+        run: RunId::new("run_1"),
+        gate: Gate::Manual,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: 3,
+            stall_limit: 3,
+            auto_approve: false,
+            max_fix_turns: 0,
+        },
+        planner: (SessionId::new("ses_a"), "a".to_owned()),
+        reviewer: None,
+    }
+}
+
+fn goal(text: &str) -> Event {
+    Event::GoalGiven {
+        text: text.to_owned(),
+    }
+}
+
+fn said(n_bytes: usize) -> Event {
+    Event::Said {
+        text: "x".repeat(n_bytes),
+    }
+}
+
+#[test]
+fn where_nothing_lies_there_is_no_run() {
+    let world = World::new();
+    assert_eq!(lying(&world.layout).unwrap(), None);
+    world.begin();
+    fs::remove_file(world.layout.events()).unwrap();
+    assert_eq!(lying(&world.layout).unwrap(), None);
+}
+
+#[test]
+fn what_was_recorded_after_the_snapshot_counts() {
+    let world = World::new();
+    let mut journal = world.begin();
+    assert_eq!(world.goal(), None);
+    journal.record_ahead(goal("sing")).unwrap();
+    let known = snapshot::load::<Run>(&world.layout).unwrap().unwrap();
+    assert!(known.state.state().goal.is_none(), "the snapshot has it");
+    assert_eq!(world.goal().as_deref(), Some("sing"));
+}
+
+#[test]
+fn a_snapshot_that_is_gone_damaged_or_ahead_of_the_log_counts_for_nothing() {
+    for text in [None, Some("{\"schema\":1,\"last"), Some("")] {
+        let world = World::new();
+        world.begin().record(goal("sing")).unwrap();
+        match text {
+            Some(text) => fs::write(world.layout.state(), text).unwrap(),
+            None => fs::remove_file(world.layout.state()).unwrap(),
+        }
+        assert_eq!(world.goal().as_deref(), Some("sing"), "{text:?}");
+    }
+    let world = World::new();
+    let mut journal = world.begin();
+    let short = fs::read(world.layout.events()).unwrap();
+    journal.record(goal("sing")).unwrap();
+    fs::write(world.layout.events(), short).unwrap();
+    assert_eq!(world.goal(), None);
+}
+
+#[test]
+fn what_the_snapshot_covers_is_not_read_again() {
+    let world = World::new();
+    let mut journal = world.begin();
+    journal.record(goal("sing")).unwrap();
+    for _ in 0..20 {
+        journal.record(said(10_000)).unwrap();
+    }
+    let mut log = fs::read(world.layout.events()).unwrap();
+    // Nobody who read it could go on.
+    log.iter_mut().take(100_000).for_each(|byte| *byte = b'?');
+    fs::write(world.layout.events(), log).unwrap();
+    assert_eq!(world.goal().as_deref(), Some("sing"));
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_no_run_that_is_over() {
+    let world = World::new();
+    world.begin().record(goal("sing")).unwrap();
+    fs::write(world.layout.state(), "{").unwrap();
+    fs::write(world.layout.events(), "?\n").unwrap();
+    assert!(matches!(
+        lying(&world.layout),
+        Err(StoreError::Damaged { .. })
+    ));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever came without a snapshot, and however long it was: it is the run that is taken up.
+    #[test]
+    fn it_is_the_run_that_would_be_opened(
+        words in proptest::collection::vec((any::<bool>(), 0usize..60_000), 0..12),
+        torn in "[a-z{\"]{0,9}",
+    ) {
+        let world = World::new();
+        let mut journal = world.begin();
+        journal.record(goal("sing")).unwrap();
+        for (is_durable, n_bytes) in words {
+            match is_durable {
+                true => drop(journal.record(said(n_bytes)).unwrap()),
+                false => drop(journal.record_ahead(said(n_bytes)).unwrap()),
+            }
+        }
+        let mut log = fs::read(world.layout.events()).unwrap();
+        log.extend(torn.as_bytes());
+        fs::write(world.layout.events(), log).unwrap();
+        let found = lying(&world.layout).unwrap();
+        let opened = Journal::reopen(world.guard()).unwrap().unwrap();
+        prop_assert_eq!(found.as_ref().map(Run::state), Some(opened.state()));
+    }
+}
