@@ -29,5 +29,6 @@ pub mod delta;
 pub mod effect;
 pub mod event;
 pub mod note;
+pub mod page;
 pub mod run;
 pub mod undo;

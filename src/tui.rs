@@ -90,7 +90,7 @@ use page::Pages;
 use pager::{Form, Pager};
 use palette::Palette;
 pub use past::Past;
-pub use read_only::{Elsewhere, PastRun, ReadOnly};
+pub use read_only::{Elsewhere, PastRun, ReadOnly, Rest};
 pub use sent::{SENDABLE, check_sent};
 use sheet::{Draft, Sheet};
 use tabs::Tab;
@@ -515,6 +515,9 @@ impl Screen {
 
     /// The dialog that waits: the screen's own before the run's.
     fn waiting(&self, state: Option<&State>) -> Option<Sheet> {
+        if self.is_asked_to_leave() {
+            return Some(self.leaving(state));
+        }
         if let Some(own) = &self.own {
             return Some(own.clone());
         }

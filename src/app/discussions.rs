@@ -150,6 +150,23 @@ fn players(
     Ok(adapters.filter(is_role).collect())
 }
 
+/// The same of a discussion that is about to begin.
+///
+/// # Errors
+/// It would not be begun.
+pub fn players_of(
+    found: &Found,
+    layout: &Layout,
+    arguments: Arguments,
+) -> Result<BTreeSet<String>, Refusal> {
+    let given = Given {
+        arguments,
+        id: None,
+    };
+    // What of it is cut is told when it begins.
+    players((found, layout), &given, &mut |_| {})
+}
+
 async fn by_itself(
     (wishes, found, layout): (&Wishes, Found, &Layout),
     given: Given,

@@ -5,6 +5,7 @@
 pub mod html;
 pub mod markdown;
 mod table;
+pub mod writing;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -4,6 +4,8 @@
 //! It owns the terminal, the view and the run. It decides nothing about the workflow and nothing about
 //! what is drawn: keys become actions in `tui`, actions become events here, the run does the rest.
 
+mod again;
+mod badges;
 mod beginning;
 mod calls;
 mod changes;
@@ -18,6 +20,7 @@ mod frames;
 mod ground;
 mod hands;
 mod input;
+mod needed;
 mod news;
 mod outside;
 mod past;
@@ -33,6 +36,7 @@ mod welcome;
 mod written;
 
 use std::io;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use crossterm::event::{Event as Input, EventStream};
@@ -61,7 +65,7 @@ use frames::{Frames, Wanted};
 use input::next_input;
 use news::News;
 use reading::Read;
-use signals::{Signalled, Signals, stop_here};
+use signals::{Signalled, Signals};
 use telling::Telling;
 use viewing::{Glance, Viewing, Views};
 use waiting::{next_change, next_inward, next_tick, sleep_to};
@@ -93,6 +97,11 @@ pub enum First {
     },
     /// The unfinished run, without a question.
     TakeUp,
+    /// An unfinished run of the history, which lies here again then.
+    BringBack {
+        /// Its directory's name in the history.
+        name: String,
+    },
     /// The demo.
     Demo {
         /// Its goal; `None` where a demo is opened again and goes on like any run.
@@ -142,6 +151,10 @@ struct Shell {
     lying: Option<Box<State>>,
     /// A run that is to begin.
     beginning: Option<Begin>,
+    /// Whether all is there that a goal needs of the run at hand.
+    is_checked: bool,
+    /// What was said last to stand in the way.
+    told: Option<String>,
     tasks: JoinSet<Done>,
     watch: Option<Watch>,
     documents: documents::Looking,
@@ -176,6 +189,10 @@ enum Done {
     Files(Result<Vec<String>, crate::engine::git::GitError>),
     /// A run was begun, or why not.
     Begun(Box<beginning::Attempt>),
+    /// It was looked whether all is there that a goal needs.
+    Checked(Result<(), Refusal>),
+    /// A run of the history was made the one that lies here, or why not.
+    BroughtBack(Box<again::Attempt>),
     /// A page of what was recorded of the run before.
     Past(
         past::Whose,
@@ -191,6 +208,8 @@ enum Done {
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
     Looked(Scope, Box<Result<Looked, Refusal>>),
+    /// A run was written down as one page: where, or why not.
+    Exported(Result<PathBuf, Refusal>),
     /// A text that the user asked for under this title, or why there is none.
     Told(&'static str, Box<Result<String, Refusal>>),
     /// The finished runs.
@@ -240,6 +259,8 @@ impl Shell {
             engine: None,
             lying: None,
             beginning: None,
+            is_checked: false,
+            told: None,
             tasks: JoinSet::new(),
             watch: None,
             documents: documents::Looking::default(),
@@ -421,38 +442,6 @@ impl Shell {
         Ok(())
     }
 
-    fn on_signal(&mut self, signalled: Signalled) -> Result<Option<End>, End> {
-        match signalled {
-            // An editor in the foreground gets its own; ours was not meant.
-            Signalled::End("SIGINT") if self.input.is_none() => Ok(None),
-            Signalled::End(name) => Ok(Some(End::Signalled(name))),
-            Signalled::Stop => self.suspend(),
-            Signalled::Continued => self.come_back(),
-            Signalled::Resized => {
-                self.touch();
-                self.wanted = Wanted::ForUser;
-                Ok(None)
-            }
-        }
-    }
-
-    /// Gives the terminal back and stops; the signal that continues it takes the terminal again.
-    fn suspend(&mut self) -> Result<Option<End>, End> {
-        self.ground.settle();
-        self.terminal.give_back().map_err(End::TerminalGone)?;
-        stop_here().map_err(End::TerminalGone)?;
-        Ok(None)
-    }
-
-    fn come_back(&mut self) -> Result<Option<End>, End> {
-        if self.input.is_some() {
-            self.terminal.take_again().map_err(End::TerminalGone)?;
-            self.touch();
-            self.wanted = Wanted::ForUser;
-        }
-        Ok(None)
-    }
-
     fn act(&mut self, actions: Vec<Action>) -> Result<Option<End>, End> {
         for action in actions {
             if let Some(end) = self.on_action(action)? {
@@ -471,6 +460,8 @@ impl Shell {
             Ok(Done::LookedAround(welcome)) => self.on_looked_around(*welcome),
             Ok(Done::Files(files)) => self.on_files(files),
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
+            Ok(Done::Checked(checked)) => self.on_checked(checked),
+            Ok(Done::BroughtBack(attempt)) => self.on_brought_back(*attempt),
             Ok(Done::Past(whose, page)) => self.on_past(whose, page),
             Ok(Done::Read(read)) => self.on_read(read),
             Ok(Done::Edited(document, ended)) => self.on_edited(document, ended),
@@ -481,6 +472,10 @@ impl Shell {
             }
             Ok(Done::Looked(scope, looked)) => {
                 self.on_looked(scope, *looked);
+                Ok(None)
+            }
+            Ok(Done::Exported(written)) => {
+                self.on_exported(written);
                 Ok(None)
             }
             Ok(Done::Told(title, told)) => Ok(self.on_told(title, *told)),

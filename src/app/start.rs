@@ -4,6 +4,7 @@
 //! the repository before everything was checked.
 
 mod ad_hoc;
+mod bringing_back;
 mod fitting;
 mod ground;
 mod unfinished;
@@ -35,13 +36,14 @@ use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, Store
 
 use ad_hoc::prune_old;
 use fitting::{created, ready};
-use ground::{git, probe_all};
+use ground::{git, probe_roles};
 use unfinished::{clear_the_way, fits_the_run, nothing_unfinished, something_to_take_up};
 
 pub(super) use fitting::unwritable;
 
-pub use ad_hoc::{Absent, ad_hoc, ad_hoc_played_by, at_rest, beside_a_goal};
-pub use ground::{adapters, repository_to_read};
+pub use ad_hoc::{Absent, ad_hoc, ad_hoc_played_by, at_rest, beside_a_goal, check_for, player_of};
+pub use bringing_back::{BroughtBack, bring_back, bring_back_here};
+pub use ground::{WITHOUT_A_REVIEWER, adapters, check_for_a_goal, repository_to_read};
 pub use unfinished::{Lies, unfinished};
 
 /// How long processes of a dead run may take to end.
@@ -295,7 +297,7 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
 pub async fn check(found: &Found) -> Result<Checked, Refusal> {
     let prompts = load_prompts(&found.loaded)?;
     let adapters = adapters(&found.loaded.config)?;
-    probe_all(&found.children, adapters.values(), &found.root).await?;
+    probe_roles(&found.children, &adapters, &found.root).await?;
     let kernel = containing::kernel(&found.children, &found.loaded.config, &found.root).await;
     Ok(Checked {
         prompts,

@@ -2,17 +2,16 @@
 //!
 //! Takes no lock and changes nothing but the file that it is told to write.
 
-use std::fs::Permissions;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::export::{Page, html, markdown};
+use crate::app::export::{Page, writing};
 use crate::app::history;
 use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::domain::page::PageForm;
 use crate::engine::git::GitSettings;
 use crate::store::Layout;
 
@@ -56,13 +55,13 @@ pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
     let here = layout(&root, &loaded.config)?;
     let wanted = find(here, args.run.as_deref())?;
     let page = Page::gather(wanted, repository, (&root, &places)).await?;
-    let text = match args.md {
-        true => markdown::page(&page),
-        false => html::page(&page),
-    };
+    let text = page.text(match args.md {
+        true => PageForm::Markdown,
+        false => PageForm::Html,
+    });
     match &args.output {
         Some(path) => {
-            write(path, &text).map_err(|error| {
+            writing::replace(path, &text).map_err(|error| {
                 Refusal::error(
                     format!("cannot write {}: {error}", path.display()),
                     "name a file in a folder that you may write to",
@@ -95,18 +94,4 @@ fn find(here: Layout, wanted: Option<&str>) -> Result<Layout, Refusal> {
         code: 2,
     })?;
     Ok(run.layout.clone())
-}
-
-/// Writes a file so that it holds the old or the new text, never a mixture.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::Builder::new()
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

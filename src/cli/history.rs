@@ -114,6 +114,9 @@ fn listed(runs: &[Finished], root: &str) -> String {
             clean(&run.place().display().to_string())
         ));
     }
+    if runs.iter().any(Finished::is_unfinished) {
+        text.push_str("an unfinished one goes on again: `agent-collab resume NAME|N`\n");
+    }
     text
 }
 

@@ -1,11 +1,15 @@
 //! `agent-collab resume`: takes up the run that the program ended in, without a screen.
 
+use std::io::{self, Write};
+
 use clap::{Args, ValueEnum};
 
 use crate::app::headless::{Task, Unconfirmed};
-use crate::app::start::{Refusal, Unfinished};
+use crate::app::start::{BroughtBack, Refusal, Unfinished, Wishes, bring_back_here};
 use crate::domain::phase::Mode;
+use crate::text::clean;
 
+use super::printed;
 use super::run::{ConductArgs, conduct};
 
 /// Arguments of `agent-collab resume`.
@@ -14,9 +18,14 @@ use super::run::{ConductArgs, conduct};
     after_help = "A turn that was cut off before EXECUTE is done again; a goal that no agent was asked about yet counts as \
                         confirmed. In EXECUTE nothing goes on by itself: say with --on-step what becomes of the step that \
                         was cut off.\n\n\
-                        Example:\n  agent-collab resume --auto --yes-execute --on-step continue"
+                        Example:\n  agent-collab resume --auto --yes-execute --on-step continue\n  \
+                        agent-collab resume 2 --auto       # the second of `agent-collab history`"
 )]
 pub struct ResumeArgs {
+    /// An unfinished run of the history, which becomes the one that lies here again: its number in `agent-collab history`,
+    /// its name or a part of it; the run that lies here must be over and goes to the history
+    #[arg(value_name = "NAME|N")]
+    pub run: Option<String>,
     /// What becomes of a step that was cut off
     #[arg(long, value_name = "WHAT")]
     pub on_step: Option<OnStep>,
@@ -58,6 +67,17 @@ impl OnStep {
 /// The flags do not fit together, or there is no run to take up.
 pub async fn run(args: ResumeArgs) -> Result<u8, Refusal> {
     let mut conducted = args.conduct;
+    if let Some(wanted) = &args.run {
+        let wishes = Wishes::at_rest(super::cwd()?, conducted.choices.choices()?);
+        let back = bring_back_here(&wishes, wanted).await?;
+        let told = clean(&back.in_words());
+        if !back.has_a_goal() {
+            let told = format!("{told}\n{}", left_in(&back));
+            return Ok(printed(io::stdout().write_all(told.as_bytes()), 0));
+        }
+        // There is nowhere left to say that standard error is closed.
+        let _closed = writeln!(io::stderr(), "note: {told}");
+    }
     conducted.answers.extend(
         args.on_step
             .map(|what| format!("step_recovery={}", what.word())),
@@ -72,4 +92,24 @@ pub async fn run(args: ResumeArgs) -> Result<u8, Refusal> {
         (Unfinished::Refuse, Mode::Default),
     )
     .await
+}
+
+/// What can be done in a run that has no goal to go on to, a line each.
+fn left_in(back: &BroughtBack) -> String {
+    let talks = back.state.discussions.iter();
+    let left = talks.filter(|talk| talk.is_running() || talk.can_go_on());
+    let mut lines: Vec<String> = left
+        .map(|talk| {
+            format!(
+                "`agent-collab discuss --id {}` goes on with it\n",
+                talk.id()
+            )
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push(
+            "it has no goal: `agent-collab` opens it, and a goal can follow in it\n".to_owned(),
+        );
+    }
+    lines.concat()
 }

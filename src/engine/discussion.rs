@@ -30,6 +30,7 @@ use crate::domain::task::Waits;
 use crate::domain::turn::Role;
 use crate::engine::{Caller, Engine, EngineError};
 use crate::store::beneath::Text;
+use crate::store::{Layout, archives};
 
 pub use asked::{DiscussionAsk, DiscussionRefused, MAX_CONTEXT, Means, Planned, TOO_MUCH_CONTEXT};
 pub use derived::{Derived, derived};
@@ -141,9 +142,7 @@ impl Engine {
         let cannot = |why: String| Err(DiscussionRefused::CannotGoOn(why));
         let discussion = match self.discussion(id) {
             None => {
-                return cannot(format!(
-                    "there is no discussion {id} in this run; one that was begun before it lies with its run in the history"
-                ));
+                return cannot(elsewhere(self.journal().layout(), id));
             }
             Some(discussion) => discussion,
         };
@@ -378,5 +377,17 @@ impl Engine {
             .then(|| (Role::Planner, evidence("the review", " when you answer it")));
         let reviewer = (Role::Reviewer, evidence("yours", ""));
         std::iter::once(reviewer).chain(planner).collect()
+    }
+}
+
+/// That a discussion is not of this run, and how it is gone on with where it lies in the history.
+fn elsewhere(layout: &Layout, id: &DiscussionId) -> String {
+    match archives::with_discussion(layout, id) {
+        Ok(Some(name)) => format!(
+            "{id} lies with its run in the history: `agent-collab resume {name}` brings that back, then \
+             `agent-collab discuss --id {id}` goes on with it"
+        ),
+        // A history that cannot be listed is told by whoever lists it.
+        Ok(None) | Err(_) => format!("there is no discussion {id} in this run, nor in the history"),
     }
 }

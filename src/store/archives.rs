@@ -6,6 +6,8 @@ use std::fs;
 
 use jiff::civil::Date;
 
+use crate::domain::ids::DiscussionId;
+
 use super::plain::{self, Found};
 use super::{Layout, StoreError};
 
@@ -47,6 +49,16 @@ pub fn list(layout: &Layout) -> Result<Vec<Archive>, StoreError> {
     }
     archives.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(archives)
+}
+
+/// The archived run in which a discussion was begun, by its directory's name; `None` where there is none.
+///
+/// # Errors
+/// As [`list`].
+pub fn with_discussion(layout: &Layout, id: &DiscussionId) -> Result<Option<String>, StoreError> {
+    let has_it = |archive: &Archive| archive.layout.discussion(id).is_file();
+    let found = list(layout)?.into_iter().find(has_it);
+    Ok(found.map(|archive| archive.name))
 }
 
 /// The date that a run's directory begins with; `None` when it is none of a run.

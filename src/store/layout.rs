@@ -15,12 +15,13 @@ use super::{StoreError, atomic};
 const GITIGNORE: &str = "*\n!.gitignore\n!config.toml\n!prompts/\n!prompts/**\n";
 
 /// Names in the work directory that no document may take.
-const RESERVED: [&str; 15] = [
+const RESERVED: [&str; 16] = [
     ".gitignore",
     "archive.json",
     "config.toml",
     "discussions",
     "events.jsonl",
+    "exports",
     "history",
     "iterations",
     "lock",
@@ -320,6 +321,11 @@ impl Layout {
             workdir: self.history().join(name),
             ..self.clone()
         }
+    }
+
+    /// The directory of the pages that were written for somebody else, of whichever run of this repository.
+    pub fn exports(&self) -> PathBuf {
+        self.root.join(&self.names.workdir).join("exports")
     }
 
     /// The directory of versions that lost a conflict.

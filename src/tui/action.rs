@@ -5,6 +5,7 @@
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
 use crate::domain::ids::{DiscussionId, RequestId, SessionId};
+use crate::domain::page::PageForm;
 use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
@@ -59,6 +60,10 @@ pub enum Action {
     ShowHistory,
     /// A finished run is opened to be read; its directory's name.
     OpenRun(String),
+    /// The run in front is written down as one page; where, comes back by `Screen::on_word`.
+    ExportRun(PageForm),
+    /// An unfinished run of the history becomes the one that lies here, and goes on; its directory's name.
+    BringBack(String),
     /// A screen that only looks is closed.
     CloseView,
     /// The repository is free: the screen begins anew and acts.

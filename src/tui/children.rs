@@ -83,8 +83,11 @@ impl Screen {
 fn sheet(children: &[Child]) -> Sheet {
     let mut sheet = Sheet::list("sessions", "sessions of tasks")
         .says("Enter opens the chosen one; Esc goes back.", theme::QUIET);
-    let newest = children.iter().rev();
-    for (child, key) in newest.zip(('1'..='9').chain(std::iter::repeat('·'))) {
+    // As Status lists them: the digit is mostly the task's own number.
+    for (child, key) in children
+        .iter()
+        .zip(('1'..='9').chain(std::iter::repeat('·')))
+    {
         let patch = child.patch.as_ref();
         let patch = patch.map(|patch| format!("; {}", patch.state.in_words()));
         let label = format!(
@@ -98,7 +101,7 @@ fn sheet(children: &[Child]) -> Sheet {
         let open = Then::ActAndBack(vec![Action::ShowChild(session)]);
         sheet = sheet.offers(key, &label, open);
     }
-    let running = children.iter().rev().filter(|child| child.is_running());
+    let running = children.iter().filter(|child| child.is_running());
     let running: Vec<&Child> = running.collect();
     match running.as_slice() {
         [] => {}

@@ -11,6 +11,7 @@ use super::keymap::BINDINGS;
 use super::tabs::Tab;
 use super::transcript::Along;
 use crate::domain::changes::Scope;
+use crate::domain::page::PageForm;
 use crate::domain::phase::Mode;
 use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
@@ -72,6 +73,8 @@ pub enum Command {
     Resume,
     /// Show finished runs.
     History,
+    /// Write the run down as one page.
+    Export(PageForm),
     /// Choose who talks about the goal; without a role, the other one.
     Refiner(Option<Role>),
     /// Show the whole of what waits.
@@ -257,6 +260,7 @@ fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "line-down" => return Some(Ok(Command::Scroll(Move::Down))),
         "sessions" => return Some(Ok(Command::Sessions)),
         "diagnose" => return Some(Ok(Command::Diagnose)),
+        "export" => return Some(export(argument)),
         "rewrite" => return Some(Ok(Command::Rewrite)),
         "discuss" => {
             let text = argument.to_owned();
@@ -313,6 +317,15 @@ fn diff(argument: &str) -> Result<Command, String> {
     let n = argument.parse().ok().filter(|n| *n > 0);
     n.map(|n| Command::Diff(Scope::Step(n)))
         .ok_or_else(|| "/diff takes the number of a step, or `plan`".to_owned())
+}
+
+fn export(argument: &str) -> Result<Command, String> {
+    let form = match argument {
+        "" => Some(PageForm::default()),
+        word => PageForm::named(word),
+    };
+    form.map(Command::Export)
+        .ok_or_else(|| "/export takes `html` or `md`; alone it writes HTML".to_owned())
 }
 
 fn undo(argument: &str) -> Result<Command, String> {
@@ -470,6 +483,7 @@ mod tests {
                     .replace("CHOICE", "x");
                 let typed = typed
                     .replace("plan|comments|merge", "plan")
+                    .replace("[html|md]", "md")
                     .replace("[planner|reviewer]", "reviewer");
                 let command = read(&typed);
                 assert!(command.is_ok(), "{slash}: {command:?}");

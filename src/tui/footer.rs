@@ -287,6 +287,9 @@ fn is_the_dialogs(hint: &Hint, screen: &Screen, sheet: Option<&Sheet>) -> bool {
 /// Tells whether what its keys do has something to do here.
 fn is_at_hand(hint: &Hint, screen: &Screen, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
     hint.keys.iter().all(|(_, command)| {
+        if *command == Command::Resume {
+            return screen.again().is_some();
+        }
         is_useful(command, state, sheet) && !(screen.is_read_only() && acts(command))
     })
 }
@@ -316,6 +319,7 @@ pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<
         ),
         Command::Edit(_) => state.is_some_and(|state| state.plan.is_some()),
         Command::Undo(_) => state.is_some_and(|state| state.stands_against_undo().is_none()),
+        Command::Export(_) => state.is_some(),
         Command::Diff(_) => state.is_some_and(|state| state.execution.is_some()),
         Command::View => sheet.is_some(),
         Command::Allow | Command::Reject(_) => {

@@ -20,7 +20,9 @@ use crate::domain::ids::At;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTerms;
 use crate::domain::run::{Busy, Counts, State};
+use crate::domain::task::Child;
 use crate::domain::turn::Role;
+use crate::text::n_of;
 pub use tabs::Read;
 
 /// Draws as many of its three lines as there is room for; gives the places of the tabs.
@@ -385,13 +387,43 @@ fn who_works(
     }
     match &state.busy {
         Some(busy) => (busy_in_words(busy).to_owned(), theme::PLAIN),
-        None if state.phase == Phase::Done => ("the run is over".to_owned(), theme::GOOD),
-        None if state.phase.is_final() => ("the run is over".to_owned(), theme::QUIET),
+        None if state.phase.is_final() => {
+            let style = match state.phase {
+                Phase::Done => theme::GOOD,
+                _ => theme::QUIET,
+            };
+            let parts = ["the run is over", &tasks_left(state)];
+            (joined(&parts, " · "), style)
+        }
         None if state.phase == Phase::RefineGoal => ("waits for you".to_owned(), theme::NEEDS_YOU),
         None => match super::discussing::at_work(state, now) {
             Some(text) => (text, theme::KEY),
             None => ("nobody works".to_owned(), theme::QUIET),
         },
+    }
+}
+
+/// How many tasks go on after the end of the run, in words; empty where none does.
+fn tasks_left(state: &State) -> String {
+    let is_task = |child: &&Child| child.is_running() && child.order.speaks.is_none();
+    let tasks = state.children.iter().filter(is_task);
+    let (begun, queued): (Vec<&Child>, Vec<&Child>) =
+        tasks.partition(|child| child.began_at.is_some());
+    let verb = |n: usize, one: &str, several: &str| match n {
+        1 => one.to_owned(),
+        _ => several.to_owned(),
+    };
+    let runs = format!(
+        "{} {}",
+        n_of(begun.len(), "task"),
+        verb(begun.len(), "runs", "run")
+    );
+    let waits = |what: String| format!("{what} {}", verb(queued.len(), "waits", "wait"));
+    match (begun.len(), queued.len()) {
+        (0, 0) => String::new(),
+        (_, 0) => runs,
+        (0, n) => waits(n_of(n, "task")),
+        (_, n) => format!("{runs}, {}", waits(n.to_string())),
     }
 }
 
@@ -410,7 +442,8 @@ fn seen_from_outside(screen: &Screen, state: &State) -> Option<&'static str> {
     }
 }
 
-fn busy_in_words(busy: &Busy) -> &'static str {
+/// What the program itself is at.
+pub fn busy_in_words(busy: &Busy) -> &'static str {
     match busy {
         Busy::Collecting { .. } => "takes the document in",
         Busy::Storing { .. } => "stores the tree",

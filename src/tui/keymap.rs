@@ -17,6 +17,7 @@ use super::discussing::Wish;
 use super::tabs::Tab;
 use super::transcript::Along;
 use crate::domain::changes::Scope;
+use crate::domain::page::PageForm;
 use crate::domain::undo::Wish as UndoWish;
 pub use binding::{Binding, Context};
 use binding::{bind, slash};
@@ -594,7 +595,17 @@ pub const BINDINGS: &[Binding] = &[
             "",
         ],
     ),
-    slash("/resume", "go on with the unfinished run"),
+    bind(
+        "resume",
+        &[letter('r')],
+        Outside,
+        || Command::Resume,
+        [
+            "/resume",
+            "go on with the unfinished run; the key takes up the one of the history that is open",
+            "take up again",
+        ],
+    ),
     bind(
         "history",
         &[],
@@ -602,7 +613,18 @@ pub const BINDINGS: &[Binding] = &[
         || Command::History,
         [
             "/history",
-            "list finished runs, and open one to be read",
+            "list finished runs, open one to be read, take an unfinished one up again",
+            "",
+        ],
+    ),
+    bind(
+        "export",
+        &[ctrl('s')],
+        Outside,
+        || Command::Export(PageForm::default()),
+        [
+            "/export [html|md]",
+            "write the run down as one page to show to others",
             "",
         ],
     ),
@@ -652,7 +674,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Quit,
         [
             "/quit",
-            "save and end; once more while a turn is being ended: kill it now",
+            "save and end; where something works it asks first, and once more leaves at once",
             "quit",
         ],
     ),

@@ -196,6 +196,10 @@ impl Screen {
 
     /// Does what a key of the table does; a dialog that no frame has shown is not answered by it.
     pub(super) fn press(&mut self, command: Command, state: Option<&State>) -> Vec<Action> {
+        if command == Command::Resume && self.again().is_none() {
+            // A letter decides nothing about a run that is asked about.
+            return Vec::new();
+        }
         let waiting = self.waiting(state).filter(|_| command == Command::Go);
         if waiting.is_some_and(|sheet| !self.is_seen(&sheet)) {
             return Vec::new();

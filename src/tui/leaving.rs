@@ -6,20 +6,18 @@ use super::Screen;
 use super::action::{Action, QuitStep};
 use super::dialogs::quit;
 use super::keymap::IsWriting;
-use super::sheet::Until;
+use super::sheet::{Sheet, Until};
 use crate::domain::run::State;
 
 impl Screen {
-    /// The key and `/quit`: asks where something beside the workflow would end; the second one while the first is
-    /// being carried out kills.
+    /// The key and `/quit`: asks where something would end; the second one, while that is asked or carried out, kills.
     pub(super) fn quit(&mut self, state: Option<&State>) -> Vec<Action> {
         if self.asks_before_leaving(state) {
             return Vec::new();
         }
-        let step = if self.quitting {
-            QuitStep::Now
-        } else {
-            QuitStep::Ask
+        let step = match self.quitting || self.is_asked_to_leave() {
+            true => QuitStep::Now,
+            false => QuitStep::Ask,
         };
         self.own = None;
         let actions = vec![Action::Quit(step)];
@@ -34,12 +32,10 @@ impl Screen {
 
     /// Opens the dialog that says what would end with the program, unless it is open; tells whether it did.
     pub fn asks_before_leaving(&mut self, state: Option<&State>) -> bool {
-        let is_open = self.own.as_ref().is_some_and(|own| own.id == quit::ID);
-        if is_open || self.quitting || self.is_read_only() {
+        if self.is_asked_to_leave() || self.quitting || self.is_read_only() {
             return false;
         }
-        let key = self.keymap().named("quit", IsWriting::No);
-        let Some(sheet) = state.and_then(|state| quit::sheet(state, &key)) else {
+        let Some(sheet) = self.sheet_of_leaving(state) else {
             return false;
         };
         // It is seen whatever lies over the tabs.
@@ -49,6 +45,24 @@ impl Screen {
         self.ask(sheet);
         self.dirty = true;
         true
+    }
+
+    /// Tells whether the dialog stands that says what would end.
+    pub(super) fn is_asked_to_leave(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.id == quit::ID)
+    }
+
+    /// That dialog as things stand now, where something would end.
+    fn sheet_of_leaving(&self, state: Option<&State>) -> Option<Sheet> {
+        let key = self.keymap().named("quit", IsWriting::No);
+        quit::sheet(state?, self.clock_of_day(), &key)
+    }
+
+    /// The same while it stands: the run goes on below it.
+    pub(super) fn leaving(&self, state: Option<&State>) -> Sheet {
+        let key = || self.keymap().named("quit", IsWriting::No);
+        let sheet = self.sheet_of_leaving(state);
+        sheet.unwrap_or_else(|| quit::at_rest(&key()))
     }
 
     /// Drops a dialog of the screen's own that the run has overtaken; whoever wants to leave or to choose a theme wants

@@ -94,8 +94,9 @@ impl Screen {
             let text = Span::styled(parts.join(" · "), theme::QUIET);
             lines.extend(wrap(&[text], columns, 0));
         }
-        if !self.is_read_only() {
-            lines.extend(self.what_now(state, columns));
+        match self.is_read_only() {
+            true => lines.extend(self.what_is_read(state, columns)),
+            false => lines.extend(self.what_now(state, columns)),
         }
         lines
     }
@@ -143,16 +144,27 @@ impl Screen {
             true => ("Enter".to_owned(), "the next goal"),
             false => (key("write"), "write the next goal"),
         };
-        keys.extend([goal, (key("quit"), "leave")]);
+        let page = (key("export"), "a page to share");
+        keys.extend([goal, page, (key("quit"), "leave")]);
         lines.extend(in_rows(&keys, columns));
         if columns >= ROOMY {
-            let share = "agent-collab export -o run.html".to_owned();
-            let typed = [("merge", self.merge(state)), ("share", Some(share))];
-            let typed = typed.into_iter();
-            lines.extend(
-                typed.filter_map(|(what, command)| Some(typed_line(what, &command?, columns))),
-            );
+            let merge = self.merge(state);
+            lines.extend(merge.map(|command| typed_line("merge", &command, columns)));
         }
+        lines
+    }
+
+    /// The keys that make sense where the run is only looked at.
+    fn what_is_read(&self, state: &State, columns: usize) -> Vec<Line<'static>> {
+        let key = |action: &str| self.keymap().named(action, IsWriting::No);
+        let diff = state.execution.as_ref();
+        let diff = diff.map(|_| (key("diff"), "what changed"));
+        let keys: Vec<(String, &'static str)> = diff
+            .into_iter()
+            .chain([(key("export"), "a page to share")])
+            .collect();
+        let mut lines = vec![Line::default()];
+        lines.extend(in_rows(&keys, columns));
         lines
     }
 

@@ -16,6 +16,7 @@ use super::writing::{self, Target};
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
 use crate::domain::execution::Execution;
+use crate::domain::page::PageForm;
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
@@ -26,6 +27,12 @@ impl Screen {
     /// Carries a command out.
     #[expect(clippy::too_many_lines, reason = "one arm a command: a list to read")]
     pub(super) fn perform(&mut self, command: Command, state: Option<&State>) -> Vec<Action> {
+        if command == Command::Resume
+            && let Some(run) = self.again()
+        {
+            let sheet = dialogs::history::take_up(run);
+            return self.ask(sheet);
+        }
         if let Some(why) = self.read_only_word().filter(|_| acts(&command)) {
             return self.refuse(&why);
         }
@@ -61,6 +68,7 @@ impl Screen {
             }
             Command::Resume => vec![Action::Resume],
             Command::History => vec![Action::ShowHistory],
+            Command::Export(form) => self.export_run(form, state),
             Command::Refiner(role) => self.choose_refiner(role, state),
             Command::View => self.view(state),
             Command::Theme(Some(name)) => self.choose_theme(&name),
@@ -333,6 +341,17 @@ impl Screen {
         self.pager = Some(pager);
         self.writing = IsWriting::No;
         Vec::new()
+    }
+
+    /// Has the run written down as one page.
+    fn export_run(&mut self, form: PageForm, state: Option<&State>) -> Vec<Action> {
+        if state.is_none() {
+            return self.refuse(
+                "there is no run yet that could be written down; /history lists those before",
+            );
+        }
+        self.refuse("writing the page …");
+        vec![Action::ExportRun(form)]
     }
 
     /// Has it looked at what undoing would do; the dialog comes with the answer.

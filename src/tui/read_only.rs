@@ -19,6 +19,8 @@ pub struct ReadOnly {
     pub why: String,
     /// Whether somebody else works on the run.
     pub elsewhere: Elsewhere,
+    /// The run as it is listed, where it can be taken up again.
+    pub again: Option<PastRun>,
 }
 
 /// Whether somebody else works on a run that is looked at.
@@ -43,11 +45,23 @@ pub struct PastRun {
     pub about: String,
     /// How far it came; empty where that is not known.
     pub how_far: String,
+    /// Whether it came to its end.
+    pub rest: Rest,
+}
+
+/// Whether a run of the history came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// It did, or what is wrong with its files leaves nothing to go on with.
+    Over,
+    /// It was put away before, and can be taken up again.
+    Unfinished,
 }
 
 /// Tells whether a key may mean a command while something lies over the run: it looks, goes somewhere, or stops a turn.
 pub fn is_calm(command: &Command) -> bool {
-    !acts(command) || matches!(command, Command::Focus | Command::Interrupt)
+    let leaves_alone = !acts(command) && !matches!(command, Command::Export(_));
+    leaves_alone || matches!(command, Command::Focus | Command::Interrupt)
 }
 
 /// Tells whether a command does more than look.
@@ -82,6 +96,7 @@ pub fn acts(command: &Command) -> bool {
         Command::Discuss(wish) => wish.acts(),
         Command::OnBoard(does) => does.acts(),
         Command::History
+        | Command::Export(_)
         | Command::Diagnose
         | Command::Agent(_)
         | Command::Todos
@@ -160,6 +175,11 @@ impl Screen {
     pub fn forget_word(&mut self) {
         self.dirty = true;
         self.toast = None;
+    }
+
+    /// The run that is looked at, where it can be taken up again.
+    pub(super) fn again(&self) -> Option<&PastRun> {
+        self.settings.read_only.as_ref()?.again.as_ref()
     }
 
     pub(super) fn is_read_only(&self) -> bool {

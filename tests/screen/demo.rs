@@ -208,6 +208,28 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
     terminal.wait_for("the planner is");
     terminal.type_keys(CTRL_C);
+    terminal.wait_for("leave, and end the turn?");
+    terminal.wait_for("Enter: no, back");
+    // Whoever stays has touched nothing.
+    terminal.type_keys(ESC);
+    terminal.wait_gone("leave, and end the turn?");
+    assert!(!log_of(&world).contains("run.left"));
+    terminal.type_keys(CTRL_C);
+    terminal.wait_for("leave, and end the turn?");
+    terminal.type_keys("y");
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+    assert!(log_of(&world).contains("run.left"));
+    assert_eq!(n_agents(&folder.to_string_lossy()), 0);
+}
+
+#[test]
+fn ctrl_c_twice_in_a_turn_leaves_at_once_and_keeps_the_run() {
+    let world = World::new();
+    let folder = world.repository().join("demo");
+    let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
+    terminal.wait_for("the planner is");
+    terminal.type_keys("\x03\x03");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
     assert!(log_of(&world).contains("run.left"));

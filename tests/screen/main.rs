@@ -6,6 +6,7 @@
     reason = "all of this crate is a test, which clippy's own switches for tests do not see"
 )]
 
+mod beside;
 mod demo;
 mod discussing;
 mod editing;

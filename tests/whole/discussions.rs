@@ -759,6 +759,65 @@ fn who_stops_a_discussion_keeps_what_was_said() {
 }
 
 #[test]
+fn a_discussion_of_a_run_that_lies_in_the_history_is_gone_on_with_once_that_is_back() {
+    let world = World::new();
+    let stall = || vec![json!({ "do": "stall" })];
+    world.cast(
+        &playing(&[("a", &[stall()])]),
+        &playing(&[("b", &[stall()])]),
+    );
+    let running = world.start(&[
+        "discuss",
+        "--json",
+        "--rounds",
+        "2",
+        "--participant",
+        "a=explore@codex",
+        "--participant",
+        "b=explore@claude",
+        TOPIC,
+    ]);
+    wait_for_round(&world, 1);
+    running.signal("INT");
+    let stopped = result(running.wait().ends(130));
+    let id = stopped["discussion_id"].as_str().expect("an id").to_owned();
+    // A run begins: the discussion goes to the history with its own.
+    world
+        .program(&["run", "--goal", "Something else", "--new"])
+        .ends(3);
+    let refused = world.program(&["discuss", "--id", &id]);
+    refused.ends(1).complains(&format!(
+        "{id} lies with its run in the history: `agent-collab resume "
+    ));
+    let name = refused.err.split("`agent-collab resume ").nth(1);
+    let name = name
+        .and_then(|rest| rest.split('`').next())
+        .expect("a name");
+    world
+        .program(&["resume", name])
+        .ends(3)
+        .complains("an unfinished run is here: `Something else`");
+    world.program(&["send", "cancel"]).ends(0);
+    world
+        .program(&["resume", name])
+        .ends(0)
+        .says("is back from the history; what lay here is in ")
+        .says(&format!("`agent-collab discuss --id {id}` goes on with it"));
+    let speaks = || stands("First.", "agree", "sqlite", 0.7);
+    world.cast(
+        &playing(&[("a", &[speaks(), speaks()])]),
+        &playing(&[("b", &[speaks(), speaks()])]),
+    );
+    let found = result(world.program(&["discuss", "--json", "--id", &id]).ends(0));
+    assert_eq!(found["status"], "completed", "{found}");
+    world
+        .program(&["discuss", "--id", "dsc_nowhere"])
+        .ends(1)
+        .complains("there is no discussion dsc_nowhere in this run, nor in the history");
+    nothing_is_left(&world);
+}
+
+#[test]
 fn who_lost_its_session_is_told_the_context_again() {
     let world = World::new();
     let first = |proposal| stands("First.", "agree", proposal, 0.7);

@@ -55,6 +55,63 @@ fn finished_runs_are_listed_the_latest_first() {
 }
 
 #[test]
+fn an_unfinished_run_of_the_history_is_taken_up_again() {
+    let world = with_history();
+    // Nothing unfinished is put away unasked.
+    world
+        .program(&["resume", "another", "--auto"])
+        .ends(3)
+        .complains("an unfinished run is here: `A third`, in phase APPROVED")
+        .complains("finish or cancel it first; then `agent-collab resume ");
+    let writes = |name: &str| {
+        let step = vec![write(name, "new\n"), say("Wrote.")];
+        world.cast(
+            &Agent::planning(&["Write"]).step(1, step),
+            &Agent::approving(),
+        );
+    };
+    writes("third.txt");
+    world
+        .program(&["resume", "--auto", "--yes-execute"])
+        .ends(0);
+    writes("another.txt");
+    world
+        .program(&["resume", "a-test", "--auto"])
+        .ends(1)
+        .complains("cannot be taken up again: it is over");
+    world
+        .program(&["resume", "nothing-like-it"])
+        .ends(2)
+        .complains("`agent-collab history` lists them");
+    let listed = || world.program(&["history", "--json"]).ends(0).out.clone();
+    let before = listed();
+    world
+        .program(&["resume", "another", "--auto", "--yes-execute"])
+        .ends(0)
+        .complains("-another is back from the history; what lay here is in ")
+        .says("Step 1");
+    world
+        .program(&["status"])
+        .ends(0)
+        .says("goal       Another")
+        .says("phase      DONE");
+    let titles = |text: &str| {
+        let listed: Value = serde_json::from_str(text).expect("JSON");
+        let runs = listed.as_array().expect("a list").clone();
+        let mut titles: Vec<String> = runs.iter().map(|run| run["title"].to_string()).collect();
+        titles.sort();
+        titles
+    };
+    // None is lost, none is there twice.
+    assert_eq!(titles(&listed()), titles(&before));
+    assert_eq!(titles(&before).len(), 3);
+    world
+        .program(&["resume", "another"])
+        .ends(2)
+        .complains("no finished run is named `another`");
+}
+
+#[test]
 fn a_finished_run_is_printed_by_its_number_or_its_name() {
     let world = with_history();
     world

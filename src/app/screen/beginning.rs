@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use crate::app::looks::Looks;
 use crate::app::socket::Socket;
-use crate::app::start::{self, Absent, Begun, Lies, Occupied, Refusal, Unfinished, Wishes};
+use crate::app::start::{self, Begun, Lies, Occupied, Refusal, Unfinished, Wishes};
 use crate::app::terminal;
 use crate::domain::event::Event;
 use crate::domain::phase::{Gate, Phase};
@@ -12,11 +12,13 @@ use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::engine::git::Repository;
+use crate::store;
 use crate::text::clean;
 use crate::tui::{Action, Documents, ScreenSettings};
 
 use super::documents::Looking;
 use super::ending::End;
+use super::needed::{LOOKING, needed_for, needed_for_nothing};
 use super::viewing::{self, Sight};
 use super::watch::Watch;
 use super::{Done, First, Shell};
@@ -38,11 +40,12 @@ pub enum Opened {
 
 /// A run that is to begin or to go on.
 pub struct Begin {
-    what: What,
+    /// Which run.
+    pub what: What,
     /// What the user did since.
-    since: Vec<Event>,
+    pub since: Vec<Event>,
     /// What the user wanted begun since, while the run without a goal was being opened.
-    next: Option<What>,
+    pub next: Option<What>,
 }
 
 /// Which run.
@@ -120,6 +123,10 @@ impl Shell {
         match (&self.first, lies) {
             (First::TakeUp, Lies::Unfinished(..)) => return self.begin(What::Unfinished),
             (First::TakeUp, _) => self.screen.on_notice("no unfinished run is here"),
+            (First::BringBack { name }, Lies::WithoutGoal | Lies::Nothing) => {
+                let name = name.clone();
+                return self.bring_back(name);
+            }
             (_, Lies::Unfinished(run, state)) => self.ask_about(&run, state),
             (First::AskForGoal, Lies::WithoutGoal) if self.beginning.is_none() => {
                 return self.begin(What::WithoutGoal);
@@ -200,7 +207,7 @@ impl Shell {
         self.screen.on_documents(Documents::default());
         self.forget_past();
         self.screen
-            .on_notice("the unfinished run goes to history/ when the new one begins; until then /resume continues it");
+            .on_notice("the unfinished run goes to history/ when the new one begins; until then /resume continues it, and from there /history");
         Ok(None)
     }
 
@@ -210,7 +217,10 @@ impl Shell {
         let has_no_goal = self.state().is_some_and(|state| state.phase == Phase::Init);
         if let (What::Goal(goal, refiner), true, None) = (&what, has_no_goal, &self.beginning) {
             // It was opened for something else; its goal comes now.
-            return self.give_goal(goal.clone(), *refiner, &[]);
+            return match self.is_checked {
+                true => self.give_goal(goal.clone(), *refiner, &[]),
+                false => self.check_for_a_goal(what),
+            };
         }
         if let Some(begin) = &mut self.beginning
             && begin.what == What::WithoutGoal
@@ -231,13 +241,12 @@ impl Shell {
         self.try_to_begin()
     }
 
-    fn try_to_begin(&mut self) -> Result<Option<End>, End> {
+    pub(super) fn try_to_begin(&mut self) -> Result<Option<End>, End> {
         // While the directory is not ours yet, its opening comes back here.
         let (Some(mut occupied), Some(begin)) = (self.occupied.take(), &self.beginning) else {
             return Ok(None);
         };
-        self.screen
-            .on_word("looking whether the agents are there …");
+        self.screen.on_word(LOOKING);
         (self.engine, self.lying) = (None, None);
         let (wishes, what) = (self.wishes.clone(), begin.what.clone());
         let was_read = match what {
@@ -284,6 +293,7 @@ impl Shell {
         self.engine = Some(begun.engine);
         self.watch();
         self.previewed = None;
+        self.is_checked = matches!(what, What::Goal(..) | What::Unfinished);
         self.documents.on_changed(Instant::now());
         let ended = match what {
             What::Goal(goal, refiner) => self.give_goal(goal, refiner, &since),
@@ -298,53 +308,7 @@ impl Shell {
         if let Some(end) = ended? {
             return Ok(Some(end));
         }
-        for event in since {
-            if let Some(end) = self.on_event(event)? {
-                return Ok(Some(end));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Says why there is no run; what was typed is not lost.
-    fn on_refused(&mut self, refusal: &Refusal, what: &What) -> Result<Option<End>, End> {
-        let text = format!("{}\n{}", refusal.problem, refusal.hint);
-        let text = text.trim_end();
-        match what {
-            What::Goal(goal, _) => {
-                self.screen.on_paste(goal);
-                self.screen.on_refused(text);
-                // What is missing may be another thing by now.
-                self.look_around();
-            }
-            What::Unfinished => {
-                self.screen.on_notice(text);
-                self.screen.on_unfinished(text);
-            }
-            What::Beside(action) => {
-                self.screen.on_notice(text);
-                self.give_back(action);
-            }
-            // Only a first page says what is missing.
-            What::WithoutGoal => {
-                self.forget_past();
-                self.look_around();
-            }
-        }
-        Ok(None)
-    }
-
-    /// Puts what was typed back where it can be sent again.
-    fn give_back(&mut self, action: &Action) {
-        let typed = match action {
-            Action::Discuss(topic) => match &topic.preset {
-                Some(preset) => format!("/discuss {preset} {}", topic.text),
-                None => format!("/discuss {}", topic.text),
-            },
-            Action::GiveTask { agent, prompt } => format!("@{agent} {prompt}"),
-            _ => return,
-        };
-        self.screen.on_paste(&typed);
+        self.take_all(since)
     }
 
     fn act_beside(&mut self, action: Action) -> Result<Option<End>, End> {
@@ -355,7 +319,7 @@ impl Shell {
     }
 
     /// Gives the run its goal, and talks about it unless the user has confirmed it already.
-    fn give_goal(
+    pub(super) fn give_goal(
         &mut self,
         goal: String,
         refiner: Role,
@@ -443,6 +407,8 @@ async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
         ));
     }
     let occupied = start::occupy(found)?;
+    // Whatever was being moved to the history or back lies where it belongs.
+    store::history::finish(&occupied.layout, &occupied.lock)?;
     let lies = match wishes.unfinished {
         Unfinished::Refuse => start::unfinished(&occupied.layout)?,
         // Whatever it is, it is going to be archived.
@@ -456,19 +422,20 @@ async fn open(wishes: &Wishes, first: &First) -> Result<Opened, Refusal> {
 }
 
 async fn stand(occupied: &mut Occupied, wishes: &Wishes, what: &What) -> Result<Begun, Refusal> {
-    let checked = start::check(&occupied.found).await?;
-    match what {
-        What::Goal(..) => start::begin(occupied, checked, wishes).await,
-        What::Unfinished => start::take_up(occupied, checked, wishes).await,
-        What::Beside(action) => {
-            let absent = match **action {
-                Action::Undo(_) => Absent::Refuse,
-                _ => Absent::Begin,
-            };
-            start::beside_a_goal(occupied, checked, wishes, absent).await
+    let found = &occupied.found;
+    let (checked, absent) = match what {
+        What::Goal(..) => {
+            let checked = start::check(found).await?;
+            return start::begin(occupied, checked, wishes).await;
         }
-        What::WithoutGoal => start::beside_a_goal(occupied, checked, wishes, Absent::Refuse).await,
-    }
+        What::Unfinished => {
+            let checked = start::check(found).await?;
+            return start::take_up(occupied, checked, wishes).await;
+        }
+        What::Beside(action) => needed_for(occupied, action).await?,
+        What::WithoutGoal => needed_for_nothing(occupied).await?,
+    };
+    start::beside_a_goal(occupied, checked, wishes, absent).await
 }
 
 /// The branch that is checked out; what cannot be told is not shown.

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use crate::app::changes::{Looked, of_directory, of_run};
+use crate::app::export::writing;
 use crate::app::start::{Found, Refusal, repository_to_read};
 use crate::config::Places;
 use crate::domain::changes::Scope;
+use crate::domain::page::PageForm;
 use crate::domain::undo::{Offer, Wish};
 use crate::engine::Engine;
 use crate::engine::changes::Changes;
 use crate::engine::git::Repository;
 use crate::engine::undo::offers;
+use crate::store::Layout;
 use crate::tui::{Action, Diff};
 
 use super::beginning::What;
@@ -37,6 +40,51 @@ impl Ground {
 }
 
 impl Shell {
+    /// The run in front and where its trees lie.
+    fn in_front(&self) -> Option<(Layout, Ground)> {
+        let own = self.occupied.as_ref();
+        let ours = || own.map(|occupied| Ground::of(&occupied.found));
+        let layout = match self.views.run_in_front() {
+            Some((_, layout)) => layout,
+            None => own?.layout.clone(),
+        };
+        Some((layout, self.views.ground.clone().or_else(ours)?))
+    }
+
+    /// Writes the run in front down as one page, beside the loop.
+    pub(super) fn export_run(&mut self, form: PageForm) -> Result<Option<End>, End> {
+        let Some((layout, ground)) = self.in_front() else {
+            self.screen
+                .on_word("the directory is still being looked at; ask again");
+            return Ok(None);
+        };
+        self.beside(async move {
+            let Ground {
+                repository,
+                root,
+                places,
+            } = ground;
+            let written = writing::beside(layout, repository, (&root, &places), form).await;
+            let near = |path: PathBuf| match path.strip_prefix(&root) {
+                Ok(near) => near.to_path_buf(),
+                Err(_) => path,
+            };
+            Done::Exported(written.map(near))
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_exported(&mut self, written: Result<PathBuf, Refusal>) {
+        let word = match written {
+            Ok(path) => format!("written to {}", path.display()),
+            Err(refusal) => format!("{}; {}", refusal.problem, refusal.hint),
+        };
+        match self.views.top_mut() {
+            Some(viewing) => viewing.front().0.on_word(&word),
+            None => self.screen.on_word(&word),
+        }
+    }
+
     /// Looks at changes of the run that is looked at; `None` where none is.
     fn show_diff_of_view(&mut self, scope: Scope) -> Option<()> {
         let (state, layout) = self.views.run_in_front()?;

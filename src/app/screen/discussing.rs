@@ -158,14 +158,19 @@ impl Shell {
     }
 }
 
+/// What the user said of a discussion.
+pub(super) fn topic_of(topic: &Topic) -> Arguments {
+    Arguments {
+        topic: topic.text.clone(),
+        preset: topic.preset.clone(),
+        ..Arguments::default()
+    }
+}
+
 fn ask(topic: &Topic) -> DiscussionAsk {
     DiscussionAsk {
         caller: Caller::User,
-        arguments: Arguments {
-            topic: topic.text.clone(),
-            preset: topic.preset.clone(),
-            ..Arguments::default()
-        },
+        arguments: topic_of(topic),
         finding: topic.finding,
         waits: Waits::Background,
     }

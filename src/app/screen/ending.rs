@@ -68,7 +68,8 @@ impl End {
             Self::Signalled(name) => Some(format!("interrupted by {name}")),
             Self::TerminalGone(error) => Some(format!("the terminal is gone: {error}")),
             Self::Panicked => Some("an error in the program".to_owned()),
-            Self::Left | Self::Killed | Self::Refused(_) | Self::Failed(_) => None,
+            Self::Killed => Some("the user left at once".to_owned()),
+            Self::Left | Self::Refused(_) | Self::Failed(_) => None,
         }
     }
 }
@@ -80,18 +81,18 @@ impl From<EngineError> for End {
 }
 
 impl Shell {
-    /// Leaves at once when nothing runs; otherwise interrupts, and kills when asked again.
+    /// Leaves at once when nothing runs; otherwise interrupts, once the user has said so, and kills when asked again.
     pub(super) fn on_quit(&mut self, step: QuitStep) -> Result<Option<End>, End> {
         // Whoever looks at another run is asked on the screen of the one that would end.
         let state = self.engine.as_ref().map(Engine::state);
         if step == QuitStep::Ask && self.views.is_over() && self.screen.asks_before_leaving(state) {
             return Ok(self.close_view());
         }
-        if !self.is_at_work() {
-            return Ok(Some(End::Left));
-        }
         if step == QuitStep::Now || self.leave_at.is_some() {
             return Ok(Some(End::Killed));
+        }
+        if !self.is_at_work() {
+            return Ok(Some(End::Left));
         }
         self.leave_at = Some(Instant::now() + LEAVE_GRACE);
         // The end of the run is told on its own screen.

@@ -18,7 +18,7 @@ use crate::tui::{Action, DocumentKind};
 use super::beginning::What;
 use super::ending::End;
 use super::frames::Wanted;
-use super::{Done, Shell, editor};
+use super::{Done, First, Shell, editor};
 
 impl Shell {
     pub(super) fn on_action(&mut self, action: Action) -> Result<Option<End>, End> {
@@ -34,8 +34,10 @@ impl Shell {
             Action::Archive => self.archive(),
             Action::ShowHistory => self.show_history(),
             Action::OpenRun(name) => self.open_run(&name),
+            Action::ExportRun(form) => self.export_run(form),
             Action::CloseView => Ok(self.close_view()),
-            Action::TakeOver => self.take_over(),
+            Action::TakeOver => self.take_over(First::AskForGoal),
+            Action::BringBack(name) => self.bring_back(name),
             Action::AnswerApproval { request, answer } => self.answer_call(&request, answer),
             Action::ShowPermissions => self.show_permissions(),
             Action::Revoke(id) => self.revoke(id),

@@ -5,6 +5,10 @@ use std::io;
 use nix::sys::signal::{Signal as Number, raise};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::Shell;
+use super::ending::End;
+use super::frames::Wanted;
+
 /// What a signal wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signalled {
@@ -58,10 +62,44 @@ impl Signals {
     }
 }
 
+impl Shell {
+    pub(super) fn on_signal(&mut self, signalled: Signalled) -> Result<Option<End>, End> {
+        match signalled {
+            // An editor in the foreground gets its own; ours was not meant.
+            Signalled::End("SIGINT") if self.input.is_none() => Ok(None),
+            Signalled::End(name) => Ok(Some(End::Signalled(name))),
+            Signalled::Stop => self.suspend(),
+            Signalled::Continued => self.come_back(),
+            Signalled::Resized => {
+                self.touch();
+                self.wanted = Wanted::ForUser;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Gives the terminal back and stops; the signal that continues it takes the terminal again.
+    pub(super) fn suspend(&mut self) -> Result<Option<End>, End> {
+        self.ground.settle();
+        self.terminal.give_back().map_err(End::TerminalGone)?;
+        stop_here().map_err(End::TerminalGone)?;
+        Ok(None)
+    }
+
+    fn come_back(&mut self) -> Result<Option<End>, End> {
+        if self.input.is_some() {
+            self.terminal.take_again().map_err(End::TerminalGone)?;
+            self.touch();
+            self.wanted = Wanted::ForUser;
+        }
+        Ok(None)
+    }
+}
+
 /// Stops this process until somebody continues it.
 ///
 /// # Errors
 /// The system refuses.
-pub fn stop_here() -> io::Result<()> {
+fn stop_here() -> io::Result<()> {
     raise(Number::SIGSTOP).map_err(io::Error::from)
 }

@@ -11,8 +11,9 @@ use crate::app::start::{self, Found, Refusal, Unfinished, Wishes};
 use crate::domain::run::State;
 use crate::engine::onlooker::{Onlooker, Seen};
 use crate::store::{Held, InstanceLock, Layout, StoreError};
-use crate::tui::{Elsewhere, PastRun, ReadOnly, Screen, ScreenSettings};
+use crate::tui::{PastRun, Screen, ScreenSettings};
 
+use super::badges::{elsewhere, past, resting, row};
 use super::changes::Ground;
 use super::documents::SETTLE;
 use super::ending::End;
@@ -118,6 +119,11 @@ impl Views {
         self.opened.is_some()
     }
 
+    /// Closes the run that is looked at over the program's own.
+    pub fn close_opened(&mut self) {
+        self.opened = None;
+    }
+
     /// Tells whether the program was opened to look.
     pub fn follows(&self) -> bool {
         self.base.is_some()
@@ -218,7 +224,7 @@ pub fn sight(found: &Found, (wishes, first): (&Wishes, &First)) -> Result<Option
         (First::Read { name }, _) => What::Past(name.clone()),
         // Who wants the run archived is told who works on it.
         (_, Some(_)) if wishes.unfinished == Unfinished::Archive => return Ok(None),
-        (First::View | First::AskForGoal | First::TakeUp, Some(held)) => What::Held(held),
+        (_, Some(held)) => What::Held(held),
         (First::View, None) if !layout.workdir().is_dir() => {
             return Err(Refusal::error(
                 format!("there is no run to look at in {}", found.root.display()),
@@ -226,7 +232,7 @@ pub fn sight(found: &Found, (wishes, first): (&Wishes, &First)) -> Result<Option
             ));
         }
         (First::View, None) => What::Resting,
-        (First::AskForGoal | First::TakeUp, None) => return Ok(None),
+        (First::AskForGoal | First::TakeUp | First::BringBack { .. }, None) => return Ok(None),
     };
     Ok(Some(Sight {
         layout,
@@ -264,7 +270,7 @@ impl Shell {
                 let runs = history::list(&layout).map_err(|error| End::Refused(error.into()))?;
                 let run = history::find(&runs, &name)
                     .map_err(|problem| End::Refused(Refusal::error(problem, "")))?;
-                let viewing = self.views.next(run.layout.clone(), settings(past()));
+                let viewing = self.views.next(run.layout.clone(), settings(past(run)));
                 self.views.base = Some(viewing);
             }
             What::Resting => {
@@ -329,10 +335,10 @@ impl Shell {
     }
 
     /// Closes all views and starts as if the program had just been opened.
-    pub(super) fn take_over(&mut self) -> Result<Option<End>, End> {
+    pub(super) fn take_over(&mut self, first: First) -> Result<Option<End>, End> {
         self.views = Views::default();
         self.watch = None;
-        self.first = First::AskForGoal;
+        self.first = first;
         self.screen = Screen::new(self.settings.clone());
         self.open();
         Ok(None)
@@ -439,60 +445,21 @@ impl Shell {
 
     /// Opens a finished run over what is there.
     pub(super) fn open_run(&mut self, name: &str) -> Result<Option<End>, End> {
-        let run = self.views.listed.iter().find(|run| run.name == name);
-        let Some(layout) = run.map(|run| run.layout.clone()) else {
+        let listed = self.views.listed.iter().find(|run| run.name == name);
+        let Some(run) = listed.cloned() else {
             return Ok(None);
         };
         let settings = ScreenSettings {
             theme: self.screen.theme(),
             look: self.screen.look(),
-            read_only: Some(past()),
+            read_only: Some(past(&run)),
             demo: false,
             ..self.settings.clone()
         };
-        let viewing = self.views.next(layout, settings);
+        let viewing = self.views.next(run.layout, settings);
         let id = viewing.id;
         self.views.opened = Some(viewing);
         self.look(id);
         Ok(None)
-    }
-}
-
-/// A finished run as a screen lists it.
-pub(super) fn row(run: &Finished) -> PastRun {
-    PastRun {
-        name: run.name.clone(),
-        date: run.date.to_string(),
-        ended: run.ended(),
-        about: run.about().to_owned(),
-        how_far: run.how_far().unwrap_or_default(),
-    }
-}
-
-fn past() -> ReadOnly {
-    ReadOnly {
-        badge: "a run of the history".to_owned(),
-        why: "this run lies in the history".to_owned(),
-        elsewhere: Elsewhere::Rests,
-    }
-}
-
-fn resting() -> ReadOnly {
-    ReadOnly {
-        badge: "nobody works here".to_owned(),
-        why: "`agent-collab` without --view starts here".to_owned(),
-        elsewhere: Elsewhere::Rests,
-    }
-}
-
-fn elsewhere(held: &Held) -> ReadOnly {
-    let who = match held.pid {
-        Some(pid) => format!("process {pid} works here"),
-        None => "another instance works here".to_owned(),
-    };
-    ReadOnly {
-        why: format!("{who}; go on there"),
-        badge: who,
-        elsewhere: Elsewhere::Works,
     }
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::app::history;
-use crate::app::start::{Found, adapters};
+use crate::app::start::{Found, WITHOUT_A_REVIEWER, adapters};
 use crate::config::types::Config;
 use crate::engine::git::Repository;
 use crate::engine::probe::{Probed, missing_login, probe};
@@ -116,11 +116,17 @@ async fn look_at(welcome: &mut Welcome, ground: &Ground, adapter: &NamedAdapter,
             }
         }
         Probed::Unknown => welcome.ready.push(adapter.name.clone()),
-        Probed::Refused { problem, hint } => welcome.missing.push(Missing {
-            what: problem,
-            remedy: hint,
-            weight: Weight::Stops,
-        }),
+        Probed::Refused { problem, hint } => {
+            let remedy = match adapter.name == ground.config.roles.planner {
+                true => hint,
+                false => format!("{hint}; {WITHOUT_A_REVIEWER}"),
+            };
+            welcome.missing.push(Missing {
+                what: problem,
+                remedy,
+                weight: Weight::Stops,
+            });
+        }
     }
 }
 
@@ -160,5 +166,5 @@ async fn runs(layout: Layout) -> Vec<crate::tui::PastRun> {
         Ok(Ok(runs)) => runs,
         Ok(Err(_)) | Err(_) => Vec::new(),
     };
-    runs.iter().take(N_RUNS).map(super::viewing::row).collect()
+    runs.iter().take(N_RUNS).map(super::badges::row).collect()
 }

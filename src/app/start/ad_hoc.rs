@@ -38,7 +38,7 @@ pub async fn ad_hoc_played_by(
     found: Found,
     wishes: &Wishes,
 ) -> Result<Started, Refusal> {
-    let checked = check_for(&found, players).await?;
+    let checked = check_for(&found, players, Commits::NotMade).await?;
     open(found, checked, wishes).await
 }
 
@@ -116,7 +116,10 @@ async fn set_down(
 }
 
 /// The adapter that plays an agent.
-fn player_of(found: &Found, agent: &str) -> Result<String, Refusal> {
+///
+/// # Errors
+/// There is no such agent, or none that takes tasks.
+pub fn player_of(found: &Found, agent: &str) -> Result<String, Refusal> {
     let config = &found.loaded.config;
     let profiles = Permissions::of(config, Allowing::Everybody).profiles;
     // Said first: no other complaint matters to who has mistyped the name.
@@ -131,7 +134,14 @@ fn player_of(found: &Found, agent: &str) -> Result<String, Refusal> {
 }
 
 /// As [`super::check`], for the CLIs of these adapters alone.
-async fn check_for(found: &Found, players: &BTreeSet<String>) -> Result<Checked, Refusal> {
+///
+/// # Errors
+/// As for it.
+pub async fn check_for(
+    found: &Found,
+    players: &BTreeSet<String>,
+    commits: Commits,
+) -> Result<Checked, Refusal> {
     let config = &found.loaded.config;
     let roles = adapters(config)?;
     let settings_of = |name: &String| Some((name.clone(), config.adapters.get(name)?.clone()));
@@ -146,7 +156,7 @@ async fn check_for(found: &Found, players: &BTreeSet<String>) -> Result<Checked,
         agent_prompts: agent_prompts(&found.loaded)?,
         adapters: roles,
         kernel: containing::kernel(&found.children, config, &found.root).await,
-        commits: Commits::NotMade,
+        commits,
     })
 }
 

@@ -68,6 +68,52 @@ pub(super) async fn probe_all<'a>(
     }
 }
 
+/// The same for the adapters of a run with a goal: what only the reviewer lacks can be done without.
+pub(super) async fn probe_roles(
+    children: &Children,
+    adapters: &BTreeMap<Role, NamedAdapter>,
+    root: &Path,
+) -> Result<(), Refusal> {
+    let planner = adapters.get(&Role::Planner).into_iter();
+    let first = probe_all(children, planner.clone(), root).await;
+    let others = adapters
+        .values()
+        .filter(|adapter| planner.clone().all(|planner| planner.name != adapter.name));
+    let then = probe_all(children, others, root).await;
+    match (first, then) {
+        (Ok(()), Ok(())) => Ok(()),
+        (Ok(()), Err(refusal)) => Err(Refusal {
+            hint: format!("{}\nhint: {WITHOUT_A_REVIEWER}", refusal.hint),
+            ..refusal
+        }),
+        (Err(refusal), Ok(())) => Err(refusal),
+        (Err(one), Err(other)) => Err(Refusal::error(
+            format!("{}\nerror: {}", one.problem, other.problem),
+            format!("{}\nhint: {}", one.hint, other.hint),
+        )),
+    }
+}
+
+/// What can be done where only the reviewer's CLI is missing.
+pub const WITHOUT_A_REVIEWER: &str = "or roles.reviewer = \"none\" goes on without a review";
+
+/// Makes sure that all is there that a goal needs in a run that was opened without: the CLIs of its roles, and in whose
+/// name to commit.
+///
+/// # Errors
+/// Everything that is missing.
+pub async fn check_for_a_goal(
+    children: &Children,
+    (config, root): (&Config, &Path),
+    repository: Option<&Repository>,
+) -> Result<(), Refusal> {
+    probe_roles(children, &adapters(config)?, root).await?;
+    match repository {
+        Some(repository) => knows_the_name(repository).await,
+        None => Ok(()),
+    }
+}
+
 /// Where snapshots and commits of one run go.
 pub(super) struct Git {
     pub(super) repository: Option<Repository>,

@@ -1,3 +1,5 @@
+//! Runs whose program was killed between the log and its snapshot.
+
 use std::fs;
 
 use proptest::prelude::*;

@@ -1,13 +1,16 @@
-//! Dialog: leave, although something runs beside the workflow? It says what ends with the program, and what becomes of it.
+//! Dialog: leave, although something works? It says what would end with the program, since when it is at it, and what is kept.
 //!
-//! Of a turn of the workflow alone nothing is asked: the next start offers to go on with it.
+//! Refuses to ask where nothing would end.
 
-use crate::domain::run::State;
+use crate::domain::phase::Phase;
+use crate::domain::run::{Busy, State};
 use crate::domain::task::Child;
 use crate::text::n_of;
 use crate::tui::action::{Action, QuitStep};
+use crate::tui::header::busy_in_words;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
+use crate::tui::words::Clock;
 use crate::tui::wrap::one_line;
 
 /// The identity of the dialog.
@@ -15,49 +18,107 @@ pub const ID: &str = "confirm quit";
 /// How many of those that run are named.
 const MAX_NAMED: usize = 4;
 
-/// The dialog, where tasks or discussions run; `key` is that of leaving.
-pub fn sheet(state: &State, key: &str) -> Option<Sheet> {
+/// The dialog, where something works; `key` is that of leaving.
+pub fn sheet(state: &State, clock: Clock, key: &str) -> Option<Sheet> {
+    let works = works(state, clock);
     let is_task = |child: &&Child| child.is_running() && child.order.speaks.is_none();
     let tasks: Vec<&Child> = state.children.iter().filter(is_task).collect();
     let talks = state.discussions.iter().filter(|each| each.is_running());
     let talks: Vec<&str> = talks.map(|each| each.order.topic.as_str()).collect();
     let counts = [(tasks.len(), "task"), (talks.len(), "discussion")];
-    let counts: Vec<String> = counts
-        .into_iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, what)| n_of(n, what))
+    let counts = counts.into_iter().filter(|(n, _)| *n > 0);
+    let counts = counts.map(|(n, what)| n_of(n, what));
+    let ends: Vec<String> = works
+        .iter()
+        .map(|works| works.ends.to_owned())
+        .chain(counts)
         .collect();
-    if counts.is_empty() {
+    if ends.is_empty() {
         return None;
     }
-    let title = format!("leave, and end {}?", counts.join(" and "));
-    let named = tasks.iter().map(|child| {
+    let title = format!("leave, and end {}?", ends.join(" and "));
+    let tasked = tasks.iter().map(|child| {
         let about = one_line(&child.order.description);
         format!("{}: {about}", child.order.name())
     });
     let talked = talks
         .iter()
         .map(|topic| format!("discussion: {}", one_line(topic)));
-    let named: Vec<String> = named.chain(talked).collect();
-    let mut sheet = Sheet::new(ID, &title)
-        .until_closed()
-        .says(&super::listed(&named, MAX_NAMED), theme::CODE);
-    if !tasks.is_empty() {
-        let text = "A task ends where it is. What it said stays in its session, which can be gone on with.";
+    let who = works.iter().map(|works| works.who.clone());
+    let named: Vec<String> = who.chain(tasked).chain(talked).collect();
+    let mut sheet = asked(&title).says(&super::listed(&named, MAX_NAMED), theme::CODE);
+    let kept = [
+        works.map(|works| works.kept),
+        (!tasks.is_empty()).then_some(
+            "A task ends where it is. What it said stays in its session, which can be gone on with.",
+        ),
+        (!talks.is_empty())
+            .then_some("A discussion keeps its finished rounds; /discuss-on goes on after them."),
+        Some("The run is saved; the next start offers to go on."),
+    ];
+    for text in kept.into_iter().flatten() {
         sheet = sheet.says(text, theme::PLAIN);
     }
-    if !talks.is_empty() {
-        let text = "A discussion keeps its finished rounds; /discuss-on goes on after them.";
-        sheet = sheet.says(text, theme::PLAIN);
-    }
+    Some(offered(sheet, key))
+}
+
+/// The dialog once nothing works any more that it was opened for.
+pub fn at_rest(key: &str) -> Sheet {
+    let text = "What was under way has come to its end meanwhile. All is saved.";
+    offered(asked("leave?").says(text, theme::PLAIN), key)
+}
+
+fn asked(title: &str) -> Sheet {
+    Sheet::new(ID, title).until_closed()
+}
+
+fn offered(sheet: Sheet, key: &str) -> Sheet {
     let leave = Then::ActAndBack(vec![Action::Quit(QuitStep::Ask)]);
-    let sheet = sheet
-        .says(
-            "The run is saved; the next start offers to go on.",
-            theme::QUIET,
-        )
-        .offers('y', &format!("leave, and end them ({key} too)"), leave)
+    sheet
+        .offers('y', &format!("leave ({key} again: at once)"), leave)
         .offers('n', "no, back", Then::Back)
-        .first(1);
-    Some(sheet)
+        .first(1)
+}
+
+/// What the workflow is at.
+struct Works {
+    /// What would end, after "end".
+    ends: &'static str,
+    /// Who is at what, since when.
+    who: String,
+    /// What becomes of it.
+    kept: &'static str,
+}
+
+fn works(state: &State, clock: Clock) -> Option<Works> {
+    let kept = match (&state.busy, state.phase) {
+        (Some(Busy::Reversing { .. }), _) => {
+            "What is being put back is gone through with when the run goes on."
+        }
+        (_, Phase::Execute) => {
+            "The step is cut off. Its changes stay in the work tree; when the run goes on, you say what becomes of them."
+        }
+        _ => "It is cut off, and done again when the run goes on. What was said and written stays.",
+    };
+    if let Some(running) = &state.running {
+        let role = running.order.purpose.role();
+        let adapter = state.session(role).map_or("", |session| &session.adapter);
+        return Some(Works {
+            ends: "the turn",
+            who: format!(
+                "{} ({}) {}, since {}",
+                role.name(),
+                one_line(adapter),
+                running.order.purpose.in_words(),
+                clock.minute(running.started_at)
+            ),
+            kept,
+        });
+    }
+    let busy = state.busy.as_ref()?;
+    Some(Works {
+        ends: "what is under way",
+        who: format!("the program {}", busy_in_words(busy)),
+        kept,
+    })
 }

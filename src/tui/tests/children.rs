@@ -67,7 +67,7 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     let sent = screen.perform(crate::tui::command::Command::Sessions, Some(&state));
     assert_eq!(sent, []);
     check("dialog_sessions", &mut screen, Some(&state));
-    let opened = press(&mut screen, Some(&state), &["1"]);
+    let opened = press(&mut screen, Some(&state), &["4"]);
     assert_eq!(opened, [Action::ShowChild(SessionId::new("ses_child4"))]);
     let text = "## user\n\nlist them\n\n## assistant\n\nTwo.\n";
     screen.on_child(
@@ -93,6 +93,25 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
 }
 
 #[test]
+fn tasks_that_go_on_after_the_end_of_a_run_are_told() {
+    let mut state = with_children();
+    state.running = None;
+    state.phase = Phase::Done;
+    let seen = |state: &State| drawn(&mut not_writing(), (120, 40), Some(state));
+    let all = seen(&state);
+    assert!(
+        all.contains("the run is over · 1 task runs, 1 waits"),
+        "{all}"
+    );
+    state.children.remove(1);
+    let one = seen(&state);
+    assert!(one.contains("the run is over · 1 task runs"), "{one}");
+    assert!(!one.contains("1 task runs,"), "{one}");
+    state.children.remove(0);
+    assert!(!seen(&state).contains("the run is over ·"));
+}
+
+#[test]
 fn leaving_says_which_tasks_would_end_and_a_second_key_means_it() {
     let state = with_children();
     let mut screen = not_writing();
@@ -107,7 +126,7 @@ fn leaving_says_which_tasks_would_end_and_a_second_key_means_it() {
     assert_eq!(killed, [Action::Quit(QuitStep::Now)]);
     let mut other = not_writing();
     let left = press(&mut other, Some(&state), &["<c-c>", "<c-c>"]);
-    assert_eq!(left, [Action::Quit(QuitStep::Ask)]);
+    assert_eq!(left, [Action::Quit(QuitStep::Now)]);
     let sent = not_writing().on_sent(("quit", ""), Some(&state));
     assert_eq!(sent, Ok(vec![Action::Quit(QuitStep::Ask)]));
 }
@@ -140,7 +159,7 @@ fn one_of_several_running_tasks_is_stopped() {
     screen.perform(crate::tui::command::Command::Sessions, Some(&state));
     assert_eq!(press(&mut screen, Some(&state), &["s"]), []);
     check("dialog_sessions_stop", &mut screen, Some(&state));
-    let stopped = press(&mut screen, Some(&state), &["1"]);
+    let stopped = press(&mut screen, Some(&state), &["2"]);
     assert_eq!(stopped, [Action::StopChild(SessionId::new("ses_child2"))]);
 }
 

@@ -5,11 +5,11 @@ use super::world::{
 };
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::QuestionKind;
-use crate::domain::run::State;
+use crate::domain::run::{Busy, State};
 use crate::domain::turn::Purpose;
 use crate::permission::Keeping;
 use crate::tui::keymap::{BINDINGS, IsWriting};
-use crate::tui::{Screen, ScreenSettings, dialogs};
+use crate::tui::{Rest, Screen, ScreenSettings, dialogs};
 
 /// Presses keys in a screen that is not being written in; the actions, or else the word to the user.
 fn check(state: Option<&State>, keys: &[&str], wanted: &str) {
@@ -248,14 +248,33 @@ fn gate_stop_and_interrupt_have_their_keys() {
 }
 
 #[test]
-fn the_second_ctrl_c_kills() {
+fn ctrl_c_asks_where_something_works_and_the_second_one_kills() {
     let reviewing = running(Phase::Review, Purpose::Review);
-    check(Some(&reviewing), &["<c-c>"], "Quit(Ask)");
+    check(Some(&reviewing), &["<c-c>"], "");
+    // Nothing was touched: the same key asks again.
     check(
         Some(&reviewing),
-        &["<c-c>", "<c-c>"],
+        &["<c-c>", "<esc>", "<c-c>", "<enter>", "<c-c>", "n"],
+        "",
+    );
+    check(Some(&reviewing), &["<c-c>", "<c-c>"], "Quit(Now)");
+    check(Some(&reviewing), &["<c-c>", "y"], "Quit(Ask)");
+    check(
+        Some(&reviewing),
+        &["<c-c>", "y", "<c-c>"],
         "Quit(Ask); Quit(Now)",
     );
+    check_on(
+        &mut screen(),
+        Some(&reviewing),
+        &["half a word", "<c-c>", "<c-c>"],
+        "Quit(Now)",
+    );
+    let mut busy = state(Phase::Approved);
+    busy.busy = Some(Busy::Entering);
+    check(Some(&busy), &["<c-c>", "<c-c>"], "Quit(Now)");
+    let gated = question("gate");
+    check(Some(&gated), &["<c-c>"], "Quit(Ask)");
     check_on(&mut screen(), None, &["/quit", "<enter>"], "Quit(Ask)");
 }
 
@@ -444,7 +463,16 @@ fn the_goal_is_confirmed_as_it_stands() {
 #[test]
 fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
     // The same letter for the same thing is wanted: go, view, auto, edit, diff, write.
-    let same = ["go", "view", "auto", "edit", "diff", "write"];
+    // Where a run of the history is taken up again no run asks anything.
+    let same = [
+        "go",
+        "view",
+        "auto",
+        "edit",
+        "diff",
+        "write",
+        "take up again",
+    ];
     for (phase, kind) in questions() {
         let state = asking(phase, kind);
         let name = state.awaiting.as_ref().map(|q: &_| q.kind.name()).unwrap();
@@ -531,6 +559,7 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
                 badge: "b".to_owned(),
                 why: "go on there".to_owned(),
                 elsewhere: crate::tui::Elsewhere::Works,
+                again: None,
             }),
             ..settings()
         })
@@ -566,6 +595,86 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
 }
 
 #[test]
+fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its_view() {
+    let run = |name: &str, rest| crate::tui::PastRun {
+        name: name.to_owned(),
+        date: "2026-11-21".to_owned(),
+        ended: "unfinished in REVIEW".to_owned(),
+        about: "it".to_owned(),
+        how_far: String::new(),
+        rest,
+    };
+    let listed = |rests: &[Rest]| {
+        let runs = ["one", "two", "three"].into_iter().zip(rests);
+        let runs: Vec<_> = runs.map(|(name, rest)| run(name, *rest)).collect();
+        let mut screen = screen();
+        screen.on_history(&runs);
+        screen
+    };
+    let (over, left) = (Rest::Over, Rest::Unfinished);
+    let back = "BringBack(\"two\")";
+    check_on(&mut listed(&[over, left]), None, &["r", "<enter>"], back);
+    check_on(&mut listed(&[over, left]), None, &["r", "n"], "");
+    let several = [left, left, over];
+    check_on(&mut listed(&several), None, &["r", "2", "y"], back);
+    check_on(&mut listed(&several), None, &["2"], "OpenRun(\"two\")");
+    let none = "! Esc goes back first: this key is not for the open list";
+    check_on(&mut listed(&[over, over]), None, &["r"], none);
+    let looked_at = |again| {
+        Screen::new(ScreenSettings {
+            read_only: Some(crate::tui::ReadOnly {
+                badge: "b".to_owned(),
+                why: "go on there".to_owned(),
+                elsewhere: crate::tui::Elsewhere::Rests,
+                again,
+            }),
+            ..settings()
+        })
+    };
+    let reviewing = state(Phase::Review);
+    let mut open = looked_at(Some(run("two", left)));
+    assert!(drawn(&mut open, (80, 24), Some(&reviewing)).contains("R take up again"));
+    check_on(&mut open, Some(&reviewing), &["r", "<esc>"], "");
+    check_on(&mut open, Some(&reviewing), &["r", "y"], back);
+    let mut open = looked_at(None);
+    assert!(!drawn(&mut open, (80, 24), Some(&reviewing)).contains("take up again"));
+    // A letter decides nothing about the run that is asked about.
+    let mut asked = screen();
+    asked.writing = IsWriting::No;
+    asked.on_unfinished("a run");
+    check_on(&mut asked, None, &["r"], "");
+}
+
+#[test]
+fn a_run_is_written_down_by_key_and_command_also_where_it_is_only_looked_at() {
+    let done = state(Phase::Done);
+    let word = "! writing the page …";
+    let exported = |form: &str| format!("ExportRun({form}); {word}");
+    check(Some(&done), &["<c-s>"], &exported("Html"));
+    for (typed, form) in [
+        ("/export", "Html"),
+        ("/export html", "Html"),
+        ("/export md", "Markdown"),
+    ] {
+        check_on(
+            &mut screen(),
+            Some(&done),
+            &[typed, "<enter>"],
+            &exported(form),
+        );
+    }
+    let wrong = "! /export takes `html` or `md`; alone it writes HTML";
+    check_on(
+        &mut screen(),
+        Some(&done),
+        &["/export pdf", "<enter>"],
+        wrong,
+    );
+    let none = "! there is no run yet that could be written down; /history lists those before";
+    check(None, &["<c-s>"], none);
+}
+
+#[test]
 fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
     let run = |name: &str| crate::tui::PastRun {
         name: name.to_owned(),
@@ -573,6 +682,7 @@ fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
         ended: "DONE".to_owned(),
         about: "it".to_owned(),
         how_far: String::new(),
+        rest: crate::tui::Rest::Over,
     };
     let mut screen = screen();
     screen.on_unfinished("a run");

@@ -564,6 +564,7 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
             badge: "a run of the history".to_owned(),
             why: "this run lies in the history; Esc goes back".to_owned(),
             elsewhere: crate::tui::Elsewhere::Rests,
+            again: None,
         }),
         ..settings()
     });

@@ -9,7 +9,7 @@ use crate::domain::question::{Clash, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Elsewhere, PastRun, ReadOnly, Screen, Versions};
+use crate::tui::{Elsewhere, PastRun, ReadOnly, Rest, Screen, Versions};
 
 pub fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
     let mut pictures = Vec::new();
@@ -80,6 +80,7 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
         ended: text(ended),
         about: text(about),
         how_far: text("3 of 3 steps, 3 commits"),
+        rest: Rest::Over,
     };
     let mut screen = Screen::new(settings());
     screen.on_welcome(Welcome {
@@ -139,6 +140,7 @@ fn looking(elsewhere: Elsewhere) -> Screen {
             badge: "process 4711 works here".to_owned(),
             why: "process 4711 works here; go on there".to_owned(),
             elsewhere,
+            again: None,
         }),
         ..settings()
     })
@@ -166,6 +168,7 @@ fn finished_runs_are_there_to_choose_from() {
         ended: "DONE".to_owned(),
         about: format!("为计算器加入求和, run number {n}\u{1b}[2J"),
         how_far: "3 of 3 steps, 2 commits".to_owned(),
+        rest: Rest::Over,
     };
     let mut runs: Vec<PastRun> = (1..=28).rev().map(run).collect();
     runs[1].ended = "damaged".to_owned();
@@ -177,6 +180,15 @@ fn finished_runs_are_there_to_choose_from() {
     let downs = ["<down>"; 27];
     press(&mut screen, None, &downs);
     check("history_last", &mut screen, None);
+    for (run, rest) in runs.iter_mut().zip([Rest::Unfinished, Rest::Over]) {
+        run.rest = rest;
+        run.ended = "unfinished in REVIEW".to_owned();
+    }
+    let mut unfinished = not_writing();
+    unfinished.on_history(&runs[..2]);
+    check("history_unfinished", &mut unfinished, None);
+    press(&mut unfinished, None, &["r"]);
+    check("history_again", &mut unfinished, None);
     let mut none = not_writing();
     none.on_history(&[]);
     insta::assert_snapshot!("history_none", drawn(&mut none, (80, 24), None));
@@ -253,6 +265,11 @@ fn what_the_screen_asks_itself_is_seen() {
     check("confirm_stop", &mut stopping, Some(&executing));
     let mut quitting = not_writing();
     press(&mut quitting, Some(&executing), &["<c-c>"]);
+    check("confirm_quit", &mut quitting, Some(&executing));
+    // What it was opened for is over by now.
+    let over = state(Phase::Done);
+    check("confirm_quit_over", &mut quitting, Some(&over));
+    press(&mut quitting, Some(&executing), &["y"]);
     check("quit", &mut quitting, Some(&executing));
     let mut helped = not_writing();
     press(&mut helped, Some(&executing), &["?"]);

@@ -624,6 +624,7 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
             "<c-l>" => KeyEvent::new(KeyCode::Char('l'), KeyModifiers::CONTROL),
             "<c-r>" => KeyEvent::new(KeyCode::Char('r'), KeyModifiers::CONTROL),
             "<c-f>" => KeyEvent::new(KeyCode::Char('f'), KeyModifiers::CONTROL),
+            "<c-s>" => KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL),
             "<c-y>" => KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL),
             "<c-/>" => KeyEvent::new(KeyCode::Char('/'), KeyModifiers::CONTROL),
             "<s-enter>" => KeyEvent::new(KeyCode::Enter, KeyModifiers::SHIFT),

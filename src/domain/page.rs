@@ -1,0 +1,32 @@
+//! In which form a run is written down as one page, to be given to somebody else.
+//!
+//! Refuses to know how a page looks.
+
+/// A form of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PageForm {
+    /// One page of HTML, dark and light.
+    #[default]
+    Html,
+    /// Markdown.
+    Markdown,
+}
+
+impl PageForm {
+    /// Its word, as in `/export html`; `None` for another one.
+    pub fn named(word: &str) -> Option<Self> {
+        match word {
+            "html" => Some(Self::Html),
+            "md" | "markdown" => Some(Self::Markdown),
+            _ => None,
+        }
+    }
+
+    /// How the name of its file ends, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "md",
+        }
+    }
+}

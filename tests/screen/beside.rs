@@ -1,0 +1,204 @@
+//! What needs no goal, and what is left of a run: a task where a CLI is missing, a page to share, a kill after the goal.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::World;
+use crate::editing::{ENTER, ESC, PLAN, begin, cast, leave, open, talk, talking};
+use crate::script::{Agent, say};
+
+const CTRL_S: &str = "\x13";
+const TASK: &str = "[agent-collab task";
+
+#[test]
+fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
+    let world = World::new();
+    let planner = talking().always(TASK, vec![say("I looked around.")]);
+    let config = cast(&world, &planner, &Agent::new(), "");
+    let text = fs::read_to_string(&config).unwrap();
+    let (codex, claude) = text.split_once("[adapters.claude]\n").unwrap();
+    let claude: String = claude
+        .lines()
+        .skip(1)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let missing = "[adapters.claude]\nprogram = \"/nonexistent/claude\"\n";
+    fs::write(&config, format!("{codex}{missing}{claude}")).unwrap();
+    let mut terminal = open(&world, &config);
+    terminal.wait_for("/nonexistent/claude is not");
+    terminal.wait_for("roles.reviewer = \"none\"");
+    terminal.type_keys("@explore look around");
+    terminal.wait_for("@explore look around");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("I looked around.");
+    // A goal in the same run asks again for what it needs.
+    terminal.type_keys("A test\r");
+    terminal.wait_for("hint: or roles.reviewer = \"none\" goes on without a review");
+    terminal.wait_for("A test");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("not yet: /nonexistent/claude is not on PATH");
+    let told = terminal.text().matches("goes on without a review").count();
+    assert_eq!(told, 1, "{}", terminal.text());
+    // What is missing comes: the goal stands there still.
+    fs::write(&config, text).unwrap();
+    leave(terminal);
+    let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
+    terminal.wait_for("I looked around.");
+    terminal.type_keys("A test\r");
+    terminal.wait_for("is this the goal");
+    leave(terminal);
+}
+
+#[test]
+fn a_run_that_was_killed_right_after_its_goal_is_asked_about() {
+    let world = World::new();
+    let config = cast(&world, &talking(), &Agent::new(), "");
+    let mut terminal = talk(&world, &config);
+    terminal.signal(Signal::SIGKILL);
+    terminal.wait_for_end();
+    // As it would lie there had the program been killed between the log and its snapshot.
+    let workdir = world.repository().join(".agent-collab");
+    let state: Value =
+        serde_json::from_slice(&fs::read(workdir.join("state.json")).unwrap()).unwrap();
+    let mut state = state;
+    state["last_seq"] = 1.into();
+    for (key, value) in [
+        ("goal", Value::Null),
+        ("phase", "INIT".into()),
+        ("running", Value::Null),
+        ("busy", Value::Null),
+        ("awaiting", Value::Null),
+    ] {
+        state[key] = value;
+    }
+    fs::write(workdir.join("state.json"), state.to_string()).unwrap();
+    let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
+    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("A test");
+    terminal.wait_for("in phase REFINE_GOAL");
+    leave(terminal);
+}
+
+#[test]
+fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
+    let world = World::new();
+    let planner = talking().plan(PLAN);
+    let reviewer = Agent::new().review("[APPROVED]\n");
+    let config = cast(&world, &planner, &reviewer, "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("i/export md\r");
+    terminal.wait_for("written to .agent-collab/exports/a-test.md");
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    let exports = world.repository().join(".agent-collab/exports");
+    let page = fs::read_to_string(exports.join("a-test.md")).unwrap();
+    assert!(page.contains("A test"), "{page}");
+    terminal.type_keys("i/cancel\r");
+    terminal.wait_for("cancel the run?");
+    terminal.type_keys("y");
+    terminal.wait_for("the run is over");
+    terminal.wait_for("Ctrl+S a page to share");
+    terminal.type_keys(CTRL_S);
+    terminal.wait_for("written to .agent-collab/exports/a-test.html");
+    terminal.type_keys(CTRL_S);
+    terminal.wait_for("written to .agent-collab/exports/a-test-2.html");
+    // Where it is only looked at, too, and into the same place.
+    terminal.type_keys("i/history\r");
+    terminal.wait_for("1 finished run");
+    terminal.type_keys("1");
+    terminal.wait_for("read-only, a run of the history");
+    terminal.wait_for("Ctrl+S a page to share");
+    terminal.type_keys(CTRL_S);
+    terminal.wait_for("written to .agent-collab/exports/a-test-3.html");
+    terminal.type_keys(ESC);
+    leave(terminal);
+}
+
+#[test]
+fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
+    let world = World::new();
+    let reviewer = Agent::new().review("[APPROVED]\n");
+    let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("execute the approved plan");
+    leave(terminal);
+    // A mistaken N, and another goal.
+    let config = cast(&world, &talking(), &Agent::new(), "");
+    let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
+    terminal.wait_for("continue the unfinished run?");
+    terminal.type_keys("n");
+    terminal.wait_for("until then /resume continues it");
+    terminal.type_keys("Something else\r");
+    terminal.wait_for("is this the goal");
+    // What is under way is not put away.
+    terminal.type_keys("/history\r");
+    terminal.wait_for("1 finished run");
+    terminal.type_keys("r");
+    terminal.wait_for("take this run up again?");
+    terminal.type_keys("y");
+    terminal.wait_for("a run is under way: finish or cancel it first");
+    terminal.type_keys("i/cancel\r");
+    terminal.wait_for("cancel the run?");
+    terminal.type_keys("y");
+    terminal.wait_for("the run is over");
+    terminal.type_keys("i/history\r");
+    terminal.wait_for("2 finished runs");
+    terminal.type_keys("r");
+    terminal.wait_for("take this run up again?");
+    terminal.wait_for("A test");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("is back from the history; what lay here is in");
+    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("plan.md is written");
+    leave(terminal);
+    let workdir = world.repository().join(".agent-collab");
+    let state: Value =
+        serde_json::from_slice(&fs::read(workdir.join("state.json")).unwrap()).unwrap();
+    assert_eq!(state["goal"]["title"], "A test");
+    let history = fs::read_dir(workdir.join("history")).unwrap();
+    let names: Vec<String> = history
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        matches!(names.as_slice(), [only] if only.ends_with("-something-else")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_run_that_was_opened_to_be_read_is_taken_up_again_by_a_key() {
+    let world = World::new();
+    let reviewer = Agent::new().review("[APPROVED]\n");
+    let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("execute the approved plan");
+    leave(terminal);
+    let workdir = world.repository().join(".agent-collab");
+    let archived = workdir.join("history/2026-01-02-a-test");
+    fs::create_dir_all(&archived).unwrap();
+    for name in [
+        "state.json",
+        "events.jsonl",
+        "plan.md",
+        "iterations",
+        "sessions",
+        "log.md",
+    ] {
+        if workdir.join(name).exists() {
+            fs::rename(workdir.join(name), archived.join(name)).unwrap();
+        }
+    }
+    let mut terminal = world.open(&["history", "1", "--config", &config.to_string_lossy()]);
+    terminal.wait_for("read-only, a run of the history");
+    terminal.wait_for("R take up again");
+    terminal.type_keys("r");
+    terminal.wait_for("take this run up again?");
+    terminal.type_keys("y");
+    terminal.wait_for("is back from the history");
+    terminal.wait_for("execute the approved plan");
+    leave(terminal);
+    assert!(!archived.exists());
+}
