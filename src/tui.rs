@@ -123,6 +123,8 @@ pub struct ScreenSettings {
     pub repository: String,
     /// The branch that is checked out, where there is one.
     pub branch: Option<String>,
+    /// The one that was checked out before the run's own branch; the run's commits are merged into it.
+    pub branch_before: Option<String>,
     /// Set where the screen only looks.
     pub read_only: Option<ReadOnly>,
     /// What colours are shown as.

@@ -438,6 +438,7 @@ impl Shell {
         self.frames.on_drawn(now, self.wanted, has_news);
         self.wanted = Wanted::ForNews;
         self.tick_at = tick.map(|after| now + after);
+        self.read_behind_first();
         self.read_earlier();
         Ok(())
     }

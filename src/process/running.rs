@@ -247,6 +247,11 @@ impl Running {
             }
             if let Some(batch) = self.batches.recv().await {
                 self.ready.extend(batch);
+                // Those behind it, too: whoever comes seldom takes all that is there.
+                for _ in 1..BATCHES {
+                    self.ready
+                        .extend(self.batches.try_recv().into_iter().flatten());
+                }
                 continue;
             }
             return Line::Ended(self.end.wait().await);
@@ -332,4 +337,32 @@ fn named(stream: Stream, framed: impl IntoIterator<Item = Framed>) -> Vec<Line> 
             },
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_comes_late_takes_all_that_waits() {
+        let (mut says, stdout) = tokio::io::duplex(64);
+        let id = ProcessIdentity {
+            pid: 1,
+            start_time: 0,
+        };
+        let pipes = (tokio::io::sink(), stdout, tokio::io::empty());
+        let never = |_| std::future::pending();
+        let mut running = Running::assemble(id, pipes, never);
+        for n in 1..=3 {
+            says.write_all(b"a line\n").await.unwrap();
+            while running.batches.len() < n {
+                tokio::task::yield_now().await;
+            }
+        }
+        assert_eq!(running.next().await, Line::Out("a line".to_owned()));
+        let ready = std::iter::from_fn(|| running.take_ready()).count();
+        assert_eq!(ready, 2);
+    }
 }

@@ -141,6 +141,11 @@ fn answer(id: u32, answer: Answer) -> Then {
     Then::Act(vec![Action::Event(Event::Answered { id, answer })])
 }
 
+/// Asks once more before what was planned is put aside: in a list the same letter only goes back.
+fn back_to_the_goal(id: u32) -> Then {
+    Then::Confirm(Box::new(confirm::back_to_the_goal(id)))
+}
+
 /// Offers the other CLI, where there is one, and says so when both roles would be there.
 fn offers_the_move(
     sheet: Sheet,

@@ -189,7 +189,7 @@ pub(super) fn used_in_words(state: &State) -> Option<String> {
     Some(format!("{} tokens{cost}", counts.join(", ")))
 }
 
-/// The branch that commits go to, else the one that was checked out when the screen opened.
+/// The branch that commits go to, else the one that is checked out.
 fn branch<'a>(screen: &'a Screen, state: Option<&'a State>) -> Option<&'a str> {
     let execution = state.and_then(|state| state.execution.as_ref());
     match execution.map(|execution| &execution.commits) {

@@ -10,7 +10,7 @@ use ratatui::widgets::{Block, Borders};
 
 use super::keymap::IsWriting;
 use super::pager::Pager;
-use super::sheet::{FromComposer, Sheet};
+use super::sheet::{FromComposer, Keys, Sheet};
 use super::tabs::{self, Tab};
 use super::theme;
 use super::wrap::{cut, one_line, width};
@@ -180,34 +180,46 @@ impl Screen {
             return sheet.draw_deaf(frame, area, &view);
         }
         let chosen = self.chosen_of(sheet);
-        let enter = self.enter_in_words(sheet, chosen, usize::from(area.width));
-        self.places.choices = sheet.draw(frame, area, Some(chosen), (&enter, &view));
+        let keys = self.keys_of(sheet, chosen);
+        let enter = self.enter_in_words(sheet, keys, usize::from(area.width));
+        self.places.choices = sheet.draw(frame, area, keys, (&enter, &view));
+    }
+
+    /// Who has the keys while a dialog stands of which this choice is pointed at.
+    pub(super) fn keys_of(&self, sheet: &Sheet, chosen: usize) -> Keys {
+        let is_empty = self.draft.is_none() && self.composer.is_empty();
+        match (self.writing, sheet.from_composer) {
+            (IsWriting::No, _) => Keys::Here(chosen),
+            (IsWriting::Yes, FromComposer::Yes) if is_empty => Keys::EnterOnly(chosen),
+            (IsWriting::Yes, _) => Keys::Below(chosen),
+        }
     }
 
     /// What Enter does now, seen from the dialog; in short where it is narrow.
-    fn enter_in_words(&self, sheet: &Sheet, chosen: usize, columns: usize) -> String {
-        let label = sheet.choices.get(chosen).map_or("", |c| c.label.as_str());
+    fn enter_in_words(&self, sheet: &Sheet, keys: Keys, columns: usize) -> String {
         let leave = self.keymap().named("leave", IsWriting::Yes);
-        let long = format!("you write; {leave}, then Enter: ");
-        let short = format!("{leave}, Enter: ");
-        let (before, short_before) = match (self.writing, sheet.from_composer) {
-            (IsWriting::No, _) => ("Enter: ", "Enter: "),
-            (IsWriting::Yes, _) if self.draft.is_some() => {
-                return format!("you write below · {leave} comes back here");
+        let (long, short) = match keys {
+            Keys::Here(at) | Keys::EnterOnly(at) => {
+                let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
+                let short = format!("Enter: {}", in_short(label));
+                (format!("Enter: {label}"), short)
             }
-            (IsWriting::Yes, FromComposer::Yes) if self.composer.is_empty() => {
-                ("Enter: ", "Enter: ")
+            Keys::Below(_) | Keys::Nobody if self.draft.is_some() => {
+                let back = format!("you write below · {leave} comes back here");
+                (back.clone(), back)
             }
-            (IsWriting::Yes, _) if self.composer.is_empty() => {
-                ("Enter comes here, Enter again: ", "Enter twice: ")
-            }
-            (IsWriting::Yes, _) => (long.as_str(), short.as_str()),
+            Keys::Below(_) | Keys::Nobody if self.composer.is_empty() => (
+                "you write below · Enter alone comes here to choose".to_owned(),
+                "Enter alone: choose here".to_owned(),
+            ),
+            Keys::Below(_) | Keys::Nobody => (
+                format!("you write below · {leave} comes here to choose"),
+                format!("{leave}: choose here"),
+            ),
         };
-        let room = columns.saturating_sub(6);
-        let long = format!("{before}{label}");
-        match width(&long) <= room {
+        match width(&long) <= columns.saturating_sub(6) {
             true => long,
-            false => format!("{short_before}{}", in_short(label)),
+            false => short,
         }
     }
 

@@ -174,7 +174,7 @@ impl Screen {
         let CommitTerms::New { branch } = &execution.commits else {
             return None;
         };
-        let before = self.settings.branch.as_deref();
+        let before = self.settings.branch_before.as_deref();
         let before = before.filter(|before| before != branch);
         n_commits(execution).checked_sub(1)?;
         Some(match before {

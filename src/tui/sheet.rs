@@ -73,6 +73,28 @@ pub enum FromComposer {
     No,
 }
 
+/// Who has the keys while a dialog stands, and which of its choices is pointed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keys {
+    /// The dialog.
+    Here(usize),
+    /// The composer, but Enter is the dialog's as long as nothing is written.
+    EnterOnly(usize),
+    /// The composer: a letter is written there and chooses nothing.
+    Below(usize),
+    /// Nobody yet: it has just come.
+    Nobody,
+}
+
+impl Keys {
+    fn pointed_at(self) -> Option<usize> {
+        match self {
+            Self::Here(at) | Self::EnterOnly(at) | Self::Below(at) => Some(at),
+            Self::Nobody => None,
+        }
+    }
+}
+
 /// One choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
@@ -277,12 +299,13 @@ impl Sheet {
         lines
     }
 
-    /// Draws the dialog, with what is chosen, where something can be, with what Enter does at its end, and the key that shows all of it where it is cut; gives the rows of its choices for the mouse.
+    /// Draws the dialog as far as it has the keys, with what Enter does at its end, and the key that shows all of it
+    /// where it is cut; gives the rows of its choices for the mouse.
     pub fn draw(
         &self,
         frame: &mut Frame,
         area: Rect,
-        chosen: Option<usize>,
+        keys: Keys,
         (enter, view): (&str, &str),
     ) -> Vec<(Rect, usize)> {
         frame.render_widget(Clear, area);
@@ -315,7 +338,7 @@ impl Sheet {
         };
         frame.render_widget(Paragraph::new(body), body_area);
         // Of more choices than rows the chosen one is among those that are drawn.
-        let pointed_at = chosen.unwrap_or(self.first);
+        let pointed_at = keys.pointed_at().unwrap_or(self.first);
         let from = (pointed_at + 1).saturating_sub(n_choices.max(1));
         let mut places = Vec::new();
         for (row, at) in (from..from + n_choices).enumerate() {
@@ -329,10 +352,8 @@ impl Sheet {
                 break;
             }
             if let Some(choice) = self.choices.get(at) {
-                frame.render_widget(
-                    choice_line(choice, chosen.map(|chosen| at == chosen), columns),
-                    place,
-                );
+                let is_chosen = keys.pointed_at() == Some(at);
+                frame.render_widget(choice_line(choice, keys, is_chosen, columns), place);
                 places.push((place, at));
             }
         }
@@ -341,7 +362,7 @@ impl Sheet {
 
     /// Draws the dialog while it takes no keys yet: it has just come, and a key may be meant for something else.
     pub fn draw_deaf(&self, frame: &mut Frame, area: Rect, view: &str) {
-        let _no_place_to_click = self.draw(frame, area, None, (DEAF, view));
+        let _no_place_to_click = self.draw(frame, area, Keys::Nobody, (DEAF, view));
     }
 
     /// Draws the border where there is room for one.
@@ -398,18 +419,21 @@ fn shorten(line: &mut Line<'static>, columns: usize, word: &str) {
     ]);
 }
 
-/// A choice; quiet where none can be made yet.
-fn choice_line(choice: &Choice, is_chosen: Option<bool>, columns: usize) -> Line<'static> {
-    let (sign, style, letter) = match is_chosen {
-        Some(true) => ("▸ ", theme::CHOSEN, theme::KEY),
-        Some(false) => ("  ", theme::PLAIN, theme::KEY),
-        None => ("  ", theme::QUIET, theme::QUIET),
-    };
+/// A choice; quiet where none can be made, and without its letter where that is written elsewhere.
+fn choice_line(choice: &Choice, keys: Keys, is_chosen: bool, columns: usize) -> Line<'static> {
     let key = choice.key.to_uppercase().to_string();
     let room = columns.saturating_sub(width(&key) + 4);
+    let no_letter = Span::raw(" ".repeat(width(&key)));
+    let (sign, style, letter) = match (keys, is_chosen) {
+        (Keys::Here(_), true) => ("▸ ", theme::CHOSEN, Span::styled(key, theme::KEY)),
+        (Keys::Here(_), false) => ("  ", theme::PLAIN, Span::styled(key, theme::KEY)),
+        (Keys::EnterOnly(_), true) => ("▸ ", theme::CHOSEN, no_letter),
+        (Keys::EnterOnly(_), false) | (Keys::Below(_), _) => ("  ", theme::QUIET, no_letter),
+        (Keys::Nobody, _) => ("  ", theme::QUIET, Span::styled(key, theme::QUIET)),
+    };
     Line::from(vec![
         Span::styled(sign, theme::NEEDS_YOU),
-        Span::styled(key, letter),
+        letter,
         Span::raw("  "),
         Span::styled(cut(&choice.label, room), style),
     ])

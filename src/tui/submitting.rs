@@ -62,6 +62,22 @@ impl Screen {
         matches!(self.draft, Some(Draft::Note | Draft::Line))
     }
 
+    /// Why a text is not sent that is nothing but the letter of a choice: whoever reads the dialog types that.
+    fn is_meant_for_dialog(&self, text: &str, state: Option<&State>) -> Option<String> {
+        let sheet = self.waiting(state).filter(|_| self.draft.is_none())?;
+        let mut letters = text.trim().chars();
+        let (letter, None) = (letters.next()?.to_ascii_lowercase(), letters.next()) else {
+            return None;
+        };
+        let choice = sheet.choices.iter().find(|choice| choice.key == letter)?;
+        let leave = self.keymap().named("leave", IsWriting::Yes);
+        let key = choice.key.to_uppercase();
+        Some(format!(
+            "{leave}, then {key}: {} · one letter is not sent",
+            choice.label
+        ))
+    }
+
     /// Sends what is written: a command, or a text to whoever takes it now.
     pub(super) fn submit(&mut self, state: Option<&State>) -> Submitted {
         let text = self.composer.text();
@@ -88,6 +104,9 @@ impl Screen {
             }
             Err(NoCommand::Wrong(why)) => return Submitted::Kept(why),
             Err(NoCommand::Text) => {}
+        }
+        if let Some(why) = self.is_meant_for_dialog(&text, state) {
+            return Submitted::Kept(why);
         }
         match writing::send(&target, &text, self.refiner) {
             Ok(Sent::Act(actions)) => {

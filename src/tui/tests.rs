@@ -9,6 +9,7 @@ mod discussion;
 mod find;
 mod hands;
 mod look;
+mod meant;
 mod monkey;
 mod panes;
 mod pictures;

@@ -8,7 +8,7 @@ use crate::app::start::{self, Begun, Lies, Occupied, Refusal, Unfinished, Wishes
 use crate::app::terminal;
 use crate::domain::event::Event;
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::{Answer, QuestionKind};
+use crate::domain::question::{Answer, CommitTerms, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::engine::git::Repository;
@@ -99,6 +99,7 @@ impl Shell {
         let plain = repository.as_ref().and_then(Repository::plain_branch);
         let is_known = plain.is_some();
         self.settings = ScreenSettings {
+            branch_before: plain.clone(),
             branch: plain,
             confirm_enter: occupied.found.loaded.config.workflow.confirm_enter,
             repository: occupied.found.root.to_string_lossy().into_owned(),
@@ -178,9 +179,28 @@ impl Shell {
 
     /// Shows the branch that is checked out.
     pub(super) fn on_branch(&mut self, branch: Option<String>) -> Result<Option<End>, End> {
+        let execution = self.state().and_then(|state| state.execution.as_ref());
+        let is_of_run = execution.is_some_and(|execution| {
+            matches!(&execution.commits, CommitTerms::New { branch: new } if branch.as_ref() == Some(new))
+        });
+        if !is_of_run {
+            self.settings.branch_before = branch.clone();
+        }
         self.settings.branch = branch;
         self.screen.on_settings(self.settings.clone());
         Ok(None)
+    }
+
+    /// Looks which branch is checked out: a run or the user may have switched. It costs the reading of a line.
+    pub(super) fn look_at_branch(&mut self) -> Result<Option<End>, End> {
+        let occupied = self.occupied.as_ref();
+        let repository = occupied.and_then(|occupied| occupied.found.repository.as_ref());
+        match repository.and_then(Repository::plain_branch) {
+            Some(branch) if self.settings.branch.as_ref() != Some(&branch) => {
+                self.on_branch(Some(branch))
+            }
+            Some(_) | None => Ok(None),
+        }
     }
 
     /// Asks whether the unfinished run goes on, and shows it as it was left meanwhile.
@@ -193,7 +213,7 @@ impl Shell {
             .map(|occupied| occupied.layout.clone())
         {
             // It is there when it is there.
-            let _was_read = self.show_past(&layout);
+            let _was_shown = self.show_past(&layout);
             self.documents.on_changed(Instant::now());
         }
         self.look_around();
@@ -249,7 +269,7 @@ impl Shell {
         self.screen.on_word(LOOKING);
         (self.engine, self.lying) = (None, None);
         let (wishes, what) = (self.wishes.clone(), begin.what.clone());
-        let was_read = match what {
+        let was_shown = match what {
             What::Goal(..) => {
                 self.past_is_shown = false;
                 None
@@ -260,8 +280,8 @@ impl Shell {
         };
         self.beside(async move {
             // A user sees where they were before the work of taking it up begins.
-            if let Some(was_read) = was_read {
-                let _it_ends_without_a_word = was_read.await;
+            if let Some(was_shown) = was_shown {
+                let _it_ends_without_a_word = was_shown.await;
             }
             let begun = stand(&mut occupied, &wishes, &what).await;
             Done::Begun(Box::new(Attempt { occupied, begun }))

@@ -13,7 +13,7 @@ const MOST: usize = 60;
 /// How long after an answer to the user another one may follow.
 const AFTER_KEY: Duration = Duration::from_millis(4);
 /// How long after a frame with news the next news are shown.
-const AFTER_NEWS: Duration = Duration::from_millis(33);
+const AFTER_NEWS: Duration = Duration::from_millis(25);
 
 /// Why a frame is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +91,7 @@ mod tests {
         use Wanted::ForNews;
         check(
             &[(5, ForNews), (6, ForNews), (7, ForNews), (500, ForNews)],
-            &[5, 38, 71, 500],
+            &[5, 30, 55, 500],
         );
     }
 
@@ -100,7 +100,7 @@ mod tests {
         use Wanted::{ForNews, ForUser};
         check(
             &[(0, ForNews), (1, ForUser), (2, ForUser), (3, ForNews)],
-            &[0, 1, 5, 33],
+            &[0, 1, 5, 25],
         );
     }
 

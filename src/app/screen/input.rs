@@ -104,7 +104,7 @@ impl Shell {
             }
             Some(Ok(focus @ (Input::FocusGained | Input::FocusLost))) => {
                 self.telling.is_elsewhere = focus == Input::FocusLost;
-                Vec::new()
+                return self.look_at_branch();
             }
             Some(Ok(Input::Key(_))) => Vec::new(),
             Some(Err(error)) => return Err(End::TerminalGone(error)),

@@ -107,6 +107,7 @@ impl Shell {
         }
         if at_once {
             self.see_news();
+            self.look_at_branch()?;
             // A turn that begins, a question, an end: somebody may wait for it.
             self.wanted = Wanted::ForUser;
         }

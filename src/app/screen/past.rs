@@ -32,6 +32,17 @@ pub struct Earlier {
     is_reading: bool,
     /// Whether reading failed; it is not tried again by itself.
     has_failed: bool,
+    /// What waits until the first page stands on the terminal.
+    behind_first: Option<BehindFirst>,
+}
+
+/// What follows the first page, and would only take its time from it.
+#[derive(Debug)]
+struct BehindFirst {
+    /// Where a second page is read from; `None` where the first one had all.
+    log: Option<Log>,
+    /// Who waits for the first page hears by its end that it is there.
+    _awaited: Option<oneshot::Sender<()>>,
 }
 
 /// A log that is read from its end.
@@ -53,10 +64,26 @@ pub enum Whose {
 
 /// A page of the past.
 pub struct Page {
-    whose: Whose,
     past: Past,
     log: Log,
     n_bytes: u64,
+    awaited: Option<oneshot::Sender<()>>,
+}
+
+impl Earlier {
+    fn take(&mut self, log: Log, n_bytes: u64, awaited: Option<oneshot::Sender<()>>) {
+        let (next, log) = match n_bytes == FIRST_PAGE && !log.pages.is_at_the_beginning() {
+            true => (Some(log), None),
+            false => (None, Some(log)),
+        };
+        // Nothing else is read before the second page.
+        self.is_reading = next.is_some();
+        self.log = log;
+        self.behind_first = Some(BehindFirst {
+            log: next,
+            _awaited: awaited,
+        });
+    }
 }
 
 impl Log {
@@ -90,18 +117,18 @@ impl Log {
 }
 
 impl Shell {
-    /// Reads the last page of the unfinished run's log, once; what is given ends when it was read.
+    /// Reads the last page of the unfinished run's log, once; what is given ends when it was drawn.
     pub(super) fn show_past(&mut self, layout: &Layout) -> oneshot::Receiver<()> {
-        let (read, was_read) = oneshot::channel();
+        let (awaited, was_shown) = oneshot::channel();
         if !std::mem::replace(&mut self.past_is_shown, true) {
             self.earlier = Earlier {
                 is_reading: true,
                 ..Earlier::default()
             };
             let log = Log::of(&layout.events());
-            self.read_page(Whose::Ours, log, (None, FIRST_PAGE), Some(read));
+            self.read_page(Whose::Ours, log, (None, FIRST_PAGE), Some(awaited));
         }
-        was_read
+        was_shown
     }
 
     fn read_page(
@@ -109,18 +136,17 @@ impl Shell {
         whose: Whose,
         log: Log,
         (last, n_bytes): (Option<u64>, u64),
-        read: Option<oneshot::Sender<()>>,
+        awaited: Option<oneshot::Sender<()>>,
     ) {
         self.tasks.spawn_blocking(move || {
             let page = log.read(last, n_bytes).map(|(past, log)| {
                 Box::new(Page {
-                    whose,
                     past,
                     log,
                     n_bytes,
+                    awaited,
                 })
             });
-            drop(read);
             Done::Past(whose, page)
         });
     }
@@ -140,19 +166,13 @@ impl Shell {
         earlier.is_reading = false;
         match page {
             Ok(page) => {
-                let Page {
-                    whose,
-                    past,
-                    log,
-                    n_bytes,
-                } = *page;
-                screen.on_past(past);
-                if n_bytes == FIRST_PAGE && !log.pages.is_at_the_beginning() {
-                    earlier.is_reading = true;
-                    let last = log.first.map(|first| first - 1);
-                    self.read_page(whose, log, (last, SECOND_PAGE), None);
-                } else {
-                    earlier.log = Some(log);
+                screen.on_past(page.past);
+                screen.touch();
+                earlier.take(page.log, page.n_bytes, page.awaited);
+                let is_covered = whose == Whose::Ours && self.views.top().is_some();
+                if is_covered || self.input.is_none() {
+                    // Another run is looked at, or an editor has the terminal: no frame of it comes.
+                    self.read_behind_first();
                 }
             }
             Err(error) => {
@@ -161,6 +181,22 @@ impl Shell {
             }
         }
         Ok(None)
+    }
+
+    /// Lets what waited for the first page go on, which is on the terminal.
+    pub(super) fn read_behind_first(&mut self) {
+        let viewed = self.views.whose_past().map(|(whose, _)| whose);
+        for whose in viewed.into_iter().chain([Whose::Ours]) {
+            let Some((_, earlier)) = self.past_of(whose) else {
+                continue;
+            };
+            let Some(BehindFirst { log: Some(log), .. }) = earlier.behind_first.take() else {
+                continue;
+            };
+            earlier.is_reading = true;
+            let last = log.first.map(|first| first - 1);
+            self.read_page(whose, log, (last, SECOND_PAGE), None);
+        }
     }
 
     fn past_of(&mut self, whose: Whose) -> Option<(&mut crate::tui::Screen, &mut Earlier)> {
@@ -206,5 +242,32 @@ impl Shell {
             self.screen.forget();
             self.earlier = Earlier::default();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes a page of a log that has more before it, and tells whether more is read and who waits still waits.
+    fn check(n_bytes: u64, expected: (bool, bool)) {
+        let mut earlier = Earlier::default();
+        let (awaited, mut was_shown) = oneshot::channel();
+        earlier.take(Log::of(Path::new("events.jsonl")), n_bytes, Some(awaited));
+        let waits = was_shown.try_recv() == Err(oneshot::error::TryRecvError::Empty);
+        assert_eq!((earlier.is_reading, waits), expected);
+        let behind = earlier.behind_first.take().unwrap();
+        assert_eq!(behind.log.is_some(), expected.0);
+        drop(behind);
+        assert_eq!(
+            was_shown.try_recv(),
+            Err(oneshot::error::TryRecvError::Closed)
+        );
+    }
+
+    #[test]
+    fn what_follows_the_first_page_waits_until_that_is_drawn() {
+        check(FIRST_PAGE, (true, true));
+        check(SECOND_PAGE, (false, true));
     }
 }

@@ -1,6 +1,6 @@
 //! Dialog: a turn failed, and trying again by ourselves did not help.
 
-use super::{answer, cancel, identity, offers_the_move};
+use super::{answer, back_to_the_goal, cancel, identity, offers_the_move};
 use crate::domain::question::Answer;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
@@ -37,6 +37,6 @@ pub(super) fn sheet(
             answer(id, Answer::NewSession),
         );
     offers_the_move(sheet, id, (role, other), state)
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }

@@ -1,6 +1,6 @@
 //! Dialog: the commit of a step failed.
 
-use super::{answer, cancel, identity};
+use super::{answer, back_to_the_goal, cancel, identity};
 use crate::domain::question::Answer;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
@@ -16,6 +16,6 @@ pub(super) fn sheet(id: u32, step: u32, message: &str) -> Sheet {
             "go on without this commit",
             answer(id, Answer::WithoutCommit),
         )
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::event::Event;
 use crate::domain::phase::{Mode, Phase};
+use crate::domain::question::Answer;
 use crate::tui::action::Action;
 use crate::tui::sheet::{FromComposer, Sheet, Then};
 use crate::tui::theme;
@@ -31,6 +32,21 @@ pub fn stop(phase: Phase) -> Sheet {
     };
     let yes = ("stop, back to the goal", Action::Event(Event::Stopped));
     asked("stop", title, text, yes)
+}
+
+/// Answers a question by giving up what was planned?
+pub fn back_to_the_goal(id: u32) -> Sheet {
+    let answer = Answer::Stop;
+    asked(
+        "back-to-goal",
+        "stop, back to the goal?",
+        "What was planned and done so far is put aside; once you confirm the goal again, a plan is written anew. Files \
+         and commits stay.",
+        (
+            "stop, back to the goal",
+            Action::Event(Event::Answered { id, answer }),
+        ),
+    )
 }
 
 /// Leaves the execution, and plans anew?

@@ -2,7 +2,7 @@
 //!
 //! Enter only shows the diff: running changed code is never the answer to a stray key.
 
-use super::{answer, cancel, identity};
+use super::{answer, back_to_the_goal, cancel, identity};
 use crate::domain::changes::Scope;
 use crate::domain::question::{Answer, EntryPoint};
 use crate::tui::command::Command;
@@ -31,6 +31,6 @@ pub(super) fn sheet(id: u32, step: u32, changes: &[EntryPoint]) -> Sheet {
             "allow: the changes stand and are run",
             answer(id, Answer::Allow),
         )
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }

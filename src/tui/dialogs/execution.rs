@@ -2,7 +2,7 @@
 //!
 //! Enter only shows the plan; executing takes a choice of its own.
 
-use super::{answer, cancel, identity, listed};
+use super::{answer, back_to_the_goal, cancel, identity, listed};
 use crate::domain::phase::Mode;
 use crate::domain::question::{Answer, CommitTerms, Terms, TestSource};
 use crate::domain::run::State;
@@ -59,7 +59,7 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
             Then::Write(Draft::Changes { id }),
         )
         .offers('v', "read all that you approve", Then::Do(Command::View))
-        .offers('b', "back to the goal", answer(id, Answer::Stop))
+        .offers('b', "back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
         .first(2)
 }
@@ -67,7 +67,11 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
 fn commits(terms: &CommitTerms) -> String {
     match terms {
         CommitTerms::Off { reason } => format!("commits: none ({reason})"),
-        CommitTerms::Current { branch } => format!("commits: one a step, on {branch} as it is"),
+        CommitTerms::Current { branch } => {
+            format!(
+                "commits: one a step, added to {branch}, which is checked out (`git switch` elsewhere first for a new one)"
+            )
+        }
         CommitTerms::New { branch } => format!("commits: one a step, on the new branch {branch}"),
     }
 }

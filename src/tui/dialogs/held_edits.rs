@@ -2,7 +2,7 @@
 //!
 //! Enter only shows the diff. Putting back stores what is there first, so that either answer can be regretted.
 
-use super::{answer, cancel, identity};
+use super::{answer, back_to_the_goal, cancel, identity};
 use crate::domain::changes::Scope;
 use crate::domain::question::{Answer, HeldEdit};
 use crate::tui::command::Command;
@@ -36,6 +36,6 @@ pub(super) fn sheet(id: u32, step: u32, edits: &[HeldEdit]) -> Sheet {
             "keep the changes as they are now",
             answer(id, Answer::Keep),
         )
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }

@@ -1,6 +1,6 @@
 //! Dialog: a turn brought no document, twice. What its agent said instead stands in the chat; it can be answered.
 
-use super::{answer, cancel, identity};
+use super::{answer, back_to_the_goal, cancel, identity};
 use crate::domain::question::Answer;
 use crate::domain::turn::Purpose;
 use crate::tui::sheet::{Draft, Sheet, Then};
@@ -20,6 +20,6 @@ pub(super) fn sheet(id: u32, purpose: &Purpose, reason: &str) -> Sheet {
             "answer what it said: write, and it tries again with that",
             Then::Write(Draft::Again { id }),
         )
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }

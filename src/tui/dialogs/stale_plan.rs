@@ -5,7 +5,7 @@
 use ratatui::style::Style;
 use similar::{ChangeTag, TextDiff};
 
-use super::{Known, answer, cancel, identity};
+use super::{Known, answer, back_to_the_goal, cancel, identity};
 use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
 use crate::domain::question::Answer;
@@ -56,7 +56,7 @@ pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>
     };
     sheet
         .offers('v', look, Then::Do(see))
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
         .first(n_before)
 }

@@ -1,6 +1,6 @@
 //! Dialog: the program ended in the middle of a step; what shall become of what is there?
 
-use super::{answer, cancel, identity};
+use super::{answer, back_to_the_goal, cancel, identity};
 use crate::domain::changes::Scope;
 use crate::domain::execution::Stage;
 use crate::domain::question::{Answer, QuestionKind};
@@ -39,6 +39,6 @@ pub(super) fn sheet(id: u32, step: u32, stage: Stage) -> Sheet {
         false => sheet,
     };
     sheet
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }

@@ -1,6 +1,6 @@
 //! Dialog: the tests of a step fail after all fix turns.
 
-use super::{answer, cancel, identity};
+use super::{answer, back_to_the_goal, cancel, identity};
 use crate::domain::question::Answer;
 use crate::domain::run::State;
 use crate::tui::sheet::Sheet;
@@ -62,7 +62,7 @@ pub(super) fn sheet(id: u32, step: u32, found: &str, state: &State) -> Sheet {
             "commit the step although its tests fail",
             answer(id, Answer::AcceptAsIs),
         )
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }
 

@@ -1,6 +1,6 @@
 //! Dialog: a CLI's plan is used up; the run waits and goes on by itself.
 
-use super::{answer, cancel, identity, offers_the_move};
+use super::{answer, back_to_the_goal, cancel, identity, offers_the_move};
 use crate::domain::phase::Gate;
 use crate::domain::question::{Answer, QuestionKind, WaitFrom};
 use crate::domain::run::State;
@@ -46,6 +46,6 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State, clock: Clock) -
             .offers('w', wait.0, wait.1)
             .offers('r', "try again now", answer(id, Answer::Retry));
     offers_the_move(sheet, id, (role, other.as_deref()), state)
-        .offers('b', "stop, back to the goal", answer(id, Answer::Stop))
+        .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
 }

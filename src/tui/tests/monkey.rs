@@ -172,6 +172,9 @@ pub(super) fn places() -> Vec<Place> {
         at("cancel", executing(), |screen, _| {
             screen.own = Some(confirm::cancel())
         }),
+        at("back-to-goal", executing(), |screen, _| {
+            screen.own = Some(confirm::back_to_the_goal(7))
+        }),
         at("stop", executing(), |screen, _| {
             screen.own = Some(confirm::stop(Phase::Execute))
         }),

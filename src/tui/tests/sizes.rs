@@ -43,8 +43,12 @@ fn check(size: (u16, u16), writing: IsWriting, besides: u16) -> Result<(), TestC
             let key = choice.key.to_uppercase().to_string();
             let label = cut(&choice.label, 12);
             let label = label.trim_end_matches('…').trim_end();
-            let begins = format!("{key}  {label}");
-            seen.lines().any(|line| line.contains(&begins))
+            let with_key = format!("{key}  {label}");
+            seen.lines().any(|line| match writing {
+                IsWriting::No => line.contains(&with_key),
+                // Its letter would be written.
+                IsWriting::Yes => line.contains(label) && !line.contains(&with_key),
+            })
         };
         let n_shown = (0..sheet.choices.len()).filter(|n| shown(*n)).count();
         // Of more choices than rows those around the chosen one are there.

@@ -38,6 +38,7 @@ pub fn settings() -> ScreenSettings {
         demo: false,
         repository: "~/src/calculator".to_owned(),
         branch: Some("main".to_owned()),
+        branch_before: Some("main".to_owned()),
         read_only: None,
         theme: crate::tui::Theme::default(),
         utc_offset: 3_600,

@@ -1,0 +1,79 @@
+//! What is typed at a dialog is what was meant: nothing is given up by one letter, and none is sent for a choice.
+
+use super::world::{asking, press, questions, screen, state};
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::question::Answer;
+use crate::tui::Action;
+use crate::tui::keymap::IsWriting;
+use crate::tui::sheet::{Keys, Then};
+
+fn answers_stop(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Event(Event::Answered {
+            answer: Answer::Stop,
+            ..
+        })
+    )
+}
+
+#[test]
+fn no_question_gives_up_what_was_planned_without_asking_once_more() {
+    let mut n_asked = 0;
+    for (phase, kind) in questions() {
+        let state = asking(phase, kind);
+        let mut screen = screen();
+        let Some(sheet) = screen.waiting(Some(&state)) else {
+            continue;
+        };
+        let gives_up = |then: &Then| matches!(then, Then::Act(all) if all.iter().any(answers_stop));
+        assert!(
+            !sheet.choices.iter().any(|choice| gives_up(&choice.then)),
+            "{}",
+            sheet.title
+        );
+        let goes_back = |then: &Then| matches!(then, Then::Confirm(asked) if asked.id == "confirm back-to-goal");
+        let Some(back) = sheet.choices.iter().find(|choice| goes_back(&choice.then)) else {
+            continue;
+        };
+        n_asked += 1;
+        let key = back.key.to_string();
+        assert_eq!(press(&mut screen, Some(&state), &[&key, "<enter>"]), []);
+        assert_eq!(press(&mut screen, Some(&state), &[&key, "<esc>"]), []);
+        let actions = press(&mut screen, Some(&state), &[&key, "y"]);
+        assert!(
+            actions.iter().any(answers_stop),
+            "{}: {actions:?}",
+            sheet.title
+        );
+    }
+    assert_eq!(n_asked, 11);
+}
+
+#[test]
+fn the_letter_of_a_choice_is_not_sent_to_the_agent() {
+    let talking = state(Phase::RefineGoal);
+    let mut screen = screen();
+    assert_eq!(screen.writing, IsWriting::Yes);
+    assert_eq!(press(&mut screen, Some(&talking), &["g", "<enter>"]), []);
+    assert_eq!(screen.composer.text(), "g");
+    let actions = press(&mut screen, Some(&talking), &["o on", "<enter>"]);
+    let text = "go on".to_owned();
+    assert_eq!(actions, [Action::Event(Event::Said { text })]);
+}
+
+#[test]
+fn while_a_text_is_written_no_choice_shows_its_letter() {
+    let talking = state(Phase::RefineGoal);
+    let mut screen = screen();
+    let check = |screen: &mut crate::tui::Screen, keys: &[&str], expected: fn(usize) -> Keys| {
+        press(screen, Some(&talking), keys);
+        let sheet = screen.waiting(Some(&talking)).unwrap();
+        let chosen = screen.chosen_of(&sheet);
+        assert_eq!(screen.keys_of(&sheet, chosen), expected(chosen));
+    };
+    check(&mut screen, &[], Keys::Below);
+    check(&mut screen, &["a word"], Keys::Below);
+    check(&mut screen, &["<esc>"], Keys::Here);
+}
