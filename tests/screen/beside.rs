@@ -114,6 +114,7 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     terminal.type_keys(CTRL_S);
     terminal.wait_for("written to .agent-collab/exports/a-test-3.html");
     terminal.type_keys(ESC);
+    terminal.wait_gone("read-only, a run of the history");
     leave(terminal);
 }
 
