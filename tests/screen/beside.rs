@@ -115,7 +115,9 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     terminal.wait_for("written to .agent-collab/exports/a-test-3.html");
     terminal.type_keys(ESC);
     terminal.wait_gone("read-only, a run of the history");
-    leave(terminal);
+    terminal.type_keys("\x03");
+    // The code of a run that was cancelled.
+    assert_eq!(terminal.wait_for_end().code(), Some(5));
 }
 
 #[test]
