@@ -198,7 +198,7 @@ pub fn in_words(event: &Event) -> Option<String> {
         Event::TaskStarted(order) if order.speaks.is_some() => {
             format!("  {} speaks", order.name())
         }
-        Event::TaskStarted(order) => order.begins(),
+        Event::TaskStarted(order) => order.given(),
         Event::Discussion { news, .. } => return discussion_in_words(news),
         Event::TaskPatched { patch, .. } if patch.is_settled() => {
             format!("  {}", patch.in_words())

@@ -184,13 +184,13 @@ pub enum Report {
 }
 
 impl TaskOrder {
-    /// That it begins, and whether it may write, in words.
-    pub fn begins(&self) -> String {
+    /// That its agent has it, whether it may write, in words. It may wait for a place yet.
+    pub fn given(&self) -> String {
         let what = match self.tree {
             Some(_) => "a task",
             None => "a task that only reads",
         };
-        format!("{} begins {what}: {}", self.name(), self.description)
+        format!("{} is given {what}: {}", self.name(), self.description)
     }
 
     /// The session's title.

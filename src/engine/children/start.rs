@@ -33,7 +33,7 @@ use crate::store::debug_log::PROMPT_TARGET;
 /// How many orders may wait for a child's conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
 /// How many words of a task describe it where nobody does.
-const WORDS: usize = 5;
+const WORDS: usize = 12;
 /// The longest task, in bytes.
 const MAX_PROMPT: usize = 256 * 1024;
 
@@ -425,8 +425,10 @@ pub fn subagent<'a>(profiles: &'a Profiles, name: &str) -> Result<&'a Profile, T
 fn described(description: &str, prompt: &str) -> String {
     match news::line(description) {
         said if said.is_empty() => {
-            let words: Vec<&str> = prompt.split_whitespace().take(WORDS).collect();
-            news::line(&words.join(" "))
+            let mut words = prompt.split_whitespace();
+            let few: Vec<&str> = words.by_ref().take(WORDS).collect();
+            let cut = if words.next().is_some() { " …" } else { "" };
+            news::line(&format!("{}{cut}", few.join(" ")))
         }
         said => said,
     }

@@ -201,6 +201,42 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
 }
 
 #[test]
+fn a_task_that_waited_for_a_place_is_told_to_begin() {
+    let state = with_children();
+    let mut screen = not_writing();
+    let orders: Vec<TaskOrder> = (1..=2)
+        .map(|n| child(n, None, TaskStatus::Running).order)
+        .collect();
+    let began = |n: usize| Event::TaskBegan {
+        session: orders[n].session.clone(),
+    };
+    let given = |n: usize| Event::TaskStarted(orders[n].clone());
+    for event in [given(0), began(0), given(1)] {
+        screen.on_event(At(0), &event);
+    }
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    let what = "is given a task that only reads: list the public functions";
+    for name in ["explore#1", "explore#2"] {
+        assert!(seen.contains(&format!("{name} {what}")), "{seen}");
+        assert!(!seen.contains(&format!("{name} begins")), "{seen}");
+    }
+    let ended = Event::TaskEnded(TaskResult {
+        task_id: orders[0].session.clone(),
+        agent: "explore".to_owned(),
+        name: "explore#1".to_owned(),
+        end: TaskEnd::said("Two."),
+        tool_calls: 1,
+        duration_ms: 1,
+        patch: None,
+    });
+    for event in [ended, began(1), began(1)] {
+        screen.on_event(At(0), &event);
+    }
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert_eq!(seen.matches("explore#2 begins").count(), 1, "{seen}");
+}
+
+#[test]
 fn how_a_task_ended_is_told_by_its_name() {
     let state = with_children();
     let mut screen = not_writing();

@@ -188,7 +188,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         Event::Agent { role, news, .. } => self::news(*role, news),
         // Whoever knows the adapters tells this.
         Event::SessionVersion { .. } => Vec::new(),
-        Event::TaskStarted(order) => notice(&one_line(&order.begins())),
+        Event::TaskStarted(order) => notice(&one_line(&order.given())),
         Event::TaskEnded(result) => task_ended(result, result.called()),
         // Whoever knows the calls and the tasks tells of them.
         Event::ApprovalAnswered { .. }

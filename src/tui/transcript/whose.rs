@@ -2,10 +2,13 @@
 //!
 //! Refuses to tell what participants of discussions say: that is on their board.
 
+use std::collections::BTreeSet;
+
 use super::block::{Block, Content, Tone, Who};
 use super::card::ToolEnd;
 use super::{Transcript, retell, waiting};
 use crate::domain::event::{Approval, Event};
+use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
 use crate::domain::turn::TurnResult;
 use crate::tui::wrap::one_line;
@@ -20,6 +23,8 @@ pub(super) struct Stand {
     is_interrupted: bool,
     /// That turns follow each other.
     is_auto: bool,
+    /// Tasks that were given and have not begun.
+    queue: Queue,
 }
 
 impl Stand {
@@ -36,6 +41,31 @@ impl Stand {
     }
 }
 
+/// Tasks that were given and have not begun; those who speak in a discussion are none.
+#[derive(Debug, Default)]
+struct Queue {
+    given: Option<SessionId>,
+    waiting: BTreeSet<SessionId>,
+}
+
+impl Queue {
+    /// Takes an event in; tells whether it is the begin of a task that waited.
+    fn on_event(&mut self, event: &Event) -> bool {
+        let given = self.given.take();
+        match event {
+            Event::TaskStarted(order) if order.speaks.is_none() => {
+                self.waiting.insert(order.session.clone());
+                self.given = Some(order.session.clone());
+            }
+            Event::TaskBegan { session } => {
+                return self.waiting.remove(session) && given.as_ref() != Some(session);
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
 impl Transcript {
     /// Notes how a task is called.
     pub(super) fn note_task(&mut self, event: &Event) {
@@ -45,10 +75,20 @@ impl Transcript {
         }
     }
 
+    /// That a task begins which waited for a place; of one that had a place at once it is said that it was given.
+    fn begins(&self, session: &SessionId) -> Vec<Block> {
+        match self.tasks.get(session) {
+            Some(name) => retell::notice(&format!("{name} begins")),
+            None => Vec::new(),
+        }
+    }
+
     /// Tells an event with what is known from those before it.
     pub(super) fn tell(&mut self, event: &Event) {
         self.stand.on_event(event);
+        let waited = self.stand.queue.on_event(event);
         let told = match event {
+            Event::TaskBegan { session } if waited => self.begins(session),
             Event::ApprovalExpired { approval, .. } if self.stand.is_interrupted => {
                 self.not_run(approval)
             }
