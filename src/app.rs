@@ -21,4 +21,5 @@ pub mod socket;
 pub mod start;
 pub mod tasks;
 pub mod terminal;
+pub mod unread;
 mod zone;

@@ -34,7 +34,8 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::app::start::{Refusal, find_root};
-use crate::app::terminal;
+use crate::app::terminal::{self, NoScreen};
+use crate::app::unread::Counted;
 use crate::config::{Choices, Places};
 use crate::engine::git::GitSettings;
 use crate::engine::scratch;
@@ -168,8 +169,10 @@ pub fn main() -> u8 {
     };
     let code = match cli.command {
         Some(command) => dispatch(command),
-        None if terminal::is_there() => block_on(screen::run(cli.screen)),
-        None => Err(no_terminal()),
+        None => match terminal::no_screen() {
+            None => block_on(screen::run(cli.screen)),
+            Some(why) => Err(refuse_screen(&why)),
+        },
     };
     scratch::leave();
     code.unwrap_or_else(|refusal| complain(&refusal))
@@ -192,10 +195,30 @@ fn secrets() -> Option<Known> {
 }
 
 /// Without a command and without a terminal there is nothing to do but say so.
-fn no_terminal() -> Refusal {
+fn refuse_screen(why: &NoScreen) -> Refusal {
+    let without = "`agent-collab run --goal …` works without a screen, `agent-collab --help` lists every command";
+    let (problem, hint) = match why {
+        NoScreen::NoTerminal => (
+            "there is no terminal to open the screen in".to_owned(),
+            without.to_owned(),
+        ),
+        NoScreen::Prints(term) => (
+            match term.is_empty() {
+                true => {
+                    "no screen can be shown: TERM does not say which terminal this is".to_owned()
+                }
+                false => {
+                    format!("no screen can be shown in a terminal of the kind `{term}` (TERM)")
+                }
+            },
+            format!(
+                "{without}; where the terminal can do more, say so: TERM=xterm-256color agent-collab"
+            ),
+        ),
+    };
     Refusal {
-        problem: "there is no terminal to open the screen in".to_owned(),
-        hint: "`agent-collab run --goal …` works without one; `agent-collab --help` lists every command".to_owned(),
+        problem,
+        hint,
         code: 2,
     }
 }
@@ -260,7 +283,7 @@ fn drive(work: Pin<Box<dyn Future<Output = Result<u8, Refusal>> + '_>>) -> Resul
 /// The exit code of a text that was printed: this one, else 1. Why it could not be written is said, unless its reader
 /// went away and wants no more.
 fn printed(written: io::Result<()>, code: u8) -> u8 {
-    match written.and_then(|()| io::stdout().flush()) {
+    match written.and_then(|()| Counted(io::stdout()).flush()) {
         Ok(()) => code,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 1,
         Err(error) => complain(&Refusal::error(
@@ -272,7 +295,7 @@ fn printed(written: io::Result<()>, code: u8) -> u8 {
 
 /// Says what is wrong and what to do, and gives the exit code.
 fn complain(refusal: &Refusal) -> u8 {
-    let mut err = io::stderr();
+    let mut err = Counted(io::stderr());
     let _closed = writeln!(err, "error: {}", clean(&refusal.problem));
     if !refusal.hint.is_empty() {
         let _closed = writeln!(err, "hint: {}", clean(&refusal.hint));

@@ -35,6 +35,7 @@ mod steering;
 pub mod test_run;
 mod told;
 mod tools;
+mod trouble;
 pub mod undo;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -70,6 +71,8 @@ pub use conflict::Versions;
 pub use discussion::{DiscussionAsk, DiscussionRefused};
 use granting::Waiting;
 pub use granting::{Granted, Shown};
+pub use trouble::with_hint;
+use trouble::{Troubles, failed, troubled};
 
 /// How many messages of live conversations and of tasks may wait.
 const INBOX: usize = 256;
@@ -125,6 +128,8 @@ pub enum Inward {
     DiscussionDue(DiscussionId),
     /// A command that was to settle something in a discussion is through.
     Checked(DiscussionId, CheckRun),
+    /// A document that could not be written is to be tried again.
+    CollectAgain(TurnId),
     /// A turn ended and the program's own files were compared.
     TurnChecked {
         /// The turn.
@@ -186,6 +191,7 @@ pub struct Engine {
     /// Held by whoever changes the user's tree or compares it while an agent may be at work.
     tree_lock: Arc<tokio::sync::Mutex<()>>,
     outcome: Option<Outcome>,
+    troubles: Troubles,
 }
 
 /// The turn that a live conversation is at.
@@ -210,6 +216,8 @@ struct Held {
     staging: Staging,
     /// What the user's text and the turn's were merged into, in the turn's place.
     merged: Option<String>,
+    /// How often the disk refused it.
+    n_refused: u8,
 }
 
 impl Engine {
@@ -244,6 +252,7 @@ impl Engine {
             last_things: CancellationToken::new(),
             tree_lock: Arc::default(),
             outcome: None,
+            troubles: Troubles::default(),
         }
     }
 
@@ -356,6 +365,7 @@ impl Engine {
             Inward::LimitPassed(id) => self.feed(Event::LimitPassed { id }),
             Inward::DiscussionDue(id) => self.go_on_discussing(&id),
             Inward::Checked(id, run) => self.on_checked(&id, run),
+            Inward::CollectAgain(turn) => self.collect_again(&turn),
             Inward::TurnChecked {
                 turn,
                 end,
@@ -469,7 +479,7 @@ impl Engine {
         while left > 0 {
             match self.told.1.recv().await {
                 Some((_, Told::Gone)) => left -= 1,
-                Some(_) => {}
+                Some((role, told)) => self.keep_untold(role, told),
                 None => break,
             }
         }
@@ -478,23 +488,5 @@ impl Engine {
 
     fn finish(&mut self, outcome: Outcome) {
         self.outcome.get_or_insert(outcome);
-    }
-
-    /// Runs work off the loop; what it makes happen comes back as an event.
-    fn spawn(&mut self, work: impl Future<Output = Event> + Send + 'static) {
-        let done = self.done.0.clone();
-        self.tasks.spawn(async move {
-            let event = work.await;
-            // Nobody listens any more only when the program is about to end.
-            let _nobody = done.send(Inward::Event(Box::new(event))).await;
-        });
-    }
-}
-
-/// An event that tells of an effect that could not be performed.
-fn failed(what: &str, error: impl std::fmt::Display) -> Event {
-    Event::EffectFailed {
-        what: what.to_owned(),
-        message: news::block(&error.to_string()),
     }
 }

@@ -29,7 +29,7 @@ mod table;
 pub use capture::Captured;
 pub use children::{Children, Played, StandIns};
 pub use contain::{Containment, Hold, Kernel, PRIVATE_TMPDIR, find_kernel};
-pub use doing::{Doing, Input, ProcessState, doing};
+pub use doing::{Doing, Input, ProcessState, doing, state_of};
 pub use error::{InputClosed, SpawnError};
 pub use input::InputHandle;
 pub use leftover::{Leftover, end_everything, end_leftovers, end_leftovers_of, find_leftovers};

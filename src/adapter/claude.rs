@@ -157,6 +157,9 @@ impl Adapter for Claude {
         }
         let parsed = wire::parse(line);
         let mut out = Vec::new();
+        if self.turn.is_some() {
+            self.steering.on_taken_in(&parsed.answers);
+        }
         if !matches!(parsed.frame, Frame::Result(_)) && self.is_ours(&parsed.answers) {
             out.extend(self.begin());
         }
@@ -175,11 +178,15 @@ impl Adapter for Claude {
         {
             return out;
         }
-        let Some(turn) = &self.turn else {
-            return events(self.asks.withdraw_all());
-        };
-        let end = turn.ended_by_exit(exit);
-        self.finish(end)
+        let mut out = events(self.steering.lost());
+        out.extend(match &self.turn {
+            Some(turn) => {
+                let end = turn.ended_by_exit(exit);
+                self.finish(end)
+            }
+            None => events(self.asks.withdraw_all()),
+        });
+        out
     }
 }
 

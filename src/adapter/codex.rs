@@ -271,7 +271,9 @@ impl Adapter for Codex {
 
     fn on_exit(&mut self, exit: &Exit) -> Vec<Output> {
         let mut out = Vec::new();
-        let link = std::mem::take(&mut self.connection).link;
+        let connection = std::mem::take(&mut self.connection);
+        let link = connection.link;
+        out.extend(connection.untold());
         self.thread_id = None;
         self.hooks.refuse_all("codex has ended", &mut out);
         match (&self.turn, link) {

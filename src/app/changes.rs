@@ -6,10 +6,11 @@ use std::path::Path;
 
 use crate::config::Places;
 use crate::domain::changes::Scope;
-use crate::domain::run::{Run, State};
+use crate::domain::run::State;
 use crate::engine::changes::{Changes, ChangesError, look};
 use crate::engine::git::Repository;
-use crate::store::{Layout, snapshot};
+use crate::engine::onlooker::stands;
+use crate::store::Layout;
 
 use super::start::{Refusal, repository_to_read};
 
@@ -20,6 +21,8 @@ pub struct Looked {
     pub scopes: Vec<Scope>,
     /// What there is to see; else what went wrong.
     pub changes: Result<Changes, ChangesError>,
+    /// What cannot be read of the run, where its log tells the rest.
+    pub problem: Option<String>,
 }
 
 /// Looks at the changes of a run whose state is known.
@@ -35,6 +38,7 @@ pub async fn of_run(
     Looked {
         scopes,
         changes: look(git, execution, layout, scope).await,
+        problem: None,
     }
 }
 
@@ -48,8 +52,12 @@ pub async fn of_directory(
     layout: &Layout,
     scope: Scope,
 ) -> Result<Looked, Refusal> {
-    let found = snapshot::load::<Run>(layout)?;
+    let found = stands(layout)?;
     let git = repository_to_read(repository, (root, places), layout.workdir()).await?;
-    let state = found.as_ref().map(|found| found.state.state());
-    Ok(of_run(git.as_ref(), state, layout, scope).await)
+    let state = found.as_ref().map(|found| &found.state);
+    let looked = of_run(git.as_ref(), state, layout, scope).await;
+    Ok(Looked {
+        problem: found.and_then(|found| found.problem),
+        ..looked
+    })
 }

@@ -20,6 +20,7 @@ use super::answers::{Answers, flag_for};
 use super::report::{Form, Teller};
 use super::sent::{Outside, Then};
 use super::start::{Refusal, Started, Wishes, resume, start, unwritable};
+use super::unread::last_resort;
 
 /// How long an interrupted turn may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
@@ -427,11 +428,18 @@ pub(super) struct Signals {
 impl Signals {
     /// Takes them over from the system.
     pub(super) fn listen() -> std::io::Result<Self> {
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        last_resort(&kinds)?;
+        let [interrupt, terminate, hangup] = kinds.map(signal);
         Ok(Self {
             patience: Patience::Left,
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
+            interrupt: interrupt?,
+            terminate: terminate?,
+            hangup: hangup?,
             last: None,
         })
     }

@@ -1,6 +1,7 @@
 //! The finished runs of a repository, as their snapshots tell them.
 //!
-//! Refuses to read their logs: a list of many long runs costs one small file each. Changes nothing.
+//! Refuses to read their logs, except where a snapshot cannot be read: a list of many long runs costs one small file
+//! each. Changes nothing.
 
 use std::path::PathBuf;
 
@@ -8,14 +9,15 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
+use crate::app::start::Refusal;
 use crate::app::zone;
 use crate::domain::execution::StepOutcome;
 use crate::domain::ids::At;
 use crate::domain::phase::Phase;
-use crate::domain::run::{Run, State};
-use crate::engine::lying::lying;
+use crate::domain::run::State;
+use crate::engine::onlooker::stands;
 use crate::store::archives::{self, Archive};
-use crate::store::{Layout, StoreError, snapshot};
+use crate::store::{Layout, StoreError};
 use crate::text::{n_of, one_line};
 
 /// What the run is called that is over and lies in no directory of its own yet.
@@ -30,8 +32,10 @@ pub struct Finished {
     pub date: Date,
     /// Where its files lie.
     pub layout: Layout,
-    /// What its snapshot tells, or what is wrong with it.
+    /// What its snapshot tells, or its log; else what is wrong with them.
     pub told: Result<Told, String>,
+    /// What cannot be read of it, where its log tells the rest.
+    pub problem: Option<String>,
 }
 
 /// What a snapshot tells in a line or two.
@@ -70,31 +74,47 @@ pub fn list(layout: &Layout) -> Result<Vec<Finished>, StoreError> {
 
 /// The run that is over and not archived yet: that comes with the next one's beginning.
 fn latest(layout: &Layout) -> Option<Finished> {
-    let found = lying(layout).ok()??;
-    let state = found.state();
-    let made = Timestamp::from_millisecond(state.created.0).ok()?;
-    state.phase.is_final().then(|| Finished {
+    let latest = |made: Timestamp, told, problem| Finished {
         name: LATEST.to_owned(),
         date: made.to_zoned(zone::local()).date(),
         layout: layout.clone(),
-        told: Ok(of_state(state)),
-    })
+        told,
+        problem,
+    };
+    match stands(layout) {
+        Ok(found) => {
+            let found = found.filter(|found| found.state.phase.is_final())?;
+            let made = Timestamp::from_millisecond(found.state.created.0).ok()?;
+            Some(latest(made, Ok(of_state(&found.state)), found.problem))
+        }
+        // Whether it is over cannot be known; that it is there must not be kept from anybody.
+        Err(error) => {
+            let written = layout.state().metadata().and_then(|meta| meta.modified());
+            let written = written.ok().and_then(|at| Timestamp::try_from(at).ok());
+            let made = written.unwrap_or_else(Timestamp::now);
+            Some(latest(made, Err(one_line(&error.to_string())), None))
+        }
+    }
 }
 
 /// Tells of an archived run; `None` of one that was never given a goal and in which nothing was discussed: tasks
 /// from a command line leave one.
 fn tell(archive: Archive) -> Option<Finished> {
-    let told = match snapshot::load::<Run>(&archive.layout) {
-        Ok(Some(found)) if is_about_nothing(found.state.state()) => return None,
-        Ok(Some(found)) => Ok(of_state(found.state.state())),
-        Ok(None) => Err("it has no state.json: it was cut off before its first event".to_owned()),
-        Err(error) => Err(one_line(&error.to_string())),
+    let (told, problem) = match stands(&archive.layout) {
+        Ok(Some(found)) if is_about_nothing(&found.state) => return None,
+        Ok(Some(found)) => (Ok(of_state(&found.state)), found.problem),
+        Ok(None) => {
+            let cut_off = "it has no state.json: it was cut off before its first event";
+            (Err(cut_off.to_owned()), None)
+        }
+        Err(error) => (Err(one_line(&error.to_string())), None),
     };
     Some(Finished {
         name: archive.name,
         date: archive.date,
         layout: archive.layout,
         told,
+        problem,
     })
 }
 
@@ -147,6 +167,16 @@ pub fn find<'a>(runs: &'a [Finished], wanted: &str) -> Result<&'a Finished, Stri
             one_line(wanted)
         )),
     }
+}
+
+/// The same, listed first. Blocks.
+///
+/// # Errors
+/// They cannot be listed; none or several fit.
+pub fn named(layout: &Layout, wanted: &str) -> Result<Finished, Refusal> {
+    let runs = list(layout)?;
+    let run = find(&runs, wanted).map_err(|problem| Refusal::error(problem, ""))?;
+    Ok(run.clone())
 }
 
 impl Finished {
@@ -202,6 +232,7 @@ impl Finished {
                 "steps": told.n_steps,
                 "commits": told.n_commits,
                 "agents": told.agents,
+                "problem": self.problem,
             }),
             Err(problem) => json!({ "problem": problem }),
         };

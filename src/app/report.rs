@@ -262,6 +262,9 @@ pub fn in_words(event: &Event) -> Option<String> {
         Event::ResultCame { role, text } => format!("for the {}: {text}", role.name()),
         Event::ToolBlocked { tool, reason, .. } => format!("the tool {tool} was blocked: {reason}"),
         Event::EffectFailed { what, message } => format!("failed to {what}: {message}"),
+        Event::Trouble { what, message } => {
+            format!("failed to {what}, the run goes on: {message}")
+        }
         _ => return None,
     })
 }

@@ -12,11 +12,13 @@ mod changes;
 mod children;
 mod discussing;
 mod documents;
+mod drawing;
 mod editor;
 mod ending;
 mod farewell;
 mod files;
 mod frames;
+mod front;
 mod ground;
 mod hands;
 mod input;
@@ -31,6 +33,7 @@ mod signals;
 mod telling;
 mod viewing;
 mod waiting;
+mod waiting_texts;
 mod watch;
 mod welcome;
 mod written;
@@ -49,7 +52,6 @@ use crate::domain::run::State;
 use crate::domain::undo::Offer;
 use crate::engine::{Engine, Inward};
 use crate::process::become_subreaper;
-use crate::store::instant;
 use crate::store::written::Written;
 use crate::tui::{Action, DocumentKind, Screen, ScreenSettings};
 
@@ -67,8 +69,8 @@ use news::News;
 use reading::Read;
 use signals::{Signalled, Signals};
 use telling::Telling;
-use viewing::{Glance, Viewing, Views};
-use waiting::{next_change, next_inward, next_tick, sleep_to};
+use viewing::{Glance, Views};
+use waiting::{next_change, next_inward, sleep_to};
 use watch::Watch;
 
 /// How many keys are taken in before the next look at the rest.
@@ -168,6 +170,8 @@ struct Shell {
     previewed: Option<u32>,
     /// The call that the screen has exactly.
     shown_call: Option<crate::domain::ids::RequestId>,
+    /// The child's session that was read last.
+    story: Option<children::Story>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
     leave_at: Option<Instant>,
     telling: Telling,
@@ -210,6 +214,10 @@ enum Done {
     Looked(Scope, Box<Result<Looked, Refusal>>),
     /// A run was written down as one page: where, or why not.
     Exported(Result<PathBuf, Refusal>),
+    /// A line of the plan was written anew, or why not.
+    Rewritten(Result<(), String>),
+    /// A child's session was read.
+    ChildRead(Box<children::Story>, Result<(), crate::store::StoreError>),
     /// A text that the user asked for under this title, or why there is none.
     Told(&'static str, Box<Result<String, Refusal>>),
     /// The finished runs.
@@ -269,6 +277,7 @@ impl Shell {
             earlier: past::Earlier::default(),
             previewed: None,
             shown_call: None,
+            story: None,
             leave_at: None,
             telling: Telling::default(),
             motion: Motion::default(),
@@ -366,31 +375,12 @@ impl Shell {
         }
     }
 
-    fn next_due(&self) -> Option<Instant> {
-        let frame = self.frame_due();
-        let tick = self.input.as_ref().and(self.tick_at);
-        let views = self.views.due();
-        [frame, tick, self.documents.due(), views, self.leave_at]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-
-    fn frame_due(&self) -> Option<Instant> {
-        self.input.as_ref()?;
-        let now = Instant::now();
-        let is_dirty = self
-            .views
-            .top()
-            .map_or(self.screen.is_dirty(), Viewing::is_dirty);
-        let changed = is_dirty.then(|| self.frames.due(self.wanted, now));
-        let news = (!self.unseen.is_empty()).then(|| self.frames.due(Wanted::ForNews, now));
-        changed.into_iter().chain(news).min()
-    }
-
     fn on_due(&mut self) -> Result<Option<End>, End> {
         let now = Instant::now();
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if is_due(self.terminal.due()) {
+            self.catch_up().map_err(End::TerminalGone)?;
+        }
         if is_due(self.tick_at) {
             self.touch();
         }
@@ -401,46 +391,6 @@ impl Shell {
             self.look_again();
         }
         Ok(is_due(self.leave_at).then_some(End::Left))
-    }
-
-    fn draw_if_due(&mut self) -> Result<Option<End>, End> {
-        if self.frame_due().is_some_and(|due| due <= Instant::now()) {
-            self.draw().map_err(End::TerminalGone)?;
-        }
-        Ok(None)
-    }
-
-    fn draw(&mut self) -> io::Result<()> {
-        let now = Instant::now();
-        let has_news = self.frames.due(Wanted::ForNews, now) <= now;
-        if has_news {
-            self.see_news();
-        }
-        let (screen, state) = match self.views.top_mut() {
-            Some(viewing) => viewing.front(),
-            None => {
-                let state = self.engine.as_ref().map(Engine::state);
-                (&mut self.screen, state.or(self.lying.as_deref()))
-            }
-        };
-        let tick = state.and_then(|state| next_tick(state, self.motion));
-        screen.on_time(instant::now());
-        if state.is_some() {
-            self.terminal.keep_frames();
-        }
-        self.terminal
-            .draw(|frame| screen.draw(frame, state, instant::now()))?;
-        let moments = [tick, screen.deaf_for(), screen.elsewhere_for()];
-        let tick = moments.into_iter().flatten().min();
-        self.telling.tell(screen.outside(), &mut self.terminal)?;
-        self.terminal.click_by(screen.clicks())?;
-        let now = Instant::now();
-        self.frames.on_drawn(now, self.wanted, has_news);
-        self.wanted = Wanted::ForNews;
-        self.tick_at = tick.map(|after| now + after);
-        self.read_behind_first();
-        self.read_earlier();
-        Ok(())
     }
 
     fn act(&mut self, actions: Vec<Action>) -> Result<Option<End>, End> {
@@ -479,6 +429,8 @@ impl Shell {
                 self.on_exported(written);
                 Ok(None)
             }
+            Ok(Done::Rewritten(written)) => self.on_rewritten(written),
+            Ok(Done::ChildRead(story, read)) => self.on_child_read(*story, read),
             Ok(Done::Told(title, told)) => Ok(self.on_told(title, *told)),
             Ok(Done::History(runs)) => self.on_history(runs),
             Ok(Done::Seen(glance)) => self.on_seen(*glance),

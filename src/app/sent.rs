@@ -9,7 +9,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, Outcome};
 use crate::store::{Held, InstanceLock, Layout};
 use crate::tui::{Action, Screen, ScreenSettings, check_sent};
 
@@ -90,6 +90,10 @@ impl Outside {
         for action in actions {
             match action {
                 Action::Event(event) => {
+                    if let Some(why) = over(engine) {
+                        asked.answer(Err(why));
+                        return Ok(Then::GoOn);
+                    }
                     if let Event::GateChanged { gate } = event {
                         self.paused = gate == Gate::Manual;
                     }
@@ -105,8 +109,24 @@ impl Outside {
                 }
             }
         }
-        asked.answer(Ok(()));
+        asked.answer(halted(engine).map_or(Ok(()), Err));
         Ok(Then::GoOn)
+    }
+}
+
+/// Why a run takes nothing in any more; `None` where it does.
+fn over(engine: &Engine) -> Option<String> {
+    match engine.outcome() {
+        Some(Outcome::Finished) => Some("the run is over".to_owned()),
+        Some(Outcome::Halted(_)) | None => halted(engine),
+    }
+}
+
+/// Why a run cannot go on in this program; `None` where it can.
+pub(super) fn halted(engine: &Engine) -> Option<String> {
+    match engine.outcome() {
+        Some(Outcome::Halted(reason)) => Some(format!("this run cannot go on: {reason}")),
+        Some(Outcome::Finished) | None => None,
     }
 }
 

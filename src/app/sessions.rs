@@ -9,10 +9,12 @@ use serde_json::Value;
 
 use crate::config::types::Limits;
 use crate::domain::ids::{At, SessionId};
-use crate::domain::run::{Run, State};
+use crate::domain::run::State;
 use crate::domain::turn::Role;
-use crate::engine::{Engine, NotDeleted};
-use crate::store::{InstanceLock, Layout, StoreError, instant, sessions, snapshot};
+use crate::engine::onlooker::stands;
+use crate::engine::{Engine, NotDeleted, with_hint};
+use crate::store::sessions::Pruned;
+use crate::store::{InstanceLock, Layout, StoreError, instant, sessions};
 
 use super::start::{self, Refusal, Wishes};
 use super::tasks;
@@ -20,10 +22,10 @@ use super::tasks;
 /// Lists them, each with what it is called in `name`: a task's as its agent and number, `explore#2`, a role's as its role.
 ///
 /// # Errors
-/// They cannot be listed. Of a run whose snapshot cannot be read they have their ids alone.
+/// They cannot be listed. Of a run whose files cannot be read they have their ids alone.
 pub fn list(layout: &Layout) -> Result<Vec<Value>, StoreError> {
-    let found = snapshot::load::<Run>(layout).ok().flatten();
-    let names = found.map_or_else(BTreeMap::new, |found| names(found.state.state()));
+    let found = stands(layout).ok().flatten();
+    let names = found.map_or_else(BTreeMap::new, |found| names(&found.state));
     let mut sessions = sessions::list(layout)?;
     let nobody_works = InstanceLock::holder(layout)?.is_none();
     for session in &mut sessions {
@@ -126,13 +128,21 @@ pub async fn prune(wishes: &Wishes) -> Result<usize, Refusal> {
     let before = kept_since(&limits);
     if !layout.events().is_file() {
         let occupied = start::occupy(found)?;
-        return Ok(sessions::prune_archived(&layout, &occupied.lock, before)?);
+        return n_pruned(sessions::prune_archived(&layout, &occupied.lock, before)?);
     }
     let mut open = open(wishes).await?;
     let own = open.engine.prune_children(before);
     let own = own.map_err(|error| Refusal::error(&error, "what was recorded is kept"))?;
     let archived = sessions::prune_archived(&layout, &open.occupied.lock, before)?;
-    Ok(own.len() + archived)
+    Ok(own.len() + n_pruned(archived)?)
+}
+
+/// How many are deleted; a refusal where one could not be.
+fn n_pruned(pruned: Pruned) -> Result<usize, Refusal> {
+    match pruned.stayed.into_iter().next() {
+        Some(error) => Err(error.into()),
+        None => Ok(pruned.n),
+    }
 }
 
 /// An open run that nobody goes on with; children of a dead program are settled in it.
@@ -163,11 +173,14 @@ pub fn prune_old(
     let pruned = engine.prune_children(before);
     let pruned = pruned.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
     let archived = sessions::prune_archived(layout, lock, before)?;
-    if pruned.len() + archived > 0 {
-        tracing::info!(
-            n = pruned.len() + archived,
-            "old child sessions are deleted"
-        );
+    // No run depends on it.
+    for error in &archived.stayed {
+        let told = engine.tell_trouble("delete an old session", with_hint(error));
+        told.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
+    }
+    let n = pruned.len() + archived.n;
+    if n > 0 {
+        tracing::info!(n, "old child sessions are deleted");
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::engine::scratch::ADDRESS_BYTES;
-use crate::process::standing_of;
+use crate::process::{ProcessState, standing_of, state_of};
 use crate::store::{Held, Layout};
 
 use super::start::Refusal;
@@ -291,6 +291,16 @@ pub async fn send(layout: &Layout, pid: Option<u32>, request: &Request) -> io::R
 /// # Errors
 /// It cannot be asked; the text says what it may be doing and what to do.
 pub async fn put(layout: &Layout, held: &Held, request: &Request) -> Result<Answer, Refusal> {
+    // One that was put aside by Ctrl+Z takes the question in, and answers it when it goes on.
+    if held.pid.and_then(state_of) == Some(ProcessState::Stopped) {
+        return Err(Refusal {
+            problem: format!(
+                "another agent-collab works here ({held}) and is stopped, as by Ctrl+Z"
+            ),
+            hint: "`fg` in its terminal lets it go on; then try again".to_owned(),
+            code: 4,
+        });
+    }
     let answer = send(layout, held.pid, request).await;
     answer.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Refusal {

@@ -40,6 +40,7 @@ use ground::{git, probe_roles};
 use unfinished::{clear_the_way, fits_the_run, nothing_unfinished, something_to_take_up};
 
 pub(super) use fitting::unwritable;
+pub(super) use ground::can_be_told;
 
 pub use ad_hoc::{Absent, ad_hoc, ad_hoc_played_by, at_rest, beside_a_goal, check_for, player_of};
 pub use bringing_back::{BroughtBack, bring_back, bring_back_here};
@@ -313,6 +314,7 @@ pub async fn check(found: &Found) -> Result<Checked, Refusal> {
 /// # Errors
 /// The work directory cannot be used, or another instance holds it.
 pub fn occupy(found: Found) -> Result<Occupied, Refusal> {
+    can_be_told(&found.root)?;
     let layout = layout(&found.root, &found.loaded.config)?;
     let loaded = &found.loaded;
     let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();

@@ -1,16 +1,17 @@
 //! The terminal: how it is taken and given back, and the one writer to it.
 //!
 //! What entering switches on stands beside what leaving switches off, so that neither can be forgotten.
-//! No answer of the terminal is ever waited for: one that answers nothing is as good as any. Refuses to know
+//! No answer of the terminal is ever waited for, nor that it takes what it is sent. Refuses to know
 //! what is drawn and which keys mean what.
 
+mod ascii;
 mod sixteen;
+mod way;
 
 use std::backtrace::Backtrace;
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,11 +19,15 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::Frame;
 use ratatui::backend::{Backend, ClearType};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::frugal::Frugal;
 use crate::config::types::NotifyBy;
 use crate::text::clean;
 use crate::tui::{Clicks, Depth, Surroundings, Theme};
+use way::Way;
+
+pub use way::say_last;
 
 /// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
 /// does not know one of them ignores it.
@@ -53,7 +58,8 @@ static MOUSE_IS_LEFT: AtomicBool = AtomicBool::new(false);
 /// Told when a panic gave the terminal back.
 static PANICKED: Notify = Notify::const_new();
 
-fn enter() -> io::Result<()> {
+/// Sets the terminal up, and gives what it is to be sent.
+fn enter() -> io::Result<String> {
     ENTERED.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     let on: String = MODES.iter().map(|(on, _)| *on).collect();
@@ -61,7 +67,7 @@ fn enter() -> io::Result<()> {
         true => "",
         false => MOUSE.0,
     };
-    write_now(&format!("{on}{mouse}"))
+    Ok(format!("{on}{mouse}"))
 }
 
 fn leave() -> io::Result<()> {
@@ -69,16 +75,10 @@ fn leave() -> io::Result<()> {
         return Ok(());
     }
     let off: String = MODES.iter().rev().map(|(_, off)| *off).collect();
-    // A panic may have come in the middle of a frame.
-    let written = write_now(&format!("\x1b[?2026l\x1b[0m{}{off}", MOUSE.1));
+    // What was sent last may have been cut off in the middle of a frame, and of a title in it.
+    let written = say_last(&format!("\x1b\\\x1b[?2026l\x1b[0m{}{off}", MOUSE.1));
     disable_raw_mode()?;
     written
-}
-
-fn write_now(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
 }
 
 /// The theme that fits the terminal, by what the environment says of it.
@@ -103,9 +103,30 @@ fn with_surroundings<T>(look: impl FnOnce(Surroundings<'_>) -> T) -> T {
     })
 }
 
+/// Terminals on which nothing can be put in its place.
+const DUMB: [&str; 3] = ["", "dumb", "unknown"];
+
+/// Why no screen can be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoScreen {
+    /// There is no terminal to draw on or to read keys from.
+    NoTerminal,
+    /// There is one that only prints, by what `TERM` says; empty where it says nothing.
+    Prints(String),
+}
+
+/// Says why no screen can be shown, where none can.
+pub fn no_screen() -> Option<NoScreen> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Some(NoScreen::NoTerminal);
+    }
+    let term = std::env::var("TERM").unwrap_or_default();
+    DUMB.contains(&&*term).then_some(NoScreen::Prints(term))
+}
+
 /// Tells whether there is a terminal to draw on and to read keys from.
 pub fn is_there() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal()
+    no_screen().is_none()
 }
 
 /// Makes every panic, on whatever thread, give the terminal back before it is told.
@@ -138,12 +159,14 @@ fn blank(pending: &Pending) -> io::Result<ratatui::Terminal<Frugal<Pending>>> {
 pub struct Terminal {
     inner: ratatui::Terminal<Frugal<Pending>>,
     pending: Pending,
-    out: File,
+    way: Way,
     /// What stands around a frame.
     around: (&'static [u8], &'static [u8]),
     keeps_frames: bool,
     /// Whether colours are asked for in the form that every terminal with colours knows.
     is_of_sixteen: bool,
+    /// Whether it shows ASCII only.
+    is_of_ascii: bool,
 }
 
 /// Terminals that do not show a frame as a whole; they would pass over the marks, which cost bytes all the same.
@@ -162,16 +185,17 @@ impl Terminal {
     /// # Errors
     /// There is none, or it refuses.
     pub fn take() -> io::Result<Self> {
-        let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-        let pending = Pending::default();
-        enter()?;
-        let inner = blank(&pending).inspect_err(|_| drop(leave()))?;
+        let (mut way, pending) = (Way::default(), Pending::default());
+        let sent = enter().and_then(|modes| way.send(modes.as_bytes()));
+        let inner = sent.and_then(|()| blank(&pending));
+        let inner = inner.inspect_err(|_| drop(leave()))?;
         Ok(Self {
             inner,
             pending,
-            out,
+            way,
             around: around_a_frame(),
             is_of_sixteen: depth() == Depth::Sixteen,
+            is_of_ascii: ascii::is_wanted(),
             keeps_frames: false,
         })
     }
@@ -190,10 +214,24 @@ impl Terminal {
     /// The terminal is gone.
     pub fn take_again(&mut self) -> io::Result<()> {
         leave()?;
-        enter()?;
+        self.way.forget();
+        self.way.send(enter()?.as_bytes())?;
         self.pending.0.borrow_mut().clear();
         self.inner = blank(&self.pending)?;
         Ok(())
+    }
+
+    /// When what the terminal did not take is to be sent on; `None` where it took all. No frame is drawn before.
+    pub fn due(&self) -> Option<Instant> {
+        self.way.due()
+    }
+
+    /// Sends on what the terminal did not take.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn send_on(&mut self) -> io::Result<()> {
+        self.way.send_on()
     }
 
     /// Lets a frame be compared with the one before it, which is worth its memory as soon as there is a run.
@@ -212,7 +250,13 @@ impl Terminal {
         let (begin, end) = self.around;
         self.pending.0.borrow_mut().extend_from_slice(begin);
         let is_new = self.keeps_frames && !self.inner.backend().knows();
-        let drawn = self.inner.draw(draw)?;
+        let is_of_ascii = self.is_of_ascii;
+        let drawn = self.inner.draw(|frame| {
+            draw(frame);
+            if is_of_ascii {
+                ascii::write_over(frame.buffer_mut());
+            }
+        })?;
         if is_new {
             let shown = drawn.buffer.clone();
             self.inner.backend_mut().learn(shown);
@@ -242,7 +286,7 @@ impl Terminal {
     /// # Errors
     /// The terminal is gone.
     pub fn entitle(&mut self, title: &str) -> io::Result<()> {
-        self.tell(&format!("\x1b]2;{title}\x1b\\"))
+        self.tell(&format!("\x1b]2;{}\x1b\\", self.in_its_signs(title)))
     }
 
     /// Calls a user who looks elsewhere; the text must hold no control characters.
@@ -253,7 +297,17 @@ impl Terminal {
         match how {
             NotifyBy::Off => Ok(()),
             NotifyBy::Bell => self.tell("\x07"),
-            NotifyBy::Message => self.tell(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07")),
+            NotifyBy::Message => {
+                let text = self.in_its_signs(text);
+                self.tell(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07"))
+            }
+        }
+    }
+
+    fn in_its_signs<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.is_of_ascii {
+            true => ascii::text(text).into(),
+            false => text.into(),
         }
     }
 
@@ -292,8 +346,8 @@ impl Terminal {
     fn send(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut *self.pending.0.borrow_mut());
         let sent = match self.is_of_sixteen {
-            true => self.out.write_all(&sixteen::in_short(&bytes)),
-            false => self.out.write_all(&bytes),
+            true => self.way.send(&sixteen::in_short(&bytes)),
+            false => self.way.send(&bytes),
         };
         // The room is used again.
         let mut room = bytes;

@@ -17,6 +17,7 @@ use crate::app::report::Form;
 use crate::app::screen::{self, First, Opening};
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
 use crate::app::terminal;
+use crate::app::unread::Counted;
 use crate::config::Choices;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::setup::BranchPolicy;
@@ -139,10 +140,10 @@ pub async fn run(args: DemoArgs) -> Result<u8, Refusal> {
     };
     if !args.headless && terminal::is_there() {
         let code = screen::run(demo.opening(story)).await?;
-        let _closed = writeln!(std::io::stdout(), "{}", demo.farewell());
+        let _closed = terminal::say_last(&format!("{}\n", demo.farewell()));
         return Ok(code);
     }
-    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    let (mut out, mut err) = (Counted(std::io::stdout()), Counted(std::io::stderr()));
     // A reader that is gone is noticed when the run is told.
     let _closed = writeln!(out, "{}", demo.welcome());
     let code = headless::run(demo.headless(story), &mut out, &mut err).await;

@@ -12,8 +12,8 @@ use crate::app::start::{Refusal, find_root, layout, load_config};
 use crate::domain::changes::Scope;
 use crate::engine::changes::Changes;
 use crate::engine::git::GitSettings;
-use crate::text::n_of;
 use crate::text::patch::{FileDiff, LineKind, Patch};
+use crate::text::{clean, n_of};
 
 use super::ChoiceArgs;
 
@@ -69,6 +69,9 @@ pub async fn run(args: DiffArgs) -> Result<u8, Refusal> {
 }
 
 fn print(looked: Looked, stat: bool, colours: Colours, out: &mut dyn Write) -> Result<u8, Refusal> {
+    if let Some(problem) = &looked.problem {
+        let _closed = writeln!(io::stderr(), "note: {}", clean(problem));
+    }
     let changes = looked
         .changes
         .map_err(|error| Refusal::error(error, "the run's trees are under refs/agent-collab/"))?;
@@ -133,6 +136,7 @@ mod tests {
         let looked = Looked {
             scopes: Vec::new(),
             changes: Ok(Changes::Found(Patch::read(TEXT))),
+            problem: None,
         };
         let mut out = Vec::new();
         assert_eq!(print(looked, stat, colours, &mut out).unwrap(), 0);

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::app::discussions::{self, Given};
 use crate::app::start::{Asks, Refusal, Wishes};
+use crate::app::unread::Counted;
 use crate::domain::discussion::{Discussion, Status};
 use crate::domain::ids::DiscussionId;
 use crate::engine::discussion::{MAX_CONTEXT, TOO_MUCH_CONTEXT, as_json, in_markdown};
@@ -134,7 +135,7 @@ pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
         id: args.id.as_deref().map(DiscussionId::new),
     };
     // How it goes is told beside the result, so that the result alone can be read by a program.
-    let mut tell = |line: &str| drop(writeln!(io::stderr(), "{}", clean(line)));
+    let mut tell = |line: &str| drop(writeln!(Counted(io::stderr()), "{}", clean(line)));
     let (discussion, signal) = discussions::run(&wishes, given, &mut tell).await?;
     let text = match args.json {
         true => clean_json_line(&as_json(&discussion).to_string()),
@@ -148,7 +149,7 @@ pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
 }
 
 fn printed(text: &str, code: u8) -> u8 {
-    crate::cli::printed(writeln!(io::stdout(), "{}", text.trim_end()), code)
+    crate::cli::printed(writeln!(Counted(io::stdout()), "{}", text.trim_end()), code)
 }
 
 fn in_words(discussion: &Discussion) -> String {

@@ -1,6 +1,7 @@
 //! `agent-collab doctor`: looks whether everything a run needs is there, and says what to do about what is not.
 //!
-//! Runs each CLI once with `--version`; calls no model. Refuses to look itself: agents can ask for the same.
+//! Runs each CLI once with `--version` and tries each folder that a run writes into; calls no model. Refuses to look
+//! itself: agents can ask for the same.
 
 use std::io::{self, Write};
 
@@ -27,7 +28,7 @@ pub struct DoctorArgs {
 /// Runs the command: 0 when a run could start, else 1.
 ///
 /// # Errors
-/// The configuration has problems, or git refuses.
+/// The configuration has problems.
 pub async fn run(args: DoctorArgs) -> Result<u8, Refusal> {
     let wishes = Wishes::at_rest(super::cwd()?, args.choices.choices()?);
     let report = diagnosis(&wishes).await?;

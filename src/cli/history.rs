@@ -12,15 +12,15 @@ use crate::app::history::{self, Finished};
 use crate::app::screen::{self, First};
 use crate::app::start::{Refusal, find_root, layout, load_config};
 use crate::app::terminal;
-use crate::domain::run::Run;
 use crate::engine::git::GitSettings;
-use crate::store::{Layout, documents, snapshot};
+use crate::engine::onlooker::stands;
+use crate::store::{Layout, documents};
 use crate::text::visible;
 use crate::text::{clean, clean_json_line};
 
 use super::ChoiceArgs;
 use super::screen::opening;
-use super::status::{Work, in_words};
+use super::status::{Work, damaged_line, in_words};
 
 /// Arguments of `agent-collab history`.
 #[derive(Debug, Clone, Args)]
@@ -113,6 +113,9 @@ fn listed(runs: &[Finished], root: &str) -> String {
             run.about(),
             clean(&run.place().display().to_string())
         ));
+        if let Some(problem) = &run.problem {
+            text.push_str(&format!("     {}\n", clean(problem)));
+        }
     }
     if runs.iter().any(Finished::is_unfinished) {
         text.push_str("an unfinished one goes on again: `agent-collab resume NAME|N`\n");
@@ -121,23 +124,25 @@ fn listed(runs: &[Finished], root: &str) -> String {
 }
 
 fn whole_as_json(layout: &Layout) -> Result<Value, Refusal> {
-    let found = snapshot::load::<Run>(layout)?;
-    let state = found.map(|found| (found.last_seq, found.state));
-    Ok(match state {
-        Some((last_seq, run)) => json!({
-            "last_seq": last_seq,
-            "run": serde_json::to_value(run.state()).unwrap_or_default(),
+    Ok(match stands(layout)? {
+        Some(found) => json!({
+            "last_seq": found.last_seq,
+            "run": serde_json::to_value(&found.state).unwrap_or_default(),
+            "problem": found.problem,
         }),
         None => json!({ "run": null }),
     })
 }
 
-/// What the snapshot tells, and the log for people.
+/// What the snapshot tells, or the log, and the log for people.
 fn whole(run: &Finished) -> Result<String, Refusal> {
     let mut text = format!("history    {}\n", clean(&run.place().display().to_string()));
-    match snapshot::load::<Run>(&run.layout) {
-        Ok(Some(found)) => text.push_str(&in_words(found.state.state(), Work::Over)),
-        Ok(None) | Err(_) => text.push_str(&format!("damaged    {}\n", run.about())),
+    match stands(&run.layout) {
+        Ok(Some(found)) => {
+            text.push_str(&damaged_line(found.problem.as_deref()));
+            text.push_str(&in_words(&found.state, Work::Over));
+        }
+        Ok(None) | Err(_) => text.push_str(&damaged_line(Some(run.about()))),
     }
     if let Some(log) = documents::read(&run.layout.log())? {
         let log = String::from_utf8_lossy(&log.bytes).into_owned();

@@ -10,6 +10,7 @@ use crate::app::answers::{Answers, OnCap, Yes, check};
 use crate::app::headless::{self, Headless, Task};
 use crate::app::report::Form;
 use crate::app::start::{Asks, Refusal, Unfinished, Wishes};
+use crate::app::unread::Counted;
 use crate::domain::execution::DirtyPolicy;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::setup::BranchPolicy;
@@ -176,7 +177,12 @@ pub async fn conduct(
             children: Children::default(),
         },
     };
-    Ok(headless::run(headless, &mut io::stdout(), &mut io::stderr()).await)
+    Ok(headless::run(
+        headless,
+        &mut Counted(io::stdout()),
+        &mut Counted(io::stderr()),
+    )
+    .await)
 }
 
 fn goal(args: &RunArgs) -> Result<String, Refusal> {

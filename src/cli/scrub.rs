@@ -2,7 +2,6 @@
 //!
 //! Refuses to know files and runs: what comes in goes out, line by line, and little is held.
 
-use std::ffi::c_int;
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::num::NonZero;
 use std::os::fd::AsFd;
@@ -10,7 +9,6 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use clap::{Args, ValueEnum};
-use nix::fcntl::{FcntlArg, fcntl};
 
 use crate::app::start::Refusal;
 use crate::text::{Scrubber, Taken};
@@ -83,10 +81,18 @@ pub fn run(args: &ScrubArgs) -> Result<u8, Refusal> {
 }
 
 /// Lets a pipe hold more than it does by default, so that its two ends wait for each other less often.
+#[cfg(target_os = "linux")]
 fn widen(pipe: &impl AsFd) {
+    use nix::fcntl::{FcntlArg, fcntl};
+    use std::ffi::c_int;
+
     // What is no pipe, or must not grow, stays as it is.
     let _refused = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(4 * PIECE as c_int));
 }
+
+/// Elsewhere a pipe holds what it holds.
+#[cfg(not(target_os = "linux"))]
+fn widen(_pipe: &impl AsFd) {}
 
 /// A part of the input, whole lines where it can be.
 struct Block {

@@ -155,7 +155,7 @@ fn of_its_tree(session: &Value) -> String {
 
 fn shown(layout: &Layout, mut session: Value, json: bool) -> Result<String, Refusal> {
     let id = SessionId::new(id_of(&session));
-    let messages = stored::messages(layout, &id)?;
+    let messages = stored::Messages::of(layout, &id).read_on()?;
     if json {
         session["messages"] = Value::Array(messages);
         return Ok(as_json(&session));

@@ -1,4 +1,5 @@
-//! `agent-collab status`: where the run in this repository stands, read from its snapshot.
+//! `agent-collab status`: where the run in this repository stands, read from its snapshot, or from its log where
+//! that cannot be read.
 //!
 //! Takes no lock and changes nothing, so it may be asked while the run goes on.
 
@@ -10,11 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::start::{Refusal, find_root, layout, load_config};
 use crate::domain::discussion::{Discussion, Status};
-use crate::domain::run::{Run, State};
+use crate::domain::run::State;
 use crate::engine::containing;
 use crate::engine::git::GitSettings;
+use crate::engine::onlooker::stands;
 use crate::process::Children;
-use crate::store::{InstanceLock, StoreError, snapshot};
+use crate::store::InstanceLock;
 use crate::text::visible;
 use crate::text::{clean, clean_json_line, one_line, truncate};
 
@@ -37,33 +39,34 @@ const TOPIC_CHARS: usize = 60;
 /// Runs the command.
 ///
 /// # Errors
-/// The snapshot cannot be read.
+/// Neither snapshot nor log can be read.
 pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
     let settings = GitSettings::new("none", CancellationToken::new());
     let (root, _) = find_root(&super::cwd()?, settings).await?;
     let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
     let layout = layout(&root, &loaded.config)?;
-    let found = snapshot::load::<Run>(&layout).map_err(read_otherwise)?;
+    let found = stands(&layout)?;
     let held = InstanceLock::holder(&layout)?.is_some();
     let kernel = containing::kernel(&Children::default(), &loaded.config, &root).await;
     let holding = containing::told(&kernel, &loaded.config);
     let mut out = io::stdout();
     let written = match (found, args.json) {
         (Some(found), true) => {
-            let state = serde_json::to_value(found.state.state()).unwrap_or_default();
+            let state = serde_json::to_value(&found.state).unwrap_or_default();
             writeln!(
                 out,
                 "{}",
                 clean_json_line(
-                    &json!({ "running": held, "last_seq": found.last_seq, "run": state, "held": as_json(&holding) })
+                    &json!({ "running": held, "last_seq": found.last_seq, "run": state, "problem": found.problem, "held": as_json(&holding) })
                         .to_string()
                 )
             )
         }
         (Some(found), false) => {
             let work = if held { Work::UnderWay } else { Work::AtRest };
-            let run = in_words(found.state.state(), work);
-            write!(out, "{run}{}", lines_of(&holding))
+            let run = in_words(&found.state, work);
+            let damaged = damaged_line(found.problem.as_deref());
+            write!(out, "{damaged}{run}{}", lines_of(&holding))
         }
         (None, true) => writeln!(
             out,
@@ -78,15 +81,11 @@ pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
     Ok(crate::cli::printed(written, 0))
 }
 
-/// A snapshot that is damaged is no loss: what counts is the log.
-fn read_otherwise(error: StoreError) -> Refusal {
-    match error {
-        StoreError::Damaged { .. } => Refusal::error(
-            error,
-            "the run is not lost: `agent-collab resume`, or the screen, reads it again from its log and keeps a copy of this file",
-        ),
-        other => other.into(),
-    }
+/// What of a run's files cannot be read, in a line; empty where all can.
+pub(super) fn damaged_line(problem: Option<&str>) -> String {
+    problem.map_or_else(String::new, |problem| {
+        format!("damaged    {}\n", clean(problem))
+    })
 }
 
 /// Adapters, each with what the kernel holds and what its protocol alone does.

@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::app::start::{Asks, Refusal, Wishes};
 use crate::app::tasks::{self, Given};
+use crate::app::unread::Counted;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskStatus};
 use crate::text::{clean, clean_json_line, n_of};
@@ -67,7 +68,7 @@ pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
         task_id: args.id.map(SessionId::new),
     };
     // What the agent does is told beside the result, so that the result alone can be read by a program.
-    let mut tell = |line: &str| drop(writeln!(io::stderr(), "{}", clean(line)));
+    let mut tell = |line: &str| drop(writeln!(Counted(io::stderr()), "{}", clean(line)));
     let (result, signal) = tasks::run(&wishes, given, &mut tell).await?;
     let text = match args.json {
         true => as_json(&result)?,
@@ -78,7 +79,10 @@ pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
         (_, Some(_)) => 130,
         (_, None) => 1,
     };
-    Ok(crate::cli::printed(writeln!(io::stdout(), "{text}"), code))
+    Ok(crate::cli::printed(
+        writeln!(Counted(io::stdout()), "{text}"),
+        code,
+    ))
 }
 
 fn as_json(result: &TaskResult) -> Result<String, Refusal> {

@@ -142,6 +142,11 @@ async fn carry_out(engine: &mut Engine, offer: &Offer) -> Result<u8, Refusal> {
     }
     let records = engine.take_recorded();
     engine.shut_down().await;
+    for record in &records {
+        if let Event::Trouble { what, message } = &record.event {
+            let _closed = writeln!(io::stderr(), "note: failed to {what}: {message}");
+        }
+    }
     let end = records.iter().find_map(|record| match &record.event {
         Event::Undone { kept, commit, .. } => Some(Ok((kept.clone(), commit.clone()))),
         Event::UndoFailed { reason } => Some(Err(reason.clone())),

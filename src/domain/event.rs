@@ -3,6 +3,7 @@
 //! Events are facts, redacted before they exist; the event log is their sequence.
 
 pub mod fields;
+pub mod tampering;
 
 use std::collections::BTreeMap;
 
@@ -543,7 +544,8 @@ pub enum Event {
     #[serde(rename = "store.tampered")]
     Tampered {
         /// Each file with the place where the other copy is kept.
-        files: Vec<(String, String)>,
+        #[serde(deserialize_with = "tampering::read")]
+        files: Vec<tampering::Restored>,
     },
     /// An agent replaced its list of todos.
     #[serde(rename = "todo.updated")]
@@ -577,9 +579,17 @@ pub enum Event {
         /// Why, as the executor said it.
         reason: String,
     },
-    /// What the program was asked to do could not be done.
+    /// What the run waits for could not be done: the run goes no further in this program.
     #[serde(rename = "error")]
     EffectFailed {
+        /// What was tried.
+        what: String,
+        /// What happened, and what to do.
+        message: String,
+    },
+    /// Something that nothing waits for could not be done; the run goes on.
+    #[serde(rename = "trouble")]
+    Trouble {
         /// What was tried.
         what: String,
         /// What happened, and what to do.

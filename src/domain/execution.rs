@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::plan::Step;
-use super::question::{CommitTerms, EntryPoint, HeldEdit, TestCommand};
+use super::question::{CommitTerms, EntryPoint, HeldEdit, Left, TestCommand};
 use super::receipt::Receipt;
 use super::run::State;
 use super::undo::Undone;
@@ -19,8 +19,11 @@ pub struct Execution {
     pub commits: CommitTerms,
     /// The commit that was checked out on entering; `None` on an unborn branch or without git.
     pub base: Option<String>,
-    /// The user's uncommitted files on entering.
+    /// The uncommitted files on entering.
     pub pre_dirty: Vec<String>,
+    /// Those of them that a stopped step of an execution before left.
+    #[serde(default)]
+    pub left: Option<Left>,
     /// What the program runs after each step.
     pub test: Option<TestCommand>,
     /// The step at hand; `None` before the first and after the last.
@@ -35,6 +38,23 @@ pub struct Execution {
     /// What was undone and can come back, the last one at the end; empty once another turn has worked.
     #[serde(default)]
     pub undone: Vec<Undone>,
+}
+
+/// A step that was stopped before it was through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Its number.
+    pub n: u32,
+    /// The tree before its first turn.
+    pub tree_before: String,
+}
+
+impl Execution {
+    /// Takes the step at hand away; gives what has to be known of it, where anything is kept of it.
+    pub(super) fn stop_step(&mut self) -> Option<Stopped> {
+        let Current { n, tree_before, .. } = self.current.take()?;
+        tree_before.map(|tree_before| Stopped { n, tree_before })
+    }
 }
 
 /// How far a plan is.

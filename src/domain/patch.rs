@@ -26,6 +26,10 @@ pub struct TaskPatch {
     /// Where it lies as a file, below the repository; `None` once it was taken over whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The user's tree as it was and as it is to be, from when it is being written: who ends in the middle goes
+    /// through with these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<(String, String)>,
     /// Why it is where it is, or what else is to be known; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
@@ -151,6 +155,7 @@ mod tests {
             added: 5,
             removed: 1,
             file: Some(".agent-collab/patches/x.patch".to_owned()),
+            between: None,
             why: "declined by the user".to_owned(),
             text: String::new(),
         };

@@ -227,8 +227,32 @@ pub struct Terms {
     pub test: Option<TestCommand>,
     /// Where commits go.
     pub commits: CommitTerms,
-    /// The user's uncommitted files at this moment.
+    /// The uncommitted files at this moment.
     pub dirty: Vec<String>,
+    /// Those of them that are not the user's, where there are some.
+    #[serde(default)]
+    pub left: Option<Left>,
+}
+
+/// Files that an agent changed in a step that was stopped before they were committed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// The step, of the plan at that time.
+    pub step: u32,
+    /// The files that are uncommitted still; at least one.
+    pub files: Vec<String>,
+}
+
+impl Left {
+    /// Divides paths into the user's own and those that were left.
+    pub fn divide<'a>(
+        left: Option<&Self>,
+        paths: &'a [String],
+    ) -> (Vec<&'a String>, Vec<&'a String>) {
+        paths
+            .iter()
+            .partition(|path| left.is_none_or(|left| !left.files.contains(path)))
+    }
 }
 
 /// Something that the program would run and that a step changed.
@@ -650,7 +674,7 @@ impl QuestionKind {
             }
             Self::DirtyFiles { step, paths } => {
                 format!(
-                    "step {step} edited files with uncommitted changes of yours: {}",
+                    "step {step} edited files that held uncommitted changes before it: {}",
                     paths
                         .iter()
                         .map(|path| one_line(path))
@@ -732,14 +756,17 @@ impl Terms {
             CommitTerms::Current { branch } => format!("commits go to {branch}"),
             CommitTerms::New { branch } => format!("commits go to the new branch {branch}"),
         };
-        let dirty = match self.dirty.len() {
+        let (yours, left) = Left::divide(self.left.as_ref(), &self.dirty);
+        let told = |n: usize, whose: &str| match n {
             0 => String::new(),
             n => format!(
-                "; {} with uncommitted changes of yours: left as they are",
+                "; {} with uncommitted changes {whose}: left as they are",
                 n_of(n, "file")
             ),
         };
-        format!("shall the approved plan be executed? {commits}; {test}{dirty}")
+        let yours = told(yours.len(), "of yours");
+        let left = told(left.len(), "of a step that was stopped");
+        format!("shall the approved plan be executed? {commits}; {test}{yours}{left}")
     }
 }
 

@@ -30,7 +30,7 @@ use super::course::{self, Course};
 use super::discussion::Discussion;
 use super::effect::Effect;
 use super::event::{Approval, Created, Event, Process, Settings};
-use super::execution::Execution;
+use super::execution::{Execution, Stopped};
 use super::findings::Findings;
 use super::ids::{At, RunId, Sha256, TurnId};
 use super::late::Late;
@@ -147,6 +147,9 @@ pub struct State {
     /// What a cut-off turn left in its folder, until the run is taken up.
     #[serde(default)]
     draft: Option<(TurnId, Vec<DraftFile>)>,
+    /// The last step that was stopped, which may have left changes uncommitted.
+    #[serde(default)]
+    pub stopped_step: Option<Stopped>,
     /// Failures in a row of the turn at hand.
     pub failures: u32,
     /// Usage limits in a row that nobody told the end of.
@@ -358,6 +361,7 @@ impl Run {
                 kept: Vec::new(),
                 results: Vec::new(),
                 draft: None,
+                stopped_step: None,
                 failures: 0,
                 blind_waits: 0,
                 remarks: None,
@@ -532,7 +536,7 @@ impl Run {
             Event::Discussion { id, news } => discussing::on_news(state, at, id, news),
             Event::Tampered { files } => control::on_tampered(state, files),
             Event::TodosWritten { session, todos } => flow::on_todos_written(state, session, todos),
-            Event::ToolBlocked { .. } => Vec::new(),
+            Event::ToolBlocked { .. } | Event::Trouble { .. } => Vec::new(),
             Event::ResultCame { role, text } => flow::on_result_came(state, *role, text),
             Event::PlanEntered { reason } => replanning::on_plan_entered(state, at, reason),
             Event::EffectFailed { what, message } => {

@@ -20,7 +20,7 @@ use super::asking::{Asking, Circumstances, hidden_tools};
 use super::granting::Seat;
 use super::setup::OnAsk;
 use super::staging::Staging;
-use super::{Engine, EngineError, Waiting, failed, news};
+use super::{Engine, EngineError, Waiting, news, with_hint};
 
 /// What ends a turn that turns in a circle where nobody is there.
 const NOBODY_ENDS_THE_LOOP: &str =
@@ -147,7 +147,7 @@ impl Engine {
         match self.setup.approvals.serving(&self.state().run) {
             Ok(approved) => Ok(approved),
             Err(error) => {
-                self.feed(failed("read what you approved before", error))?;
+                self.tell_trouble("read what you approved before", with_hint(&error))?;
                 Ok(Vec::new())
             }
         }

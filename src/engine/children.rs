@@ -40,7 +40,7 @@ use crate::store::{StoreError, Tampered};
 use super::live::{Ask, Told};
 use super::setup::Setup;
 use super::tools::passed;
-use super::{Engine, EngineError, INBOX, Mailbox, failed, news};
+use super::{Engine, EngineError, INBOX, Mailbox, news};
 use controller::Controller;
 use handing::{Handed, Stage};
 use history::History;
@@ -193,7 +193,7 @@ impl Engine {
                 };
                 self.feed(Event::TaskNews { session, news })
             }
-            Told::RawFailed(error) => self.feed(failed("keep the raw stream", error)),
+            Told::RawFailed(error) => self.tell_trouble("keep the raw stream", error),
             Told::Started(_) | Told::Gone => Ok(()),
         }
     }

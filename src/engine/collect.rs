@@ -1,11 +1,14 @@
 //! From a completed turn to the event that says what it returned.
 
+use std::time::Duration;
+
 use crate::domain::event::Event;
 use crate::domain::findings::{Remark, Response};
-use crate::domain::ids::Sha256;
+use crate::domain::ids::{Sha256, TurnId};
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, Step};
 use crate::domain::review::{self, Review};
+use crate::domain::run::Busy;
 use crate::domain::turn::{Purpose, TurnOrder};
 use crate::store::documents::Document;
 use crate::store::{StoreError, documents as files, iterations};
@@ -13,8 +16,13 @@ use crate::text::{clean, one_line};
 
 use super::conflict::Kind;
 use super::documents::{self, CommittedPlan, Facts, Refused, Returned, Whole};
-use super::staging::{self, Staging};
-use super::{Engine, EngineError, Held, failed};
+use super::staging::{self, Staging, Submitted};
+use super::{Engine, EngineError, Held, Inward, failed, troubled, with_hint};
+
+/// How often a document that the disk refused is tried again before the run is given up here.
+const TRIES: u8 = 12;
+/// How long after each other.
+const PAUSE: Duration = Duration::from_secs(5);
 
 /// Which base a commit is made against.
 pub(super) enum Base {
@@ -60,17 +68,8 @@ impl Engine {
         let Some(held) = self.held.take_if(|held| held.order.turn == order.turn) else {
             return vec![failed("collect a document", "the turn's text is gone")];
         };
-        let mut events = self.notice_edits();
-        let result = match order.purpose {
-            Purpose::WritePlan => self.commit_written_plan(&held, base),
-            Purpose::Review => self.commit_review(&held, base),
-            Purpose::Respond => self.commit_response(&held, base),
-            Purpose::RefineGoal { .. }
-            | Purpose::Step { .. }
-            | Purpose::Fix { .. }
-            | Purpose::Summary => Ok(no_document(order, "this turn returns none".to_owned())),
-        };
-        match result {
+        let mut events = Vec::new();
+        match self.try_to_commit(&held, base, &mut events) {
             Ok(event) => {
                 self.held = Some(held);
                 self.drop_held();
@@ -81,9 +80,76 @@ impl Engine {
                 events.push(self.conflict(&held, None));
                 self.held = Some(held);
             }
-            Err(Refused::Store(error)) => events.push(failed("commit a document", error)),
+            Err(Refused::Store(error)) => events.extend(self.on_refused(held, &error)),
         }
         events
+    }
+
+    fn try_to_commit(
+        &self,
+        held: &Held,
+        base: &Base,
+        events: &mut Vec<Event>,
+    ) -> Result<Event, Refused> {
+        events.extend(self.edits()?);
+        match held.order.purpose {
+            Purpose::WritePlan => self.commit_written_plan(held, base),
+            Purpose::Review => self.commit_review(held, base),
+            Purpose::Respond => self.commit_response(held, base),
+            Purpose::RefineGoal { .. }
+            | Purpose::Step { .. }
+            | Purpose::Fix { .. }
+            | Purpose::Summary => Ok(no_document(
+                &held.order,
+                "this turn returns none".to_owned(),
+            )),
+        }
+    }
+
+    /// Keeps a document that the disk refused where it outlives the program, and tries again a little later.
+    fn on_refused(&mut self, mut held: Held, error: &StoreError) -> Vec<Event> {
+        let found = self.returned(&held);
+        let kept = staging::submit(
+            &held.staging,
+            &Submitted {
+                plan: found.plan,
+                comments: found.comments,
+            },
+        );
+        if let Err(error) = kept {
+            tracing::warn!(%error, "the turn's document is in memory alone");
+        }
+        held.n_refused = held.n_refused.saturating_add(1);
+        let (n, turn) = (held.n_refused, held.order.turn.clone());
+        self.held = Some(held);
+        if n > TRIES {
+            return vec![failed("commit a document", with_hint(error))];
+        }
+        let done = self.done.0.clone();
+        self.tasks.spawn(async move {
+            tokio::time::sleep(PAUSE).await;
+            // Nobody listens any more only when the program is about to end.
+            let _nobody = done.send(Inward::CollectAgain(turn)).await;
+        });
+        match n {
+            1 => vec![troubled(
+                "commit a document",
+                format!("{}; it is tried again", with_hint(error)),
+            )],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Tries again to commit the document of a turn, where that is still what the run is at.
+    pub(super) fn collect_again(&mut self, turn: &TurnId) -> Result<(), EngineError> {
+        let order = match (&self.state().busy, &self.state().awaiting) {
+            (Some(Busy::Collecting { order, .. }), None) if order.turn == *turn => order.clone(),
+            _ => return Ok(()),
+        };
+        for event in self.collect(&order) {
+            self.feed(event)?;
+        }
+        Ok(())
     }
 
     /// Forgets the held document and removes its staging folder.
@@ -286,7 +352,7 @@ impl Engine {
     }
 
     /// Tells of edits of the user to the workflow files that the run does not know of yet.
-    fn edits(&self) -> Result<Vec<Event>, StoreError> {
+    pub(super) fn edits(&self) -> Result<Vec<Event>, StoreError> {
         let mut events = Vec::new();
         match files::read(&self.journal.layout().plan())? {
             Some(now) => events.extend(self.plan_edit(&now)),

@@ -21,7 +21,7 @@ use crate::text::merge::{Merged, ThreeWay};
 use crate::text::{front_matter, n_of};
 
 use super::collect::{Base, Seen, hash_of, no_document};
-use super::{Engine, Held, failed};
+use super::{Engine, Held, failed, troubled, with_hint};
 
 /// The fields of front matter that the program writes: they are nobody's words.
 const OWN_FIELDS: [&str; 6] = [
@@ -411,7 +411,7 @@ impl Engine {
         let (layout, now) = (self.journal.layout(), self.journal.now());
         let put = merges::put_aside(layout, now);
         put.err()
-            .map(|error| failed("put a merge aside", error))
+            .map(|error| troubled("put a merge aside", with_hint(&error)))
             .into_iter()
             .collect()
     }

@@ -3,6 +3,8 @@
 //! Runs each CLI once with `--version` and starts nothing else; calls no model. Environment variables are told only as
 //! set or not. Refuses to know who asked.
 
+mod folders;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ use crate::config::Config;
 use crate::config::types::AdapterSettings;
 use crate::process::{Children, Kernel};
 use crate::text::{clean, n_of};
+
+pub use folders::{Folder, Trial};
 
 /// Variables that change how the CLIs behave; their values are never shown.
 const VARIABLES: [&str; 12] = [
@@ -40,8 +44,10 @@ const VARIABLES: [&str; 12] = [
 pub struct Grounds {
     /// The repository's root.
     pub root: PathBuf,
-    /// The repository, where there is one.
-    pub repository: Option<Repository>,
+    /// The repository, where there is one; else why git cannot be asked.
+    pub repository: Result<Option<Repository>, NoGit>,
+    /// The folders that are tried: none where a run is at work, which writes there.
+    pub folders: Vec<Folder>,
     /// The configuration in force.
     pub config: Config,
     /// Where each of its values comes from, as `config show --json` tells.
@@ -50,6 +56,15 @@ pub struct Grounds {
     pub kernel: Kernel,
     /// Who starts the CLIs.
     pub children: Children,
+}
+
+/// Why git cannot be asked, and what to do.
+#[derive(Debug, Clone)]
+pub struct NoGit {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub hint: String,
 }
 
 /// What was found: one JSON object, cleaned. `ok` says whether a run could start.
@@ -64,7 +79,8 @@ impl Engine {
         async move {
             let grounds = Grounds {
                 root: setup.root.clone(),
-                repository: repository.filter(|_| setup.commits_off.is_none()),
+                repository: Ok(repository.filter(|_| setup.commits_off.is_none())),
+                folders: Vec::new(),
                 config: setup.config.clone(),
                 origins: setup.origins.clone(),
                 kernel: setup.kernel.clone(),
@@ -78,12 +94,18 @@ impl Engine {
 /// Looks at all of it.
 pub async fn look(grounds: &Grounds) -> Diagnosis {
     let config = &grounds.config;
-    let git = git(grounds.repository.as_ref()).await;
+    let git = match &grounds.repository {
+        Ok(repository) => git(repository.as_ref()).await,
+        Err(NoGit { problem, hint }) => json!({ "ok": false, "problem": problem, "hint": hint }),
+    };
+    let folders: Vec<Value> = grounds.folders.iter().map(folders::tried).collect();
+    let is_ok = |it: &Value| it["ok"] == json!(true);
     let adapters = adapters(grounds).await;
-    let is_well = git["ok"] == json!(true)
+    let is_well = is_ok(&git)
+        && folders.iter().all(is_ok)
         && adapters
             .iter()
-            .all(|adapter| adapter["needed"] == json!(false) || adapter["ok"] == json!(true));
+            .all(|adapter| adapter["needed"] == json!(false) || is_ok(adapter));
     let environment: Map<String, Value> = VARIABLES
         .iter()
         .map(|name| {
@@ -100,6 +122,7 @@ pub async fn look(grounds: &Grounds) -> Diagnosis {
         "root": grounds.root.to_string_lossy(),
         "trust": grounds.origins["trust"],
         "git": git,
+        "folders": folders,
         "adapters": adapters,
         "tests": { "held": { "kernel": containing::tests_in_words(&grounds.kernel, config) } },
         "configuration": layers(&grounds.origins),
@@ -223,6 +246,9 @@ fn in_words(report: &Value) -> String {
         ),
         item("git", &report["git"]),
     ];
+    for folder in report["folders"].as_array().into_iter().flatten() {
+        lines.push(item(&text(&folder["what"]), folder));
+    }
     for adapter in report["adapters"].as_array().into_iter().flatten() {
         let name = text(&adapter["name"]);
         let used = if adapter["needed"] == json!(true) {

@@ -12,6 +12,9 @@ use crate::text::{fence, front_matter};
 
 use super::staging::{self, Staging};
 
+/// How often the user's remarks are appended before a text that changes each time is given up on.
+const TRIES: u8 = 5;
+
 /// What a turn returned, before it is judged.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Returned {
@@ -260,6 +263,22 @@ pub enum After {
 /// # Errors
 /// The disk; an edit in between is taken over, not overwritten.
 pub fn append_remarks(
+    guard: &Guard,
+    (text, after): (&str, After),
+    ledger: &Findings,
+    facts: &Facts,
+) -> Result<Sha256, Refused> {
+    // What an editor saves meanwhile is taken up by the next try.
+    for _ in 1..TRIES {
+        match append_once(guard, (text, after), ledger, facts) {
+            Err(Refused::Conflict) => {}
+            tried => return tried,
+        }
+    }
+    append_once(guard, (text, after), ledger, facts)
+}
+
+fn append_once(
     guard: &Guard,
     (text, after): (&str, After),
     ledger: &Findings,

@@ -67,6 +67,7 @@ impl Engine {
             final_text: String::new(),
             staging,
             merged: None,
+            n_refused: 0,
         }))
     }
 

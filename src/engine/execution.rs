@@ -24,9 +24,10 @@ use super::containing;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::BranchPolicy;
 use super::test_run::{self, Source, TestRun, TestSettings, choose};
-use super::{Engine, Inward, documents, failed, news};
+use super::trouble::TELL_INDEX;
+use super::{Engine, Inward, documents, failed, news, troubled};
 
-use commits::{NoCommit, commit};
+use commits::{Made, NoCommit, commit};
 use entry::{last_step_told, step_entry};
 use looks::{Held, audit, store, test_between_looks};
 use survey::Surveyor;
@@ -67,6 +68,7 @@ impl Engine {
             plan: plan.plan.approval_sha256.clone(),
             test: self.test_command(),
             commits_off: self.setup.commits_off.clone().unwrap_or_default(),
+            stopped: state.stopped_step.clone(),
         })
     }
 
@@ -281,24 +283,26 @@ impl Engine {
             let reason = "there is no repository".to_owned();
             return self.spawn(async move { Event::CommitSkipped { step, reason } });
         };
-        self.spawn(async move {
+        self.spawn_all(async move {
             match commit(&git, (&terms, base.as_ref()), paths, &message).await {
-                Ok(commit) => {
+                Ok(Made { commit, behind }) => {
                     let message = message.lines().next().unwrap_or_default().to_owned();
-                    Event::CommitMade {
+                    let behind = behind.map(|why| troubled(TELL_INDEX, why));
+                    let made = Event::CommitMade {
                         step,
                         commit,
                         message,
-                    }
+                    };
+                    behind.into_iter().chain([made]).collect()
                 }
-                Err(NoCommit::Nothing) => Event::CommitSkipped {
+                Err(NoCommit::Nothing) => vec![Event::CommitSkipped {
                     step,
                     reason: "nothing differs from the last commit".to_owned(),
-                },
-                Err(NoCommit::Failed(said)) => Event::CommitFailed {
+                }],
+                Err(NoCommit::Failed(said)) => vec![Event::CommitFailed {
                     step,
                     message: news::block(&said),
-                },
+                }],
             }
         });
     }

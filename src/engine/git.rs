@@ -8,6 +8,7 @@
 //!
 //! Refuses to decide: which branch, which paths and what to ask is the run's business.
 
+pub mod before_tests;
 mod branch;
 mod commit;
 mod discover;
@@ -30,8 +31,8 @@ pub use commit::{CommitFailure, CommitFailureKind};
 pub use discover::{Discovery, GitSettings, Repository};
 pub use error::GitError;
 pub use ident::{Identity, MissingIdentity, Person};
-pub use joining::{Joined, Taken};
-pub use putting::NotPut;
+pub use joining::{Joined, Rest, Taken};
+pub use putting::{LeftOfPut, NotPut};
 pub use restore::Restored;
 pub use reverse::{Back, Contents};
 pub use runnable::{Kind, Mark, Runnable};

@@ -203,6 +203,11 @@ impl Live {
             }
         }
         self.end_child(Ladder::patient()).await;
+        while let Ok(ask) = self.asks.try_recv() {
+            if let Ask::Order(Order::Steer(text)) = ask {
+                self.tell(Told::Event(AdapterEvent::Untold { text })).await;
+            }
+        }
         self.tell(Told::Gone).await;
     }
 
@@ -460,7 +465,12 @@ impl Live {
                 signal: exit.signal,
                 stderr_tail: exit.stderr_tail,
             };
-            let _void = self.adapter.on_exit(&exit);
+            for output in self.adapter.on_exit(&exit) {
+                // What the user said is not void.
+                if let Output::Event(event @ AdapterEvent::Untold { .. }) = output {
+                    self.tell(Told::Event(event)).await;
+                }
+            }
         }
         self.flush_raw().await;
         self.ready = false;

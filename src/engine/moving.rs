@@ -66,8 +66,14 @@ impl Engine {
             .lives
             .get(&role)
             .map(|asks| asks.try_send(Ask::Adopt(Box::new(adoption))));
-        if matches!(asked, Some(Err(mpsc::error::TrySendError::Closed(_)))) {
-            self.lives.remove(&role);
+        match asked {
+            // Its conversation would go on at the old one.
+            Some(Err(mpsc::error::TrySendError::Full(_))) => {
+                let reason = "its conversation is busy; try again".to_owned();
+                return vec![Event::SessionStayed { role, reason }];
+            }
+            Some(Err(mpsc::error::TrySendError::Closed(_))) => drop(self.lives.remove(&role)),
+            Some(Ok(())) | None => {}
         }
         if let Some(before) = self.state().session(role).map(|before| before.id.clone()) {
             self.tools.doors.close(&before);

@@ -1,12 +1,13 @@
 //! A run as its files tell it to somebody who only looks: no lock, no guard, nothing written.
 //!
 //! The log tells what happened and, folded, where the run stands; the snapshot stands in where the log
-//! cannot be read that far. Refuses to repair anything.
+//! cannot be read that far, and the log for the snapshot. Refuses to repair anything.
 
 use crate::domain::event::Event;
 use crate::domain::run::{Run, State};
 use crate::store::events::{Look, Tail};
 use crate::store::{Layout, Record, StoreError, snapshot};
+use crate::text::one_line;
 
 /// How many events are read at once, so that a long log neither fills the memory nor stops a screen.
 const BATCH: usize = 500;
@@ -32,6 +33,53 @@ pub struct Seen {
     pub state: Option<State>,
     /// What cannot be read, and what to do.
     pub problem: Option<String>,
+}
+
+/// Where a run stands, as its files tell it at once.
+#[derive(Debug, Clone)]
+pub struct Stands {
+    /// Where.
+    pub state: State,
+    /// The number of the last event in it.
+    pub last_seq: u64,
+    /// Why the log tells it and not the snapshot, where that is so; and what cannot be read of the log either.
+    pub problem: Option<String>,
+}
+
+/// Reads where a run stands: from its snapshot, which is small, else from its log. `None` where there is no run. Blocks.
+///
+/// # Errors
+/// Neither can be read; the error is the snapshot's.
+pub fn stands(layout: &Layout) -> Result<Option<Stands>, StoreError> {
+    let error = match snapshot::load::<Run>(layout) {
+        Ok(found) => {
+            return Ok(found.map(|found| Stands {
+                state: found.state.state().clone(),
+                last_seq: found.last_seq,
+                problem: None,
+            }));
+        }
+        Err(error) => error,
+    };
+    let mut onlooker = Onlooker::new(layout.clone());
+    let seen = loop {
+        let seen = onlooker.look();
+        if !seen.more {
+            break seen;
+        }
+    };
+    let Some(state) = seen.state else {
+        return Err(error);
+    };
+    let mut problem = format!("{error}; told as its log tells it");
+    if let Some(further) = seen.problem {
+        problem.push_str(&format!(", which cannot be read to its end: {further}"));
+    }
+    Ok(Some(Stands {
+        state,
+        last_seq: onlooker.tail.last_seq(),
+        problem: Some(one_line(&problem)),
+    }))
 }
 
 impl Onlooker {

@@ -22,7 +22,10 @@ use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::prompting::{NOW_BUILD, NOW_PLAN};
 use super::setup::NamedAdapter;
 use super::staging::Staging;
-use super::{AtWork, Engine, EngineError, Outcome, documents, failed, scratch, staging};
+use super::{
+    AtWork, Engine, EngineError, Inward, Outcome, documents, failed, scratch, staging, troubled,
+    with_hint,
+};
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
@@ -78,6 +81,22 @@ impl Engine {
             Effect::Halt(reason) => self.finish(Outcome::Halted(reason)),
         }
         Ok(Vec::new())
+    }
+
+    /// Runs work off the loop; what it makes happen comes back as an event.
+    pub(super) fn spawn(&mut self, work: impl Future<Output = Event> + Send + 'static) {
+        self.spawn_all(async move { vec![work.await] });
+    }
+
+    /// Runs work off the loop; what it makes happen comes back as events, in their order.
+    pub(super) fn spawn_all(&mut self, work: impl Future<Output = Vec<Event>> + Send + 'static) {
+        let done = self.done.0.clone();
+        self.tasks.spawn(async move {
+            for event in work.await {
+                // Nobody listens any more only when the program is about to end.
+                let _nobody = done.send(Inward::Event(Box::new(event))).await;
+            }
+        });
     }
 
     fn start_turn(&mut self, order: TurnOrder) -> Result<Vec<Event>, EngineError> {
@@ -274,7 +293,7 @@ impl Engine {
             Ok(file_sha256) => vec![Event::RemarksAppended { file_sha256 }],
             Err(documents::Refused::Conflict) => vec![failed(
                 "append your remarks",
-                "comments.md changed meanwhile; try again",
+                "comments.md is written to by another program again and again; end that program",
             )],
             Err(documents::Refused::Store(error)) => vec![failed("append your remarks", error)],
         }
@@ -336,7 +355,7 @@ impl Engine {
         let at = crate::store::instant::to_text(self.journal.now());
         match self.journal.log_entry(&format!("\n- {at} {text}\n")) {
             Ok(()) => Vec::new(),
-            Err(error) => vec![failed("write log.md", error)],
+            Err(error) => vec![troubled("write log.md", with_hint(&error))],
         }
     }
 }

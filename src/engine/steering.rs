@@ -7,6 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::TurnOrder;
 
+use super::live::Ask;
 use super::{Engine, EngineError};
 
 impl Engine {
@@ -19,6 +20,13 @@ impl Engine {
         let Some(session) = self.state().session(role) else {
             return Ok(Vec::new());
         };
+        let asks = self.lives.get(&role);
+        let way = asks.and_then(|asks| asks.clone().try_reserve_owned().ok());
+        // Nobody is there to hear it: it stands in the next prompt.
+        let Some(way) = way else {
+            let to = Some(role);
+            return Ok(vec![Event::Kept { to, text }]);
+        };
         let id = session.id.clone();
         let message = Message {
             id: format!("msg_{}", session.n_messages + 1),
@@ -30,7 +38,7 @@ impl Engine {
             text: text.clone(),
         };
         self.journal.append_message(&id, &message)?;
-        self.order(Order::Steer(text));
+        way.send(Ask::Order(Order::Steer(text)));
         Ok(vec![Event::MessageAppended {
             role,
             message: Message {

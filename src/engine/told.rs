@@ -14,7 +14,7 @@ use super::answering::Patience;
 use super::asking::Asking;
 use super::journal::Journal;
 use super::live::Told;
-use super::{Engine, EngineError, Held, Inward, failed, news};
+use super::{Engine, EngineError, Held, Inward, news, with_hint};
 
 impl Engine {
     pub(super) fn on_told(&mut self, role: Role, told: Told) -> Result<(), EngineError> {
@@ -42,8 +42,22 @@ impl Engine {
                     verdict: Some(why),
                 },
             ),
-            Told::RawFailed(error) => self.feed(failed("keep the raw stream", error)),
+            Told::RawFailed(error) => self.tell_trouble("keep the raw stream", error),
             Told::Gone => Ok(()),
+        }
+    }
+
+    /// Keeps what the user said to a conversation that ends with the program; all else that it tells is void.
+    pub(super) fn keep_untold(&mut self, role: Role, told: Told) {
+        let Told::Event(AdapterEvent::Untold { text }) = told else {
+            return;
+        };
+        let text = news::block(&text);
+        if let Err(error) = self.feed(Event::Kept {
+            to: Some(role),
+            text,
+        }) {
+            tracing::error!(%error, "what was said last is not kept");
         }
     }
 
@@ -292,9 +306,16 @@ impl Engine {
             final_text,
             staging: at_work.staging,
             merged: None,
+            n_refused: 0,
         });
-        for edit in self.notice_edits() {
-            self.feed(edit)?;
+        // What cannot be read now is read again by whatever writes it.
+        match self.edits() {
+            Ok(edits) => {
+                for edit in edits {
+                    self.feed(edit)?;
+                }
+            }
+            Err(error) => self.tell_trouble("read the workflow files", with_hint(&error))?,
         }
         self.feed(Event::TurnEnded {
             turn: turn.clone(),
@@ -313,10 +334,9 @@ impl Engine {
             return Ok(());
         }
         let name = |path: &std::path::Path| news::line(&path.to_string_lossy());
-        let named = tampered.iter().map(|t| {
-            let kept = t.kept_copy.as_deref().map(name);
-            (name(&t.path), kept.unwrap_or_default())
-        });
+        let named = tampered
+            .iter()
+            .map(|t| (name(&t.path), t.kept_copy.as_deref().map(name)));
         let files = named.collect();
         self.feed(Event::Tampered { files })
     }

@@ -11,10 +11,10 @@ use crate::domain::undo::{Fate, Offer, Reversal, Wish, named};
 
 use super::execution::in_words;
 use super::git::{
-    Back, CommitFailure, CommitFailureKind, CommitId, Contents, GitError, Head, Repository,
-    TreeChangeKind, TreeId,
+    Back, CommitFailureKind, CommitId, Contents, GitError, Head, Repository, TreeChangeKind, TreeId,
 };
 use super::news;
+use super::trouble::TELL_INDEX;
 
 /// Where the commits of an execution go.
 #[derive(Debug, Clone)]
@@ -212,6 +212,8 @@ pub struct Done {
     pub tree: TreeId,
     /// The commit, where one was made.
     pub commit: Option<String>,
+    /// What could not be done beside it: what was tried, and what to do.
+    pub troubles: Vec<(&'static str, String)>,
 }
 
 /// Whether a reversal may have been begun by a program that ended in it.
@@ -252,15 +254,21 @@ pub async fn reverse(
     let outlook = look(git, commits, &reversal, now).await?;
     let done = put_back(git, commits, &outlook, &reversal.message()).await;
     match done {
-        Ok(commit) => {
+        Ok((commit, behind)) => {
+            let mut troubles: Vec<_> = behind.map(|why| (TELL_INDEX, why)).into_iter().collect();
             let name = format!("undo-after-{}", uuid::Uuid::now_v7().simple());
-            let after = git
-                .snapshot(&name)
-                .await
-                .map_err(|error| in_words(&error))?;
+            // From here on it is done, whatever becomes of what is kept of it.
+            let tree = match git.snapshot(&name).await {
+                Ok(after) => after.tree,
+                Err(error) => {
+                    troubles.push(("store the tree after an undo", in_words(&error)));
+                    outlook.target
+                }
+            };
             Ok(Done {
-                tree: after.tree,
+                tree,
                 commit: made.or(commit),
+                troubles,
             })
         }
         Err(why) => match give_up(git, &outlook, kept).await {
@@ -274,25 +282,26 @@ pub async fn reverse(
     }
 }
 
+/// Restores the tree and commits it: the commit, where one is made, and what the user is to do about the index.
 async fn put_back(
     git: &Repository,
     commits: &Commits,
     outlook: &Outlook,
     message: &str,
-) -> Result<Option<String>, String> {
+) -> Result<(Option<String>, Option<String>), String> {
     let restored = git.restore(&outlook.target).await;
     restored.map_err(|error| in_words(&error))?;
     let (Some(git), Some(tree)) = (&commits.git, &outlook.commit) else {
-        return Ok(None);
+        return Ok((None, None));
     };
     match git.commit_whole(tree, message).await {
-        Ok(commit) => Ok(Some(commit.0)),
-        Err(CommitFailure {
-            // The commit stands; only the user's index could not be told.
-            kind: CommitFailureKind::IndexBehind(commit),
-            ..
-        }) => Ok(Some(commit.0)),
-        Err(failure) => Err(format!("the commit failed: {}", failure.output)),
+        Ok(commit) => Ok((Some(commit.0), None)),
+        Err(failure) => match &failure.kind {
+            CommitFailureKind::IndexBehind(commit) => {
+                Ok((Some(commit.0.clone()), Some(failure.behind(commit))))
+            }
+            _ => Err(format!("the commit failed: {}", failure.output)),
+        },
     }
 }
 

@@ -90,25 +90,42 @@ fn doing_of(
     family: &BTreeSet<ProcessIdentity>,
     root: ProcessIdentity,
 ) -> Option<Doing> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", id.pid)).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let stat = stat_of(id.pid)?;
+    let fields: Vec<&str> = stat.split_ascii_whitespace().collect();
     let ticks = |n: usize| fields.get(n).and_then(|text| text.parse::<u64>().ok());
     // Its own time and that of the children that it has waited for, each in and out of the kernel.
     let cpu: u64 = (11..=14).filter_map(ticks).sum();
-    let state = match *fields.first()? {
-        "D" => ProcessState::Device,
-        "T" | "t" => ProcessState::Stopped,
-        "Z" | "X" | "x" => ProcessState::Ended,
-        _ => ProcessState::Normal,
-    };
     Some(Doing {
         id,
         command: command_of(id.pid),
-        state,
+        state: state_named(fields.first()?),
         cpu: of_ticks(cpu),
         age: up.saturating_sub(of_ticks(id.start_time)),
         input: input_of(id.pid, family, root),
     })
+}
+
+/// What the system says of a process, from its state on: the name before it may hold anything.
+fn stat_of(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    Some(stat.rsplit_once(')')?.1.to_owned())
+}
+
+fn state_named(letter: &str) -> ProcessState {
+    match letter {
+        "D" => ProcessState::Device,
+        "T" | "t" => ProcessState::Stopped,
+        "Z" | "X" | "x" => ProcessState::Ended,
+        _ => ProcessState::Normal,
+    }
+}
+
+/// Says what the system says of a process; `None` where it says nothing.
+pub fn state_of(pid: u32) -> Option<ProcessState> {
+    stat_of(pid)?
+        .split_ascii_whitespace()
+        .next()
+        .map(state_named)
 }
 
 fn of_ticks(ticks: u64) -> Duration {

@@ -53,7 +53,7 @@ pub enum SpawnError {
         what: &'static str,
     },
     /// The system refused.
-    #[error("cannot start {program} in {}", cwd.display())]
+    #[error("cannot start {program} in {}: {source}", cwd.display())]
     Refused {
         /// The program.
         program: String,

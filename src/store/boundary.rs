@@ -8,7 +8,7 @@ use std::path::Path;
 pub const TARGET: &str = "agent_collab::boundary";
 
 /// Tells that the program stands just before a change of a file, or after the last part of one.
-pub(super) fn at_file(place: &'static str, path: &Path) {
+pub fn at_file(place: &'static str, path: &Path) {
     tracing::trace!(target: TARGET, place, path = %path.display());
 }
 

@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The operating system refused one operation.
-    #[error("{action} {}", path.display())]
+    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was tried, as a verb phrase ("read", "rename to").
         action: &'static str,
@@ -174,7 +174,10 @@ impl StoreError {
     /// Says what the user can do, as one sentence without a full stop.
     pub fn hint(&self) -> String {
         match self {
-            Self::Io { .. } => "see the system's reason and start again".into(),
+            Self::Io { path, .. } => format!(
+                "see to it that {} can be used, and start again",
+                path.display()
+            ),
             Self::Full { .. } => {
                 "free some space and start again; nothing written so far is lost".into()
             }

@@ -15,10 +15,14 @@ use std::io::{Seek, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use copy::Copy;
+use copy::{Copy, Pool};
 
 use super::plain::{self, Found};
 use super::{Layout, StoreError, atomic, boundary};
+
+/// How many files may be open for appending: more than ever are written to at once, and few beside what a program may
+/// have open.
+const MAX_OPEN: usize = 32;
 
 /// A difference that was found and undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +43,10 @@ pub struct Guard {
 #[derive(Debug)]
 struct Inner {
     layout: Arc<Layout>,
-    side: PathBuf,
+    /// Where copies of large files are.
+    pool: Arc<Pool>,
+    /// How often a file was written to; the files that are open tell when that was for each.
+    n_writes: u64,
     /// What the program wrote, by path relative to the work directory.
     files: BTreeMap<PathBuf, Kept>,
     /// Differences found while writing, to be told by the next check.
@@ -52,7 +59,15 @@ struct Inner {
 struct Kept {
     copy: Copy,
     /// The file as it was opened for appending; it stays ours if the path is given to another.
-    live: Option<File>,
+    live: Option<Live>,
+}
+
+/// A file that is open for appending.
+#[derive(Debug)]
+struct Live {
+    file: File,
+    /// The write that was the last one to it.
+    written_at: u64,
 }
 
 impl Guard {
@@ -66,7 +81,8 @@ impl Guard {
         let layout = Arc::new(layout.clone());
         let mut inner = Inner {
             layout: Arc::clone(&layout),
-            side: side.to_path_buf(),
+            pool: Pool::in_folder(side),
+            n_writes: 0,
             files: BTreeMap::new(),
             pending: Vec::new(),
             aside: None,
@@ -133,15 +149,6 @@ impl Guard {
         self.lock().rotate(from, to)
     }
 
-    /// Compares every guarded file with what the program wrote and puts ours back where it differs.
-    ///
-    /// What was found instead, files nobody should have put there included, is moved to
-    /// `history/tampered-<instant>/`. Returns each difference once; on an error those found so far
-    /// are told by the next call. Reads all guarded bytes, so it belongs off the loop's thread.
-    pub fn check(&self) -> Result<Vec<Tampered>, StoreError> {
-        self.lock().check()
-    }
-
     /// Stops guarding everything, before the run's files are moved to `history/`.
     pub fn forget_run(&self) {
         self.lock().files.clear();
@@ -185,7 +192,7 @@ impl Inner {
     fn adopt(&mut self, path: &Path) -> Result<(), StoreError> {
         let name = self.name(path)?;
         if let Some(mut file) = plain::open_read(path)? {
-            let copy = Copy::of_reader(&mut file, path, &self.side)?;
+            let copy = Copy::of_reader(&mut file, path, &self.pool)?;
             self.files.insert(name, Kept { copy, live: None });
         }
         Ok(())
@@ -195,7 +202,7 @@ impl Inner {
     fn prepare(&mut self, name: &Path) -> Result<(), StoreError> {
         self.clear_way(name)?;
         if self.files.contains_key(name) {
-            self.check_file(name)?;
+            self.check_file(name, None)?;
         } else if plain::look(&self.path(name))? != Found::Nothing {
             let kept_copy = Some(self.set_aside(name)?);
             let path = self.path(name);
@@ -207,7 +214,7 @@ impl Inner {
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let name = self.name(path)?;
         self.prepare(&name)?;
-        let copy = Copy::of_bytes(bytes, path, &self.side)?;
+        let copy = Copy::of_bytes(bytes, path, &self.pool)?;
         let before = plain::open_read(path)?;
         let done = atomic::replace(path, bytes);
         // Even a failed replacement may have taken place: its last step only makes it durable.
@@ -255,8 +262,10 @@ impl Inner {
         };
         let before = copy.len();
         boundary::at_file("append", path);
-        copy.push(bytes, path, &self.side)?;
-        append_whole(live, bytes, before).map_err(|e| {
+        copy.push(bytes, path, &self.pool)?;
+        self.n_writes += 1;
+        live.written_at = self.n_writes;
+        append_whole(&mut live.file, bytes, before).map_err(|e| {
             copy.cut(before);
             StoreError::io("append to", path, e)
         })
@@ -269,17 +278,46 @@ impl Inner {
         self.prepare(name)?;
         let path = self.path(name);
         let is_new = !self.files.contains_key(name);
-        let live = plain::open_append(&path)?;
+        self.close_oldest()?;
+        let file = plain::open_append(&path)?;
         if is_new && let Some(dir) = path.parent() {
             plain::sync_dir(dir)?;
         }
-        let copy = Copy::of_bytes(&[], &path, &self.side)?;
+        let copy = Copy::of_bytes(&[], &path, &self.pool)?;
         let kept = self
             .files
             .entry(name.to_path_buf())
             .or_insert(Kept { copy, live: None });
-        kept.live = Some(live);
+        kept.live = Some(Live {
+            file,
+            written_at: self.n_writes,
+        });
         Ok(())
+    }
+
+    /// Makes room for one more open file: which of them was not written to for the longest is opened again when it is.
+    fn close_oldest(&mut self) -> Result<(), StoreError> {
+        let open = self.files.iter().filter_map(|(name, kept)| {
+            let live = kept.live.as_ref()?;
+            Some((live.written_at, name))
+        });
+        let open: Vec<(u64, &PathBuf)> = open.collect();
+        if open.len() < MAX_OPEN {
+            return Ok(());
+        }
+        let Some((_, name)) = open.into_iter().min() else {
+            return Ok(());
+        };
+        let (name, path) = (name.clone(), self.path(name));
+        let kept = self.files.get_mut(&name);
+        match kept.and_then(|kept| kept.live.take()) {
+            // A later sync would find nothing to make durable.
+            Some(live) => live
+                .file
+                .sync_data()
+                .map_err(|e| StoreError::io("sync", &path, e)),
+            None => Ok(()),
+        }
     }
 
     fn sync(&mut self, path: &Path) -> Result<(), StoreError> {
@@ -288,7 +326,8 @@ impl Inner {
         match live {
             Some(live) => {
                 boundary::at_file("sync", path);
-                live.sync_data()
+                live.file
+                    .sync_data()
                     .map_err(|e| StoreError::io("sync", path, e))
             }
             None => Ok(()),
@@ -306,8 +345,9 @@ impl Inner {
             return Ok(());
         };
         boundary::at_file("truncate", path);
-        live.set_len(len)
-            .and_then(|()| live.sync_all())
+        live.file
+            .set_len(len)
+            .and_then(|()| live.file.sync_all())
             .map_err(|e| StoreError::io("truncate", path, e))?;
         copy.cut(len);
         Ok(())

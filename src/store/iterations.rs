@@ -62,10 +62,15 @@ type Place = (u32, u32, String);
 fn kept(layout: &Layout, name: &str) -> Result<Vec<Place>, StoreError> {
     let mut found = Vec::new();
     for n in iterations(layout)? {
-        let kept = (1..)
-            .map(|n_version| (n_version, version_name(name, n_version)))
-            .take_while(|(_, kept)| layout.iteration(n).join(kept).is_file());
-        found.extend(kept.map(|(n_version, kept)| (n, n_version, kept)));
+        let names = (1..).map(|n_version| (n_version, version_name(name, n_version)));
+        for (n_version, kept) in names {
+            match plain::look(&layout.iteration(n).join(&kept))? {
+                Found::Nothing => break,
+                Found::File => found.push((n, n_version, kept)),
+                // Nothing that the program wrote; a version after it may be.
+                Found::Directory | Found::Link | Found::Other => {}
+            }
+        }
     }
     Ok(found)
 }
@@ -135,5 +140,12 @@ mod tests {
         let last = last(&place.layout, "plan.md", 2).unwrap();
         let names: Vec<&str> = last.iter().map(|version| version.name.as_str()).collect();
         assert_eq!(names, ["iterations/2/plan-2.md", "iterations/2/plan-3.md"]);
+
+        let link = place.layout.iteration(2).join("plan-2.md");
+        fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink("plan.md", &link).unwrap();
+        let left = super::last(&place.layout, "plan.md", 9).unwrap();
+        let names: Vec<&str> = left.iter().map(|version| version.name.as_str()).collect();
+        assert_eq!(names, ["iterations/2/plan.md", "iterations/2/plan-3.md"]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Refuses to know what a session or a message is: both are whatever serialises.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -32,6 +32,11 @@ pub fn stored(layout: &Layout, id: &SessionId) -> Result<Option<Value>, StoreErr
 /// # Errors
 /// The folder of the sessions cannot be listed.
 pub fn list(layout: &Layout) -> Result<Vec<Value>, StoreError> {
+    Ok(folders(layout)?.into_iter().map(|(_, read)| read).collect())
+}
+
+/// Each folder of a session with its `session.json`, by their names.
+fn folders(layout: &Layout) -> Result<Vec<(PathBuf, Value)>, StoreError> {
     let folder = layout.sessions();
     if plain::look(&folder)? != Found::Directory {
         return Ok(Vec::new());
@@ -43,51 +48,90 @@ pub fn list(layout: &Layout) -> Result<Vec<Value>, StoreError> {
         names.push(name.to_string_lossy().into_owned());
     }
     names.sort();
-    let read = |name: &String| stored(layout, &SessionId::new(name)).ok().flatten();
+    let read = |name: &String| {
+        let id = SessionId::new(name);
+        Some((layout.session(&id), stored(layout, &id).ok()??))
+    };
     Ok(names.iter().filter_map(read).collect())
 }
 
-/// Reads the messages of a session, whoever writes them; a damaged one is left out.
-///
-/// # Errors
-/// They cannot be read.
-pub fn messages(layout: &Layout, id: &SessionId) -> Result<Vec<Value>, StoreError> {
-    let path = layout.session(id).join("messages.jsonl");
-    let Some(file) = plain::open_read(&path)? else {
-        return Ok(Vec::new());
-    };
-    let mut messages = Vec::new();
-    for line in BufReader::new(file).split(b'\n') {
-        let line = line.map_err(|e| StoreError::io("read", &path, e))?;
-        messages.extend(serde_json::from_slice::<Value>(&line));
-    }
-    Ok(messages)
+/// The messages of a session, whoever writes them: each look reads only what is new.
+#[derive(Debug, Clone)]
+pub struct Messages {
+    path: PathBuf,
+    /// How many bytes were read.
+    n_read: u64,
 }
 
-/// Deletes the sessions of tasks in finished runs that were last changed before an instant; tells how many.
+impl Messages {
+    /// Those of a session of this run; nothing is read yet.
+    pub fn of(layout: &Layout, id: &SessionId) -> Self {
+        Self {
+            path: layout.session(id).join("messages.jsonl"),
+            n_read: 0,
+        }
+    }
+
+    /// Reads on. A damaged message is left out; one that is half written is read once it is whole. Blocks.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn read_on(&mut self) -> Result<Vec<Value>, StoreError> {
+        let Some(mut file) = plain::open_read(&self.path)? else {
+            return Ok(Vec::new());
+        };
+        let failed = |e| StoreError::io("read", &self.path, e);
+        file.seek(SeekFrom::Start(self.n_read)).map_err(failed)?;
+        let mut lines = BufReader::new(file);
+        let mut messages = Vec::new();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let n_bytes = lines.read_until(b'\n', &mut line).map_err(failed)?;
+            if line.last() != Some(&b'\n') {
+                return Ok(messages);
+            }
+            self.n_read += n_bytes as u64;
+            messages.extend(serde_json::from_slice::<Value>(&line));
+        }
+    }
+}
+
+/// What came of deleting old sessions.
+#[derive(Debug, Default)]
+pub struct Pruned {
+    /// How many are deleted.
+    pub n: usize,
+    /// Why others are still there.
+    pub stayed: Vec<StoreError>,
+}
+
+/// Deletes the sessions of tasks in finished runs that were last changed before an instant.
 ///
 /// # Errors
-/// A folder cannot be listed or removed.
+/// A folder cannot be listed.
 pub fn prune_archived(
     layout: &Layout,
     _lock: &InstanceLock,
     before: At,
-) -> Result<usize, StoreError> {
-    let mut n_pruned = 0;
+) -> Result<Pruned, StoreError> {
+    let mut pruned = Pruned::default();
     for archive in archives::list(layout)? {
-        for session in list(&archive.layout)? {
+        // By the folder that was looked at: what a file says of itself may be another's id.
+        for (folder, session) in folders(&archive.layout)? {
             let changed = session["updated"].as_i64();
             let is_child = session["kind"] == "task" || session["kind"] == "participant";
             let is_old = changed.is_some_and(|at| at < before.0) && is_child;
-            if let (true, Some(id)) = (is_old, session["id"].as_str()) {
-                let folder = archive.layout.session(&SessionId::new(id));
-                std::fs::remove_dir_all(&folder)
-                    .map_err(|e| StoreError::io("remove", &folder, e))?;
-                n_pruned += 1;
+            if !is_old {
+                continue;
+            }
+            match std::fs::remove_dir_all(&folder) {
+                Ok(()) => pruned.n += 1,
+                Err(error) => pruned.stayed.push(StoreError::io("remove", &folder, error)),
             }
         }
     }
-    Ok(n_pruned)
+    Ok(pruned)
 }
 
 /// The files of one session, written through the guard.
@@ -235,6 +279,24 @@ mod tests {
     }
 
     #[test]
+    fn an_old_session_goes_by_its_folder_whatever_it_says_of_itself() {
+        let place = Place::new();
+        let lock = InstanceLock::take(&place.layout).unwrap();
+        let archive = place.layout.in_history("2026-11-20-done");
+        for folder in ["ses_a", "a copy of ses_a"] {
+            let dir = archive.session(&SessionId::new(folder));
+            fs::create_dir_all(&dir).unwrap();
+            let old = r#"{"id":"ses_a","kind":"task","updated":1}"#;
+            fs::write(dir.join("session.json"), old).unwrap();
+        }
+        let prune = || {
+            let pruned = prune_archived(&place.layout, &lock, At(2)).unwrap();
+            (pruned.n, pruned.stayed.len())
+        };
+        assert_eq!((prune(), prune()), ((2, 0), (0, 0)));
+    }
+
+    #[test]
     fn half_a_message_of_a_crash_spoils_only_itself() {
         let place = Place::new();
         let dir = place.layout.session(&SessionId::new("ses_a"));
@@ -249,5 +311,24 @@ mod tests {
             .map(Result::is_ok)
             .collect();
         assert_eq!(told, [true, false, true]);
+    }
+
+    #[test]
+    fn messages_are_read_on_and_half_a_one_once_it_is_whole() {
+        let place = Place::new();
+        let id = SessionId::new("ses_a");
+        let dir = place.layout.session(&id);
+        let mut messages = Messages::of(&place.layout, &id);
+        assert_eq!(messages.read_on().unwrap(), [Value::Null; 0]);
+        fs::create_dir_all(&dir).unwrap();
+        let mut written = String::new();
+        let mut check = |more: &str, read: &[Value]| {
+            written.push_str(more);
+            fs::write(dir.join("messages.jsonl"), &written).unwrap();
+            assert_eq!(messages.read_on().unwrap(), read, "{written:?}");
+        };
+        check("1\nno\n2\n\"t", &[Value::from(1), Value::from(2)]);
+        check("", &[]);
+        check("wo\"\n", &[Value::from("two")]);
     }
 }

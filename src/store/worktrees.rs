@@ -7,12 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::layout::file_name;
 use super::{Layout, StoreError, atomic, plain};
 use crate::domain::ids::{SessionId, TurnId};
 
 const SCHEMA: u32 = 1;
+/// The largest record that is read, in bytes.
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// The folder of one repository's trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +44,15 @@ pub struct TreeRecord {
     pub tree: Option<String>,
     /// How far it is.
     pub stage: TreeStage,
+}
+
+/// The trees of a folder.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// What their records say.
+    pub records: Vec<TreeRecord>,
+    /// Why others could not be read.
+    pub unread: Vec<StoreError>,
 }
 
 /// How far a tree is.
@@ -153,30 +165,46 @@ impl Worktrees {
         }
     }
 
-    /// All trees that there are, by their names.
+    /// All trees that there are, by their names; a record that cannot be read hides no other.
     ///
     /// # Errors
-    /// The folder or a record cannot be read.
-    pub fn list(&self) -> Result<Vec<TreeRecord>, StoreError> {
+    /// The folder cannot be listed.
+    pub fn list(&self) -> Result<Listed, StoreError> {
+        let mut listed = Listed::default();
         let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listed),
             entries => entries.map_err(|error| StoreError::io("list", &self.folder, error))?,
         };
-        let mut records = Vec::new();
         for entry in entries {
             let path = entry.map_err(|error| StoreError::io("list", &self.folder, error))?;
             let path = path.path();
             if path.extension().is_some_and(|end| end == "json") {
-                records.extend(read(&path)?);
+                match read(&path) {
+                    Ok(record) => listed.records.extend(record),
+                    Err(error) => listed.unread.push(error),
+                }
             }
         }
-        records.sort_by(|a: &TreeRecord, b| a.session.as_str().cmp(b.session.as_str()));
-        Ok(records)
+        let by_name = |a: &TreeRecord, b: &TreeRecord| a.session.as_str().cmp(b.session.as_str());
+        listed.records.sort_by(by_name);
+        Ok(listed)
     }
 }
 
 fn read(path: &Path) -> Result<Option<TreeRecord>, StoreError> {
-    plain::read_json(path, 64 * 1024)
+    let Some(value) = plain::read_json::<Value>(path, MAX_BYTES)? else {
+        return Ok(None);
+    };
+    // What a newer version keeps there may mean something else.
+    let (found, known) = (value["schema"].as_u64(), u64::from(SCHEMA));
+    if let Some(found) = found.filter(|found| *found > known) {
+        let path = path.to_owned();
+        return Err(StoreError::Newer { path, found, known });
+    }
+    let record = serde_json::from_value(value);
+    record
+        .map(Some)
+        .map_err(|error| StoreError::damaged(path, &error))
 }
 
 #[cfg(test)]
@@ -191,7 +219,8 @@ mod tests {
         let (place, cache) = (Place::new(), tempfile::tempdir().unwrap());
         let root = place.layout.root();
         let trees = Worktrees::new(cache.path(), &place.layout);
-        assert_eq!(trees.list().unwrap(), []);
+        let all = || trees.list().unwrap().records;
+        assert_eq!(all(), []);
         let session = SessionId::new("ses_1");
         let at = trees.place_of(&session, root).unwrap();
         assert!(at.starts_with(cache.path().canonicalize().unwrap()));
@@ -201,10 +230,24 @@ mod tests {
         let record = TreeRecord::new((&session, &turn), ("run_1", root), ("c", "b"));
         trees.save(&record).unwrap();
         assert_eq!(trees.load(&session).unwrap().as_ref(), Some(&record));
-        assert_eq!(trees.list().unwrap(), [record]);
+        let damaged = trees.folder().join("ses_0.json");
+        let newer = trees.folder().join("ses_2.json");
+        fs::write(&damaged, "{").unwrap();
+        fs::write(&newer, "{\"schema\":99}").unwrap();
+        let listed = trees.list().unwrap();
+        assert_eq!(listed.records, [record]);
+        let mut unread: Vec<String> = listed.unread.iter().map(ToString::to_string).collect();
+        unread.sort();
+        let [one, other] = unread.as_slice() else {
+            panic!("{unread:?}");
+        };
+        assert!(one.contains("ses_0.json:1"), "{one}");
+        assert!(other.contains("ses_2.json has schema 99"), "{other}");
+        fs::remove_file(damaged).unwrap();
+        fs::remove_file(newer).unwrap();
         trees.forget(&session).unwrap();
         trees.forget(&session).unwrap();
-        assert_eq!(trees.list().unwrap(), []);
+        assert_eq!(all(), []);
 
         let inside = Worktrees::new(&root.join("cache"), &place.layout);
         let refused = inside.place_of(&session, root).unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! What the user wrote in the composer, so that it can be called back after the program ended: one file a
 //! repository, outside of it, without secrets, and never more than a little.
 //!
-//! Refuses to fail anybody: a file that it does not understand counts as an empty one.
+//! A damaged file counts as an empty one. Refuses to touch what a newer version of this program wrote.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -16,11 +16,21 @@ use crate::text::redact::redact;
 const SCHEMA: u64 = 1;
 /// How many texts are kept.
 const MOST: usize = 100;
-/// A longer text is a document, which nobody calls back.
-const LONGEST: usize = 16 << 10;
-/// How many bytes all of them may have.
+/// How many bytes a text may have, without its secrets: more than anybody can write at once.
+pub const LONGEST: usize = 512 << 10;
+/// How many bytes all of them may have; the newest is kept however long it is.
 const MAX_BYTES: usize = 256 << 10;
-const MAX_FILE: u64 = 2 << 20;
+/// As JSON each byte may take six.
+const MAX_FILE: u64 = 6 * (LONGEST as u64) + 4096;
+
+/// What became of texts that were to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// They are kept.
+    Kept,
+    /// One of them is too long for that.
+    TooLong,
+}
 
 /// The texts of one repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +44,12 @@ struct Kept {
     texts: Vec<String>,
 }
 
+/// Which version of this program wrote the file.
+#[derive(Debug, Default, Deserialize)]
+struct Version {
+    schema: u64,
+}
+
 impl Written {
     /// Names the file of a repository, by its real root, in a folder of the user's; nothing is read yet.
     pub fn new(folder: &Path, root: &Path) -> Self {
@@ -45,32 +61,41 @@ impl Written {
     /// Reads the texts, the oldest first.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The file is there and cannot be read, or a newer version wrote it.
     pub fn load(&self) -> Result<Vec<String>, StoreError> {
         let bytes = plain::read(&self.file, MAX_FILE)?.unwrap_or_default();
+        let version: Version = serde_json::from_slice(&bytes).unwrap_or_default();
+        if version.schema > SCHEMA {
+            return Err(StoreError::Newer {
+                path: self.file.clone(),
+                found: version.schema,
+                known: SCHEMA,
+            });
+        }
         let kept: Kept = serde_json::from_slice(&bytes).unwrap_or_default();
-        Ok(match kept.schema {
-            SCHEMA => kept.texts,
-            _ => Vec::new(),
-        })
+        Ok(kept.texts)
     }
 
     /// Adds texts, redacted; the oldest go where there are too many.
     ///
     /// # Errors
-    /// The file cannot be read or written.
-    pub fn add(&self, new: &[String]) -> Result<(), StoreError> {
+    /// The file cannot be read or written, or a newer version wrote it; it stays as it is then.
+    pub fn add(&self, new: &[String]) -> Result<Fit, StoreError> {
         let mut texts = self.load()?;
-        for text in new.iter().filter(|text| text.len() <= LONGEST) {
+        let mut whole = Fit::Kept;
+        for text in new {
             let text = redact(text);
-            if texts.last() != Some(&text) {
+            if text.len() > LONGEST {
+                whole = Fit::TooLong;
+            } else if texts.last() != Some(&text) {
                 texts.push(text);
             }
         }
         let mut n_bytes = 0;
-        let fit = texts.iter().rev().take(MOST).take_while(|text| {
+        let older = texts.iter().rev().take(MOST).enumerate();
+        let fit = older.take_while(|(n, text)| {
             n_bytes += text.len();
-            n_bytes <= MAX_BYTES
+            *n == 0 || n_bytes <= MAX_BYTES
         });
         let from = texts.len() - fit.count();
         let kept = Kept {
@@ -86,7 +111,8 @@ impl Written {
         }
         let bytes = serde_json::to_vec(&kept)
             .map_err(|error| StoreError::io("write", &self.file, error.into()))?;
-        atomic::replace(&self.file, &bytes)
+        atomic::replace(&self.file, &bytes)?;
+        Ok(whole)
     }
 }
 
@@ -133,8 +159,9 @@ mod tests {
         let many: Vec<String> = (0..150)
             .map(|n| format!("{n} {}", "x".repeat(8_000)))
             .collect();
-        written.add(&many).unwrap();
-        written.add(&["y".repeat(LONGEST + 1)]).unwrap();
+        assert_eq!(written.add(&many).unwrap(), Fit::Kept);
+        let too_long = written.add(&["y".repeat(LONGEST + 1)]).unwrap();
+        assert_eq!(too_long, Fit::TooLong);
         let texts = written.load().unwrap();
         assert!(texts.len() < 40, "{}", texts.len());
         assert!(texts.last().unwrap().starts_with("149 "));
@@ -142,6 +169,32 @@ mod tests {
             .add(&(0..150).map(|n| n.to_string()).collect::<Vec<_>>())
             .unwrap();
         assert_eq!(written.load().unwrap().len(), MOST);
+    }
+
+    #[test]
+    fn the_newest_is_kept_however_long_it_is() {
+        let (_folder, written) = scratch();
+        for text in [
+            "one".to_owned(),
+            "\u{1}".repeat(LONGEST),
+            "\"\n".repeat(LONGEST / 2),
+        ] {
+            assert_eq!(written.add(std::slice::from_ref(&text)).unwrap(), Fit::Kept);
+            assert_eq!(written.load().unwrap().last(), Some(&text));
+        }
+        written.add(&["two".to_owned()]).unwrap();
+        assert_eq!(written.load().unwrap(), ["two"]);
+    }
+
+    #[test]
+    fn what_a_newer_version_wrote_stays_as_it_is() {
+        let (_folder, written) = scratch();
+        written.add(&["one".to_owned()]).unwrap();
+        let newer = "{\"schema\":2,\"texts\":{\"by\":[\"me\"]}}";
+        std::fs::write(&written.file, newer).unwrap();
+        assert!(matches!(written.load(), Err(StoreError::Newer { .. })));
+        assert!(written.add(&["two".to_owned()]).is_err());
+        assert_eq!(std::fs::read_to_string(&written.file).unwrap(), newer);
     }
 
     #[test]

@@ -121,7 +121,13 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             clash,
         } => conflict::sheet(id, (document, clash.as_ref()), purpose, known),
         QuestionKind::Draft { order, files } => draft::sheet(id, order, files),
-        QuestionKind::DirtyFiles { step, paths } => dirty_files::sheet(id, *step, paths),
+        QuestionKind::DirtyFiles { step, paths } => {
+            let left = state
+                .execution
+                .as_ref()
+                .and_then(|execution| execution.left.as_ref());
+            dirty_files::sheet(id, *step, paths, left)
+        }
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
         QuestionKind::HeldEdits { step, edits } => held_edits::sheet(id, *step, edits),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),

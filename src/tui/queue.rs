@@ -30,15 +30,20 @@ impl Screen {
 
     /// Puts what was queued before what is written; says whether there was something.
     pub(super) fn take_queued_back(&mut self) -> bool {
-        if self.helped.queued.is_empty() {
-            return false;
+        let queued = std::mem::take(&mut self.helped.queued);
+        let was_there = !queued.is_empty();
+        self.give_back(queued);
+        was_there
+    }
+
+    /// Puts texts that were sent and that nobody took before what is written, to be sent again.
+    pub fn give_back(&mut self, mut texts: Vec<String>) {
+        if texts.is_empty() {
+            return;
         }
         self.dirty = true;
-        let mut texts = std::mem::take(&mut self.helped.queued);
         texts.push(self.composer.text());
-        let text = texts.join("\n\n");
-        self.composer.set(text.trim());
+        self.composer.set(texts.join("\n\n").trim());
         self.writing = IsWriting::Yes;
-        true
     }
 }

@@ -148,6 +148,49 @@ fn a_question_is_discussed_on_its_board_and_the_result_goes_into_the_next_turn()
     assert_eq!(names.filter(is_discussion).count(), 1);
 }
 
+#[test]
+fn what_a_stopped_step_left_is_not_called_yours() {
+    let world = World::new();
+    let folder = world.repository().join("demo");
+    let folder = folder.to_string_lossy();
+    let scene = [
+        "demo",
+        "--fast",
+        "--scene",
+        "tests-failed",
+        "--dir",
+        &folder,
+    ];
+    let mut terminal = world.open(&scene);
+    terminal.wait_for("is this the goal");
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("y");
+    terminal.wait_for("stop, back to the goal");
+    // In a list the letter goes back; here it asks what is meant.
+    terminal.type_keys("b");
+    terminal.wait_for("a plan is written anew");
+    terminal.type_keys("y");
+    terminal.wait_for("is this the goal");
+    terminal.type_keys("g");
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("v");
+    terminal.wait_for("what step 2, which was stopped, left");
+    assert!(
+        !terminal.text().contains("changes of yours"),
+        "{}",
+        terminal.text()
+    );
+    terminal.type_keys(ESC);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+}
+
 fn n_commits(world: &World) -> usize {
     let root = world.repository().join("demo/wordstat");
     let mut git = Command::new("git");

@@ -1,6 +1,7 @@
 //! The terminal is taken and given back, whatever happens in between.
 
 use std::path::Path;
+use std::process::Command;
 
 use agent_collab::app::terminal;
 use nix::sys::signal::Signal;
@@ -34,6 +35,52 @@ fn signals_give_the_terminal_back() {
         assert_eq!(terminal.wait_for_end().code(), Some(130), "{signal}");
         terminal.assert_given_back();
     }
+}
+
+#[test]
+fn signals_end_it_while_the_terminal_takes_nothing() {
+    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
+        let world = World::new();
+        world.git(&["checkout", "--quiet", "-B", "main"]);
+        let mut terminal = world.open(&[]);
+        terminal.wait_for(" · main");
+        terminal.stand_still();
+        terminal.type_blindly("nobody sees this");
+        assert_hears(&world);
+        terminal.signal(signal);
+        let status = terminal.wait_for_end_unseen();
+        assert_eq!(status.code(), Some(130), "{signal}");
+    }
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_for_a_while_keeps_nobody_waiting() {
+    let world = World::new();
+    world.git(&["checkout", "--quiet", "-B", "main"]);
+    let mut terminal = world.open(&[]);
+    terminal.wait_for(" · main");
+    terminal.stand_still();
+    terminal.type_blindly("written into the dark");
+    assert_hears(&world);
+    assert!(!terminal.text().contains("into the dark"));
+    terminal.go_on();
+    terminal.wait_for("written into the dark");
+    terminal.type_keys(", and more");
+    terminal.wait_for("written into the dark, and more");
+    terminal.signal(Signal::SIGTERM);
+    assert_eq!(terminal.wait_for_end().code(), Some(130));
+    terminal.assert_given_back();
+}
+
+/// Fails unless the instance of this world answers who asks it something from outside.
+fn assert_hears(world: &World) {
+    let asked = Command::new(env!("CARGO_BIN_EXE_agent-collab"))
+        .args(["send", "pause"])
+        .current_dir(world.repository())
+        .env("HOME", world.home())
+        .output();
+    let said = String::from_utf8_lossy(&asked.unwrap().stderr).into_owned();
+    assert!(said.contains("not done: "), "{said}");
 }
 
 #[test]

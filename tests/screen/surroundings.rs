@@ -1,6 +1,6 @@
 //! What the terminal is, and what the user made of it: its ground, its colours, its size, the mouse, keys.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use vt100::Color;
@@ -72,6 +72,34 @@ fn what_the_environment_says_of_colours_is_kept_to() {
     check(&[("TERM", "screen")], |colour| {
         !matches!(colour, Color::Default | Color::Idx(0..=15))
     });
+}
+
+#[test]
+fn a_locale_that_is_not_utf_8_has_frames_of_ascii() {
+    let world = World::new();
+    let mut terminal = world.open_with(&[("LANG", "C")]);
+    terminal.wait_for(READY);
+    terminal.type_keys("a goal");
+    terminal.wait_for("a goal");
+    assert!(terminal.raw.is_ascii(), "{}", said(&terminal));
+    assert!(terminal.text().contains("+---"), "{}", terminal.text());
+    end(terminal);
+}
+
+#[test]
+fn a_terminal_that_only_prints_is_told_what_works_there() {
+    for (term, word) in [("dumb", "of the kind `dumb`"), ("", "TERM does not say")] {
+        let world = World::new();
+        let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
+        let places = (world.home(), world.repository());
+        let places = (&*places.0, &*places.1);
+        let mut terminal = Terminal::start_with(program, &[], places, &[("TERM", term)]);
+        assert_eq!(terminal.wait_for_end().code(), Some(2));
+        let said = said(&terminal);
+        assert!(said.contains(word), "{said}");
+        assert!(said.contains("`agent-collab run --goal …`"), "{said}");
+        assert!(!said.contains('\x1b'), "{said}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
-use nix::sys::termios::{Termios, tcgetattr};
+use nix::sys::termios::{FlowArg, Termios, tcflow, tcgetattr};
 use nix::unistd::Pid;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, Pty, open};
@@ -66,6 +66,7 @@ impl Terminal {
             .current_dir(cwd)
             .env("HOME", home)
             .env("TERM", "xterm-256color")
+            .env("LANG", "C.UTF-8")
             .env("VISUAL", EDITOR);
         for variable in [
             "XDG_CONFIG_HOME",
@@ -74,6 +75,8 @@ impl Terminal {
             "NO_COLOR",
             "COLORFGBG",
             "COLORTERM",
+            "LC_ALL",
+            "LC_CTYPE",
         ] {
             command = command.env_remove(variable);
         }
@@ -130,6 +133,31 @@ impl Terminal {
     /// The program's process.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.child.id()).unwrap())
+    }
+
+    /// From now on the terminal takes nothing, as after Ctrl+S.
+    pub fn stand_still(&self) {
+        tcflow(&self.pts, FlowArg::TCOOFF).unwrap();
+    }
+
+    /// It takes again, as after Ctrl+Q.
+    pub fn go_on(&self) {
+        tcflow(&self.pts, FlowArg::TCOON).unwrap();
+    }
+
+    /// Types bytes into a terminal that shows nothing.
+    pub fn type_blindly(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits for the program's end, which a terminal that takes nothing does not show.
+    pub fn wait_for_end_unseen(&mut self) -> ExitStatus {
+        let mut status = None;
+        self.wait("the program's end", |terminal| {
+            status = terminal.child.try_wait().unwrap();
+            status.is_some()
+        });
+        status.unwrap()
     }
 
     /// Gives the terminal another size.
@@ -193,13 +221,9 @@ impl Terminal {
 
     /// Waits for the program's end and for its last output.
     pub fn wait_for_end(&mut self) -> ExitStatus {
-        let mut status = None;
-        self.wait("the program's end", |terminal| {
-            status = terminal.child.try_wait().unwrap();
-            status.is_some()
-        });
+        let status = self.wait_for_end_unseen();
         self.show_the_rest();
-        status.unwrap()
+        status
     }
 
     /// Shows what the program wrote last.

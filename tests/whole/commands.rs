@@ -63,6 +63,53 @@ fn doctor_tells_versions_live_and_hides_the_environment() {
 }
 
 #[test]
+fn doctor_tries_the_folders_that_a_run_writes_into() {
+    let mut world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    let before = world.files("");
+    world
+        .program(&["doctor"])
+        .ends(0)
+        .says("ok         the run's files: ")
+        .says("ok         temporary files: ");
+    assert_eq!(world.files(""), before, "nothing is left");
+    for (variable, remedy) in [
+        ("XDG_STATE_HOME", "set XDG_STATE_HOME to a folder"),
+        ("XDG_CACHE_HOME", "set XDG_CACHE_HOME to a folder"),
+        ("TMPDIR", "set TMPDIR to a folder"),
+    ] {
+        world
+            .env
+            .push((variable.to_owned(), "/proc/nothing".to_owned()));
+        world
+            .program(&["doctor"])
+            .ends(1)
+            .says("nothing can be written to /proc/nothing")
+            .says(remedy);
+        world.env.pop();
+    }
+    world.put("taken", "a file");
+    world
+        .program(&["doctor", "-s", "paths.workdir=taken/by"])
+        .ends(1)
+        .complains("taken is a file, expected a directory")
+        .complains("move ");
+}
+
+#[test]
+fn doctor_goes_on_without_git() {
+    let mut world = World::new();
+    world.cast(&Agent::new(), &Agent::new());
+    world.env.push(("PATH".to_owned(), "/nowhere".to_owned()));
+    let ran = world.program(&["doctor"]);
+    ran.ends(1)
+        .says("MISSING    git: cannot run git: git is not on PATH")
+        .says("install git 2.30 or newer")
+        .says("ok         codex: version ")
+        .says("ok         state: ");
+}
+
+#[test]
 fn status_tells_where_a_run_stands() {
     let world = World::new();
     world.program(&["status"]).ends(0).says("no run in");

@@ -1,7 +1,9 @@
 //! The user's uncommitted changes are never lost and never committed unasked.
 
+use std::fs::File;
+
 use crate::script::{Agent, edit, say, write};
-use crate::world::World;
+use crate::world::{RUN, World};
 
 fn world_with_changes() -> World {
     let world = World::new();
@@ -112,4 +114,26 @@ fn a_file_the_user_deleted_may_be_written_anew_only_by_their_leave() {
         .ends(3)
         .complains("mine.txt")
         .complains("--on-dirty");
+}
+
+#[test]
+fn what_the_program_prints_into_a_file_of_the_repository_is_no_change_of_the_users() {
+    for kept in ["new", "of the repository"] {
+        let world = World::new();
+        if kept == "of the repository" {
+            world.put("run.log", "an older one\n");
+            crate::repository::commit_all(&world.root, "second");
+        }
+        let agent =
+            Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+        world.cast(&agent, &Agent::approving());
+        let log = File::create(world.root.join("run.log")).expect("a file");
+        let mut program = world.command(&RUN);
+        let ended = program.stdout(log).status().expect("the program");
+        assert_eq!(ended.code(), Some(0), "{}", world.read("run.log"));
+        assert_eq!(world.committed(), ["new.txt"], "{kept}");
+        assert!(world.read("run.log").contains("Wrote."));
+        let deleted = world.git(&["log", "--diff-filter=D", "--format=%s"]);
+        assert_eq!(deleted, "", "{kept}");
+    }
 }

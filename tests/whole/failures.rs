@@ -173,10 +173,12 @@ fn a_broken_snapshot_is_told_and_nothing_is_thrown_away() {
     ran.ends(3)
         .complains("an unfinished run is here: `A test`, in phase APPROVED")
         .complains("hint:");
+    world
+        .program(&["status"])
+        .ends(0)
+        .says("state.json")
+        .says("phase      APPROVED");
     assert_eq!(world.read(".agent-collab/state.json"), "{ broken");
-    let ran = world.program(&["status"]);
-    assert_ne!(ran.code, 0);
-    assert!(ran.err.contains("state.json"), "{}", ran.err);
 }
 
 #[test]
@@ -431,11 +433,54 @@ fn a_damaged_snapshot_is_no_reason_to_throw_a_run_away() {
     let world = World::new();
     fine(&world);
     world.run(&[]).ends(0);
-    world.put(".agent-collab/state.json", "{ ,");
+    let intact = world.program(&["status"]).ends(0).out.clone();
+    for damage in ["{ ,", "{\"schema\":99,\"last_seq\":1}"] {
+        world.put(".agent-collab/state.json", damage);
+        let status = world.program(&["status"]);
+        status.ends(0).says("damaged    ").says("state.json");
+        let (first, rest) = status.out.split_once('\n').expect("lines");
+        assert!(first.ends_with("; told as its log tells it"), "{first}");
+        assert_eq!(rest, intact);
+        world
+            .program(&["history"])
+            .ends(0)
+            .says("DONE")
+            .says("told as its log tells it");
+        world
+            .program(&["history", "latest"])
+            .ends(0)
+            .says("phase      DONE");
+        world
+            .program(&["diff", "--stat"])
+            .ends(0)
+            .complains("note: ");
+        world.program(&["export", "--md"]).ends(0);
+        assert_eq!(world.read(".agent-collab/state.json"), damage);
+    }
+    world.put(".agent-collab/events.jsonl", "{ ,");
+    world.program(&["status"]).ends(1).complains("state.json");
     world
-        .program(&["status"])
-        .ends(1)
-        .complains("state.json:1")
-        .complains("reads it again from its log");
-    world.program(&["export", "--md"]).ends(0);
+        .program(&["history"])
+        .ends(0)
+        .says("damaged")
+        .says("has schema 99");
+}
+
+#[test]
+fn a_path_with_a_line_end_is_refused_at_the_start() {
+    let mut world = World::new();
+    fine(&world);
+    let folder = world.root.join("two\nlines");
+    fs::create_dir(&folder).unwrap();
+    world.root = folder;
+    world.git(&["init", "--quiet"]);
+    for arguments in [&["run", "--goal", "A test", "--auto"][..], &["doctor"]] {
+        world
+            .program(arguments)
+            .ends(1)
+            .complains("holds a line end")
+            .complains("rename that folder");
+    }
+    assert!(!world.root.join(".agent-collab").exists());
+    world.program(&["status"]).ends(0);
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::repository::forget_name;
 use crate::script::{Agent, say, shell, write};
-use crate::world::{PROGRAM, Ran, Running, World};
+use crate::world::{PROGRAM, Ran, Running, World, wait_until};
 
 const RUN: [&str; 5] = ["run", "--goal", "A test", "--auto", "--yes-execute"];
 
@@ -238,4 +238,23 @@ fn a_repository_that_lies_deep_is_reached_as_well() {
     let running = under_way(&world);
     send(&world, &["cancel"]).ends(0);
     running.wait().ends(5);
+}
+
+#[test]
+fn a_stopped_instance_is_told_at_once() {
+    let world = World::new();
+    let running = under_way(&world);
+    running.signal("STOP");
+    let stat = format!("/proc/{}/stat", running.pid());
+    wait_until("the program to stop", || {
+        fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "))
+    });
+    send(&world, &["pause"])
+        .ends(4)
+        .complains("is stopped, as by Ctrl+Z")
+        .complains("`fg` in its terminal");
+    running.signal("CONT");
+    send(&world, &["pause"]).ends(0);
+    running.signal("TERM");
+    running.wait().ends(130);
 }

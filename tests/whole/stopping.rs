@@ -1,13 +1,13 @@
 //! The user can always stop, and stopping loses nothing and leaves nobody behind.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 use serde_json::json;
 
 use crate::programs::put_program;
 use crate::script::{Agent, say, shell, write};
-use crate::world::{RUN, World};
+use crate::world::{RUN, World, wait_until};
 
 fn stalling() -> Agent {
     Agent::new().always(
@@ -132,6 +132,40 @@ fn a_signal_while_a_cli_is_probed_ends_the_program() {
     running.signal("INT");
     running.wait().ends(130);
     assert_eq!(world.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_signal_ends_a_run_whose_output_nobody_takes() {
+    let world = World::new();
+    world.cast(&stalling(), &Agent::approving());
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    fill(&mut writer);
+    let mut child = world
+        .command(&RUN)
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("program");
+    wait_until("the run to begin", || {
+        world.root.join(".agent-collab/events.jsonl").is_file()
+    });
+    let program = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    nix::sys::signal::kill(program, nix::sys::signal::Signal::SIGTERM).expect("the program runs");
+    assert_eq!(child.wait().expect("its end").code(), Some(130));
+    assert_eq!(world.leftovers(), Vec::<String>::new());
+    drop(reader);
+    assert_eq!(world.state()["phase"], "WRITE_PLAN");
+}
+
+/// Fills a pipe to its end, so that the next write into it stands.
+fn fill(pipe: &mut std::io::PipeWriter) {
+    use nix::fcntl::{FcntlArg, OFlag, fcntl};
+    let flags = |flags| fcntl(&*pipe, FcntlArg::F_SETFL(flags)).expect("flags");
+    flags(OFlag::O_NONBLOCK);
+    while (&*pipe).write(&[b'\n'; 4096]).is_ok() {}
+    while (&*pipe).write(b"\n").is_ok() {}
+    flags(OFlag::empty());
 }
 
 #[test]

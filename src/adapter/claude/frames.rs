@@ -299,7 +299,10 @@ impl Claude {
             },
         };
         self.turn = None;
-        Some(vec![Output::Event(event), Output::Relaunch])
+        // First: what follows a lost conversation is void.
+        let mut out = events(self.steering.lost());
+        out.extend([Output::Event(event), Output::Relaunch]);
+        Some(out)
     }
 }
 

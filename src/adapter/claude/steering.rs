@@ -1,9 +1,8 @@
 //! What the user says in the middle of a turn. While a tool runs the CLI takes a line into the turn at hand; at
 //! any other time it would make a turn of its own of it, which nobody released. So a text waits for the next tool.
 //!
-//! Refuses to say anything outside of a turn: what no tool came for is handed back as too late.
-
-use std::collections::BTreeMap;
+//! Refuses to say anything outside of a turn: what no tool came for is handed back as too late, and so is what a CLI
+//! that ends has not taken in.
 
 use super::turn::{Stage, Stop, line_id};
 use super::{Claude, Output, asks};
@@ -14,8 +13,8 @@ use crate::adapter::AdapterEvent;
 pub struct Steering {
     /// Texts that wait for a tool.
     waiting: Vec<String>,
-    /// What was sent, by the ids of its lines.
-    sent: BTreeMap<String, String>,
+    /// What was sent and not taken in yet, with the ids of its lines, in the order in which it was said.
+    sent: Vec<(String, String)>,
 }
 
 impl Steering {
@@ -23,6 +22,22 @@ impl Steering {
     pub fn untold(&mut self) -> Vec<AdapterEvent> {
         let untold = std::mem::take(&mut self.waiting).into_iter();
         untold.map(|text| AdapterEvent::Untold { text }).collect()
+    }
+
+    /// Notes that the turn at hand has taken these lines in.
+    pub fn on_taken_in(&mut self, lines: &[String]) {
+        self.sent.retain(|(line, _)| !lines.contains(line));
+    }
+
+    /// What a CLI that is gone was not told, in the order in which it was said: what it got and did not take in
+    /// comes first.
+    pub fn lost(&mut self) -> Vec<AdapterEvent> {
+        let sent = std::mem::take(&mut self.sent).into_iter();
+        let mut lost: Vec<_> = sent
+            .map(|(_, text)| AdapterEvent::Untold { text })
+            .collect();
+        lost.extend(self.untold());
+        lost
     }
 }
 
@@ -51,14 +66,16 @@ impl Claude {
             self.n_lines = self.n_lines.saturating_add(1);
             let uuid = line_id(&id, &self.fresh_id, self.n_lines);
             out.push(Output::Send(asks::prompt(&uuid, &text)));
-            self.steering.sent.insert(uuid, text);
+            self.steering.sent.push((uuid, text));
         }
         out
     }
 
     /// Ends at once what the CLI begins of a line that came too late for its turn.
     pub(super) fn on_steer_alone(&mut self, uuid: &str) -> Option<Vec<Output>> {
-        let text = self.steering.sent.remove(uuid)?;
+        let sent = &mut self.steering.sent;
+        let n = sent.iter().position(|(line, _)| line == uuid)?;
+        let (_, text) = sent.remove(n);
         let untold = Output::Event(AdapterEvent::Untold { text });
         self.turn.is_none().then(|| vec![untold, self.interrupt()])
     }

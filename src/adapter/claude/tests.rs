@@ -478,6 +478,37 @@ fn what_is_said_in_the_middle_of_a_turn_waits_for_a_tool_and_for_no_other_turn()
 }
 
 #[test]
+fn what_a_claude_that_dies_has_not_taken_in_is_handed_back() {
+    let mut play = Play::new(None);
+    play.turn("go", Some("OURS"));
+    play.line(r#"{"type":"command_lifecycle","command_uuid":"OURS","state":"started"}"#);
+    play.line(r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#);
+    play.order(Order::Steer("taken in".to_owned()));
+    let taken = play.last_sent_id.clone();
+    play.line(&format!(
+        r#"{{"type":"command_lifecycle","command_uuid":"{taken}","state":"started"}}"#
+    ));
+    play.order(Order::Steer("sent".to_owned()));
+    play.line(r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]}}"#);
+    play.order(Order::Steer("waiting".to_owned()));
+    play.text.clear();
+    play.exit(&exit(1, ""));
+    let untold: Vec<&str> = play
+        .text
+        .lines()
+        .filter(|line| line.contains("untold"))
+        .map(str::trim)
+        .collect();
+    assert_eq!(
+        untold,
+        [
+            r#"{"event":"untold","text":"sent"}"#,
+            r#"{"event":"untold","text":"waiting"}"#
+        ]
+    );
+}
+
+#[test]
 fn an_exit_ends_the_turn_by_what_is_known() {
     let mut text = String::new();
     for (code, stderr) in [

@@ -75,6 +75,12 @@ impl Connection {
         }
     }
 
+    /// What the user said and codex has not taken in, in that order.
+    pub(super) fn untold(self) -> impl Iterator<Item = Output> {
+        let said = self.said.into_values();
+        said.map(|text| Output::Event(AdapterEvent::Untold { text }))
+    }
+
     fn request(&mut self, sent: Sent, params: &Value, out: &mut Vec<Output>) {
         if matches!(self.link, Link::Down | Link::Closing) {
             return;

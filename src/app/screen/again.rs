@@ -38,11 +38,7 @@ impl Shell {
         self.screen.on_word("taking it out of the history …");
         // Nothing may be written to the run that is open while its files are moved.
         let (engine, unfinished) = (self.engine.take(), self.wishes.unfinished);
-        self.beginning = Some(Begin {
-            what: What::Unfinished,
-            since: Vec::new(),
-            next: None,
-        });
+        self.beginning = Some(Begin::of(What::Unfinished));
         self.beside(async move {
             let brought = start::bring_back(&occupied, unfinished, &name).await;
             Done::BroughtBack(Box::new(Attempt {
@@ -91,8 +87,10 @@ impl Shell {
                 }
                 self.screen
                     .on_notice(&format!("{}\n{}", refusal.problem, refusal.hint));
-                let begin = self.beginning.take();
-                return self.take_all(begin.map(|begin| begin.since).unwrap_or_default());
+                return match self.beginning.take() {
+                    Some(begin) => self.begin_next(begin.next, begin.since),
+                    None => Ok(None),
+                };
             }
         };
         drop(engine);

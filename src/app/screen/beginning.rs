@@ -20,6 +20,7 @@ use super::documents::Looking;
 use super::ending::End;
 use super::needed::{LOOKING, needed_for, needed_for_nothing};
 use super::viewing::{self, Sight};
+use super::waiting_texts::typed;
 use super::watch::Watch;
 use super::{Done, First, Shell};
 
@@ -40,12 +41,22 @@ pub enum Opened {
 
 /// A run that is to begin or to go on.
 pub struct Begin {
-    /// Which run.
     pub what: What,
     /// What the user did since.
     pub since: Vec<Event>,
-    /// What the user wanted begun since, while the run without a goal was being opened.
-    pub next: Option<What>,
+    /// What the user wanted begun since, in order.
+    pub next: Vec<What>,
+}
+
+impl Begin {
+    /// Nothing was done since.
+    pub fn of(what: What) -> Self {
+        Self {
+            what,
+            since: Vec::new(),
+            next: Vec::new(),
+        }
+    }
 }
 
 /// Which run.
@@ -233,7 +244,6 @@ impl Shell {
 
     /// Begins a run or lets one go on; what the user does meanwhile is kept for it.
     pub(super) fn begin(&mut self, what: What) -> Result<Option<End>, End> {
-        let is_under_way = |state: &State| !state.is_over();
         let has_no_goal = self.state().is_some_and(|state| state.phase == Phase::Init);
         if let (What::Goal(goal, refiner), true, None) = (&what, has_no_goal, &self.beginning) {
             // It was opened for something else; its goal comes now.
@@ -242,22 +252,16 @@ impl Shell {
                 false => self.check_for_a_goal(what),
             };
         }
-        if let Some(begin) = &mut self.beginning
-            && begin.what == What::WithoutGoal
-        {
-            begin.next = Some(what);
+        if let Some(why) = self.stands_against_beginning(&what) {
+            self.screen.on_word(why);
+            self.screen.give_back(typed(&what).into_iter().collect());
             return Ok(None);
         }
-        if self.beginning.is_some() || self.state().is_some_and(is_under_way) {
-            self.screen
-                .on_word("a run is under way; cancel it before you begin another");
+        if let Some(begin) = &mut self.beginning {
+            begin.next.push(what);
             return Ok(None);
         }
-        self.beginning = Some(Begin {
-            what,
-            since: Vec::new(),
-            next: None,
-        });
+        self.beginning = Some(Begin::of(what));
         self.try_to_begin()
     }
 
@@ -292,19 +296,14 @@ impl Shell {
     pub(super) fn on_begun(&mut self, attempt: Attempt) -> Result<Option<End>, End> {
         let Attempt { occupied, begun } = attempt;
         self.occupied = Some(occupied);
-        let Some(Begin { what, since, next }) = self.beginning.take() else {
+        let Some(begin) = self.beginning.take() else {
             return Ok(None);
         };
         let begun = match begun {
             Ok(begun) => begun,
-            Err(refusal) => {
-                let ended = self.on_refused(&refusal, &what);
-                return match (ended, next) {
-                    (Ok(None), Some(next)) => self.begin(next),
-                    (ended, _) => ended,
-                };
-            }
+            Err(refusal) => return self.on_not_begun(&refusal, begin),
         };
+        let Begin { what, since, next } = begin;
         for notice in begun.notices {
             self.screen.on_notice(&notice);
         }
@@ -319,16 +318,12 @@ impl Shell {
             What::Goal(goal, refiner) => self.give_goal(goal, refiner, &since),
             What::Unfinished => self.go_on(),
             What::Beside(action) => self.act_beside(*action),
-            What::WithoutGoal => match (self.show_news()?, next) {
-                (None, Some(What::Beside(action))) => self.on_action(*action),
-                (None, Some(next)) => self.begin(next),
-                (ended, _) => Ok(ended),
-            },
+            What::WithoutGoal => self.show_news(),
         };
-        if let Some(end) = ended? {
-            return Ok(Some(end));
+        match ended? {
+            Some(end) => Ok(Some(end)),
+            None => self.begin_next(next, since),
         }
-        self.take_all(since)
     }
 
     fn act_beside(&mut self, action: Action) -> Result<Option<End>, End> {

@@ -139,11 +139,10 @@ impl Shell {
     }
 
     pub(super) fn on_looked(&mut self, scope: Scope, looked: Result<Looked, Refusal>) {
-        let screen = match self.views.top_mut() {
-            Some(viewing) => viewing.front().0,
-            None => &mut self.screen,
-        };
-        let Looked { scopes, changes } = match looked {
+        let (screen, _) = self.front();
+        let Looked {
+            scopes, changes, ..
+        } = match looked {
             Ok(looked) => looked,
             Err(refusal) => {
                 let text = format!("{}\n{}", refusal.problem, refusal.hint);

@@ -1,22 +1,29 @@
 //! Children of the run, by the user's hand: given a task, read, stopped.
 
+use std::collections::VecDeque;
+
 use serde_json::Value;
 
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, Waits};
 use crate::engine::{Caller, TaskAsk};
-use crate::store::sessions;
+use crate::store::sessions::Messages;
+use crate::store::{Layout, StoreError};
+use crate::text::n_of;
 use crate::tui::{Action, Stands};
 
-use super::Shell;
 use super::beginning::What;
 use super::ending::End;
+use super::{Done, Shell};
 
 impl Shell {
     pub(super) fn give_task(&mut self, agent: String, prompt: String) -> Result<Option<End>, End> {
+        let task = Action::GiveTask {
+            agent: agent.clone(),
+            prompt: prompt.clone(),
+        };
         let Some(engine) = &mut self.engine else {
-            let task = Action::GiveTask { agent, prompt };
             return self.begin(What::Beside(Box::new(task)));
         };
         let ask = TaskAsk {
@@ -29,7 +36,7 @@ impl Shell {
         };
         match engine.start_task(ask) {
             Ok(Ok(_)) => {}
-            Ok(Err(why)) => self.screen.on_word(&why.to_string()),
+            Ok(Err(why)) => self.refuse_sent(&why.to_string(), &task),
             Err(error) => return Err(End::Failed(error)),
         }
         Ok(None)
@@ -58,38 +65,56 @@ impl Shell {
 
     /// Shows the child's session that is open as it is now.
     pub(super) fn show_open_child(&mut self) {
-        if let Some(session) = self.screen.open_child().cloned() {
-            self.tell_child(&session);
-        }
+        let open = self.screen.open_child();
+        let story = self.story.as_mut();
+        let Some(story) = story.filter(|story| Some(&story.session) == open) else {
+            // It is being read, and shown then.
+            return;
+        };
+        let read = story.read_on();
+        self.tell_child(read);
     }
 
+    /// Reads a child's session beside the loop: all of it may be long.
     pub(super) fn show_child(&mut self, session: &SessionId) -> Result<Option<End>, End> {
-        self.tell_child(session);
+        let Some(occupied) = &self.occupied else {
+            return Ok(None);
+        };
+        let mut story = Story::of(&occupied.layout, session);
+        self.tasks.spawn_blocking(move || {
+            let read = story.read_on();
+            Done::ChildRead(Box::new(story), read)
+        });
         Ok(None)
     }
 
-    /// Shows what was said and done in a child's session so far.
-    fn tell_child(&mut self, session: &SessionId) {
-        let Some(occupied) = &self.occupied else {
+    pub(super) fn on_child_read(
+        &mut self,
+        story: Story,
+        read: Result<(), StoreError>,
+    ) -> Result<Option<End>, End> {
+        self.story = Some(story);
+        self.tell_child(read);
+        Ok(None)
+    }
+
+    /// Shows what was said and done in a child's session, as far as it was read.
+    fn tell_child(&mut self, read: Result<(), StoreError>) {
+        if let Err(error) = read {
+            self.screen.on_word(&format!("{error}; {}", error.hint()));
+            return;
+        }
+        let Some(story) = &self.story else {
             return;
         };
-        let messages = match sessions::messages(&occupied.layout, session) {
-            Ok(messages) => messages,
-            Err(error) => {
-                self.screen.on_word(&format!("{error}; {}", error.hint()));
-                return;
-            }
-        };
-        let child = self
-            .engine
-            .as_ref()
-            .and_then(|engine| engine.child(session));
+        let session = &story.session;
+        let engine = self.engine.as_ref();
+        let child = engine.and_then(|engine| engine.child(session));
         let title = child.map(|child| {
             let (name, title) = (child.order.name(), child.order.title());
             format!("{name}: {title} · {}", child.stands())
         });
-        let doing = child.and_then(|child| child.doing.clone());
-        let text = in_markdown(&messages, doing.as_deref());
+        let text = story.in_markdown(child.and_then(|child| child.doing.as_deref()));
         let stands = match child.is_some_and(Child::is_running) {
             true => Stands::Runs,
             false => Stands::Over,
@@ -99,22 +124,77 @@ impl Shell {
     }
 }
 
-/// The messages of a session, and the call that its agent is at.
-fn in_markdown(messages: &[Value], doing: Option<&str>) -> String {
-    let mut text = String::new();
-    let mut last = String::new();
-    for message in messages {
-        let word = |key: &str| message[key].as_str().unwrap_or_default();
-        last = word("text").to_owned();
-        match word("role") {
-            "tool" => text.push_str(&call(&last)),
-            role => text.push_str(&format!("## {role}\n\n{last}\n\n")),
+/// How many bytes of a session are shown at most, its end.
+const MOST: usize = 1 << 20;
+
+/// A child's session as it is read, as far as it was.
+#[derive(Debug)]
+pub struct Story {
+    session: SessionId,
+    messages: Messages,
+    /// Its messages as Markdown, the oldest first; of a long one the last.
+    told: VecDeque<String>,
+    n_bytes: usize,
+    /// How many before them are not shown.
+    n_left_out: usize,
+    /// The message that came last.
+    last: String,
+}
+
+impl Story {
+    fn of(layout: &Layout, session: &SessionId) -> Self {
+        Self {
+            session: session.clone(),
+            messages: Messages::of(layout, session),
+            told: VecDeque::new(),
+            n_bytes: 0,
+            n_left_out: 0,
+            last: String::new(),
         }
     }
-    if let Some(doing) = doing.filter(|doing| last.lines().next() != Some(doing)) {
-        text.push_str(&format!("◌ `{}` runs\n\n", doing.replace('`', "'")));
+
+    /// Takes in what came since it was read last. Blocks as long as it takes to read that.
+    fn read_on(&mut self) -> Result<(), StoreError> {
+        for message in self.messages.read_on()? {
+            self.take(&message);
+        }
+        Ok(())
     }
-    text
+
+    fn take(&mut self, message: &Value) {
+        let word = |key: &str| message[key].as_str().unwrap_or_default();
+        self.last = word("text").to_owned();
+        let told = match word("role") {
+            "tool" => call(&self.last),
+            role => format!("## {role}\n\n{}\n\n", self.last),
+        };
+        self.n_bytes += told.len();
+        self.told.push_back(told);
+        while self.n_bytes > MOST && self.told.len() > 1 {
+            let Some(oldest) = self.told.pop_front() else {
+                return;
+            };
+            self.n_bytes -= oldest.len();
+            self.n_left_out += 1;
+        }
+    }
+
+    /// The messages, and the call that its agent is at.
+    fn in_markdown(&self, doing: Option<&str>) -> String {
+        let mut text = match self.n_left_out {
+            0 => String::new(),
+            n => format!(
+                "*{} before this: `agent-collab sessions show {}` has all of them*\n\n",
+                n_of(n, "message"),
+                self.session
+            ),
+        };
+        text.extend(self.told.iter().map(String::as_str));
+        if let Some(doing) = doing.filter(|doing| self.last.lines().next() != Some(doing)) {
+            text.push_str(&format!("◌ `{}` runs\n\n", doing.replace('`', "'")));
+        }
+        text
+    }
 }
 
 /// A call: what it was, how it ended, and what it put out.
@@ -142,6 +222,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::store::Names;
+
+    fn story(messages: &[Value]) -> Story {
+        let place = tempfile::tempdir().unwrap();
+        let layout = Layout::new(place.path(), Names::default()).unwrap();
+        let mut story = Story::of(&layout, &SessionId::new("ses_a"));
+        messages.iter().for_each(|message| story.take(message));
+        story
+    }
 
     #[test]
     fn a_session_is_told_with_its_calls_and_the_one_that_runs() {
@@ -151,7 +240,7 @@ mod tests {
             json!({"role": "tool", "text": "command rm -rf x\nrefused: no"}),
             json!({"role": "assistant", "text": "There."}),
         ];
-        let told = in_markdown(&messages, Some("command rg fn"));
+        let told = story(&messages).in_markdown(Some("command rg fn"));
         assert_eq!(
             told,
             format!(
@@ -159,7 +248,23 @@ mod tests {
                  refused: no\n\n## assistant\n\nThere.\n\n◌ `command rg fn` runs\n\n"
             )
         );
-        let over = in_markdown(&messages[..2], Some("command ls"));
+        let over = story(&messages[..2]).in_markdown(Some("command ls"));
         assert!(!over.contains("runs"), "{over}");
+    }
+
+    #[test]
+    fn of_a_long_session_the_end_is_told_and_that_there_is_more() {
+        let long = "x".repeat(MOST / 4);
+        let messages: Vec<Value> = (0..9)
+            .map(|n| json!({"role": "assistant", "text": format!("{n} {long}")}))
+            .collect();
+        let told = story(&messages).in_markdown(None);
+        assert!(
+            told.starts_with("*6 messages before this: "),
+            "{}",
+            &told[..80]
+        );
+        assert!(told.contains("## assistant\n\n6 x") && told.contains("\n\n8 x"));
+        assert!(told.len() < MOST + 200);
     }
 }

@@ -53,7 +53,7 @@ impl Shell {
             return self.begin(What::Beside(Box::new(Action::Discuss(topic))));
         };
         if let Err(why) = engine.begin_discussion(&ask(&topic))? {
-            self.screen.on_word(&why.to_string());
+            self.refuse_sent(&why.to_string(), &Action::Discuss(topic));
         }
         self.show_news()
     }
@@ -87,33 +87,25 @@ impl Shell {
         self.engine.as_mut()
     }
 
-    /// Writes a discussion of the run in front down beside its record.
+    /// Writes a discussion of the run in front down. Looking at another run writes nothing there: the page comes where
+    /// the user's own run lies, and beside its record, in which only its engine writes.
     pub(super) fn export_discussion(&mut self, id: &DiscussionId) -> Result<Option<End>, End> {
-        let in_view = self.views.run_in_front();
-        let own = || {
-            Some((
-                self.state().cloned(),
-                self.occupied.as_ref()?.layout.clone(),
-            ))
-        };
-        let Some((Some(state), layout)) = in_view.or_else(own) else {
+        let own = self.occupied.as_ref().map(|own| own.layout.workdir());
+        let own = own.map(|own| own.join(format!("{id}.md")));
+        let (screen, state) = self.front();
+        let mut discussions = state.iter().flat_map(|state| &state.discussions);
+        let Some(discussion) = discussions.find(|each| each.id() == id) else {
             return Ok(None);
         };
-        let found = state.discussions.iter().find(|each| each.id() == id);
-        let Some(discussion) = found else {
-            return Ok(None);
+        let word = match own {
+            Some(path) => match atomic::replace(&path, markdown::of_discussion(discussion).as_bytes()) {
+                Ok(()) => format!("written to {}", path.display()),
+                Err(error) => error.to_string(),
+            },
+            None => "who only looks writes nothing here; `agent-collab export -o FILE` writes the whole run down"
+                .to_owned(),
         };
-        // Beside the record and not in it: there only the owner of the run writes.
-        let path = layout.workdir().join(format!("{id}.md"));
-        let text = markdown::of_discussion(discussion);
-        let word = match atomic::replace(&path, text.as_bytes()) {
-            Ok(()) => format!("written to {}", path.display()),
-            Err(error) => error.to_string(),
-        };
-        match self.views.top_mut() {
-            Some(viewing) => viewing.front().0.on_word(&word),
-            None => self.screen.on_word(&word),
-        }
+        screen.on_word(&word);
         Ok(None)
     }
 
@@ -148,11 +140,10 @@ impl Shell {
         title: &'static str,
         told: Result<String, Refusal>,
     ) -> Option<End> {
+        let (screen, _) = self.front();
         match told {
-            Ok(text) => self.screen.on_text(title, &text),
-            Err(refusal) => self
-                .screen
-                .on_word(&format!("{}; {}", refusal.problem, refusal.hint)),
+            Ok(text) => screen.on_text(title, &text),
+            Err(refusal) => screen.on_word(&format!("{}; {}", refusal.problem, refusal.hint)),
         }
         None
     }

@@ -1,6 +1,6 @@
 //! How the screen ends: the terminal comes first, then the children, then the word on why.
 
-use std::io::{self, Write};
+use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::app::alone::{SHUT_DOWN, end_what_is_left};
 use crate::app::start::Refusal;
+use crate::app::terminal::say_last;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::engine::{Engine, EngineError, Outcome};
@@ -159,7 +160,7 @@ impl Shell {
         let state = self.engine.as_ref().filter(|_| is_told).map(Engine::state);
         if let Some(line) = state.and_then(farewell) {
             // The terminal may be gone with the signal.
-            let _gone = writeln!(io::stdout(), "{line}");
+            let _gone = say_last(&format!("{line}\n"));
         }
     }
 

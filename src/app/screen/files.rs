@@ -13,7 +13,7 @@ impl Shell {
         let of_run = self.engine.as_ref().and_then(Engine::repository);
         let of_folder = || self.occupied.as_ref()?.found.repository.as_ref();
         let Some(repository) = of_run.or_else(of_folder).cloned() else {
-            self.screen.on_files(Vec::new());
+            self.front().0.on_files(Vec::new());
             return Ok(None);
         };
         self.beside(async move { Done::Files(repository.files().await) });
@@ -24,15 +24,16 @@ impl Shell {
         &mut self,
         files: Result<Vec<String>, GitError>,
     ) -> Result<Option<End>, End> {
+        let (screen, _) = self.front();
         match files {
             Ok(files) => {
                 let own = |file: &String| file.starts_with(".agent-collab/");
                 let files = files.into_iter().filter(|file| !own(file)).collect();
-                self.screen.on_files(files);
+                screen.on_files(files);
             }
             Err(error) => {
-                self.screen.on_files(Vec::new());
-                self.screen.on_notice(&error.to_string());
+                screen.on_files(Vec::new());
+                screen.on_notice(&error.to_string());
             }
         }
         Ok(None)

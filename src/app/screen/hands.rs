@@ -6,6 +6,7 @@ use crossterm::event::EventStream;
 use tokio::time::Instant;
 
 use crate::app::discussions::{self, is_about_discussions};
+use crate::app::sent::halted;
 use crate::app::socket::Asked;
 use crate::app::tasks::{self, is_about_tasks};
 use crate::domain::event::Event;
@@ -27,7 +28,7 @@ impl Shell {
             Action::Quit(step) => self.on_quit(step),
             Action::Suspend => self.suspend(),
             Action::Edit(document) => self.edit(document),
-            Action::Rewrite { line, was, text } => self.rewrite((line, &was), &text),
+            Action::Rewrite { line, was, text } => self.rewrite((line, was), text),
             Action::EditingDone { id, then } => self.on_editing_done(id, then),
             Action::NewRun { goal, refiner } => self.begin(What::Goal(goal, refiner)),
             Action::Resume => self.begin(What::Unfinished),
@@ -87,13 +88,37 @@ impl Shell {
                 return Ok(None);
             }
         };
+        if let Some(why) = actions
+            .iter()
+            .find_map(|action| self.stands_against(action))
+        {
+            asked.answer(Err(why));
+            return Ok(None);
+        }
         let text = format!("`agent-collab send {}` came", request.command);
         self.screen.on_notice(&text);
         let ended = self.act(actions);
-        if !matches!(ended, Err(End::Failed(_))) {
-            asked.answer(Ok(()));
+        match &ended {
+            // Who asked is told that the instance is ending.
+            Err(End::Failed(_)) => {}
+            Ok(None) => asked.answer(self.engine.as_ref().and_then(halted).map_or(Ok(()), Err)),
+            Ok(Some(_)) | Err(_) => asked.answer(Ok(())),
         }
         ended
+    }
+
+    /// Why nothing would come of an action from outside, as far as that is known before it is tried.
+    fn stands_against(&self, action: &Action) -> Option<String> {
+        match (action, &self.engine) {
+            (Action::NewRun { goal, refiner }, _) => self
+                .stands_against_beginning(&What::Goal(goal.clone(), *refiner))
+                .map(str::to_owned),
+            // It waits for the run that is being opened.
+            (Action::Event(_), None) if self.beginning.is_some() => None,
+            (Action::Event(_), None) => Some("no run is open on this screen".to_owned()),
+            (Action::Event(_), Some(engine)) => halted(engine),
+            _ => None,
+        }
     }
 
     fn copy(&mut self, text: &str) -> Result<Option<End>, End> {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
 use futures_util::StreamExt;
 
-use crate::engine::Engine;
 use crate::store::instant;
 use crate::tui::Theme;
 
@@ -83,11 +82,8 @@ impl Shell {
     }
 
     fn on_input(&mut self, input: Option<io::Result<Input>>) -> Result<Option<End>, End> {
-        let (screen, state) = match self.views.top_mut() {
-            Some(viewing) => viewing.front(),
-            None => (&mut self.screen, self.engine.as_ref().map(Engine::state)),
-        };
         self.wanted = Wanted::ForUser;
+        let (screen, state) = self.front();
         screen.on_time(instant::now());
         let actions = match input {
             Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 use crate::app::discussions;
 use crate::app::start::{self, Absent, Checked, Commits, Occupied, Refusal};
-use crate::domain::event::Event;
 use crate::text::one_line;
 use crate::tui::Action;
 
@@ -25,11 +24,7 @@ impl Shell {
             return Ok(None);
         };
         self.screen.on_word(LOOKING);
-        self.beginning = Some(Begin {
-            what,
-            since: Vec::new(),
-            next: None,
-        });
+        self.beginning = Some(Begin::of(what));
         let found = &occupied.found;
         let (children, root) = (found.children.clone(), found.root.clone());
         let (config, repository) = (found.loaded.config.clone(), found.repository.clone());
@@ -41,12 +36,17 @@ impl Shell {
     }
 
     pub(super) fn on_checked(&mut self, checked: Result<(), Refusal>) -> Result<Option<End>, End> {
-        let Some(Begin { what, since, .. }) = self.beginning.take() else {
+        let Some(Begin { what, since, next }) = self.beginning.take() else {
             return Ok(None);
         };
         if let Err(refusal) = checked {
-            self.on_refused(&refusal, &what)?;
-            return self.take_all(since);
+            // The run that is open goes on: only the goal comes back.
+            let begin = Begin {
+                next,
+                ..Begin::of(what)
+            };
+            self.on_not_begun(&refusal, begin)?;
+            return self.begin_next(Vec::new(), since);
         }
         self.is_checked = true;
         self.screen.forget_word();
@@ -56,58 +56,12 @@ impl Shell {
         };
         match ended {
             Some(end) => Ok(Some(end)),
-            None => self.take_all(since),
+            None => self.begin_next(next, since),
         }
-    }
-
-    /// Takes what the user did while something was looked at.
-    pub(super) fn take_all(&mut self, since: Vec<Event>) -> Result<Option<End>, End> {
-        for event in since {
-            if let Some(end) = self.on_event(event)? {
-                return Ok(Some(end));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Says why there is no run; what was typed is not lost.
-    pub(super) fn on_refused(
-        &mut self,
-        refusal: &Refusal,
-        what: &What,
-    ) -> Result<Option<End>, End> {
-        let text = format!("{}\n{}", refusal.problem, refusal.hint);
-        let text = text.trim_end();
-        match what {
-            What::Goal(goal, _) if self.engine.is_some() => {
-                self.screen.on_paste(goal);
-                self.tell_once(refusal, text);
-            }
-            What::Goal(goal, _) => {
-                self.screen.on_paste(goal);
-                self.screen.on_refused(text);
-                // What is missing may be another thing by now.
-                self.look_around();
-            }
-            What::Unfinished => {
-                self.screen.on_notice(text);
-                self.screen.on_unfinished(text);
-            }
-            What::Beside(action) => {
-                self.tell_once(refusal, text);
-                self.give_back(action);
-            }
-            // Only a first page says what is missing.
-            What::WithoutGoal => {
-                self.forget_past();
-                self.look_around();
-            }
-        }
-        Ok(None)
     }
 
     /// Says what stands in the way; what was said already is said in short.
-    fn tell_once(&mut self, refusal: &Refusal, text: &str) {
+    pub(super) fn tell_once(&mut self, refusal: &Refusal, text: &str) {
         if self.told.as_deref() == Some(text) {
             let what = one_line(&refusal.problem);
             self.screen
@@ -117,19 +71,6 @@ impl Shell {
         self.screen.forget_word();
         self.screen.on_notice(text);
         self.told = Some(text.to_owned());
-    }
-
-    /// Puts what was typed back where it can be sent again.
-    fn give_back(&mut self, action: &Action) {
-        let typed = match action {
-            Action::Discuss(topic) => match &topic.preset {
-                Some(preset) => format!("/discuss {preset} {}", topic.text),
-                None => format!("/discuss {}", topic.text),
-            },
-            Action::GiveTask { agent, prompt } => format!("@{agent} {prompt}"),
-            _ => return,
-        };
-        self.screen.on_paste(&typed);
     }
 }
 

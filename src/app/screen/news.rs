@@ -8,9 +8,10 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::Instant;
 
+use crate::app::sent::halted;
 use crate::domain::delta::Delta;
 use crate::domain::event::Event;
-use crate::engine::{Inward, Outcome};
+use crate::engine::Inward;
 use crate::store::events::Record;
 
 use super::Shell;
@@ -50,9 +51,8 @@ impl Shell {
         let Some(engine) = &mut self.engine else {
             return Ok(None);
         };
-        if let Some(Outcome::Halted(reason)) = engine.outcome() {
-            let text = format!("this run cannot go on: {reason}");
-            self.screen.on_notice(&text);
+        if let Some(why) = halted(engine) {
+            self.screen.on_notice(&why);
             return Ok(None);
         }
         engine.feed(event)?;

@@ -9,24 +9,36 @@ use tokio::time::Instant;
 
 use crate::store::documents;
 
-use super::Shell;
 use super::ending::End;
+use super::{Done, Shell};
 
 impl Shell {
-    /// Writes a line (its number from 1) anew, where it still says `was`.
+    /// Writes a line (its number from 1) anew, where it still says `was`. Beside the loop: another program may hold
+    /// the plan for seconds.
     pub(super) fn rewrite(
         &mut self,
-        (line, was): (u32, &str),
-        text: &str,
+        (line, was): (u32, String),
+        text: String,
     ) -> Result<Option<End>, End> {
         let Some(occupied) = &self.occupied else {
             return Ok(None);
         };
-        match write_line(&occupied.layout.plan(), (line, was), text) {
+        let plan = occupied.layout.plan();
+        self.tasks.spawn_blocking(move || {
+            let written = write_line(&plan, (line, &was), &text);
+            Done::Rewritten(
+                written.map_err(|why| {
+                    format!("plan.md stays as it is: {why}; what you wrote: {text}")
+                }),
+            )
+        });
+        Ok(None)
+    }
+
+    pub(super) fn on_rewritten(&mut self, written: Result<(), String>) -> Result<Option<End>, End> {
+        match written {
             Ok(()) => self.documents.on_changed(Instant::now()),
-            Err(why) => self.screen.on_notice(&format!(
-                "plan.md stays as it is: {why}; what you wrote: {text}"
-            )),
+            Err(why) => self.screen.on_notice(&why),
         }
         Ok(None)
     }

@@ -8,6 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::Shell;
 use super::ending::End;
 use super::frames::Wanted;
+use crate::app::unread::last_resort;
 
 /// What a signal wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,8 @@ impl Signals {
     /// # Errors
     /// The system refuses.
     pub fn listen() -> io::Result<Self> {
+        // An interrupt may be meant for an editor.
+        last_resort(&[SignalKind::terminate(), SignalKind::hangup()])?;
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,

@@ -17,6 +17,7 @@ use super::badges::{elsewhere, past, resting, row};
 use super::changes::Ground;
 use super::documents::SETTLE;
 use super::ending::End;
+use super::front::Front;
 use super::past::{Earlier, Whose};
 use super::reading::{Read, read_all};
 use super::watch::Watch;
@@ -34,8 +35,8 @@ pub struct Sight {
 /// What there is to look at.
 #[derive(Debug)]
 enum What {
-    /// A finished run; its directory's name.
-    Past(String),
+    /// A finished run.
+    Past(Box<Finished>),
     /// The run that another instance works on.
     Held(Held),
     /// The run that nobody works on.
@@ -108,6 +109,13 @@ impl Views {
         self.opened.as_deref_mut().or(self.base.as_deref_mut())
     }
 
+    /// Closes all views. What is looked at beside the loop comes too late for any that is opened later.
+    fn close_all(&mut self) {
+        let n_opened = self.n_opened;
+        *self = Self::default();
+        self.n_opened = n_opened;
+    }
+
     /// The run in front, where it is a view: what is known of it and where it lies.
     pub fn run_in_front(&self) -> Option<(Option<State>, Layout)> {
         let top = self.top()?;
@@ -178,7 +186,7 @@ impl Views {
 
 impl Viewing {
     /// The screen and what it draws.
-    pub fn front(&mut self) -> (&mut Screen, Option<&State>) {
+    pub fn front(&mut self) -> Front<'_> {
         (&mut self.screen, self.state.as_ref())
     }
 
@@ -212,7 +220,7 @@ impl Viewing {
     }
 }
 
-/// What there is to look at, where the directory is not to be taken. Changes nothing.
+/// What there is to look at, where the directory is not to be taken. Changes nothing. Blocks.
 ///
 /// # Errors
 /// The directory cannot be looked at, or holds no such run.
@@ -221,7 +229,7 @@ pub fn sight(found: &Found, (wishes, first): (&Wishes, &First)) -> Result<Option
     let held = InstanceLock::holder(&layout)?;
     let what = match (first, held) {
         (First::Demo { .. }, _) => return Ok(None),
-        (First::Read { name }, _) => What::Past(name.clone()),
+        (First::Read { name }, _) => What::Past(Box::new(history::named(&layout, name)?)),
         // Who wants the run archived is told who works on it.
         (_, Some(_)) if wishes.unfinished == Unfinished::Archive => return Ok(None),
         (_, Some(held)) => What::Held(held),
@@ -266,11 +274,8 @@ impl Shell {
             ..ScreenSettings::default()
         };
         match what {
-            What::Past(name) => {
-                let runs = history::list(&layout).map_err(|error| End::Refused(error.into()))?;
-                let run = history::find(&runs, &name)
-                    .map_err(|problem| End::Refused(Refusal::error(problem, "")))?;
-                let viewing = self.views.next(run.layout.clone(), settings(past(run)));
+            What::Past(run) => {
+                let viewing = self.views.next(run.layout.clone(), settings(past(&run)));
                 self.views.base = Some(viewing);
             }
             What::Resting => {
@@ -336,7 +341,7 @@ impl Shell {
 
     /// Closes all views and starts as if the program had just been opened.
     pub(super) fn take_over(&mut self, first: First) -> Result<Option<End>, End> {
-        self.views = Views::default();
+        self.views.close_all();
         self.watch = None;
         self.first = first;
         self.screen = Screen::new(self.settings.clone());
@@ -428,10 +433,7 @@ impl Shell {
         &mut self,
         runs: Result<Vec<Finished>, StoreError>,
     ) -> Result<Option<End>, End> {
-        let screen = match self.views.top_mut() {
-            Some(viewing) => viewing.front().0,
-            None => &mut self.screen,
-        };
+        let (screen, _) = self.front();
         match runs {
             Ok(runs) => {
                 let rows: Vec<PastRun> = runs.iter().map(row).collect();

@@ -3,7 +3,7 @@
 //! Refuses to stand in anybody's way: what cannot be kept is told once and then left.
 
 use crate::app::start::Found;
-use crate::store::written::Written;
+use crate::store::written::{Fit, LONGEST, Written};
 
 use super::{First, Shell};
 
@@ -19,9 +19,9 @@ impl Shell {
                 self.screen.on_written(texts);
                 self.written = Some(written);
             }
-            Err(error) => self
-                .screen
-                .on_notice(&format!("what you wrote before is not there: {error}")),
+            Err(error) => self.screen.on_notice(&format!(
+                "what you wrote before is not there, and what you write now is not kept: {error}"
+            )),
         }
     }
 
@@ -31,11 +31,18 @@ impl Shell {
         let Some(written) = self.written.as_ref().filter(|_| !texts.is_empty()) else {
             return;
         };
-        if let Err(error) = written.add(&texts) {
-            self.written = None;
-            self.screen.on_notice(&format!(
-                "what you write is not kept for the next start: {error}"
-            ));
+        match written.add(&texts) {
+            Ok(Fit::Kept) => {}
+            Ok(Fit::TooLong) => self.screen.on_notice(&format!(
+                "what you wrote is too long to be kept for the next start: more than {} KiB",
+                LONGEST >> 10
+            )),
+            Err(error) => {
+                self.written = None;
+                self.screen.on_notice(&format!(
+                    "what you write is not kept for the next start: {error}"
+                ));
+            }
         }
     }
 }

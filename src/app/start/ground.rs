@@ -137,10 +137,35 @@ pub(super) async fn git(
     let (_, repository) = find_root(root, settings.clone()).await?;
     let (repository, commits_off) = store_of(repository, (root, places), settings, commits).await?;
     Ok(Git {
-        repository: repository.map(|repository| repository.with_own(occupied.layout.workdir())),
+        repository: repository.map(|repository| {
+            let repository = repository.with_own(occupied.layout.workdir());
+            own_outputs().fold(repository, |repository, file| repository.with_own(&file))
+        }),
         commits_off,
         cancel,
     })
+}
+
+/// The files that this program prints into, as after `> run.log`: what it says of a run is no change of the user's.
+/// Where the system does not tell their names, there are none.
+fn own_outputs() -> impl Iterator<Item = PathBuf> {
+    let outputs = ["/proc/self/fd/1", "/proc/self/fd/2"].into_iter();
+    outputs
+        .filter_map(|output| Path::new(output).canonicalize().ok())
+        .filter(|file| file.is_file())
+}
+
+/// That agents, who are told paths in lines, are told the one of this directory as it is.
+pub fn can_be_told(root: &Path) -> Result<(), Refusal> {
+    match root.to_string_lossy().contains(char::is_control) {
+        true => Err(Refusal::error(
+            format!(
+                "the path {root:?} holds a line end or another control character: agents, who are told it, would look elsewhere"
+            ),
+            "rename that folder, or work in a clone whose path holds none",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// The repository that snapshots and audits go to, and why commits are off where they are.

@@ -78,6 +78,7 @@ pub fn example(at: At) -> Course {
             reason: String::new(),
         },
         dirty: Vec::new(),
+        left: None,
     };
     let snapshot = |step| Event::SnapshotTaken {
         step,

@@ -98,6 +98,7 @@ pub(super) fn on_execution_entered(
         commits: terms.commits.clone(),
         base: base.map(str::to_owned),
         pre_dirty: terms.dirty.clone(),
+        left: terms.left.clone(),
         test: terms.test.clone(),
         current: None,
         done: Vec::new(),

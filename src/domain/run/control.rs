@@ -6,6 +6,8 @@ use super::{
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
+use crate::domain::event::tampering::{self, Restored};
+use crate::domain::execution::Execution;
 use crate::domain::ids::{At, RequestId};
 use crate::domain::phase::{Cause, Gate, Mode, Phase};
 use crate::domain::question::{Answer, Question, QuestionKind};
@@ -83,9 +85,8 @@ fn drop_everything(state: &mut State) -> Vec<Effect> {
     late::forget(state);
     state.busy = None;
     state.remarks = None;
-    if let Some(execution) = &mut state.execution {
-        execution.current = None;
-    }
+    let stopped = state.execution.as_mut().and_then(Execution::stop_step);
+    state.stopped_step = stopped.or(state.stopped_step.take());
     effects
 }
 
@@ -160,17 +161,13 @@ pub(super) fn on_approval_expired(state: &mut State, request: &RequestId) -> Vec
     Vec::new()
 }
 
-pub(super) fn on_tampered(state: &mut State, files: &[(String, String)]) -> Vec<Effect> {
+pub(super) fn on_tampered(state: &mut State, files: &[Restored]) -> Vec<Effect> {
     if let Some(running) = &mut state.running {
         running.result = Counts::No;
     }
-    let list: Vec<String> = files
-        .iter()
-        .map(|(path, kept)| format!("{path} (kept as {kept})"))
-        .collect();
     vec![Effect::Halt(format!(
         "files that only agent-collab writes were changed by somebody else and are restored: {}",
-        list.join(", ")
+        tampering::in_words(files)
     ))]
 }
 

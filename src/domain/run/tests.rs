@@ -158,6 +158,7 @@ impl World {
                 branch: "main".to_owned(),
             },
             dirty: vec!["mine.txt".to_owned()],
+            left: None,
         }
     }
 

@@ -22,7 +22,7 @@ use crate::domain::run::Counts;
 use crate::domain::task::TaskEnd;
 use crate::domain::turn::Purpose;
 use crate::engine::git::{Joined, TreeId};
-use crate::engine::{Engine, EngineError, failed, news};
+use crate::engine::{Engine, EngineError, news, with_hint};
 use crate::store::patches;
 
 pub(super) use writing::put_rest;
@@ -78,6 +78,8 @@ enum When {
 #[derive(Debug)]
 pub struct Prepared {
     joined: Joined,
+    /// The user's tree as it would be.
+    target: TreeId,
     /// What would change, file by file.
     changes: Vec<FileChange>,
 }
@@ -223,7 +225,7 @@ impl Engine {
         cleared: Result<(), String>,
     ) -> Result<(), EngineError> {
         if let Err(why) = cleared {
-            self.feed(failed("remove the work tree of a child", why))?;
+            self.tell_trouble("remove the work tree of a child", why)?;
         }
         let Some(at_task) = self.children.at_work.get(session) else {
             return Ok(());
@@ -310,7 +312,7 @@ impl Engine {
             }
             Step::Allowed(allowed) if allowed.covers(&extent) => {
                 handing.step = Step::Putting;
-                self.put(session, prepared.joined)
+                self.put(session, prepared.joined, &prepared.target)
             }
             Step::Waits | Step::Allowed(_) => {
                 handing.step = Step::Asked(extent);
@@ -330,16 +332,13 @@ impl Engine {
         };
         match put {
             Ok(why) => {
-                handing.patch.state = PatchState::Applied;
                 if !why.is_empty() {
                     handing.patch.why = why;
                 }
-                let file = handing.patch.file.take();
-                if let Some(file) = file {
-                    let removed = patches::remove(self.journal.layout(), Path::new(&file));
-                    if let Err(error) = removed {
-                        self.feed(failed("remove a patch that was taken over", error))?;
-                    }
+                let patch = handing.patch.clone();
+                let patch = self.taken_over(patch)?;
+                if let Some(handing) = self.handing(session) {
+                    handing.patch = patch;
                 }
                 self.close_handing(session)
             }
@@ -351,6 +350,20 @@ impl Engine {
             }
             Err((_, why)) => self.keep_patch(session, &why),
         }
+    }
+
+    /// A patch whose changes are in the user's tree: its file is not needed any more.
+    pub(super) fn taken_over(&mut self, patch: TaskPatch) -> Result<TaskPatch, EngineError> {
+        if let Some(file) = &patch.file
+            && let Err(error) = patches::remove(self.journal.layout(), Path::new(file))
+        {
+            self.tell_trouble("remove a patch that was taken over", with_hint(&error))?;
+        }
+        Ok(TaskPatch {
+            state: PatchState::Applied,
+            file: None,
+            ..patch
+        })
     }
 
     fn on_given_up(&mut self, session: &SessionId) -> Result<(), EngineError> {

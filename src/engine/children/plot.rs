@@ -171,6 +171,7 @@ impl Plot {
             added,
             removed,
             file: Some(self.below_root(&file)),
+            between: None,
             why: String::new(),
             text: truncate::to_bytes(&clean(&text), MAX_TEXT),
         }))

@@ -8,8 +8,8 @@ use super::plot::Plot;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::patch::{PatchState, TaskPatch};
-use crate::engine::git::{Repository, TreeId};
-use crate::engine::{Engine, EngineError, failed};
+use crate::engine::git::Repository;
+use crate::engine::{Engine, EngineError, troubled};
 use crate::store::worktrees::TreeRecord;
 
 /// Why a patch is kept that nobody was asked about.
@@ -31,10 +31,14 @@ impl Engine {
     /// # Errors
     /// The record of the run cannot be kept.
     pub fn sweep_trees(&mut self) -> Result<(), EngineError> {
-        let records = match self.setup.worktrees.list() {
-            Ok(records) => records,
-            Err(error) => return self.feed(failed("look for work trees of children", error)),
+        let (records, unread) = match self.setup.worktrees.list() {
+            Ok(listed) => (listed.records, listed.unread),
+            Err(error) => return self.tell_trouble("look for work trees of children", error),
         };
+        for error in unread {
+            let why = format!("{error}; look at the tree beside it, then move that file away");
+            self.tell_trouble("look for work trees of children", why)?;
+        }
         let Some(git) = self.own_git() else {
             return Ok(());
         };
@@ -43,7 +47,7 @@ impl Engine {
             if !records.iter().any(is_known)
                 && let Err(error) = git.uproot(&gone)
             {
-                self.feed(failed("forget a work tree that is gone", error))?;
+                self.tell_trouble("forget a work tree that is gone", error)?;
             }
         }
         for record in records {
@@ -85,26 +89,30 @@ impl Engine {
         swept: Swept,
     ) -> Result<(), EngineError> {
         if !swept.stays.is_empty() {
-            self.feed(failed("remove the work tree of a child", &swept.stays))?;
+            self.tell_trouble("remove the work tree of a child", &swept.stays)?;
         }
         let patch = match swept.found {
             Ok(Some(patch)) => patch,
             Ok(None) => return Ok(()),
-            Err(why) => return self.feed(failed("save what a child changed", why)),
+            Err(why) => return self.tell_trouble("save what a child changed", why),
         };
         let known = self.child(session).map(|child| child.patch.clone());
         let is_told = |known: &TaskPatch| known.is_settled() && known.tree == patch.tree;
         match known {
             Some(known) if known.as_ref().is_some_and(is_told) => Ok(()),
             Some(_) => {
+                let patch = match patch.state {
+                    PatchState::Applied => self.taken_over(patch)?,
+                    PatchState::Waiting | PatchState::Applying | PatchState::Kept => patch,
+                };
                 self.feed(Event::TaskPatched {
                     session: session.clone(),
                     patch,
                 })?;
                 self.save_child_again(session)
             }
-            // Its run is archived.
-            None => self.feed(failed(
+            // Its run is archived: nobody is there to take it over.
+            None => self.feed(troubled(
                 "take over what a child of an earlier run changed",
                 patch.in_words(),
             )),
@@ -139,16 +147,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes the rest of what was being written: what is there already is found to be the same.
+    /// Writes the rest of what was being written: each path is as it was before, or as it is to be.
     fn go_through(&mut self, git: &Repository, session: SessionId, patch: TaskPatch) {
         let plot = self.plot(git.clone(), Default::default(), &session);
         let said = self.children.said.0.clone();
         self.tasks.spawn(async move {
-            let trees = [&patch.base, &patch.tree].map(|tree| TreeId(tree.clone()));
-            let put = super::handing::put_rest(&plot, trees).await;
-            let patch = match put {
-                Ok(()) => TaskPatch {
+            let patch = match super::handing::put_rest(&plot, &patch).await {
+                Ok(told) => TaskPatch {
                     state: PatchState::Applied,
+                    why: match told.is_empty() {
+                        true => patch.why,
+                        false => told,
+                    },
                     ..patch
                 },
                 Err(why) => TaskPatch {

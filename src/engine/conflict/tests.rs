@@ -15,15 +15,16 @@ use crate::domain::ids::{RunId, SessionId};
 use crate::domain::phase::{Gate, Mode};
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::SCHEMA;
-use crate::domain::turn::{Purpose, TurnResult};
+use crate::domain::turn::{Purpose, Role, TurnResult};
 use crate::engine::journal::Journal;
+use crate::engine::live::Told;
 use crate::engine::setup::{BranchPolicy, OnAsk, Setup};
-use crate::engine::{Engine, Held, staging};
+use crate::engine::{Engine, Held, Inward, staging};
 use crate::process::Kernel;
 use crate::prompts::Prompts;
 use crate::store::approvals::Approvals;
 use crate::store::worktrees::Worktrees;
-use crate::store::{Guard, Layout, Names};
+use crate::store::{Guard, Layout, Names, Record};
 
 /// A run whose agents are played by the test: it writes what they leave in their folders.
 struct World {
@@ -199,13 +200,22 @@ impl World {
             final_text: String::new(),
             staging,
             merged: None,
+            n_refused: 0,
         });
     }
 
     fn end(&mut self) {
-        let Some(running) = self.engine.state().running.clone() else {
+        if self.engine.state().running.is_none() {
             return;
-        };
+        }
+        self.finish_writing();
+        self.engine.look_at_documents().unwrap();
+        self.turn_ends();
+    }
+
+    /// The agent writes its document.
+    fn finish_writing(&mut self) {
+        let running = self.engine.state().running.clone().unwrap();
         let word = self.next("agent");
         let staging = self.engine.held.as_ref().unwrap().staging.clone();
         match running.order.purpose {
@@ -223,12 +233,14 @@ impl World {
                 fs::write(&staging.comments, text).unwrap();
             }
         }
+    }
+
+    fn turn_ends(&mut self) {
         let result = TurnResult::Completed {
             question: None,
             summary: String::new(),
         };
-        self.engine.look_at_documents().unwrap();
-        let turn = running.order.turn;
+        let turn = self.engine.state().running.clone().unwrap().order.turn;
         self.engine.feed(Event::TurnEnded { turn, result }).unwrap();
     }
 
@@ -373,6 +385,57 @@ fn a_clash_is_put_right_by_hand_in_a_file_of_its_own() {
             .iter()
             .any(|text| text == "# Task\n\n1. [ ] by hand\n")
     );
+}
+
+#[tokio::test]
+async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
+    let mut world = World::new();
+    for deed in [Deed::Begin, Deed::End, Deed::Begin, Deed::End, Deed::Begin] {
+        world.perform(deed);
+    }
+    let comments = world.layout().comments();
+    let beside = comments.with_extension("beside");
+    let running = world.engine.state().running.clone().unwrap();
+    world.finish_writing();
+    // Between the end of the turn and the commit of what it brought.
+    fs::rename(&comments, &beside).unwrap();
+    fs::create_dir(&comments).unwrap();
+    world.turn_ends();
+    assert_eq!(world.engine.outcome(), None);
+    assert!(world.engine.held.is_some(), "the text is not lost");
+    let told = world.engine.take_recorded();
+    let troubles = told
+        .iter()
+        .filter(|record| matches!(&record.event, Event::Trouble { what, message } if what == "commit a document" && message.contains("it is tried again")));
+    assert_eq!(troubles.count(), 1);
+
+    fs::remove_dir(&comments).unwrap();
+    fs::rename(&beside, &comments).unwrap();
+    let turn = running.order.turn;
+    world
+        .engine
+        .take(Inward::CollectAgain(turn.clone()))
+        .unwrap();
+    let answered = |record: &Record<Event>| matches!(record.event, Event::ResponseCommitted { .. });
+    assert!(world.engine.take_recorded().iter().any(answered));
+    world.engine.take(Inward::CollectAgain(turn)).unwrap();
+    assert!(!world.engine.take_recorded().iter().any(answered), "once");
+}
+
+#[test]
+fn what_nothing_waits_for_is_told_once_and_the_run_goes_on() {
+    let mut world = World::new();
+    for _ in 0..2 {
+        let told = Told::RawFailed("no space".to_owned());
+        world
+            .engine
+            .take(Inward::Told(Role::Planner, told))
+            .unwrap();
+    }
+    let told = world.engine.take_recorded();
+    let is_trouble = |record: &&Record<Event>| matches!(record.event, Event::Trouble { .. });
+    assert_eq!(told.iter().filter(is_trouble).count(), 1);
+    assert_eq!(world.engine.outcome(), None);
 }
 
 #[test]

@@ -15,13 +15,21 @@ pub(super) enum NoCommit {
     Failed(String),
 }
 
+/// A commit, and what is still to be told of it.
+pub(super) struct Made {
+    /// The commit.
+    pub commit: String,
+    /// What the user is to do about the index, where it could not be told.
+    pub behind: Option<String>,
+}
+
 /// Commits to the branch that was approved and to no other.
 pub(super) async fn commit(
     git: &Repository,
     (terms, base): (&CommitTerms, Option<&CommitId>),
     paths: Vec<String>,
     message: &str,
-) -> Result<String, NoCommit> {
+) -> Result<Made, NoCommit> {
     let head = git
         .head()
         .await
@@ -39,16 +47,23 @@ pub(super) async fn commit(
     }
     let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
     match git.commit(&paths, &[], message).await {
-        Ok(commit) => Ok(commit.0),
-        Err(failure) => match failure.kind {
-            // The commit stands; only the user's index could not be told.
-            CommitFailureKind::IndexBehind(commit) => Ok(commit.0),
+        Ok(commit) => Ok(Made {
+            commit: commit.0,
+            behind: None,
+        }),
+        Err(failure) => match &failure.kind {
+            CommitFailureKind::IndexBehind(commit) => Ok(Made {
+                commit: commit.0.clone(),
+                behind: Some(failure.behind(commit)),
+            }),
             // A crash may have come between the commit and its record: the commit at HEAD is this step's.
             CommitFailureKind::Nothing => match made_before(git, base, message).await {
                 Some(commit) => {
                     // The crash may have come before the user's index was told, too; the commit stands either way.
-                    let _behind = git.tell_index(&CommitId(commit.clone())).await;
-                    Ok(commit)
+                    let id = CommitId(commit.clone());
+                    let told = git.tell_index(&id).await;
+                    let behind = told.err().map(|failure| failure.behind(&id));
+                    Ok(Made { commit, behind })
                 }
                 None => Err(NoCommit::Nothing),
             },

@@ -1,11 +1,12 @@
 //! Looks at branch, dirty files and test command before an execution, and enters it only on the approved terms.
 
 use crate::domain::event::Event;
+use crate::domain::execution::Stopped;
 use crate::domain::ids::Sha256;
-use crate::domain::question::{CommitTerms, Terms, TestCommand};
-use crate::engine::git::{BranchChoice, Entered, GitError, Head, Repository};
+use crate::domain::question::{CommitTerms, Left, Terms, TestCommand};
+use crate::engine::git::{BranchChoice, Entered, GitError, Head, Repository, TreeId};
 
-use super::looks::to_text;
+use super::looks::{changed_since, to_text};
 
 /// Everything that a look at the repository needs.
 pub(super) struct Surveyor {
@@ -15,6 +16,7 @@ pub(super) struct Surveyor {
     pub(super) plan: Sha256,
     pub(super) test: Option<TestCommand>,
     pub(super) commits_off: String,
+    pub(super) stopped: Option<Stopped>,
 }
 
 impl Surveyor {
@@ -23,23 +25,42 @@ impl Surveyor {
             let commits = CommitTerms::Off {
                 reason: self.commits_off.clone(),
             };
-            return Ok(self.terms(commits, Vec::new()));
+            return Ok(self.terms(commits, Vec::new(), None));
         };
-        let dirty = git
+        let dirty: Vec<String> = git
             .dirty()
             .await?
             .into_iter()
             .map(|change| to_text(&change.path))
             .collect();
-        Ok(self.terms(self.commit_terms(git).await?, dirty))
+        let left = self.left(git, &dirty).await;
+        Ok(self.terms(self.commit_terms(git).await?, dirty, left))
     }
 
-    fn terms(&self, commits: CommitTerms, dirty: Vec<String>) -> Terms {
+    /// Which of the uncommitted files a stopped step left; where it cannot be told, all count as the user's.
+    async fn left(&self, git: &Repository, dirty: &[String]) -> Option<Left> {
+        let stopped = self.stopped.as_ref().filter(|_| !dirty.is_empty())?;
+        let before = TreeId(stopped.tree_before.clone());
+        match changed_since(git, &before).await {
+            Ok((_, mut files)) => {
+                files.retain(|file| dirty.contains(file));
+                let step = stopped.n;
+                (!files.is_empty()).then_some(Left { step, files })
+            }
+            Err(error) => {
+                tracing::warn!(%error, "what the stopped step left");
+                None
+            }
+        }
+    }
+
+    fn terms(&self, commits: CommitTerms, dirty: Vec<String>, left: Option<Left>) -> Terms {
         Terms {
             plan: self.plan.clone(),
             test: self.test.clone(),
             commits,
             dirty,
+            left,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::domain::run::boxes;
 use crate::domain::undo::{Reversal, Way};
 use crate::engine::git::{CommitId, TreeId};
 use crate::engine::undo::{Begun, Commits, Done, reverse};
-use crate::engine::{Engine, documents, failed, news};
+use crate::engine::{Engine, documents, failed, news, troubled};
 
 use super::commits::made_before;
 use super::in_words;
@@ -54,7 +54,7 @@ impl Engine {
         };
         let (commits, resumed) = (self.commits(), self.resumed);
         let base = self.state().execution.as_ref().and_then(|e| e.base.clone());
-        self.spawn(async move {
+        self.spawn_all(async move {
             let begun = match (resumed, &commits.git) {
                 (true, Some(git)) if !reversal.commits.is_empty() => {
                     let base = base.map(CommitId);
@@ -65,13 +65,22 @@ impl Engine {
             };
             let kept = TreeId(kept);
             match reverse(&git, &commits, (&reversal, &kept), begun).await {
-                Ok(Done { tree, commit }) => Event::UndoPutBack {
-                    tree: tree.0,
+                Ok(Done {
+                    tree,
                     commit,
-                },
-                Err(reason) => Event::UndoFailed {
+                    troubles,
+                }) => {
+                    let troubles = troubles.into_iter();
+                    let put_back = Event::UndoPutBack {
+                        tree: tree.0,
+                        commit,
+                    };
+                    let troubles = troubles.map(|(what, why)| troubled(what, why));
+                    troubles.chain([put_back]).collect()
+                }
+                Err(reason) => vec![Event::UndoFailed {
                     reason: news::block(&reason),
-                },
+                }],
             }
         });
     }

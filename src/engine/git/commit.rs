@@ -57,6 +57,16 @@ pub enum CommitFailureKind {
 }
 
 impl CommitFailure {
+    /// What to tell of a commit that stands while the user's index does not know of it.
+    pub fn behind(&self, commit: &CommitId) -> String {
+        let short = commit.0.get(..12).unwrap_or(&commit.0);
+        format!(
+            "commit {short} stands, but your index could not be told of it ({}): run `git reset` before you commit, \
+             or your next commit takes it back",
+            self.output.trim()
+        )
+    }
+
     fn new(kind: CommitFailureKind, output: impl Into<String>) -> Self {
         Self {
             kind,

@@ -43,7 +43,7 @@ pub enum GitError {
         what: String,
     },
     /// A file of the work tree or of git's could not be read, written or removed.
-    #[error("cannot {verb} {}", path.display())]
+    #[error("cannot {verb} {}: {source}", path.display())]
     File {
         /// What was tried: `read`, `write`, `remove`.
         verb: &'static str,
@@ -64,6 +64,10 @@ impl GitError {
     /// Says what the user can do about it.
     pub fn hint(&self) -> String {
         match self {
+            // No key of the configuration names another one.
+            Self::Start(SpawnError::NotOnPath { .. }) => {
+                "install git 2.30 or newer, and see that PATH names its folder".to_owned()
+            }
             Self::Start(source) => source.hint(),
             Self::Failed { output, .. } if output.contains("dubious ownership") => {
                 "the repository belongs to another user; run: git config --global --add safe.directory <path>".to_owned()

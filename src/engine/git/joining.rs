@@ -134,6 +134,62 @@ impl Repository {
     }
 }
 
+/// What is left to be done of a change from one tree to another.
+#[derive(Debug)]
+pub struct Rest {
+    /// What is as it was before, and what it is to become.
+    pub joined: Joined,
+    /// What is neither.
+    pub changed: Vec<PathBuf>,
+}
+
+impl Repository {
+    /// What each path that differs between two trees has before and after.
+    ///
+    /// # Errors
+    /// Git fails, for example because a tree is gone.
+    pub async fn taken_between(
+        &self,
+        before: &TreeId,
+        after: &TreeId,
+    ) -> Result<BTreeMap<PathBuf, Taken>, GitError> {
+        let mut of_before = by_path(self.changes_between(after, before).await?, &mut Vec::new());
+        let of_after = by_path(self.changes_between(before, after).await?, &mut Vec::new());
+        let taken = |(path, after): (PathBuf, Option<String>)| {
+            let before = of_before.remove(&path).flatten();
+            (path, Taken { before, after })
+        };
+        Ok(of_after.into_iter().map(taken).collect())
+    }
+
+    /// What of a change from `before` to `after` is not done yet in the work tree.
+    ///
+    /// # Errors
+    /// Git fails, for example because a tree is gone.
+    pub async fn rest_between(&self, before: &TreeId, after: &TreeId) -> Result<Rest, GitError> {
+        let now = self.tree_now().await?;
+        let since = by_path(self.changes_between(before, &now).await?, &mut Vec::new());
+        let mut rest = Rest {
+            joined: Joined {
+                ours: now,
+                paths: BTreeMap::new(),
+                conflicts: BTreeSet::new(),
+                left: Vec::new(),
+            },
+            changed: Vec::new(),
+        };
+        for (path, taken) in self.taken_between(before, after).await? {
+            let now = since.get(&path).unwrap_or(&taken.before);
+            if *now == taken.before {
+                rest.joined.paths.insert(path, taken);
+            } else if *now != taken.after {
+                rest.changed.push(path);
+            }
+        }
+        Ok(rest)
+    }
+}
+
 fn by_path(changes: Vec<TreeChange>, left: &mut Vec<PathBuf>) -> BTreeMap<PathBuf, Option<String>> {
     let mut found = BTreeMap::new();
     for change in changes {

@@ -1,18 +1,34 @@
 //! Writes what was joined into the work tree: all of it or none, and nothing over what somebody changed meanwhile.
 //!
-//! Each file is written beside the tree and comes to its place by one rename. Refuses to follow a link on the way,
-//! and to take the place of anything that is in no tree.
+//! Each file is written beside the tree and changes places with what is there, so that whoever is ended in the middle
+//! leaves each path as it was or as it is to be. What came out is compared with what git saw before it is deleted.
+//! Refuses to follow a link on the way, and to take the place of anything that is in no tree.
 
+mod exchange;
+
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::TreeId;
 use super::discover::Repository;
 use super::error::GitError;
 use super::joining::{Joined, Taken};
 use super::snapshot::PrivateIndex;
+use crate::process::Stdin;
+use crate::store::boundary;
+use exchange::{Print, all_below, beside, place, print_of, replace};
+
+fn listed(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    paths.join(", ")
+}
 
 /// Why nothing was written.
 #[derive(Debug, Error)]
@@ -34,37 +50,86 @@ pub enum NotPut {
     /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// It was taken back but for some files, which nobody deletes.
+    #[error("{why}; what could not be put back lies in {}", listed(stays))]
+    Stays {
+        /// Why it was taken back.
+        why: Box<NotPut>,
+        /// Where they lie.
+        stays: Vec<PathBuf>,
+    },
+}
+
+/// What somebody saved while it was written over.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LeftOfPut {
+    /// Where it belongs in the work tree.
+    pub path: PathBuf,
+    /// What it holds.
+    pub bytes: Vec<u8>,
 }
 
 /// What was done, for the way back.
 enum Done {
-    /// A file went from the first place to the second.
-    Moved(PathBuf, PathBuf),
+    /// The file at the second place was replaced; what was there lies at the first.
+    Replaced(PathBuf, PathBuf, Print),
+    /// A file came to the second place, where nothing was, from the first.
+    Came(PathBuf, PathBuf),
+    /// The file at the second place went to the first.
+    Went(PathBuf, PathBuf),
     /// A folder was made.
     Made(PathBuf),
     /// An empty folder was removed.
     Emptied(PathBuf),
 }
 
-impl Repository {
-    /// Writes what was joined; `scratch` is a folder of the program's own on the same disk, empty and left empty.
-    ///
-    /// # Errors
-    /// Nothing was written, and why.
-    pub async fn put(&self, joined: &Joined, scratch: &Path) -> Result<(), NotPut> {
-        let (new, old) = (scratch.join("new"), scratch.join("old"));
-        for folder in [&new, &old] {
+/// The two folders of the program's own on the work tree's disk: what is to come, and what went.
+struct Scratch {
+    new: PathBuf,
+    old: PathBuf,
+}
+
+impl Scratch {
+    fn of(folder: &Path) -> Self {
+        let [new, old] = ["new", "old"].map(|name| folder.join(name));
+        Self { new, old }
+    }
+
+    fn make(&self) -> Result<(), NotPut> {
+        for folder in [&self.new, &self.old] {
             std::fs::create_dir_all(folder).map_err(|source| disk(folder, source))?;
         }
-        let put = self.put_from(joined, (&new, &old)).await;
-        let removed = std::fs::remove_dir_all(&new).and(std::fs::remove_dir_all(&old));
-        if let Err(error) = removed {
-            tracing::warn!(%error, "files that were replaced stay in {}", scratch.display());
+        Ok(())
+    }
+
+    fn remove(&self) {
+        for folder in [&self.new, &self.old] {
+            if let Err(error) = std::fs::remove_dir_all(folder)
+                && error.kind() != ErrorKind::NotFound
+            {
+                tracing::warn!(%error, "files that were replaced stay in {}", folder.display());
+            }
+        }
+    }
+}
+
+impl Repository {
+    /// Writes what was joined; `scratch` is a folder of the program's own on the same disk. It is left empty, unless
+    /// something lies in it then that could not be put back.
+    ///
+    /// # Errors
+    /// Nothing was written, and why; or what could not be taken back.
+    pub async fn put(&self, joined: &Joined, scratch: &Path) -> Result<(), NotPut> {
+        let scratch = Scratch::of(scratch);
+        scratch.make()?;
+        let put = self.put_from(joined, &scratch).await;
+        if !matches!(put, Err(NotPut::Stays { .. })) {
+            scratch.remove();
         }
         put
     }
 
-    async fn put_from(&self, joined: &Joined, (new, old): (&Path, &Path)) -> Result<(), NotPut> {
+    async fn put_from(&self, joined: &Joined, scratch: &Scratch) -> Result<(), NotPut> {
         let comes = joined
             .paths
             .iter()
@@ -76,9 +141,11 @@ impl Repository {
             let read = self.git(&["read-tree"]).arg(&target.0);
             read.index(&index.path()).text().await?;
             let write = self.git(&["checkout-index", "-z", "--stdin"]);
-            let write = write.arg(format!("--prefix={}/", new.display()));
+            let write = write.arg(format!("--prefix={}/", scratch.new.display()));
             write.index(&index.path()).paths(comes).text().await?;
         }
+        // Before git looks: what is found to be otherwise afterwards was saved since.
+        let prints = prints(joined, &self.root)?;
         let now = self.tree_now().await?;
         let meanwhile = self.changes_between(&joined.ours, &now).await?;
         let mut meanwhile = meanwhile.into_iter().map(|change| change.path);
@@ -86,11 +153,58 @@ impl Repository {
             return Err(NotPut::Moved(path));
         }
         let mut done = Vec::new();
-        let moved = move_all(joined, &self.root, (new, old), &mut done);
-        if moved.is_err() {
-            take_back(done);
+        let moved = move_all((joined, &prints), &self.root, scratch, &mut done);
+        match moved {
+            Ok(()) => Ok(()),
+            Err(why) => Err(match take_back(done, scratch) {
+                stays if stays.is_empty() => why,
+                stays => NotPut::Stays {
+                    why: Box::new(why),
+                    stays,
+                },
+            }),
         }
-        moved
+    }
+
+    /// What a program that ended in [`Repository::put`] left of what somebody saved at that very moment: files that
+    /// are neither what was there before nor what was to come. Nothing is removed.
+    ///
+    /// # Errors
+    /// Git or the disk fails.
+    pub async fn left_of_put(
+        &self,
+        [before, after]: [&TreeId; 2],
+        scratch: &Path,
+    ) -> Result<Vec<LeftOfPut>, NotPut> {
+        let paths = self.taken_between(before, after).await?;
+        let scratch = Scratch::of(scratch);
+        let mut left = Vec::new();
+        for folder in [&scratch.new, &scratch.old] {
+            for found in all_below(folder).map_err(|source| disk(folder, source))? {
+                let hash = self.git(&["hash-object", "--stdin"]);
+                let hash = match found.is_link {
+                    true => hash.arg("--no-filters"),
+                    false => hash.arg(format!("--path={}", found.path.display())),
+                };
+                let id = hash.stdin(Stdin::Bytes(found.bytes.clone())).text().await?;
+                let is_known = paths.get(&found.path).is_some_and(|taken| {
+                    let mut contents = [&taken.before, &taken.after].into_iter().flatten();
+                    contents.any(|content| content.ends_with(id.trim()))
+                });
+                if !is_known {
+                    left.push(LeftOfPut {
+                        path: found.path,
+                        bytes: found.bytes,
+                    });
+                }
+            }
+        }
+        Ok(left)
+    }
+
+    /// Removes what lies in `scratch`, once nothing in it is needed.
+    pub fn clear_put(&self, scratch: &Path) {
+        Scratch::of(scratch).remove();
     }
 }
 
@@ -101,40 +215,75 @@ fn disk(path: &Path, source: io::Error) -> NotPut {
     }
 }
 
-fn move_all(
-    joined: &Joined,
-    root: &Path,
-    (new, old): (&Path, &Path),
-    done: &mut Vec<Done>,
-) -> Result<(), NotPut> {
+fn gone_or_refused(path: &Path, at: &Path, source: io::Error) -> NotPut {
+    match source.kind() {
+        ErrorKind::NotFound => NotPut::Moved(path.to_owned()),
+        _ => disk(at, source),
+    }
+}
+
+/// What lies where something is replaced or goes.
+fn prints(joined: &Joined, root: &Path) -> Result<BTreeMap<PathBuf, Print>, NotPut> {
     let there = joined
         .paths
         .iter()
         .filter(|(_, taken)| taken.before.is_some());
-    for (n, (path, taken)) in there.enumerate() {
+    let print = |(path, _): (&PathBuf, &Taken)| {
+        let at = root.join(path);
+        let print = print_of(&at).map_err(|source| disk(&at, source))?;
+        Ok((path.clone(), print))
+    };
+    there.map(print).collect()
+}
+
+/// What goes makes room first; each of the others has a file at every moment.
+fn move_all(
+    (joined, prints): (&Joined, &BTreeMap<PathBuf, Print>),
+    root: &Path,
+    scratch: &Scratch,
+    done: &mut Vec<Done>,
+) -> Result<(), NotPut> {
+    let goes = |taken: &Taken| taken.after.is_none();
+    for (path, _) in joined.paths.iter().filter(|(_, taken)| goes(taken)) {
         clear_way(root, path)?;
-        let (from, to) = (root.join(path), old.join(n.to_string()));
-        keep_mode(taken, &from, &new.join(path));
-        std::fs::rename(&from, &to).map_err(|source| disk(&from, source))?;
-        done.push(Done::Moved(from, to));
-        if taken.after.is_none() {
-            remove_empty(root, path, done);
-        }
+        let (from, to) = (root.join(path), scratch.old.join(path));
+        boundary::at_file("put: goes", &from);
+        place(&from, &to).map_err(|source| gone_or_refused(path, &from, source))?;
+        done.push(Done::Went(to.clone(), from));
+        is_as_seen(path, &to, prints)?;
+        remove_empty(root, path, done);
     }
-    let comes = joined
-        .paths
-        .iter()
-        .filter(|(_, taken)| taken.after.is_some());
-    for (path, _) in comes {
+    for (path, taken) in joined.paths.iter().filter(|(_, taken)| !goes(taken)) {
         make_way(root, path, done)?;
-        let (from, to) = (new.join(path), root.join(path));
-        if to.symlink_metadata().is_ok() {
-            return Err(NotPut::InTheWay(path.clone()));
+        let (from, to) = (scratch.new.join(path), root.join(path));
+        if taken.before.is_none() {
+            boundary::at_file("put: comes", &to);
+            place(&from, &to).map_err(|source| match source.kind() {
+                ErrorKind::AlreadyExists => NotPut::InTheWay(path.clone()),
+                _ => disk(&to, source),
+            })?;
+            done.push(Done::Came(from, to));
+            continue;
         }
-        std::fs::rename(&from, &to).map_err(|source| disk(&to, source))?;
-        done.push(Done::Moved(from, to));
+        keep_mode(taken, &to, &from);
+        let comes = print_of(&from).map_err(|source| disk(&from, source))?;
+        boundary::at_file("put: replaces", &to);
+        let was = replace(&from, &to, &scratch.old.join(path));
+        let was = was.map_err(|source| gone_or_refused(path, &to, source))?;
+        boundary::at_file("put: replaced", &to);
+        done.push(Done::Replaced(was.clone(), to, comes));
+        is_as_seen(path, &was, prints)?;
     }
     Ok(())
+}
+
+/// What was moved aside must be what git saw there.
+fn is_as_seen(path: &Path, was: &Path, prints: &BTreeMap<PathBuf, Print>) -> Result<(), NotPut> {
+    let print = print_of(was).map_err(|source| disk(was, source))?;
+    match prints.get(path) == Some(&print) {
+        true => Ok(()),
+        false => Err(NotPut::Moved(path.to_owned())),
+    }
 }
 
 /// No folder on the way to a path may be a link.
@@ -195,16 +344,45 @@ fn remove_empty(root: &Path, path: &Path, done: &mut Vec<Done>) {
     }
 }
 
-fn take_back(done: Vec<Done>) {
+/// Undoes what was done, the last first; says which files could not be brought back and lie where they are.
+fn take_back(done: Vec<Done>, scratch: &Scratch) -> Vec<PathBuf> {
+    let mut stays = Vec::new();
     for step in done.into_iter().rev() {
-        let undone = match &step {
-            Done::Moved(from, to) => std::fs::rename(to, from),
-            Done::Made(folder) => std::fs::remove_dir(folder),
-            Done::Emptied(folder) => std::fs::create_dir(folder),
+        let (undone, at) = match &step {
+            Done::Replaced(was, to, comes) => (put_again(was, to, comes), was),
+            Done::Came(from, to) => (place(to, from), to),
+            Done::Went(was, from) => (place(was, from), was),
+            Done::Made(folder) => {
+                // Somebody may have put something into it.
+                let _not_empty = std::fs::remove_dir(folder);
+                continue;
+            }
+            Done::Emptied(folder) => (make_again(folder), folder),
         };
-        let (Done::Moved(path, _) | Done::Made(path) | Done::Emptied(path)) = &step;
         if let Err(error) = undone {
-            tracing::error!(%error, "{} is not as it was; its tree is stored", path.display());
+            tracing::error!(%error, "{} is not as it was; its tree is stored", at.display());
+            if at.starts_with(&scratch.new) || at.starts_with(&scratch.old) {
+                stays.push(at.clone());
+            }
         }
     }
+    stays
+}
+
+fn make_again(folder: &Path) -> io::Result<()> {
+    match std::fs::create_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Puts back what was replaced, unless somebody saved something newer there since.
+fn put_again(was: &Path, to: &Path, comes: &Print) -> io::Result<()> {
+    let out = replace(was, to, &beside(was))?;
+    if print_of(&out)? == *comes {
+        return Ok(());
+    }
+    // The newer one stays, and what was there before it lies where it came from.
+    replace(&out, to, was)?;
+    Err(io::Error::other("it was saved anew meanwhile"))
 }

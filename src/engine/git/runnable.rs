@@ -13,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::before_tests::{HOOK_FOLDERS, may_decide_ignored};
 use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::{Hooks, nul_parts, path_of};
@@ -22,47 +23,6 @@ const MOST: usize = 20_000;
 
 /// Folders of installed and built things, too large to look into.
 const SKIPPED: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
-
-/// Folders whose files tools install as git hooks.
-const HOOK_FOLDERS: [&str; 2] = [".githooks", ".husky"];
-
-/// Names of files that run, or decide what runs, before the first test.
-const ENTRY_POINTS: [&str; 34] = [
-    "conftest.py",
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    ".pytest.toml",
-    "tox.ini",
-    "setup.cfg",
-    "pyproject.toml",
-    "noxfile.py",
-    "build.rs",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pnp.cjs",
-    ".pnpmfile.cjs",
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "justfile",
-    "Justfile",
-    ".justfile",
-    "Taskfile.yml",
-    "Taskfile.yaml",
-    "Rakefile",
-    "go.work",
-    ".pre-commit-config.yaml",
-    ".pre-commit-config.yml",
-    "lefthook.yml",
-    "lefthook.yaml",
-    ".lefthook.yml",
-    ".lefthook.yaml",
-    "sitecustomize.py",
-];
 
 /// One look at everything of that sort.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -213,7 +173,7 @@ impl Look<'_> {
             }
             if HOOK_FOLDERS.iter().any(|folder| below.starts_with(folder)) {
                 self.mark(&path, Kind::Hook)?;
-            } else if is_entry_point(below) {
+            } else if may_decide_ignored(below) {
                 self.mark(&path, Kind::EntryPoint)?;
             }
         }
@@ -307,20 +267,6 @@ fn is_skipped(path: &Path) -> bool {
             false
         }
     })
-}
-
-fn is_entry_point(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-        return false;
-    };
-    let folder = path.parent();
-    let is_cargos = ["config", "config.toml"].contains(&name)
-        && folder.is_some_and(|folder| folder.ends_with(".cargo"));
-    // Built packages hold these, too; only the work tree's own decide what its tests are.
-    let is_roots = ["package.json", "Cargo.toml"].contains(&name)
-        && folder.is_some_and(|folder| folder.as_os_str().is_empty());
-    let is_recipe = name.ends_with(".mk") || name.ends_with(".just");
-    is_cargos || is_roots || is_recipe || ENTRY_POINTS.contains(&name)
 }
 
 /// A hash of all that matters about a path: its type, whether it may be run, where it leads as a link,

@@ -4,6 +4,7 @@ mod commits;
 mod invariants;
 mod joining;
 mod places;
+mod putting;
 mod reversals;
 mod runnable;
 mod snapshots;

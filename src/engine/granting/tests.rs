@@ -226,6 +226,7 @@ fn until_the_step() -> Vec<Event> {
             branch: "main".to_owned(),
         },
         dirty: Vec::new(),
+        left: None,
     };
     let message = Message {
         id: "msg_1".to_owned(),

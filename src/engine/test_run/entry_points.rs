@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::parts::{Part, build_script, npm_scripts, pytest_tables, section};
 use super::command::TestCommand;
+use crate::engine::git::before_tests::{self, HOOK_FOLDERS, Reader};
 use crate::engine::git::{GitError, Repository, TreeId};
 
 /// A change that asks before anything runs because of it.
@@ -83,15 +84,7 @@ pub fn changed_entry_points(
 
 /// Tells whether only a part of this file is sensitive, so that its content is needed.
 pub fn needs_content(path: &Path) -> bool {
-    [
-        "package.json",
-        "pyproject.toml",
-        "setup.cfg",
-        "tox.ini",
-        "Cargo.toml",
-    ]
-    .iter()
-    .any(|name| path.ends_with(name))
+    before_tests::part_of(path).is_some()
 }
 
 /// Finds the sensitive changes between two trees.
@@ -144,37 +137,17 @@ pub async fn sensitive_changes(
 }
 
 fn hook(path: &Path, hooks_folder: Option<&Path>) -> Option<&'static str> {
-    let folders = [Path::new(".githooks"), Path::new(".husky")];
-    let in_folder = folders
-        .into_iter()
-        .chain(hooks_folder)
-        .any(|folder| path.starts_with(folder));
-    let files = [
-        ".pre-commit-config.yaml",
-        ".pre-commit-config.yml",
-        "lefthook.yml",
-        "lefthook.yaml",
-        ".lefthook.yml",
-        ".lefthook.yaml",
-    ];
-    let is_file = files.iter().any(|file| path == Path::new(file));
-    (in_folder || is_file).then_some("git hooks come from it")
+    let folders = HOOK_FOLDERS.map(Path::new);
+    let mut folders = folders.into_iter().chain(hooks_folder);
+    let in_folder = folders.any(|folder| path.starts_with(folder));
+    in_folder.then_some("git hooks come from it")
 }
 
 /// What a test command may read before it reaches the tests.
 struct Resolved<'a> {
     commands: Vec<Vec<&'a str>>,
-    npm: Reads,
-    pytest: Reads,
-    cargo: Reads,
-    recipes: Reads,
-}
-
-/// Whether the command reads a kind of settings.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reads {
-    Yes,
-    No,
+    /// Whether it may call any runner.
+    is_opaque: bool,
 }
 
 impl<'a> Resolved<'a> {
@@ -182,80 +155,40 @@ impl<'a> Resolved<'a> {
         let commands = command
             .map(TestCommand::simple_commands)
             .unwrap_or_default();
-        let names: Vec<&str> = commands
-            .iter()
-            .flatten()
-            .map(|word| base_name(word))
-            .collect();
-        let programs: Vec<&str> = commands
+        let mut programs = commands
             .iter()
             .filter_map(|words| words.first())
-            .map(|word| base_name(word))
-            .collect();
+            .map(|word| base_name(word));
         // A recipe, a script or a program that nobody knows here may call any runner.
-        let is_opaque = programs
-            .iter()
-            .any(|program| !KNOWN.contains(program) && !program.starts_with("python"));
-        let reads = |runners: &[&str]| {
-            let called = names.iter().any(|name| runners.contains(name));
-            if is_opaque || called {
-                Reads::Yes
-            } else {
-                Reads::No
-            }
-        };
+        let is_opaque =
+            programs.any(|program| !KNOWN.contains(&program) && !program.starts_with("python"));
         Self {
-            npm: reads(&["npm", "pnpm", "yarn", "bun"]),
-            pytest: reads(&["pytest", "py.test"]),
-            cargo: reads(&["cargo"]),
-            recipes: reads(&[]),
             commands,
+            is_opaque,
         }
+    }
+
+    /// Tells whether the command has a file of theirs read.
+    fn has_read(&self, reader: Reader) -> bool {
+        let is_it: fn(&str) -> bool = match reader {
+            Reader::Git => return true,
+            Reader::Npm => |name| ["npm", "pnpm", "yarn", "bun"].contains(&name),
+            Reader::Pytest => |name| ["pytest", "py.test"].contains(&name),
+            Reader::Python => {
+                |name| name.starts_with("python") || ["pytest", "py.test"].contains(&name)
+            }
+            Reader::Cargo => |name| name == "cargo",
+            Reader::Go => |name| name == "go",
+            Reader::Recipes => |_| false,
+        };
+        let mut words = self.commands.iter().flatten();
+        self.is_opaque || words.any(|word| is_it(base_name(word)))
     }
 
     /// Files that are sensitive as a whole.
     fn file(&self, path: &Path) -> Option<&'static str> {
-        let name = path.file_name()?.to_str()?;
-        let in_cargo_folder = path
-            .parent()
-            .is_some_and(|folder| folder.ends_with(".cargo"));
-        let whole = [
-            (self.npm, name == ".npmrc", "npm reads it before the tests"),
-            (
-                self.pytest,
-                ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"].contains(&name),
-                "pytest's settings",
-            ),
-            (
-                self.pytest,
-                name == "conftest.py",
-                "pytest runs it before the tests",
-            ),
-            (
-                self.cargo,
-                in_cargo_folder && ["config", "config.toml"].contains(&name),
-                "cargo's settings",
-            ),
-            (
-                self.cargo,
-                name == "build.rs",
-                "cargo runs it before the tests",
-            ),
-            (
-                self.cargo,
-                ["rust-toolchain", "rust-toolchain.toml"].contains(&name),
-                "it decides which cargo runs",
-            ),
-            (
-                self.recipes,
-                is_recipe(name),
-                "the test command may run its recipes",
-            ),
-        ];
-        whole
-            .into_iter()
-            .find(|(reads, is_it, _)| *reads == Reads::Yes && *is_it)
-            .map(|(_, _, why)| why)
+        let row = before_tests::whole(path)?;
+        self.has_read(row.reader).then_some(row.why)
     }
 
     /// The script that a command names as its program, or an interpreter's.
@@ -273,29 +206,24 @@ impl<'a> Resolved<'a> {
 
     /// Files of which only a part is sensitive.
     fn part(&self, path: &Path, before: Content<'_>, after: Content<'_>) -> Option<&'static str> {
-        let (reads, part, why): (_, fn(&[u8]) -> Part, _) = match path.file_name()?.to_str()? {
-            "package.json" => (self.npm, npm_scripts, "npm's scripts changed"),
-            "pyproject.toml" => (
-                self.pytest,
-                pytest_tables,
-                "pytest's settings in it changed",
-            ),
+        let (part, why): (fn(&[u8]) -> Part, _) = match path.file_name()?.to_str()? {
+            "package.json" => (npm_scripts, "npm's scripts changed"),
+            "pyproject.toml" => (pytest_tables, "pytest's settings in it changed"),
             "setup.cfg" => (
-                self.pytest,
                 |text| section(text, "tool:pytest"),
                 "pytest's settings in it changed",
             ),
             "tox.ini" => (
-                self.pytest,
                 |text| section(text, "pytest"),
                 "pytest's settings in it changed",
             ),
-            "Cargo.toml" => (self.cargo, build_script, "it names another build script"),
+            "Cargo.toml" => (build_script, "it names another build script"),
             _ => return None,
         };
+        let reader = before_tests::part_of(path)?.reader;
         let part_of =
             |content: Option<Vec<u8>>| content.map_or(Part::Absent, |content| part(&content));
-        (reads == Reads::Yes && part_of(before(path)) != part_of(after(path))).then_some(why)
+        (self.has_read(reader) && part_of(before(path)) != part_of(after(path))).then_some(why)
     }
 }
 
@@ -333,22 +261,6 @@ fn script_of<'a>(words: &[&'a str]) -> Option<&'a str> {
     };
     let argument = words.find(|word| !word.starts_with('-') || stops.contains(word))?;
     Some(argument).filter(|argument| !argument.starts_with('-'))
-}
-
-fn is_recipe(name: &str) -> bool {
-    let names = [
-        "Makefile",
-        "makefile",
-        "GNUmakefile",
-        "justfile",
-        "Justfile",
-        ".justfile",
-        "Taskfile.yml",
-        "Taskfile.yaml",
-        "noxfile.py",
-        "Rakefile",
-    ];
-    names.contains(&name) || name.ends_with(".mk") || name.ends_with(".just")
 }
 
 #[cfg(test)]

@@ -284,6 +284,85 @@ fn a_full_device_leaves_the_file_as_it_was() {
     assert!(matches!(error, StoreError::Full { .. }));
 }
 
+#[test]
+fn however_many_sessions_there_were_few_files_are_open() {
+    let place = Place::new();
+    let guard = place.guard();
+    let session = |n: usize| place.layout.sessions().join(format!("ses_{n}/raw.jsonl"));
+    for round in 0..2 {
+        for n in 0..3 * MAX_OPEN {
+            guard.append(&session(n), &vec![b'a'; BIG / 4]).unwrap();
+            guard.sync(&session(n)).unwrap();
+            assert_eq!(guard.len(&session(n)), Some((BIG / 4 * (round + 1)) as u64));
+        }
+    }
+    let n_open = |guard: &Guard| {
+        let inner = guard.lock();
+        let live = inner.files.values().filter(|kept| kept.live.is_some());
+        live.count()
+    };
+    assert_eq!(n_open(&guard), MAX_OPEN);
+    assert_eq!(guard.check().unwrap(), []);
+    let again = place.guard();
+    assert_eq!(again.check().unwrap(), []);
+    assert_eq!(n_open(&again), 0);
+}
+
+#[test]
+fn what_is_written_while_the_files_are_compared_is_no_difference() {
+    let place = Place::new();
+    let (guard, _) = fill(&place);
+    let (events, state) = (place.layout.events(), place.layout.state());
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for n in 0..400 {
+                guard.append(&events, &vec![b'0'; 1_000]).unwrap();
+                let size = if n % 2 == 0 { BIG } else { 10 };
+                guard.replace(&state, &vec![b's'; size]).unwrap();
+                if n % 50 == 0 {
+                    let len = guard.len(&events).unwrap();
+                    guard.truncate(&events, len - 70_000).unwrap_or(());
+                }
+            }
+        });
+        for _ in 0..40 {
+            assert_eq!(guard.check().unwrap(), []);
+        }
+    });
+    assert_eq!(guard.check().unwrap(), []);
+}
+
+#[test]
+fn what_was_compared_before_counts_for_that_file_alone() {
+    let place = Place::new();
+    let (guard, _) = fill(&place);
+    let (events, name) = (place.layout.events(), Path::new("events.jsonl"));
+    let ours = fs::read(&events).unwrap();
+    let check = |act: &dyn Fn(), n_found: usize| {
+        let compared = guard.compare(name);
+        assert!(compared.is_some());
+        act();
+        let mut inner = guard.lock();
+        inner.check_file(name, compared.as_ref()).unwrap();
+        assert_eq!(std::mem::take(&mut inner.pending).len(), n_found);
+    };
+    check(&|| guard.append(&events, b"more\n").unwrap(), 0);
+    // What is added by somebody else, and another file with as many bytes.
+    let longer = [&ours[..], b"evil\n"].concat();
+    check(
+        &|| fs::write(&events, [&longer[..], b"more"].concat()).unwrap(),
+        1,
+    );
+    let evil = vec![b'x'; ours.len() + b"more\n".len()];
+    let other = || {
+        fs::remove_file(&events).unwrap();
+        fs::write(events.with_extension("new"), &evil).unwrap();
+        fs::rename(events.with_extension("new"), &events).unwrap();
+    };
+    check(&other, 1);
+    assert_eq!(fs::read(&events).unwrap(), [&ours[..], b"more\n"].concat());
+}
+
 #[derive(Debug, Clone)]
 enum Write {
     Append(usize, usize),

@@ -1,18 +1,24 @@
-//! Dialog: a step edited files that held uncommitted changes of the user.
+//! Dialog: a step edited files that held uncommitted changes, of the user or of a step that was stopped.
 
 use super::{answer, cancel, identity, listed};
-use crate::domain::question::Answer;
+use crate::domain::question::{Answer, Left};
 use crate::tui::sheet::Sheet;
 use crate::tui::theme;
 
-pub(super) fn sheet(id: u32, step: u32, paths: &[String]) -> Sheet {
-    let title = format!("step {step} edited files with uncommitted changes of yours");
+pub(super) fn sheet(id: u32, step: u32, paths: &[String], left: Option<&Left>) -> Sheet {
+    let (yours, others) = Left::divide(left, paths);
+    let (whose, included) = match (yours.is_empty(), others.is_empty()) {
+        (true, false) => ("that a stopped step left", "they go"),
+        (false, false) => ("of yours and of a stopped step", "they go"),
+        (_, true) => ("of yours", "your changes go"),
+    };
+    let title = format!("step {step} edited files with uncommitted changes {whose}");
     let mut sheet = Sheet::new(identity(id), &title).says(&listed(paths, 10), theme::CODE);
     sheet.whole = Some((title, paths.join("\n")));
     sheet
         .offers(
             'y',
-            "include: your changes go into the step's commit",
+            &format!("include: {included} into the step's commit"),
             answer(id, Answer::Include),
         )
         .offers(

@@ -4,7 +4,7 @@
 
 use super::{answer, back_to_the_goal, cancel, identity, listed};
 use crate::domain::phase::Mode;
-use crate::domain::question::{Answer, CommitTerms, Terms, TestSource};
+use crate::domain::question::{Answer, CommitTerms, Left, Terms, TestSource};
 use crate::domain::run::State;
 use crate::text::n_of;
 use crate::tui::command::Command;
@@ -42,8 +42,10 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     sheet = sheet
         .says(&commits(&terms.commits), theme::PLAIN)
         .says(&tests(terms), tests_style)
-        .says(&format!("allowed: {}", allowed(state.mode)), theme::PLAIN)
-        .says(&dirty(&terms.dirty), theme::PLAIN);
+        .says(&format!("allowed: {}", allowed(state.mode)), theme::PLAIN);
+    for text in dirty(terms) {
+        sheet = sheet.says(&text, theme::PLAIN);
+    }
     // The steps come last: where the window is small, they are what a key shows whole.
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
         let line = format!("{}. {}", step.n, one_line(&step.text));
@@ -100,13 +102,28 @@ fn allowed(mode: Mode) -> &'static str {
     }
 }
 
-fn dirty(files: &[String]) -> String {
-    match files {
-        [] => "your working tree is clean".to_owned(),
-        files => format!(
-            "uncommitted changes of yours in {}; steps that edit them will ask:\n{}",
-            n_of(files.len(), "file"),
-            listed(files, 5)
-        ),
+fn dirty(terms: &Terms) -> Vec<String> {
+    let (yours, left) = Left::divide(terms.left.as_ref(), &terms.dirty);
+    let told = |whose: &str, files: &[&String]| {
+        let names: Vec<String> = files.iter().copied().cloned().collect();
+        format!(
+            "{whose} in {}; steps that edit them will ask:\n{}",
+            n_of(names.len(), "file"),
+            listed(&names, 5)
+        )
+    };
+    let mut said = Vec::new();
+    if let Some(Left { step, .. }) = &terms.left
+        && !left.is_empty()
+    {
+        let whose = format!("uncommitted: what step {step}, which was stopped, left");
+        said.push(told(&whose, &left));
     }
+    if !yours.is_empty() {
+        said.push(told("uncommitted changes of yours", &yours));
+    }
+    if said.is_empty() {
+        said.push("your working tree is clean".to_owned());
+    }
+    said
 }

@@ -325,6 +325,7 @@ fn what_a_task_handed_over_opens_to_its_changes() {
         added: 2,
         removed: 1,
         file: None,
+        between: None,
         why: String::new(),
         text: "diff --git a/a.sh b/a.sh\n--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n-old 中\n+new 🎉\n"
             .to_owned(),

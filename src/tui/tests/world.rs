@@ -157,6 +157,7 @@ fn execution() -> Execution {
         },
         base: None,
         pre_dirty: Vec::new(),
+        left: None,
         test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
             source: TestSource::Proposed,
@@ -423,6 +424,7 @@ fn terms() -> Terms {
             branch: "agent-collab/sum".to_owned(),
         },
         dirty: vec!["notes.txt".to_owned()],
+        left: None,
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::block::{Block, Content, Tone, Who};
 use super::card::Card;
+use crate::domain::event::tampering::{self, Restored};
 use crate::domain::event::{Event, News};
 use crate::domain::question::CommitTerms;
 use crate::domain::receipt::{Receipt, TestOutcome};
@@ -185,6 +186,9 @@ pub fn event(event: &Event) -> Vec<Block> {
             fact(Tone::Bad, &format!("the tool {tool} was blocked: {reason}"))
         }
         Event::EffectFailed { what, message } => fact(Tone::Bad, &format!("{what}: {message}")),
+        Event::Trouble { what, message } => {
+            notice(&format!("failed to {what}, the run goes on: {message}"))
+        }
         Event::Agent { role, news, .. } => self::news(*role, news),
         // Whoever knows the adapters tells this.
         Event::SessionVersion { .. } => Vec::new(),
@@ -389,13 +393,9 @@ fn response_in_words(n_responses: usize, unanswered: &[u32], is_changed: bool) -
     }
 }
 
-fn tampered(files: &[(String, String)]) -> String {
-    let list: Vec<String> = files
-        .iter()
-        .map(|(path, kept)| format!("{path} (kept as {kept})"))
-        .collect();
+fn tampered(files: &[Restored]) -> String {
     format!(
         "files that only this program writes were changed by somebody else and are restored: {}",
-        list.join(", ")
+        tampering::in_words(files)
     )
 }

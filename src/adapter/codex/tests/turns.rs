@@ -423,6 +423,30 @@ fn what_the_user_says_in_the_middle_of_a_turn_is_passed_on() {
 }
 
 #[test]
+fn what_codex_has_not_taken_in_when_it_dies_is_handed_back_before_the_turn_ends() {
+    let exit = Exit {
+        code: Some(1),
+        signal: None,
+        stderr_tail: String::new(),
+    };
+    let mut codex = running();
+    for text in ["taken in", "first", "second"] {
+        codex.on_order(Order::Steer(text.to_owned()));
+    }
+    feed(&mut codex, &[r#"{"id":4,"result":{}}"#]);
+    let told = show(&codex.on_exit(&exit));
+    let told: Vec<&str> = told.lines().map(str::trim).collect();
+    assert_eq!(
+        told[..2],
+        [
+            r#"{"event":"untold","text":"first"}"#,
+            r#"{"event":"untold","text":"second"}"#
+        ]
+    );
+    assert!(told.last().is_some_and(|last| last.contains("turn_ended")));
+}
+
+#[test]
 fn a_patch_whose_item_is_unknown_names_no_paths() {
     let mut codex = running();
     let params = json!({"threadId": "child", "turnId": "c1", "itemId": "i", "reason": null});

@@ -30,7 +30,9 @@ impl Engine {
         session: &SessionId,
         prepared: Prepared,
     ) -> Result<(), EngineError> {
-        let Prepared { joined, changes } = prepared;
+        let Prepared {
+            joined, changes, ..
+        } = prepared;
         let Some(turn) = self
             .children
             .at_work

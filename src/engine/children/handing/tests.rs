@@ -161,7 +161,7 @@ impl Played {
 
     fn nothing_is_left(&self) {
         assert!(!self.plot.path.exists());
-        assert_eq!(self.plot.trees.list().unwrap(), []);
+        assert_eq!(self.plot.trees.list().unwrap().records, []);
         assert!(!self.root().join(".git/worktrees").exists());
         let turns = std::fs::read_dir(self.root().join(".agent-collab/turns")).unwrap();
         let put = turns
@@ -324,7 +324,7 @@ async fn between_the_turns_of_steps_changes_wait() {
             let patch = engine
                 .child(&SessionId::new("ses_w"))
                 .and_then(|child| child.patch.as_ref());
-            patch.is_some() && trees.list().unwrap().is_empty()
+            patch.is_some() && trees.list().unwrap().records.is_empty()
         })
         .await;
     assert_eq!(played.patch().unwrap().state, PatchState::Waiting);
@@ -357,4 +357,75 @@ async fn who_is_stopped_while_it_is_asked_about_keeps_its_changes() {
     assert!(played.world.engine.state().approvals.is_empty());
     assert!(played.kept("").contains("+child a"));
     played.nothing_is_left();
+}
+
+#[tokio::test]
+async fn what_was_being_written_when_the_program_ended_is_gone_through_with_path_by_path() {
+    let played = Played::new(&base()).await;
+    for path in ["a", "b", "c"] {
+        let text = format!("child {path}\n");
+        std::fs::write(played.plot.path.join(path), text).unwrap();
+    }
+    let patch = played.plot.save().await.unwrap().unwrap();
+    let trees = [&patch.base, &patch.tree].map(|tree| TreeId(tree.clone()));
+    let prepared = writing::prepare(&played.plot, trees).await.unwrap();
+    let between = Some((prepared.joined.ours.0, prepared.target.0));
+    let patch = TaskPatch { between, ..patch };
+    // One is written, one was saved by the user since, and one was saved at the very moment.
+    let root = played.root();
+    std::fs::write(root.join("a"), "child a\n").unwrap();
+    std::fs::write(root.join("b"), "user b\n").unwrap();
+    let came_out = root.join(".agent-collab/turns/put-ses_w.1/new");
+    std::fs::create_dir_all(&came_out).unwrap();
+    std::fs::write(came_out.join("a"), "user a\n").unwrap();
+    std::fs::write(came_out.join("c"), "child c\n").unwrap();
+
+    let why = put_rest(&played.plot, &patch).await.unwrap_err();
+    let told = "b changed since and stays, the rest is written; what was saved while it was written is in ";
+    let kept = why.strip_prefix(told).expect(&why);
+    assert_eq!(
+        std::fs::read_to_string(root.join(kept)).unwrap(),
+        "user a\n"
+    );
+    let now = found(&root);
+    assert_eq!(
+        [&now["a"], &now["b"], &now["c"]],
+        ["child a\n", "user b\n", "child c\n"]
+    );
+    std::fs::write(root.join("b"), "base b\n").unwrap();
+    assert_eq!(put_rest(&played.plot, &patch).await, Ok(String::new()));
+    assert_eq!(found(&root)["b"], "child b\n");
+}
+
+#[tokio::test]
+async fn a_tree_of_an_earlier_run_and_a_damaged_record_are_told_and_the_run_goes_on() {
+    let mut played = Played::new(&base()).await;
+    let engine = &mut played.world.engine;
+    let (session, turn) = (SessionId::new("ses_x"), TurnId::new("ses_x.1"));
+    let earlier = engine.plot_for(&session, &turn, None).unwrap();
+    earlier.lay().await.unwrap();
+    std::fs::write(earlier.path.join("a"), "earlier a\n").unwrap();
+    let damaged = earlier.trees.folder().join("ses_y.json");
+    std::fs::write(damaged, "{").unwrap();
+    let _before = engine.take_recorded();
+    engine.sweep_trees().unwrap();
+    let mut told = String::new();
+    while !(told.contains("look for") && told.contains("take over")) {
+        for record in played.world.engine.take_recorded() {
+            if let Event::Trouble { what, message } = record.event {
+                told.push_str(&format!("{what}: {message}\n"));
+            }
+        }
+        if !told.contains("take over") {
+            let inward = timeout(Duration::from_secs(60), played.world.engine.next()).await;
+            let inward = inward.expect("it is told");
+            played.world.engine.take(inward).unwrap();
+        }
+    }
+    assert!(told.contains("ses_y.json:1"), "{told}");
+    assert!(
+        told.contains(".agent-collab/patches/ses_x_1.patch"),
+        "{told}"
+    );
+    assert_eq!(played.world.engine.outcome(), None);
 }

@@ -8,19 +8,26 @@ use super::{Again, Handed, Prepared};
 use crate::adapter::{ChangeKind, FileChange};
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::patch::PatchState;
+use crate::domain::patch::{PatchState, TaskPatch};
 use crate::engine::children::plot::Plot;
 use crate::engine::git::{GitError, Joined, NotPut, TreeId};
 use crate::engine::{Engine, EngineError};
-use crate::store::patches;
+use crate::store::{documents, instant, patches};
+use crate::text::n_of;
 use crate::text::patch::{FileDiff, Patch};
 
 impl Engine {
-    pub(super) fn put(&mut self, session: &SessionId, joined: Joined) -> Result<(), EngineError> {
+    pub(super) fn put(
+        &mut self,
+        session: &SessionId,
+        joined: Joined,
+        target: &TreeId,
+    ) -> Result<(), EngineError> {
         let (Some(plot), Some(handing)) = (self.plot_of(session), self.handing(session)) else {
             return Ok(());
         };
         handing.patch.state = PatchState::Applying;
+        handing.patch.between = Some((joined.ours.0.clone(), target.0.clone()));
         let patch = handing.patch.clone();
         // On record first: who ends in the middle goes through with it.
         self.feed(Event::TaskPatched {
@@ -44,13 +51,19 @@ pub(super) async fn prepare(plot: &Plot, [base, tree]: [TreeId; 2]) -> Result<Pr
         let joined = git.join(&base, &now, &tree).await?;
         let target = git.tree_with(&now, &joined.contents()).await?;
         let text = git.diff(&now, &target).await?;
-        Ok::<_, GitError>((joined, text))
+        Ok::<_, GitError>((joined, target, text))
     };
-    let (joined, text) = joined
-        .await
-        .map_err(|error| format!("{error}; {}", error.hint()))?;
+    let (joined, target, text) = joined.await.map_err(in_words)?;
     let changes = by_file(&text);
-    Ok(Prepared { joined, changes })
+    Ok(Prepared {
+        joined,
+        target,
+        changes,
+    })
+}
+
+fn in_words(error: GitError) -> String {
+    format!("{error}; {}", error.hint())
 }
 
 /// A diff as changes of files, for the queue to show.
@@ -67,17 +80,89 @@ fn by_file(text: &str) -> Vec<FileChange> {
     patch.files.iter().enumerate().map(change).collect()
 }
 
-/// Writes what is not in the user's tree yet of changes that were being written; a conflict is left alone.
+/// Goes through with changes whose program ended while it wrote them; says what else is to be told.
+///
+/// # Errors
+/// Why not all of it is in the user's tree.
 pub(in crate::engine::children) async fn put_rest(
     plot: &Plot,
-    trees: [TreeId; 2],
-) -> Result<(), String> {
+    patch: &TaskPatch,
+) -> Result<String, String> {
+    match &patch.between {
+        Some((ours, target)) => put_between(plot, [ours, target].map(|t| TreeId(t.clone()))).await,
+        // An earlier version noted no more than what the child did.
+        None => put_anew(plot, [&patch.base, &patch.tree].map(|t| TreeId(t.clone()))).await,
+    }
+}
+
+/// Writes what is not in the user's tree yet; a conflict is left alone.
+async fn put_anew(plot: &Plot, trees: [TreeId; 2]) -> Result<String, String> {
     let Prepared { joined, .. } = prepare(plot, trees).await?;
     match joined.conflicts.is_empty() {
-        true if joined.paths.is_empty() => Ok(()),
-        true => put(plot, &joined).await.map(drop).map_err(|(_, why)| why),
-        false => Err(format!("{} files changed since", joined.conflicts.len())),
+        true if joined.paths.is_empty() => Ok(String::new()),
+        true => put(plot, &joined).await.map_err(|(_, why)| why),
+        false => Err(format!(
+            "{} changed since",
+            n_of(joined.conflicts.len(), "file")
+        )),
     }
+}
+
+/// Brings each path that is as it was before to what it was to become; what somebody changed since stays.
+async fn put_between(plot: &Plot, [ours, target]: [TreeId; 2]) -> Result<String, String> {
+    let kept = {
+        let _held = plot.lock.lock().await;
+        keep_left(plot, [&ours, &target]).await?
+    };
+    let rest = plot.git.rest_between(&ours, &target).await;
+    let rest = rest.map_err(in_words)?;
+    if !rest.joined.paths.is_empty() {
+        put(plot, &rest.joined).await.map_err(|(_, why)| why)?;
+    }
+    let told = match kept.is_empty() {
+        true => String::new(),
+        false => format!(
+            "what was saved while it was written is in {}",
+            kept.join(", ")
+        ),
+    };
+    if rest.changed.is_empty() {
+        return Ok(told);
+    }
+    let changed: Vec<String> = rest
+        .changed
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let changed = format!(
+        "{} changed since and stays, the rest is written",
+        changed.join(", ")
+    );
+    Err(match told.is_empty() {
+        true => changed,
+        false => format!("{changed}; {told}"),
+    })
+}
+
+/// Keeps what somebody saved at the very moment at which the program ended; says where.
+async fn keep_left(plot: &Plot, [ours, target]: [&TreeId; 2]) -> Result<Vec<String>, String> {
+    let scratch = scratch_of(plot);
+    let left = plot.git.left_of_put([ours, target], &scratch).await;
+    let mut kept = Vec::new();
+    for left in left.map_err(|error| error.to_string())? {
+        let name = left.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("yours-{name}");
+        let file = documents::keep_conflict(&plot.layout, &name, &left.bytes, instant::now());
+        let file = file.map_err(|error| format!("{error}; {}", error.hint()))?;
+        kept.push(plot.below_root(&file));
+    }
+    plot.git.clear_put(&scratch);
+    Ok(kept)
+}
+
+/// Where the files lie while they are exchanged.
+fn scratch_of(plot: &Plot) -> PathBuf {
+    plot.layout.turns().join(format!("put-{}", plot.turn))
 }
 
 /// Writes what was joined; what a conflict replaces is kept as a patch that brings it back.
@@ -85,7 +170,7 @@ async fn put(plot: &Plot, joined: &Joined) -> Result<String, (Again, String)> {
     let _held = plot.lock.lock().await;
     let no = |why: String| (Again::No, why);
     let git = &plot.git;
-    let git_no = |error: GitError| no(format!("{error}; {}", error.hint()));
+    let git_no = |error: GitError| no(in_words(error));
     // Kept, so that nothing is lost whatever becomes of the rest.
     let name = format!("{}-before", plot.turn);
     git.snapshot(&name).await.map_err(git_no)?;
@@ -106,7 +191,7 @@ async fn put(plot: &Plot, joined: &Joined) -> Result<String, (Again, String)> {
         let file = plot.below_root(&file);
         told = format!("what it replaced is in {file}; `git apply` brings it back");
     }
-    let scratch = plot.layout.turns().join(format!("put-{}", plot.turn));
+    let scratch = scratch_of(plot);
     let put = git.put(joined, &scratch).await;
     if let Err(error) = std::fs::remove_dir(&scratch) {
         tracing::warn!(%error, "a folder of a child stays");

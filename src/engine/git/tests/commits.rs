@@ -267,6 +267,29 @@ async fn a_missing_identity_a_failing_signature_and_a_lock_are_told_apart() {
 }
 
 #[tokio::test]
+async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do() {
+    let fixture = Fixture::new();
+    fixture.write("a", "step\n");
+    fixture.hook("post-commit", "printf x > .git/index");
+    let repository = fixture.repository().await;
+    let failure = repository
+        .commit(&paths(&["a"]), &[], "x")
+        .await
+        .unwrap_err();
+    let CommitFailureKind::IndexBehind(commit) = &failure.kind else {
+        panic!("{failure:?}");
+    };
+    assert_eq!(fixture.git("rev-parse HEAD"), commit.0);
+    let told = failure.behind(commit);
+    let short = commit.0.get(..12).unwrap();
+    assert!(
+        told.starts_with(&format!("commit {short} stands, but")),
+        "{told}"
+    );
+    assert!(told.contains("run `git reset` before you commit"), "{told}");
+}
+
+#[tokio::test]
 async fn a_hook_that_waits_for_ever_is_stopped() {
     let fixture = Fixture::new();
     fixture.write("a", "step\n");

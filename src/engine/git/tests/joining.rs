@@ -103,7 +103,7 @@ proptest! {
     }
 }
 
-async fn joined(fixture: &Fixture, theirs: impl Fn(), ours: impl Fn()) -> Joined {
+pub(super) async fn joined(fixture: &Fixture, theirs: impl Fn(), ours: impl Fn()) -> Joined {
     let repository = fixture.repository().await;
     let base = repository.tree_now().await.unwrap();
     theirs();

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::domain::question::CommitTerms;
+use crate::domain::undo::{Reversal, Span, Way};
+use crate::engine::undo::{Begun, Commits, reverse};
 
 async fn spans(repository: &Repository, commits: &[&str]) -> Vec<Back> {
     let mut spans = Vec::new();
@@ -125,4 +128,39 @@ async fn the_first_commit_goes_back_to_nothing() {
             .all(|change| change.kind == TreeChangeKind::Deleted)
     );
     assert_eq!(changes.len(), 2);
+}
+
+#[tokio::test]
+async fn what_was_put_back_is_put_back_even_if_its_tree_cannot_be_stored() {
+    let fixture = Fixture::new();
+    let repository = fixture.repository().await;
+    let before = repository.tree_now().await.unwrap();
+    fixture.write("a", "step\n");
+    let kept = repository.tree_now().await.unwrap();
+    let reversal = Reversal {
+        way: Way::Undo { step: 1 },
+        steps: vec![1],
+        text: String::new(),
+        unfinished: None,
+        spans: vec![Span {
+            from: before.0.clone(),
+            to: kept.0.clone(),
+        }],
+        commits: Vec::new(),
+    };
+    let commits = Commits {
+        git: None,
+        terms: CommitTerms::Off {
+            reason: String::new(),
+        },
+    };
+    // A name of this kind leaves no room for names below it.
+    fixture.git("update-ref refs/agent-collab/run_1 HEAD");
+    let done = reverse(&repository, &commits, (&reversal, &kept), Begun::No).await;
+    let done = done.unwrap();
+    assert_eq!((fixture.read("a"), done.tree), ("a\n".to_owned(), before));
+    let [(what, _)] = done.troubles.as_slice() else {
+        panic!("{:?}", done.troubles);
+    };
+    assert_eq!(*what, "store the tree after an undo");
 }

@@ -93,6 +93,26 @@ fn npms_scripts_ask_and_the_rest_of_its_manifest_does_not() {
 }
 
 #[test]
+fn what_asks_where_git_ignores_it_asks_where_git_keeps_it() {
+    for (command, path) in [
+        ("yarn test", ".yarnrc"),
+        ("yarn test", ".yarnrc.yml"),
+        ("yarn test", ".pnp.cjs"),
+        ("pnpm test", ".pnpmfile.cjs"),
+        ("go test ./...", "go.work"),
+        ("python3 -m unittest", "sitecustomize.py"),
+        ("pytest", "sitecustomize.py"),
+    ] {
+        check(command, &[(path, "-", "x")], &format!("{path} created"));
+    }
+    check(
+        "cargo test",
+        &[(".yarnrc.yml", "-", "x"), ("go.work", "-", "x")],
+        "",
+    );
+}
+
+#[test]
 fn pytests_own_settings_ask_and_the_rest_of_shared_files_does_not() {
     let old = "[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n";
     check(

@@ -208,6 +208,7 @@ fn kind(event: &Event) -> Kind {
         | Event::UndoFailed { .. }
         | Event::Tampered { .. }
         | Event::EffectFailed { .. }
+        | Event::Trouble { .. }
         | Event::Agent {
             news: News::CallDenied { .. } | News::Malformed { .. } | News::Silent { .. },
             ..

@@ -1,0 +1,144 @@
+//! The way out to the terminal, on which nothing is ever waited for: what it does not take at once is kept and sent on.
+//!
+//! A terminal may take nothing for hours: its output is stopped (Ctrl+S), its connection hangs, its multiplexer is
+//! suspended. Who stood in a write meanwhile would hear no signal and no agent. Refuses to know what is sent.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use nix::fcntl::OFlag;
+use nix::sys::termios::{FlushArg, tcflush};
+use nix::unistd::ttyname;
+use tokio::time::Instant;
+
+use crate::app::unread::Counted;
+
+/// How soon the rest is tried again, where some of it was taken.
+const SOON: Duration = Duration::from_millis(2);
+/// How late at the latest, where nothing was.
+const LATE: Duration = Duration::from_millis(100);
+/// How often a last word is tried again, and after how long each time.
+const LAST_TRIES: (usize, Duration) = (60, Duration::from_millis(5));
+
+/// The terminal, opened for writing.
+static OUT: OnceLock<File> = OnceLock::new();
+
+/// What is on its way.
+#[derive(Debug, Default)]
+pub struct Way {
+    unsent: Vec<u8>,
+    /// How long the next try waits.
+    waits: Duration,
+    due: Option<Instant>,
+}
+
+impl Way {
+    /// Sends bytes, after all that was not taken before them.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let n = match self.due {
+            Some(_) => 0,
+            None => write_some(bytes)?,
+        };
+        let rest = bytes.get(n..).unwrap_or_default();
+        if !rest.is_empty() {
+            self.unsent.extend_from_slice(rest);
+            self.due.get_or_insert_with(|| Instant::now() + SOON);
+        }
+        Ok(())
+    }
+
+    /// Sends on what was not taken.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn send_on(&mut self) -> io::Result<()> {
+        let n = write_some(&self.unsent)?;
+        self.unsent.drain(..n);
+        self.waits = match n {
+            0 => (self.waits * 2).clamp(SOON, LATE),
+            _ => SOON,
+        };
+        self.due = (!self.unsent.is_empty()).then(|| Instant::now() + self.waits);
+        Ok(())
+    }
+
+    /// When it is time to send on; `None` where all is taken.
+    pub fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Drops what was not taken.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Sends a text that is the last for now. A terminal that takes nothing for a moment is spared what it did not take
+/// before, and finds this when it goes on; one that takes nothing even then is not told.
+///
+/// # Errors
+/// The terminal is gone.
+pub fn say_last(text: &str) -> io::Result<()> {
+    let mut rest = text.as_bytes();
+    let (n_tries, pause) = LAST_TRIES;
+    for _ in 0..n_tries {
+        rest = rest.get(write_some(rest)?..).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        std::thread::sleep(pause);
+    }
+    tcflush(out()?, FlushArg::TCOFLUSH)?;
+    write_some(text.as_bytes()).map(drop)
+}
+
+/// Writes as much as the terminal takes now.
+fn write_some(bytes: &[u8]) -> io::Result<usize> {
+    let mut out = Counted(out()?);
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match out.write(rest) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(n) => rest = rest.get(n..).unwrap_or_default(),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes.len() - rest.len())
+}
+
+fn out() -> io::Result<&'static File> {
+    if let Some(out) = OUT.get() {
+        return Ok(out);
+    }
+    let opened = opened_anew();
+    let out = opened.map_or_else(
+        || io::stdout().as_fd().try_clone_to_owned().map(File::from),
+        Ok,
+    )?;
+    Ok(OUT.get_or_init(|| out))
+}
+
+/// The terminal of standard output, opened once more: whether a write waits is a matter of the opening, and the one
+/// that we were given is shared with the shell and with whoever else has it. Where that cannot be done, writes may
+/// wait, and a signal ends the program all the same (`unread`).
+fn opened_anew() -> Option<File> {
+    let by_name = ttyname(io::stdout()).ok();
+    let own = PathBuf::from("/dev/fd/1");
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let open = |path: PathBuf| {
+        let mut options = OpenOptions::new();
+        options.write(true).custom_flags(flags.bits());
+        options.open(path).ok()
+    };
+    by_name.into_iter().chain([own]).find_map(open)
+}

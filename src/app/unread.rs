@@ -1,0 +1,91 @@
+//! The end although nobody reads: a signal ends the program also while one of its writes stands still.
+//!
+//! Who writes into a terminal whose output is stopped, or into a pipe that nobody empties, stands in that write and
+//! hears nothing. So the writes that may stand are counted, and beside the loop it is looked, once a signal came,
+//! whether one does. Refuses to know what is written: the run's record is on the disk by then.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::sleep;
+
+use crate::engine::scratch;
+
+use super::alone::end_what_is_left;
+
+/// How often it is looked whether a write stands, and how often in a row it has to.
+const LOOK: Duration = Duration::from_millis(250);
+const N_LOOKS: usize = 8;
+/// The exit code of a program that a signal ended.
+const INTERRUPTED: i32 = 130;
+
+/// How often one of the writes that may stand began or ended; odd while one is under way. The thread of the loop alone
+/// makes them.
+static WRITES: AtomicU64 = AtomicU64::new(0);
+
+/// A writer whose reader may stand still.
+#[derive(Debug)]
+pub struct Counted<W>(pub W);
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _under_way = UnderWay::begin();
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let _under_way = UnderWay::begin();
+        self.0.flush()
+    }
+}
+
+/// A write, while it is here.
+struct UnderWay;
+
+impl UnderWay {
+    fn begin() -> Self {
+        WRITES.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        WRITES.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// From now on each of these signals ends the program where the loop cannot hear it. Nobody stops that: the last word
+/// of all may be the write that stands.
+///
+/// # Errors
+/// The system refuses.
+pub fn last_resort(kinds: &[SignalKind]) -> io::Result<()> {
+    for kind in kinds {
+        let mut signal = signal(*kind)?;
+        tokio::spawn(async move {
+            signal.recv().await;
+            until_one_stands().await;
+            end_what_is_left().await;
+            scratch::leave();
+            std::process::exit(INTERRUPTED);
+        });
+    }
+    Ok(())
+}
+
+/// Waits until one and the same write was under way at every look.
+async fn until_one_stands() {
+    let (mut last, mut n_same) = (0, 0);
+    while n_same < N_LOOKS {
+        sleep(LOOK).await;
+        let now = WRITES.load(Ordering::Relaxed);
+        n_same = match now % 2 == 1 && now == last {
+            true => n_same + 1,
+            false => 0,
+        };
+        last = now;
+    }
+}

@@ -1,0 +1,40 @@
+//! Files of the program's own that somebody else changed: read from logs of every version, and told.
+
+use serde::{Deserialize, Deserializer};
+
+/// A file that is ours again, and where what was found instead is kept; `None` where nothing was there.
+pub type Restored = (String, Option<String>);
+
+/// Reads them; an earlier version wrote an empty place where there was none.
+pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Restored>, D::Error> {
+    let files = Vec::<Restored>::deserialize(from)?;
+    let named = |(path, kept): Restored| (path, kept.filter(|kept| !kept.is_empty()));
+    Ok(files.into_iter().map(named).collect())
+}
+
+/// Each file with what became of what was found in its place.
+pub fn in_words(files: &[Restored]) -> String {
+    let told = |(path, kept): &Restored| match kept {
+        Some(kept) => format!("{path} (what lay there is kept as {kept})"),
+        None => format!("{path} (it was gone)"),
+    };
+    files.iter().map(told).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::event::Event;
+
+    #[test]
+    fn an_earlier_log_named_an_empty_place_where_nothing_was_kept() {
+        let read = |text: &str| serde_json::from_str::<Event>(text).unwrap();
+        let old = r#"{"kind":"store.tampered","data":{"files":[["a","k"],["b",""]]}}"#;
+        let new = r#"{"kind":"store.tampered","data":{"files":[["a","k"],["b",null]]}}"#;
+        assert_eq!(read(old), read(new));
+        let Event::Tampered { files } = read(old) else {
+            panic!("another event");
+        };
+        let words = "a (what lay there is kept as k), b (it was gone)";
+        assert_eq!(super::in_words(&files), words);
+    }
+}
