@@ -146,13 +146,10 @@ pub(super) async fn clear_the_way(
             return Ok(());
         }
         Err(error) => {
-            let goes_on = match &error {
-                StoreError::Damaged { .. } => {
-                    "`agent-collab resume` goes on with it from its log".to_owned()
-                }
-                other => other.hint(),
-            };
-            let hint = format!("{goes_on}; `--new` archives it unread to history/ and begins anew");
+            let hint = format!(
+                "{}; `--new` archives it unread to history/ and begins anew",
+                error.hint()
+            );
             return Err(Refusal::error(error, hint));
         }
     };
