@@ -1,6 +1,7 @@
 //! The command line: one definition gives parsing, `--help` and completions; one file a sub-command.
 
 pub mod agents;
+mod checkout;
 pub mod choices;
 pub mod config;
 pub mod demo;

@@ -18,6 +18,6 @@ pub mod truncate;
 mod visible;
 
 mod counted;
-pub use clean::{Cleaner, Scrubber, Taken, clean, clean_json_line, one_line};
+pub use clean::{Cleaner, Scrubber, Taken, clean, clean_beginning, clean_json_line, one_line};
 pub use counted::n_of;
 pub use visible::visible;

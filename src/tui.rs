@@ -14,6 +14,7 @@ mod command;
 mod compare;
 mod completion;
 mod composer;
+mod composing;
 mod dialogs;
 mod diff;
 mod discussing;
@@ -33,12 +34,14 @@ mod look;
 mod looking;
 mod markdown;
 mod mouse;
+mod opening;
 mod outcome;
 mod outside;
 mod own_tools;
 mod page;
 mod pager;
 mod palette;
+mod panes;
 mod past;
 mod perform;
 mod popup;
@@ -149,8 +152,8 @@ pub struct Screen {
     helped: Helped,
     palette: Option<Palette>,
     find: Option<find::FindLine>,
-    side: looking::Side,
-    voices: looking::Voices,
+    side: panes::Side,
+    voices: panes::Voices,
     findings: tabs::comments::Chosen,
     plan: tabs::plan::reading::Reading,
     /// The line of the plan that a note is being written on, from 1, and what stands there.
@@ -239,8 +242,8 @@ impl Screen {
             helped: Helped::default(),
             palette: None,
             find: None,
-            side: looking::Side::default(),
-            voices: looking::Voices::default(),
+            side: panes::Side::default(),
+            voices: panes::Voices::default(),
             findings: tabs::comments::Chosen::default(),
             plan: tabs::plan::reading::Reading::default(),
             noting: None,
@@ -454,8 +457,8 @@ impl Screen {
         }
         self.writing = IsWriting::Yes;
         self.end_offer();
-        if self.composer.on_paste(text) == Fitted::Cut {
-            self.refuse("the text was too long; its end was left out");
+        if let Fitted::Not { n_bytes } = self.composer.on_paste(text) {
+            self.refuse(&submitting::too_much(Some(n_bytes)));
         }
     }
 

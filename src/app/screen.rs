@@ -52,6 +52,7 @@ use crate::domain::run::State;
 use crate::domain::undo::Offer;
 use crate::engine::{Engine, Inward};
 use crate::process::become_subreaper;
+use crate::store::StoreError;
 use crate::store::written::Written;
 use crate::tui::{Action, DocumentKind, Screen, ScreenSettings};
 
@@ -198,12 +199,9 @@ enum Done {
     /// A run of the history was made the one that lies here, or why not.
     BroughtBack(Box<again::Attempt>),
     /// A page of what was recorded of the run before.
-    Past(
-        past::Whose,
-        Result<Box<past::Page>, crate::store::StoreError>,
-    ),
+    Past(past::Whose, Result<Box<past::Page>, StoreError>),
     /// The documents were read.
-    Read(Result<Read, crate::store::StoreError>),
+    Read(Result<Read, StoreError>),
     /// The editor ended.
     Edited(DocumentKind, io::Result<std::process::ExitStatus>),
     /// The program in which a text was opened has ended.
@@ -217,11 +215,11 @@ enum Done {
     /// A line of the plan was written anew, or why not.
     Rewritten(Result<(), String>),
     /// A child's session was read.
-    ChildRead(Box<children::Story>, Result<(), crate::store::StoreError>),
+    ChildRead(Box<children::Story>, Result<(), StoreError>),
     /// A text that the user asked for under this title, or why there is none.
     Told(&'static str, Box<Result<String, Refusal>>),
     /// The finished runs.
-    History(Result<Vec<Finished>, crate::store::StoreError>),
+    History(Result<Vec<Finished>, StoreError>),
     /// A run that is only looked at was read on.
     Seen(Box<Glance>),
     /// The instance that held the directory is gone.
@@ -425,10 +423,7 @@ impl Shell {
                 self.on_looked(scope, *looked);
                 Ok(None)
             }
-            Ok(Done::Exported(written)) => {
-                self.on_exported(written);
-                Ok(None)
-            }
+            Ok(Done::Exported(written)) => self.on_exported(written),
             Ok(Done::Rewritten(written)) => self.on_rewritten(written),
             Ok(Done::ChildRead(story, read)) => self.on_child_read(*story, read),
             Ok(Done::Told(title, told)) => Ok(self.on_told(title, *told)),

@@ -177,7 +177,7 @@ async fn to_stored_run(
     if !matches!(start::unfinished(layout)?, Lies::Unfinished(..)) {
         return Err(Refusal::error(
             format!("{}, and no unfinished run lies there", nobody(&found.root)),
-            "`agent-collab run --goal …` begins one",
+            start::BEGINS_ONE,
         ));
     }
     if !matches!(request.command.as_str(), "cancel" | "stop") {

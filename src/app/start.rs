@@ -435,12 +435,13 @@ pub async fn reopen(
     Ok(ready(occupied, checked, (git, wishes), journal))
 }
 
+/// How a run begins, said on the screen as well as beside it.
+pub const BEGINS_ONE: &str =
+    "a goal begins one: typed on the screen, or given by `agent-collab run --goal …`";
+
 /// That no run lies here.
 pub fn no_run() -> Refusal {
-    Refusal::error(
-        "there is no run here",
-        "`agent-collab run --goal …` begins one",
-    )
+    Refusal::error("there is no run here", BEGINS_ONE)
 }
 
 fn guard(occupied: &Occupied) -> Result<Guard, Refusal> {

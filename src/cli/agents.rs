@@ -6,14 +6,13 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use crate::app::start::{Refusal, find_root, load_config};
+use crate::app::start::Refusal;
 use crate::cli::ChoiceArgs;
+use crate::cli::checkout::Checkout;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
-use crate::engine::git::GitSettings;
-use crate::permission::profile::Shown;
+use crate::permission::profile::{Shown, UnknownProfile};
 use crate::permission::{AgentMode, Profile};
 
 /// Arguments of `agent-collab agents`.
@@ -52,9 +51,7 @@ pub enum ModeArg {
 /// # Errors
 /// The configuration has problems, or there is no such agent.
 pub async fn run(args: AgentsArgs) -> Result<u8, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let Checkout { loaded, .. } = Checkout::find(&args.choices).await?;
     let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
     let mode = match args.mode {
         None => AgentMode::All,
@@ -63,11 +60,7 @@ pub async fn run(args: AgentsArgs) -> Result<u8, Refusal> {
     };
     let agents: Vec<&Profile> = match &args.name {
         None => permissions.profiles.offered(mode).collect(),
-        Some(name) => vec![permissions.profiles.find(name).map_err(|unknown| Refusal {
-            problem: format!("there is no agent {:?}", unknown.name),
-            hint: format!("known are {}", unknown.known.join(", ")),
-            code: 2,
-        })?],
+        Some(name) => vec![permissions.profiles.find(name).map_err(unknown)?],
     };
     let text = match (args.json, args.name) {
         (true, _) => {
@@ -87,6 +80,15 @@ pub async fn run(args: AgentsArgs) -> Result<u8, Refusal> {
         io::stdout().write_all(text.as_bytes()),
         0,
     ))
+}
+
+/// That there is no agent of a name that somebody gave.
+pub(super) fn unknown(unknown: UnknownProfile) -> Refusal {
+    Refusal {
+        problem: format!("there is no agent {:?}", unknown.name),
+        hint: format!("known are {}", unknown.known.join(", ")),
+        code: 2,
+    }
 }
 
 fn in_a_line(agent: &Profile) -> String {

@@ -78,7 +78,9 @@ pub enum DemoError {
         path: PathBuf,
     },
     /// A file or folder could not be made.
-    #[error("make {path}: {source}")]
+    #[error(
+        "cannot make {path}: {source}\nhint: give --dir a folder that you can make, or leave it out"
+    )]
     Make {
         /// What.
         path: PathBuf,

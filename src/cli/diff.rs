@@ -5,17 +5,16 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
-use tokio_util::sync::CancellationToken;
 
 use crate::app::changes::{Looked, of_directory};
-use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::app::start::Refusal;
 use crate::domain::changes::Scope;
 use crate::engine::changes::Changes;
-use crate::engine::git::GitSettings;
 use crate::text::patch::{FileDiff, LineKind, Patch};
 use crate::text::{clean, n_of};
 
 use super::ChoiceArgs;
+use super::checkout::Checkout;
 
 /// Arguments of `agent-collab diff`.
 #[derive(Debug, Clone, Args)]
@@ -48,18 +47,31 @@ enum Colours {
 /// Runs the command.
 ///
 /// # Errors
-/// The run's state cannot be read, or git refuses.
+/// The run's state cannot be read, it has no such step, or git refuses.
 pub async fn run(args: DiffArgs) -> Result<u8, Refusal> {
     let scope = match (args.step, args.plan) {
         (_, true) => Scope::Plan,
         (Some(n), false) => Scope::Step(n),
         (None, false) => Scope::All,
     };
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, repository) = find_root(&super::cwd()?, settings).await?;
-    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
-    let layout = layout(&root, &loaded.config)?;
+    let Checkout {
+        root,
+        repository,
+        places,
+        layout,
+        ..
+    } = Checkout::find(&args.choices).await?;
     let looked = of_directory(repository, (&root, &places), &layout, scope).await?;
+    if let (Scope::Step(_), Ok(Changes::Nothing(why))) = (scope, &looked.changes)
+        && !looked.scopes.contains(&scope)
+    {
+        let hint =
+            "`agent-collab status` shows the steps; without --step all that changed is shown";
+        return Err(Refusal {
+            code: 2,
+            ..Refusal::error(why, hint)
+        });
+    }
     let out = io::stdout();
     let colours = match out.is_terminal() && std::env::var_os("NO_COLOR").is_none() {
         true => Colours::On,

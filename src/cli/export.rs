@@ -6,16 +6,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use tokio_util::sync::CancellationToken;
 
 use crate::app::export::{Page, writing};
 use crate::app::history;
-use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::app::start::Refusal;
 use crate::domain::page::PageForm;
-use crate::engine::git::GitSettings;
 use crate::store::Layout;
 
 use super::ChoiceArgs;
+use super::checkout::Checkout;
 
 /// Arguments of `agent-collab export`.
 #[derive(Debug, Clone, Args)]
@@ -49,11 +48,14 @@ pub struct ExportArgs {
 /// # Errors
 /// There is no such run, its files cannot be read, or the page cannot be written.
 pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, repository) = find_root(&super::cwd()?, settings).await?;
-    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
-    let here = layout(&root, &loaded.config)?;
-    let wanted = find(here, args.run.as_deref())?;
+    let Checkout {
+        root,
+        repository,
+        places,
+        layout,
+        ..
+    } = Checkout::find(&args.choices).await?;
+    let wanted = find(layout, args.run.as_deref())?;
     let page = Page::gather(wanted, repository, (&root, &places)).await?;
     let text = page.text(match args.md {
         true => PageForm::Markdown,

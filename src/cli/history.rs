@@ -6,19 +6,18 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::app::history::{self, Finished};
 use crate::app::screen::{self, First};
-use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::app::start::Refusal;
 use crate::app::terminal;
-use crate::engine::git::GitSettings;
 use crate::engine::onlooker::stands;
 use crate::store::{Layout, documents};
 use crate::text::visible;
 use crate::text::{clean, clean_json_line};
 
 use super::ChoiceArgs;
+use super::checkout::Checkout;
 use super::screen::opening;
 use super::status::{Work, damaged_line, in_words};
 
@@ -45,10 +44,7 @@ pub struct HistoryArgs {
 /// # Errors
 /// The history cannot be read, or holds no such run.
 pub async fn run(args: HistoryArgs) -> Result<u8, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&super::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
-    let layout = layout(&root, &loaded.config)?;
+    let Checkout { root, layout, .. } = Checkout::find(&args.choices).await?;
     let runs = history::list(&layout)?;
     let Some(wanted) = &args.run else {
         let text = match args.json {

@@ -6,18 +6,17 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::app::sessions::{self, id_of};
-use crate::app::start::{Refusal, Wishes, find_root, layout, load_config};
+use crate::app::start::{Refusal, Wishes};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::patch::TaskPatch;
-use crate::engine::git::GitSettings;
 use crate::store::sessions as stored;
 use crate::store::{Layout, local};
 use crate::text::{clean, clean_json_line, n_of};
 
 use super::ChoiceArgs;
+use super::checkout::Checkout;
 
 /// Arguments of `agent-collab sessions`.
 #[derive(Debug, Args)]
@@ -97,10 +96,7 @@ pub async fn run(args: SessionsArgs) -> Result<u8, Refusal> {
 }
 
 async fn layout_here(args: &SessionsArgs) -> Result<Layout, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&super::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
-    layout(&root, &loaded.config)
+    Ok(Checkout::find(&args.choices).await?.layout)
 }
 
 fn as_json(value: &Value) -> String {

@@ -7,13 +7,11 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::app::start::Refusal;
 use crate::domain::discussion::{Discussion, Status};
 use crate::domain::run::State;
 use crate::engine::containing;
-use crate::engine::git::GitSettings;
 use crate::engine::onlooker::stands;
 use crate::process::Children;
 use crate::store::InstanceLock;
@@ -21,6 +19,7 @@ use crate::text::visible;
 use crate::text::{clean, clean_json_line, one_line, truncate};
 
 use super::ChoiceArgs;
+use super::checkout::Checkout;
 
 /// Arguments of `agent-collab status`.
 #[derive(Debug, Clone, Args)]
@@ -41,10 +40,12 @@ const TOPIC_CHARS: usize = 60;
 /// # Errors
 /// Neither snapshot nor log can be read.
 pub async fn run(args: StatusArgs) -> Result<u8, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&super::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
-    let layout = layout(&root, &loaded.config)?;
+    let Checkout {
+        root,
+        loaded,
+        layout,
+        ..
+    } = Checkout::find(&args.choices).await?;
     let found = stands(&layout)?;
     let held = InstanceLock::holder(&layout)?.is_some();
     let kernel = containing::kernel(&Children::default(), &loaded.config, &root).await;

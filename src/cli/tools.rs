@@ -6,15 +6,15 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::run::ModeArg;
-use crate::app::start::{Refusal, find_root, load_config};
+use crate::app::start::Refusal;
 use crate::cli::ChoiceArgs;
+use crate::cli::agents::unknown;
+use crate::cli::checkout::Checkout;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::tool::{Standing, hidden, when};
-use crate::engine::git::GitSettings;
 use crate::mcp::{Seen, TOOLS, Tool};
 use crate::permission::{
     Action, AgentMode, Call, Context, Lineage, Mode, PhaseAccess, Profile, decide,
@@ -56,16 +56,9 @@ struct Told {
 /// # Errors
 /// The configuration has problems, or there is no such agent.
 pub async fn run(args: ToolsArgs) -> Result<u8, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let Checkout { root, loaded, .. } = Checkout::find(&args.choices).await?;
     let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
-    let agent = permissions.profiles.find(&args.agent);
-    let agent = agent.map_err(|unknown| Refusal {
-        problem: format!("there is no agent {:?}", unknown.name),
-        hint: format!("known are {}", unknown.known.join(", ")),
-        code: 2,
-    })?;
+    let agent = permissions.profiles.find(&args.agent).map_err(unknown)?;
     let context = context(agent, &permissions, root, args.mode.into());
     let seen = seen(&permissions, &context);
     let told: Vec<Told> = TOOLS

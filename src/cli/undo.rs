@@ -60,7 +60,10 @@ pub async fn run(args: UndoArgs) -> Result<u8, Refusal> {
     let mut engine = begun.engine;
     let offer = match first_offer(&engine, wish).await {
         Ok(offer) => offer,
-        Err(why) => return Err(Refusal::error(why, "")),
+        Err(why) => {
+            let hint = "`agent-collab status` shows the steps, `agent-collab diff --step N` what one changed";
+            return Err(Refusal::error(why, hint));
+        }
     };
     let mut out = io::stdout();
     let told = tell(&offer, &mut out);

@@ -3,7 +3,7 @@
 //! The calls themselves, secrets and all, are held in memory only. Refuses to decide by itself: what an
 //! approval lets through is said by the one decision.
 
-use crate::adapter::{Decision as Answer, FileChange};
+use crate::adapter::{ChangeKind, Decision as Answer, FileChange};
 use crate::domain::event::{CallAnswer, REFUSED_BY_USER};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::turn::Role;
@@ -115,6 +115,19 @@ fn exact(call: &Call) -> String {
     }
 }
 
+/// What a file would hold that is not there yet, as a diff; some CLIs tell it as the bare text.
+fn as_new(text: &str) -> String {
+    let is_diff = text.starts_with("@@ ")
+        || text.starts_with("diff --git ")
+        || text.lines().all(|line| line.starts_with('+'));
+    if is_diff {
+        return text.to_owned();
+    }
+    let lines = text.split_inclusive('\n').map(|line| format!("+{line}"));
+    let n = text.lines().count();
+    format!("@@ -0,0 +1,{n} @@\n{}", lines.collect::<String>())
+}
+
 fn diff(changes: &[FileChange]) -> String {
     let one = |change: &FileChange| {
         let end = if change.diff.ends_with('\n') {
@@ -122,7 +135,11 @@ fn diff(changes: &[FileChange]) -> String {
         } else {
             "\n"
         };
-        format!("{}\n{}{end}", change.path.display(), change.diff)
+        let diff = match change.kind {
+            ChangeKind::Add => as_new(&change.diff),
+            ChangeKind::Update | ChangeKind::Delete | ChangeKind::Move(_) => change.diff.clone(),
+        };
+        format!("{}\n{diff}{end}", change.path.display())
     };
     changes
         .iter()

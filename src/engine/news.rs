@@ -10,7 +10,7 @@ use crate::domain::event::News;
 use crate::domain::session::Usage;
 use crate::domain::turn::{TurnResult, UsageLimit};
 use crate::text::question::question;
-use crate::text::{clean, truncate};
+use crate::text::{clean, clean_beginning, truncate};
 
 /// The longest block of text that an event holds, in bytes; the raw stream has the rest.
 const MAX_TEXT: usize = 64 * 1024;
@@ -18,16 +18,20 @@ const MAX_TEXT: usize = 64 * 1024;
 const END: usize = 8 * 1024;
 /// How much of a tool's output an event holds, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 40);
+/// What is said of the lines between them.
+const LEFT_OUT: &str = "left out here; raw.jsonl of the session has them";
 /// How much of what changed in a file an event holds: lines at the beginning and the end, and bytes.
 const DIFF_LINES: (usize, usize) = (120, 40);
 const MAX_DIFF: usize = 16 * 1024;
 /// The longest line for people, in characters.
 const MAX_LINE: usize = 300;
+/// In how many bytes at the beginning of a text that line is looked for.
+const LINE_BYTES: usize = 16 * 1024;
 
 /// Translates what concerns nobody but the reader; `None` for what the engine itself acts on and for deltas.
 pub fn of(event: &AdapterEvent) -> Option<News> {
     Some(match event {
-        AdapterEvent::Text { text, .. } => News::Text { text: block(text) },
+        AdapterEvent::Text { text, .. } => News::Text { text: said(text) },
         AdapterEvent::Thinking { text, .. } => News::Thinking { text: block(text) },
         AdapterEvent::ToolStarted { item, tool, title } => News::ToolStarted {
             item: line(item),
@@ -43,7 +47,7 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
             item: line(item),
             status: tool_status(*status).to_owned(),
             exit_code: *exit_code,
-            output: truncate::to_lines(&block(output), OUTPUT_LINES.0, OUTPUT_LINES.1),
+            output: truncate::to_lines_noting(&block(output), OUTPUT_LINES, LEFT_OUT),
         },
         AdapterEvent::FilesChanged { item, changes } => files_changed(item, changes),
         AdapterEvent::CallDenied { tool, reason } => News::CallDenied {
@@ -132,7 +136,20 @@ fn change(kind: &ChangeKind) -> String {
 
 /// Cleans a block of text and bounds it.
 pub fn block(text: &str) -> String {
-    truncate::to_bytes(&clean(text), MAX_TEXT)
+    truncate::to_bytes(&clean_beginning(text, MAX_TEXT), MAX_TEXT)
+}
+
+/// What an agent said, as [`block`]; a longer text ends with how long it is and where more of it stands.
+fn said(text: &str) -> String {
+    let cleaned = clean_beginning(text, MAX_TEXT);
+    if cleaned.len() <= MAX_TEXT {
+        return cleaned;
+    }
+    let kept = truncate::to_bytes(&cleaned, MAX_TEXT);
+    let n_bytes = text.len();
+    format!(
+        "{kept}\n\n[cut: the text has {n_bytes} bytes; raw.jsonl of its session has more of it]"
+    )
 }
 
 /// As [`block`], with its end kept where it is too long: there stands what it comes to.
@@ -149,7 +166,7 @@ pub fn block_with_end(text: &str) -> String {
 
 /// Cleans a text to one line for people.
 pub fn line(text: &str) -> String {
-    let clean = clean(text);
+    let clean = clean_beginning(text.trim_start(), LINE_BYTES);
     truncate::to_chars(
         &clean.split_whitespace().collect::<Vec<_>>().join(" "),
         MAX_LINE,
@@ -220,5 +237,36 @@ pub fn kind_word(kind: FailureKind) -> &'static str {
         FailureKind::ContextFull => "context full",
         FailureKind::Refused => "refused",
         FailureKind::Protocol => "protocol",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: String) -> String {
+        let item = "1".to_owned();
+        match of(&AdapterEvent::Text { item, text }) {
+            Some(News::Text { text }) => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_says_how_long_it_is_and_where_more_of_it_stands() {
+        assert_eq!(told("short\u{1b}[31m".to_owned()), "short");
+        let kept = told("a line of it\n".repeat(100_000));
+        let told =
+            "…\n\n[cut: the text has 1300000 bytes; raw.jsonl of its session has more of it]";
+        assert!(kept.ends_with(told), "{}", &kept[kept.len() - 200..]);
+        assert!(kept.len() < MAX_TEXT + 200);
+    }
+
+    #[test]
+    fn a_line_is_that_of_the_first_words() {
+        let long = format!("\n\n  many\twords {}", "and more ".repeat(100_000));
+        assert!(line(&long).starts_with("many words and more and more"));
+        assert_eq!(line(&long).chars().count(), MAX_LINE);
+        assert_eq!(line(" few "), "few");
     }
 }

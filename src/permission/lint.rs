@@ -50,15 +50,8 @@ fn shadowed(rule: &Rule, later: &[Rule]) -> Option<(String, String)> {
 fn never_matches(rule: &Rule) -> Option<(String, String)> {
     let never =
         |why: String, hint: String| Some((format!("the rule {rule} never matches: {why}"), hint));
-    if !is_known(&rule.permission) {
-        let names: Vec<&str> = known().collect();
-        return never(
-            format!("no tool is called {:?}", rule.permission),
-            format!(
-                "known are {}; tools of MCP servers are called mcp__SERVER__TOOL or SERVER.TOOL",
-                names.join(", ")
-            ),
-        );
+    if let Some((why, hint)) = no_tool(&rule.permission) {
+        return never(why, hint);
     }
     let pattern = rule.pattern.as_str();
     match sort_of(&rule.permission) {
@@ -89,6 +82,18 @@ fn never_matches(rule: &Rule) -> Option<(String, String)> {
         }
         Sort::Text => None,
     }
+}
+
+/// Says that no tool is called so, where none is, and how tools are called.
+pub fn no_tool(name: &str) -> Option<(String, String)> {
+    let names: Vec<&str> = known().collect();
+    let hint = || {
+        format!(
+            "known are {}; tools of MCP servers are called mcp__SERVER__TOOL or SERVER.TOOL",
+            names.join(", ")
+        )
+    };
+    (!is_known(name)).then(|| (format!("no tool is called {name:?}"), hint()))
 }
 
 /// A pattern, a known name, or the name of an MCP server's tool.

@@ -37,10 +37,8 @@ pub fn matches(pattern: &str, target: &str) -> bool {
         return pattern == target;
     }
     let target: Vec<char> = target.chars().collect();
-    let without_arguments = pattern
-        .strip_suffix(" *")
-        .is_some_and(|program| run(&parse(program), &target));
-    without_arguments || run(&parse(pattern), &target)
+    let is_it = |pattern: &str| along(&parse(pattern), &target, |element, c| takes(element, *c));
+    pattern.strip_suffix(" *").is_some_and(is_it) || is_it(pattern)
 }
 
 /// Writes a text as a pattern that matches nothing but it.
@@ -65,34 +63,7 @@ pub fn covers(wide: &str, narrow: &str) -> bool {
     let wide = alternatives(wide);
     alternatives(narrow)
         .iter()
-        .all(|narrow| wide.iter().any(|wide| covers_all(wide, narrow)))
-}
-
-/// Goes along the narrow pattern as [`run`] along a target: a run is taken by a run alone.
-fn covers_all(wide: &[Element], narrow: &[Element]) -> bool {
-    let (mut at, mut next) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while let Some(element) = narrow.get(next) {
-        match wide.get(at) {
-            Some(Element::Run) => {
-                retry = Some((at + 1, next));
-                at += 1;
-            }
-            Some(taker) if takes_all(taker, element) => {
-                at += 1;
-                next += 1;
-            }
-            Some(_) | None => match retry {
-                Some((after_run, from)) => {
-                    retry = Some((after_run, from + 1));
-                    (at, next) = (after_run, from + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    wide.get(at..)
-        .is_some_and(|rest| rest.iter().all(|element| *element == Element::Run))
+        .all(|narrow| wide.iter().any(|wide| along(wide, narrow, takes_all)))
 }
 
 /// Tells whether one element, no run, takes each character that another one takes.
@@ -105,17 +76,18 @@ fn takes_all(taker: &Element, element: &Element) -> bool {
     }
 }
 
-/// Goes along the target; on a mismatch the last `*` takes one character more, earlier ones need not.
-fn run(pattern: &[Element], target: &[char]) -> bool {
+/// Goes along what a pattern is to match, characters or the elements of another one; on a mismatch the last `*` takes
+/// one more of them, earlier ones need not.
+fn along<T>(pattern: &[Element], target: &[T], takes: impl Fn(&Element, &T) -> bool) -> bool {
     let (mut at, mut next) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
-    while next < target.len() {
+    while let Some(one) = target.get(next) {
         match pattern.get(at) {
             Some(Element::Run) => {
                 retry = Some((at + 1, next));
                 at += 1;
             }
-            Some(element) if takes(element, target[next]) => {
+            Some(element) if takes(element, one) => {
                 at += 1;
                 next += 1;
             }
@@ -128,7 +100,8 @@ fn run(pattern: &[Element], target: &[char]) -> bool {
             },
         }
     }
-    pattern[at..].iter().all(|element| *element == Element::Run)
+    let rest = pattern.get(at..).unwrap_or_default();
+    rest.iter().all(|element| *element == Element::Run)
 }
 
 fn takes(element: &Element, c: char) -> bool {

@@ -4,6 +4,8 @@
 //! know who writes or reads the text. `plan.md` and `comments.md` keep the agent's bytes and are
 //! cleaned when they are shown.
 
+mod unrepeated;
+
 use serde_json::{Map, Value};
 
 use super::redact::{self, Redactor, redact};
@@ -12,6 +14,26 @@ use super::sanitise::{Decoder, Sanitiser, is_harmless, sanitise};
 /// Cleans a whole text. Idempotent.
 pub fn clean(text: &str) -> String {
     redact(&sanitise(text))
+}
+
+/// How much of a text is cleaned at a time where only its beginning is wanted.
+const PIECE: usize = 16 << 10;
+
+/// Cleans the beginning of a text: all that [`clean`] gives where that has at most `most` bytes, else more than so
+/// many of its first. What comes after them costs nothing.
+pub fn clean_beginning(text: &str, most: usize) -> String {
+    let mut cleaner = Cleaner::new();
+    let mut out = String::new();
+    let mut rest = text;
+    while !rest.is_empty() && out.len() <= most {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        out.push_str(&cleaner.push(piece));
+        rest = after;
+    }
+    if rest.is_empty() {
+        out.push_str(&cleaner.finish());
+    }
+    out
 }
 
 /// Cleans a text to one line: every run of white space becomes one blank. Idempotent.
@@ -182,7 +204,7 @@ fn has_plain_escapes(content: &str) -> bool {
 fn clean_parsed(content: &str, value: Value) -> String {
     let cleaned = clean_value(&value);
     // Parsing drops a repeated member, so that an unchanged value proves nothing about the line.
-    if cleaned == value && clean(content) == content {
+    if cleaned == value && unrepeated::is_unrepeated(content) {
         return content.to_owned();
     }
     cleaned.to_string()

@@ -60,8 +60,13 @@ pub enum LineKind {
 impl Patch {
     /// Takes a diff apart. Control characters become visible signs, secrets are taken out.
     pub fn read(text: &str) -> Self {
+        Self::read_exactly(&clean(&visible(text)))
+    }
+
+    /// Takes a diff apart that is drawable as it is.
+    pub fn read_exactly(text: &str) -> Self {
         let mut reader = Reader::default();
-        for line in clean(&visible(text)).lines() {
+        for line in text.lines() {
             reader.take(line);
         }
         reader.patch
@@ -237,8 +242,13 @@ fn tell(file: &mut FileDiff, line: &str) {
         file.moved_from = Some(from.to_owned());
     } else if let Some(to) = line.strip_prefix("rename to ") {
         file.name = to.to_owned();
-    } else if line.starts_with("new file mode ") {
+    } else if let Some(mode) = line.strip_prefix("new file mode ") {
         add(file, "new");
+        match mode {
+            "100755" => add(file, "executable"),
+            "120000" => add(file, "a link"),
+            _ => {}
+        }
     } else if line.starts_with("deleted file mode ") {
         add(file, "deleted");
     } else if let Some(mode) = line.strip_prefix("new mode ") {

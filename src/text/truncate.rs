@@ -25,6 +25,11 @@ pub fn to_width(text: &str, columns: usize) -> String {
 
 /// Keeps the first and the last lines of a text; a line between them says how many are left out.
 pub fn to_lines(text: &str, n_first: usize, n_last: usize) -> String {
+    to_lines_noting(text, (n_first, n_last), "left out")
+}
+
+/// As [`to_lines`], saying in other words what became of those lines.
+pub fn to_lines_noting(text: &str, (n_first, n_last): (usize, usize), became: &str) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     // A note in place of a single line would save nothing.
     if lines.len() <= n_first.saturating_add(n_last).saturating_add(1) {
@@ -32,7 +37,7 @@ pub fn to_lines(text: &str, n_first: usize, n_last: usize) -> String {
     }
     let (first, rest) = lines.split_at(n_first);
     let (left_out, last) = rest.split_at(rest.len() - n_last);
-    let note = format!("{ELLIPSIS} {} lines left out {ELLIPSIS}\n", left_out.len());
+    let note = format!("{ELLIPSIS} {} lines {became} {ELLIPSIS}\n", left_out.len());
     [first.concat(), note, last.concat()].concat()
 }
 

@@ -16,6 +16,9 @@ use crate::domain::run::State;
 use crate::domain::turn::Profile;
 use crate::permission::AgentMode;
 
+/// Who there is for tasks.
+const TAKEN_BY: &str = "tasks are taken by";
+
 /// An agent, as the screen lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
@@ -88,15 +91,7 @@ impl Screen {
                 let sheet = one(agent, state);
                 self.ask(sheet)
             }
-            None => {
-                let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
-                let why = format!(
-                    "there is no agent {}; there are {}",
-                    one_line(name),
-                    names.join(", ")
-                );
-                self.refuse(&why)
-            }
+            None => self.refuse(&no_agent(name, "there are", agents.iter())),
         }
     }
 
@@ -106,20 +101,11 @@ impl Screen {
         let is_known = agents.is_empty() || agents.iter().any(|known| known.name == agent);
         match is_known {
             true => vec![Action::GiveTask { agent, prompt }],
-            false => self.refuse(&self.no_agent(&agent)),
+            false => {
+                let takers = agents.iter().filter(|agent| agent.takes_tasks());
+                self.refuse(&no_agent(&agent, TAKEN_BY, takers))
+            }
         }
-    }
-
-    /// That there is no agent of this name, and who there is to be given tasks.
-    fn no_agent(&self, name: &str) -> String {
-        let agents = self.helped.agents.iter();
-        let names = agents.filter(|agent| agent.takes_tasks());
-        let names: Vec<&str> = names.map(|agent| agent.name.as_str()).collect();
-        format!(
-            "there is no agent {}; there are {}",
-            one_line(name),
-            names.join(", ")
-        )
     }
 
     /// Reads a text that begins with the name of an agent after `@`; `None` for every other text.
@@ -128,11 +114,10 @@ impl Screen {
         let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let agents = &self.helped.agents;
         if self.is_nobody(name) {
-            let known = agents.iter().filter(|agent| agent.takes_tasks());
-            let known: Vec<&str> = known.map(|agent| agent.name.as_str()).collect();
+            let takers = agents.iter().filter(|agent| agent.takes_tasks());
             return Some(Mention::Wrong(format!(
-                "there is no agent {name}; tasks are taken by {}; a text that begins otherwise is sent as it is",
-                known.join(", ")
+                "{}; a text that begins otherwise is sent as it is",
+                no_agent(name, TAKEN_BY, takers)
             )));
         }
         let mut takers = agents.iter().filter(|agent| agent.takes_tasks());
@@ -158,6 +143,16 @@ impl Screen {
         let is_known = agents.iter().any(|agent| agent.name == name) || self.is_file(name);
         !agents.is_empty() && !is_known && !name.is_empty() && name.chars().all(is_of_name)
     }
+}
+
+/// That there is no agent of a name, and who there is instead.
+fn no_agent<'a>(name: &str, there_are: &str, agents: impl Iterator<Item = &'a Agent>) -> String {
+    let names: Vec<&str> = agents.map(|agent| agent.name.as_str()).collect();
+    format!(
+        "there is no agent {}; {there_are} {}",
+        one_line(name),
+        names.join(", ")
+    )
 }
 
 fn list(agents: &[Agent], state: Option<&State>) -> Sheet {

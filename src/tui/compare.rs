@@ -15,7 +15,7 @@ use super::wrap::{cut, width, wrap};
 pub use three::{MIN_COLUMNS as MIN_COLUMNS_OF_THREE, ThreeSides, lay_out as lay_out_three};
 
 /// How many columns two texts need beside each other.
-const MIN_COLUMNS: usize = 60;
+pub const MIN_COLUMNS: usize = 60;
 /// What stands between two texts.
 const BETWEEN: &str = " │ ";
 /// How many unchanged lines stand around a change.

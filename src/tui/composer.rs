@@ -3,20 +3,20 @@
 //! Refuses to know what its text is for; whoever takes the text says so.
 
 mod chips;
+mod drawing;
+mod editing;
+mod history;
+mod signs;
 
-use ratatui::Frame;
-use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::{Rect, Size};
+use ratatui::layout::Size;
 use ratatui::style::Style;
-use ratatui::widgets::{Block, BorderType, Borders, Widget};
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
-use unicode_segmentation::UnicodeSegmentation;
 
-use super::theme;
-use super::wrap::{cut, width, wrap};
 use crate::text::sanitise::sanitise;
 use chips::Chips;
+use editing::typed;
+use history::{Change, History};
 
 /// How many bytes a composed text may have.
 pub const MAX_BYTES: usize = 256 << 10;
@@ -28,6 +28,7 @@ const MAX_SENT: usize = 100;
 pub struct Composer {
     area: TextArea<'static>,
     chips: Chips,
+    history: History,
     sent: Vec<String>,
     /// Those of them that nobody was told of.
     untold: Vec<String>,
@@ -42,6 +43,8 @@ pub struct Composer {
 pub enum Written {
     /// The text changed or the cursor moved.
     Edited,
+    /// The text has as many bytes as it may have.
+    Full,
     /// The text shall be sent.
     Submit,
 }
@@ -51,6 +54,7 @@ impl Default for Composer {
         Self {
             area: fresh(Vec::new()),
             chips: Chips::default(),
+            history: History::default(),
             sent: Vec::new(),
             untold: Vec::new(),
             recalled: None,
@@ -65,7 +69,8 @@ fn fresh(lines: Vec<String>) -> TextArea<'static> {
     area.set_cursor_line_style(Style::new());
     // The terminal's own cursor stands there: an input method opens where it is.
     area.set_cursor_style(Style::new());
-    area.set_max_histories(200);
+    // It would go back a character at a time, through the inside of signs.
+    area.set_max_histories(0);
     area
 }
 
@@ -76,8 +81,9 @@ impl Composer {
     }
 
     fn n_bytes(&self) -> usize {
-        let lines = self.area.lines().iter().map(|line| line.len() + 1);
-        lines.sum::<usize>() + self.chips.n_bytes()
+        let lines = self.area.lines().iter();
+        let n_bytes = lines.map(|line| line.len() + 1 + self.chips.n_bytes(line));
+        n_bytes.sum()
     }
 
     /// The line of the cursor up to it.
@@ -97,10 +103,13 @@ impl Composer {
 
     /// Puts a text in the place of what stands before the cursor in its line.
     pub fn replace_before_cursor(&mut self, n_chars: usize, text: &str) {
-        for _ in 0..n_chars {
-            self.area.delete_char();
-        }
-        self.insert(text);
+        self.change(Change::Other, |composer| {
+            for _ in 0..n_chars {
+                composer.area.delete_char();
+            }
+            composer.recalled = None;
+            composer.area.insert_str(text);
+        });
     }
 
     /// Tells whether nothing is written.
@@ -111,6 +120,7 @@ impl Composer {
     /// Puts a text in the place of what stands there.
     pub fn set(&mut self, text: &str) {
         self.chips = Chips::default();
+        self.history = History::default();
         let text = self.chips.take(text).unwrap_or_else(|| text.to_owned());
         let lines = text.lines().map(str::to_owned).collect();
         self.area = fresh(lines);
@@ -170,100 +180,37 @@ impl Composer {
             KeyCode::Down if self.recalled.is_some() => self.recall(Direction::Newer),
             KeyCode::Tab => {}
             KeyCode::Char(c) if c.is_control() => {}
+            KeyCode::Char(_) if typed(key).is_some() && self.n_bytes() >= MAX_BYTES => {
+                return Written::Full;
+            }
             _ => self.edit(key),
         }
         Written::Edited
     }
 
-    /// Keys that the text area has in another place than most programs, and all others, which are its own.
-    fn edit(&mut self, key: KeyEvent) {
-        let is_ctrl = key.modifiers == KeyModifiers::CONTROL;
-        match key.code {
-            // A terminal sends Ctrl+/ and Ctrl+_ as Ctrl+7 where it knows no better.
-            KeyCode::Char('/' | '_' | '7') if is_ctrl => {
-                self.area.undo();
-            }
-            KeyCode::Char('u') if is_ctrl => {
-                self.area.delete_line_by_head();
-            }
-            _ if self.takes_a_chip(key) => {}
-            KeyCode::Char(_) if self.n_bytes() >= MAX_BYTES => {}
-            _ => {
-                let before = cursor(&self.area);
-                self.area.input(key);
-                self.leave_chip(before);
-            }
-        }
-    }
-
-    /// Removes a whole paste where a key would remove a part of it.
-    fn takes_a_chip(&mut self, key: KeyEvent) -> bool {
-        let is_ctrl = key.modifiers == KeyModifiers::CONTROL;
-        let is_back = match key.code {
-            KeyCode::Backspace => true,
-            KeyCode::Char('h' | 'w') => is_ctrl,
-            _ => false,
-        };
-        let is_forth = match key.code {
-            KeyCode::Delete => true,
-            KeyCode::Char('d') => is_ctrl || key.modifiers == KeyModifiers::ALT,
-            _ => false,
-        };
-        let (row, column) = cursor(&self.area);
-        let line = self.area.lines().get(row).cloned().unwrap_or_default();
-        let Some((from, to)) = self.chips.at(&line, column) else {
-            return false;
-        };
-        let is_taken = is_back && column == to || is_forth && column == from;
-        if is_taken {
-            for _ in from..to {
-                match is_back {
-                    true => self.area.delete_char(),
-                    false => self.area.delete_next_char(),
-                };
-            }
-        }
-        is_taken
-    }
-
-    /// Moves the cursor out of a paste, in the direction that it went.
-    fn leave_chip(&mut self, before: (usize, usize)) {
-        let (row, column) = cursor(&self.area);
-        let line = self.area.lines().get(row).map_or("", String::as_str);
-        let Some((from, to)) = self.chips.at(line, column) else {
-            return;
-        };
-        if from < column && column < to {
-            let out = if (row, column) < before { from } else { to };
-            let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-            self.area
-                .move_cursor(CursorMove::Jump(short(row), short(out)));
-        }
-    }
-
-    /// Takes pasted text in, made harmless; tells whether all of it fitted.
+    /// Takes pasted text in, made harmless: all of it, or nothing where there is no room for that.
     pub fn on_paste(&mut self, text: &str) -> Fitted {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = sanitise(&text).replace('\t', "    ");
-        let room = MAX_BYTES.saturating_sub(self.n_bytes());
-        let mut end = room.min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
+        if text.len() > MAX_BYTES.saturating_sub(self.n_bytes()) {
+            return Fitted::Not {
+                n_bytes: text.len(),
+            };
         }
-        match self.chips.take(&text[..end]) {
+        match self.chips.take(&text) {
             Some(mark) => self.insert(&mark),
-            None => self.insert(&text[..end]),
+            None => self.insert(&text),
         }
-        if end == text.len() {
-            Fitted::Whole
-        } else {
-            Fitted::Cut
-        }
+        Fitted::Whole
     }
 
     fn insert(&mut self, text: &str) {
         self.recalled = None;
-        self.area.insert_str(text);
+        self.change(Change::Other, |composer| {
+            let before = cursor(&composer.area);
+            composer.area.insert_str(text);
+            composer.leave_sign(before);
+        });
     }
 
     fn may_recall(&self) -> bool {
@@ -281,102 +228,6 @@ impl Composer {
         self.set(text.as_deref().unwrap_or_default());
         self.recalled = at.filter(|at| *at < self.sent.len());
     }
-
-    /// How many lines the text takes at a width.
-    pub fn n_rows(&self, columns: usize) -> usize {
-        let rows = |line: &String| wrap(&[line.as_str().into()], columns, 0).len();
-        // The cursor may stand behind the last column.
-        self.area
-            .lines()
-            .iter()
-            .take(50)
-            .map(rows)
-            .sum::<usize>()
-            .max(1)
-    }
-
-    /// Draws the composer with its text and cursor; `label` says what Enter does.
-    pub fn draw(&mut self, frame: &mut Frame, area: Rect, label: &str) {
-        if area.height >= 3 {
-            let title = format!(
-                " {} ",
-                cut(label, usize::from(area.width).saturating_sub(4))
-            );
-            let block = Block::new()
-                .borders(Borders::ALL)
-                .border_type(BorderType::Rounded)
-                .border_style(theme::YOU)
-                .title(title);
-            self.area.set_block(block);
-        } else {
-            self.area.remove_block();
-        }
-        let inner = self.area.block().map_or(area, |block| block.inner(area));
-        if std::mem::replace(&mut self.room, inner.as_size()) != inner.as_size() {
-            self.scroll_anew(area);
-        }
-        frame.render_widget(&self.area, area);
-        self.place_cursor(frame, inner);
-    }
-
-    /// Scrolls only as far as the cursor needs it. The text area keeps how far it was scrolled in another room,
-    /// and would show the end of a text that has room enough.
-    fn scroll_anew(&mut self, area: Rect) {
-        if self.area.scroll_offset().0 == 0 || self.area.is_selecting() {
-            return;
-        }
-        let (row, column) = cursor(&self.area);
-        let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        self.area.move_cursor(CursorMove::Jump(0, 0));
-        (&self.area).render(area, &mut Buffer::empty(area));
-        self.area
-            .move_cursor(CursorMove::Jump(short(row), short(column)));
-    }
-
-    fn place_cursor(&self, frame: &mut Frame, inner: Rect) {
-        if inner.is_empty() {
-            return;
-        }
-        let (top, left) = self.area.scroll_offset();
-        let at = self.area.screen_cursor();
-        let offset = |at: usize, from: u16| {
-            u16::try_from(at.saturating_sub(usize::from(from))).unwrap_or(u16::MAX)
-        };
-        let x = inner.x.saturating_add(offset(self.column(at.row), left));
-        let y = inner.y.saturating_add(offset(at.row, top));
-        frame.set_cursor_position((x.min(inner.right() - 1), y.min(inner.bottom() - 1)));
-    }
-
-    /// How many columns are drawn before the cursor in its row of the screen. The text area draws what belongs
-    /// together as one sign, but counts each character for itself.
-    fn column(&self, row_on_screen: usize) -> usize {
-        let (row, column) = cursor(&self.area);
-        let from = self.area.screen_to_data(row_on_screen, 0).1;
-        let line = self.area.lines().get(row).map_or("", String::as_str);
-        let before: String = line
-            .chars()
-            .skip(from)
-            .take(column.saturating_sub(from))
-            .collect();
-        let signs = before.graphemes(true);
-        signs.map(|sign| usize::from(sign.cell_width())).sum()
-    }
-
-    /// Draws the one line that stands there while the user does not write; `key` begins to.
-    pub fn draw_folded(&self, frame: &mut Frame, area: Rect, key: &str) {
-        let first = self
-            .area
-            .lines()
-            .iter()
-            .find(|line| !line.trim().is_empty());
-        let text = match first {
-            Some(line) => format!("› {line}  (unsent; {key} goes on)"),
-            None => format!("› {key} to write, / for commands"),
-        };
-        let text = cut(&text, usize::from(area.width));
-        debug_assert!(width(&text) <= usize::from(area.width));
-        frame.render_widget(ratatui::text::Line::styled(text, theme::QUIET), area);
-    }
 }
 
 /// Whether a pasted text fitted.
@@ -384,8 +235,11 @@ impl Composer {
 pub enum Fitted {
     /// All of it.
     Whole,
-    /// Its end was left out.
-    Cut,
+    /// None of it: it has this many bytes, which are more than there is room for.
+    Not {
+        /// All of them, made harmless.
+        n_bytes: usize,
+    },
 }
 
 enum Direction {

@@ -5,6 +5,7 @@
 mod adapter_failed;
 mod arbitration;
 mod cannot_execute;
+mod changed;
 mod commit_failed;
 mod conflict;
 mod dirty_files;
@@ -15,6 +16,7 @@ mod goal;
 mod held_edits;
 mod manual_edit;
 mod no_document;
+mod patch;
 mod question;
 mod release;
 pub mod stale_plan;

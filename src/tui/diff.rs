@@ -21,6 +21,7 @@ use crate::text::patch::Patch;
 use body::Body;
 pub use body::Spot;
 pub use does::Does;
+pub use line::begins;
 
 /// What came of a look at changes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,50 +1,60 @@
-//! A word on what happened in Chat, for whoever looks at another tab: it stands in the footer for a moment.
+//! A word on what happened in Chat, for whoever looks at another tab: it stands for a moment at the end of the
+//! composer's row, which is free there.
 //!
-//! Refuses to take the place of a word that answers the user, or of keys of an open dialog.
+//! Refuses to move anything or to take the place of keys, and to say what the tab shows that is looked at.
 
 use std::time::Duration;
 
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
 use super::Screen;
+use super::keymap::IsWriting;
 use super::tabs::Tab;
+use super::theme;
 use super::transcript::facts;
+use super::wrap::{cut, width};
 use crate::domain::event::Event;
 use crate::domain::ids::At;
 
 /// How long it stands, in milliseconds.
 const STANDS_MS: i64 = 4_000;
+/// How many columns it needs to say something.
+const LEAST: usize = 12;
 
 /// What happened, and when.
 #[derive(Debug)]
 pub(super) struct Elsewhere {
     text: String,
     at: At,
+    /// The tabs that show it themselves.
+    shown_by: &'static [Tab],
 }
 
 impl Screen {
     /// Keeps the word on an event that the user waits for.
     pub(super) fn note_elsewhere(&mut self, at: At, event: &Event) {
-        let is_awaited = matches!(
-            event,
-            Event::PlanCommitted { .. }
-                | Event::ReviewCommitted { .. }
-                | Event::ResponseCommitted { .. }
-                | Event::TestsRan { .. }
-                | Event::StepRecorded { .. }
-                | Event::CommitSkipped { .. }
-                | Event::SessionMoved { .. }
-                | Event::TaskEnded(_)
-        );
-        let facts = if is_awaited { facts(event) } else { Vec::new() };
-        if !facts.is_empty() {
-            let text = facts.join(" · ");
-            self.elsewhere = Some(Elsewhere { text, at });
+        let Some(shown_by) = shown_by(event) else {
+            return;
+        };
+        let facts = facts(event);
+        let firsts = facts.iter().filter_map(|fact| fact.lines().next());
+        let text: Vec<&str> = firsts.collect();
+        if !text.is_empty() {
+            let text = format!("{}{}", sign(event), text.join(" · "));
+            self.elsewhere = Some(Elsewhere { text, at, shown_by });
         }
     }
 
     /// The word, while it stands; a replayed event is long over.
     pub(super) fn elsewhere(&self) -> Option<&str> {
+        let side = self.places.side.map(|(_, tab)| tab);
+        let is_seen = |tab: Tab| tab == self.tab || Some(tab) == side;
         let elsewhere = self.elsewhere.as_ref().filter(|_| self.tab != Tab::Chat)?;
-        self.left_of(elsewhere).map(|_| elsewhere.text.as_str())
+        let is_shown = elsewhere.shown_by.iter().any(|tab| is_seen(*tab));
+        let stands = self.left_of(elsewhere).filter(|_| !is_shown);
+        stands.map(|_| elsewhere.text.as_str())
     }
 
     /// How long it still stands.
@@ -56,5 +66,67 @@ impl Screen {
         let age = self.time()?.0.saturating_sub(elsewhere.at.0);
         let left = u64::try_from(STANDS_MS.saturating_sub(age)).ok()?;
         ((0..STANDS_MS).contains(&age)).then(|| Duration::from_millis(left))
+    }
+
+    /// Draws the word at the end of a row of which that many columns are taken; gives its place. Where there is too
+    /// little room nothing is drawn: the tab of the chat tells that it has news.
+    pub(super) fn draw_elsewhere(
+        &self,
+        frame: &mut Frame,
+        row: Rect,
+        n_taken: usize,
+    ) -> Option<Rect> {
+        let text = self.elsewhere()?;
+        let room = usize::from(row.width).saturating_sub(n_taken + 2);
+        if room < LEAST {
+            return None;
+        }
+        let key = self.keymap().named("show-chat", IsWriting::No);
+        let opens = format!(" opens {} ", Tab::Chat.title());
+        let n_opens = width(&key) + width(&opens) + 3;
+        let mut spans = vec![Span::styled(
+            format!(" {} ", cut(text, room)),
+            theme::STRONG,
+        )];
+        // Whoever writes would write the key.
+        if self.writing == IsWriting::No && width(text) + n_opens <= room {
+            spans.extend([
+                Span::styled("· ", theme::QUIET),
+                Span::styled(key, theme::KEY),
+                Span::styled(opens, theme::QUIET),
+            ]);
+        }
+        let line = Line::from(spans);
+        let columns = u16::try_from(line.width()).unwrap_or(row.width);
+        let place = Rect {
+            x: row.right().saturating_sub(columns),
+            width: columns,
+            height: 1,
+            ..row
+        };
+        frame.render_widget(line, place);
+        Some(place)
+    }
+}
+
+/// The tabs that show an event themselves; none for an event that nobody waits for.
+fn shown_by(event: &Event) -> Option<&'static [Tab]> {
+    Some(match event {
+        Event::PlanCommitted { .. } | Event::CommitSkipped { .. } => &[Tab::Plan, Tab::Log],
+        Event::ResponseCommitted { .. } => &[Tab::Plan, Tab::Comments, Tab::Log],
+        Event::ReviewCommitted { .. } => &[Tab::Comments, Tab::Status, Tab::Log],
+        Event::TestsRan { .. } | Event::StepRecorded { .. } => &[Tab::Plan, Tab::Status, Tab::Log],
+        Event::SessionMoved { .. } | Event::TaskEnded(_) => &[Tab::Status, Tab::Log],
+        _ => return None,
+    })
+}
+
+fn sign(event: &Event) -> &'static str {
+    match event {
+        Event::TestsRan { receipt, .. } if !receipt.lets_pass() => "✗ ",
+        Event::PlanCommitted { .. }
+        | Event::ResponseCommitted { .. }
+        | Event::StepRecorded { .. } => "✓ ",
+        _ => "",
     }
 }

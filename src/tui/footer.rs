@@ -50,14 +50,6 @@ pub fn draw(
     // Of a run that is only asked about nothing can be done yet.
     let state = state.filter(|_| screen.unfinished.is_none());
     let view = view(screen);
-    let word = screen
-        .elsewhere()
-        .filter(|_| view.is_none() && sheet.is_none());
-    if let Some(word) = word {
-        let text = cut(&format!(" {}: {word}", Tab::Chat.title()), columns);
-        frame.render_widget(Line::styled(text, theme::STRONG), area);
-        return Buttons::new();
-    }
     let mut hints = Hints::new(area);
     match view {
         Some(view @ (Context::Diff | Context::Find)) => {

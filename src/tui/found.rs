@@ -36,6 +36,11 @@ impl Found {
         };
     }
 
+    /// Tells whether there is something to look for.
+    pub fn is_looking(&self) -> bool {
+        !self.letters.is_empty()
+    }
+
     /// Finds the letters in lines, where these are others than before.
     pub fn settle(&mut self, lines: &[Line<'_>], version: u64) {
         if self.letters.is_empty() || self.of == Some(version) {

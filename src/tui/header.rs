@@ -253,49 +253,73 @@ fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -
         return Line::styled(text, theme::NEEDS_YOU);
     };
     let mut parts = vec![(state.phase.name().to_owned(), theme::STRONG)];
-    if let Some((long, short)) = how_far(state) {
-        let text = if columns < 60 { short } else { long };
-        parts.push((text, theme::PLAIN));
-    }
-    let (who, style) = who_works(
-        screen,
-        state,
-        now,
-        match columns {
-            0..60 => Named::Alone,
-            60.. => Named::WithAdapter,
-        },
-    );
-    let gate = (format!("gate {}", words::gate(state.gate)), theme::PLAIN);
     if state.mode != Mode::Default {
         let style = match state.mode {
             Mode::Yolo => theme::NEEDS_YOU,
             Mode::Plan | Mode::Default | Mode::AutoEdit => theme::PLAIN,
         };
         // What is out of the ordinary stands where it is seen, however narrow the window is.
-        parts.insert(1, (state.mode.name().to_owned(), style));
+        parts.push((state.mode.name().to_owned(), style));
     }
-    // Where not all fits, who works says more than the gate.
-    let limited = words::limit(state, now, screen.clock_of_day()).is_some();
-    if columns < 60 || limited {
-        parts.extend([(who, style), gate]);
-    } else {
-        parts.extend([gate, (who, style)]);
-    }
+    parts.extend(rest_of_state(
+        screen,
+        state,
+        now,
+        columns,
+        columns_of(&parts),
+    ));
     let mut spans = vec![Span::raw(" ")];
     let mut used = 1;
     for (n, (text, style)) in parts.into_iter().enumerate() {
         let lead = if n == 0 { "" } else { " · " };
-        let room = columns.saturating_sub(used + width(lead));
-        if room < 4 && n > 0 {
-            break;
-        }
-        let text = cut(&text, room);
+        let text = cut(&text, columns.saturating_sub(used + width(lead)));
         used += width(lead) + width(&text);
         spans.push(Span::styled(lead, theme::QUIET));
         spans.push(Span::styled(text, style));
     }
     Line::from(spans)
+}
+
+/// A text of a line, and how it looks.
+type Part = (String, ratatui::style::Style);
+
+/// The columns of parts, with what stands between and before them.
+fn columns_of(parts: &[Part]) -> usize {
+    parts.iter().map(|(text, _)| width(text) + 3).sum()
+}
+
+/// How far it is, the gate, and who works since when: as much of it as fits; the time is the last to go.
+fn rest_of_state(
+    screen: &Screen,
+    state: &State,
+    now: At,
+    columns: usize,
+    taken: usize,
+) -> Vec<Part> {
+    let plain = |text: &str| (text.to_owned(), theme::PLAIN);
+    let who = |named| who_works(screen, state, now, named);
+    let (long, short) = how_far(state).unwrap_or_default();
+    // Who talks about the goal is named as the one who works.
+    let short = match state.phase {
+        Phase::RefineGoal => String::new(),
+        _ => short,
+    };
+    let gate = format!("gate {}", words::gate(state.gate));
+    let forms = [
+        vec![plain(&long), plain(&gate), who(Named::WithAdapter)],
+        vec![plain(&short), who(Named::Alone), plain(&gate)],
+        vec![plain(&short), who(Named::Alone)],
+        vec![plain(&short), who(Named::WithTime), plain(&gate)],
+        vec![plain(&short), who(Named::WithTime)],
+    ];
+    let told = |form: Vec<Part>| -> Vec<Part> {
+        let parts = form.into_iter();
+        parts.filter(|(text, _)| !text.is_empty()).collect()
+    };
+    // In a narrow window who works stands before the gate, whatever fits.
+    let mut forms = forms.into_iter().map(told).skip(usize::from(columns < 60));
+    let found = forms.find(|form| taken + columns_of(form) <= columns + 2);
+    found.unwrap_or_else(|| vec![who(Named::WithTime)])
 }
 
 /// Iterations or steps, in words and in short.
@@ -337,6 +361,8 @@ enum Named {
     Alone,
     /// The same, and a silence without its reason, which Status tells.
     Briefly,
+    /// Not what it does either: since when it does is seen before that.
+    WithTime,
 }
 
 /// Who the run waits for: the user, an agent or the program.
@@ -363,25 +389,23 @@ fn who_works(
         let adapter = state.session(role).map_or("", |session| &session.adapter);
         let who = match named {
             Named::WithAdapter => format!("{} ({})", role.name(), one_line(adapter)),
-            Named::Alone | Named::Briefly => role.name().to_owned(),
+            Named::Alone | Named::Briefly | Named::WithTime => role.name().to_owned(),
         };
+        let took = words::elapsed(running.started_at, now);
         let text = match (&screen.silent, running.result) {
-            (Some(silent), Counts::Yes) if named == Named::Briefly => {
+            (Some(silent), Counts::Yes) if matches!(named, Named::Briefly | Named::WithTime) => {
                 format!("{who} silent {}", words::elapsed(silent.since, now))
             }
             (Some(silent), Counts::Yes) => format!(
                 "{who} {}",
                 screen.clock_of_day().local(&words::silent(silent, now))
             ),
-            (None, Counts::Yes) => format!(
-                "{who} {} {}",
-                running.order.purpose.in_words(),
-                words::elapsed(running.started_at, now)
-            ),
-            (_, Counts::No) => format!(
-                "{who} is being interrupted {}",
-                words::elapsed(running.started_at, now)
-            ),
+            (None, Counts::Yes) if named == Named::WithTime => format!("{who} {took}"),
+            (None, Counts::Yes) => {
+                format!("{who} {} {took}", running.order.purpose.in_words())
+            }
+            (_, Counts::No) if named == Named::WithTime => format!("{who} stops {took}"),
+            (_, Counts::No) => format!("{who} is being interrupted {took}"),
         };
         return (text, theme::role(role));
     }

@@ -8,7 +8,7 @@ use super::composer::Written;
 use super::keymap::{Context, IsWriting};
 use super::read_only::is_calm;
 use super::sheet::{Draft, FromComposer, Sheet, Then};
-use super::{Screen, Submitted, dialogs};
+use super::{Screen, Submitted, dialogs, submitting};
 use crate::domain::run::State;
 
 impl Screen {
@@ -101,6 +101,7 @@ impl Screen {
         }
         match self.composer.on_key(key) {
             Written::Edited => self.offer(),
+            Written::Full => self.refuse(&submitting::too_much(None)),
             Written::Submit if self.composer.is_empty() => self.enter_on_nothing(state),
             Written::Submit => match self.submit(state) {
                 Submitted::Done(actions) => actions,
@@ -131,6 +132,7 @@ impl Screen {
             let n = sheet.choices.len();
             let chosen = self.chosen_of(&sheet);
             match key.code {
+                KeyCode::Enter if self.places.is_sheet_folded => return self.go_to_need(state),
                 KeyCode::Enter => return self.enter(sheet, state),
                 KeyCode::Up => return self.point_at(&sheet, chosen.saturating_sub(1)),
                 KeyCode::Down => {

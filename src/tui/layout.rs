@@ -6,8 +6,9 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Borders};
+use ratatui::widgets::{Block, Borders, Paragraph};
 
+use super::command::Command;
 use super::keymap::IsWriting;
 use super::pager::Pager;
 use super::sheet::{FromComposer, Keys, Sheet};
@@ -41,6 +42,8 @@ pub struct Places {
     pub tabs: Vec<(Rect, Tab)>,
     /// The dialog.
     pub sheet: Rect,
+    /// Whether only a line of it is shown, which names no choice and answers nothing.
+    pub is_sheet_folded: bool,
     /// Each choice of the dialog.
     pub choices: Vec<(Rect, usize)>,
     /// The palette and its rows, where it is open.
@@ -88,7 +91,7 @@ impl Screen {
         let is_beside = !is_whole && self.pager.is_none();
         let sheet = waiting.clone().filter(|_| is_beside);
         let reads_on = self.reads_on(frame.area().height, state);
-        let sheet = sheet.map(|sheet| self.fitted(sheet, (reads_on, frame.area().height), state));
+        let sheet = sheet.map(|sheet| self.fitted(sheet, (reads_on, frame.area()), state));
         let head = take_above(&mut rest, head_rows(frame.area().height));
         let foot = take_below(&mut rest, usize::from(frame.area().height > 2));
         let n_rows = match self.find {
@@ -122,17 +125,32 @@ impl Screen {
             }
         }
         self.seen = None;
-        if let Some(sheet) = &sheet {
+        let is_folded = reads_on == ReadsOn::Yes && is_call(state) && sheet_area.height <= 2;
+        self.places.is_sheet_folded = is_folded && !sheet_area.is_empty();
+        if let Some(sheet) = sheet.as_ref().filter(|_| is_folded) {
+            let back = "Enter shows it";
+            let title = cut(&format!("? {}", sheet.title), usize::from(sheet_area.width));
+            let lines = vec![
+                Line::styled(title, theme::NEEDS_YOU),
+                Line::styled(format!("  {back}"), theme::QUIET),
+            ];
+            frame.render_widget(Paragraph::new(lines), sheet_area);
+        } else if let Some(sheet) = &sheet {
             if !sheet_area.is_empty() {
                 self.note_seen(sheet);
             }
             self.draw_sheet(frame, sheet_area, sheet);
         }
-        match self.find.is_some() {
-            true => self.draw_find(frame, composer, state),
-            false => self.draw_composer(frame, composer, state),
-        }
+        let word = match self.find.is_some() {
+            true => {
+                self.draw_find(frame, composer, state);
+                None
+            }
+            false => self.draw_composer(frame, composer, (state, sheet.as_ref())),
+        };
         self.places.buttons = footer::draw(self, frame, foot, state, sheet.as_ref());
+        let word = word.map(|place| (place, Command::Show(Tab::Chat)));
+        self.places.buttons.extend(word);
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
@@ -140,30 +158,34 @@ impl Screen {
     fn fitted(
         &self,
         mut sheet: Sheet,
-        (reads_on, height): (ReadsOn, u16),
+        (reads_on, window): (ReadsOn, Rect),
         state: Option<&State>,
     ) -> Sheet {
+        let is_plan = self.tab == Tab::Plan && self.plan.against().is_none();
+        if is_plan || self.beside(window.width, state) == Some(Tab::Plan) {
+            sheet = sheet.beside_the_plan();
+        }
         let kind = footer::asked(state);
         let is_gate = kind.is_some_and(|kind| matches!(kind, QuestionKind::Gate { .. }));
         // A prompt is read where it is asked about first.
         if reads_on == ReadsOn::Yes && is_gate {
             sheet = sheet.brief();
         }
-        match self.writes_for_it() && height < LOW {
+        match self.writes_for_it() && window.height < LOW {
             true => sheet.without_choices(),
             false => sheet,
         }
     }
 
-    /// Tells whether the user reads a tab beside the dialog; a call is read before anything else. In a low window
-    /// whoever scrolls the chat up reads it.
+    /// Tells whether the user reads a tab beside the dialog; a call is read before anything else, but in a low window,
+    /// where nothing else could be. There whoever scrolls the chat up reads it.
     fn reads_on(&self, height: u16, state: Option<&State>) -> ReadsOn {
-        let is_call = state.is_some_and(|state| !state.approvals.is_empty());
+        let is_first = is_call(state) && height >= LOW;
         let reads = match self.tab {
             Tab::Chat => height < LOW && !self.transcript.follows(),
             _ => true,
         };
-        match reads && self.own.is_none() && !is_call {
+        match reads && self.own.is_none() && !is_first {
             true => ReadsOn::Yes,
             false => ReadsOn::No,
         }
@@ -223,46 +245,6 @@ impl Screen {
         }
     }
 
-    fn composer_rows(&self, rest: Rect, sheet: Option<&Sheet>) -> usize {
-        if self.is_read_only() {
-            return 0;
-        }
-        let height = usize::from(rest.height);
-        // A dialog needs its frame, its choices and a line of what it is about; a list scrolls.
-        let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
-        let least_with_frame = match sheet {
-            // What Enter does to an answer is said in the frame.
-            Some(sheet) if sheet.choices.is_empty() => 7,
-            _ => 9.max(least_above + 3),
-        };
-        match self.writing {
-            IsWriting::No if height > least_above + 4 => 1,
-            IsWriting::No => 0,
-            IsWriting::Yes if height < least_with_frame => 1,
-            IsWriting::Yes => {
-                let columns = usize::from(rest.width).saturating_sub(2);
-                self.composer.n_rows(columns).min((height / 4).max(1)) + 2
-            }
-        }
-    }
-
-    fn draw_composer(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>) {
-        if area.is_empty() {
-            return;
-        }
-        match self.writing {
-            IsWriting::Yes => {
-                let label = self.what_enter_does(state);
-                self.composer.draw(frame, area, &label);
-                self.draw_offer(frame, area, state);
-            }
-            IsWriting::No => {
-                let key = self.keymap().named("write", IsWriting::No);
-                self.composer.draw_folded(frame, area, &key);
-            }
-        }
-    }
-
     fn draw_diff(
         &mut self,
         frame: &mut Frame,
@@ -301,7 +283,9 @@ impl Screen {
         if let Some(pager) = &mut self.pager {
             let mut area = inset(area);
             let keymap = &self.settings.look.keymap;
-            if let Some(sheet) = waiting.filter(|_| area.height > 2) {
+            // What the text is of has its title already.
+            let other = waiting.filter(|sheet| pager.dialog() != Some(sheet.id.as_str()));
+            if let Some(sheet) = other.filter(|_| area.height > 2) {
                 let line = take_above(&mut area, 1);
                 let back = keymap.named("close", IsWriting::No);
                 let text = format!("? {} ({back} goes there)", sheet.title);
@@ -424,6 +408,11 @@ impl Screen {
     }
 }
 
+/// Tells whether an agent's call waits.
+fn is_call(state: Option<&State>) -> bool {
+    state.is_some_and(|state| !state.approvals.is_empty())
+}
+
 /// An area with a column free at either side.
 fn inset(area: Rect) -> Rect {
     let free = u16::from(area.width > 2);
@@ -479,14 +468,14 @@ enum ReadsOn {
     No,
 }
 
-/// A dialog gets what it wants but for a few rows of the tab, for half of them where that is read, and at least
+/// A dialog gets what it wants but for a few rows of the tab, for two of five where that is read, and at least
 /// its choices, but where that would hide what is read.
 fn sheet_rows(sheet: &Sheet, rest: Rect, reads_on: ReadsOn) -> usize {
     let height = usize::from(rest.height);
     let wanted = sheet.n_rows(usize::from(rest.width));
     let for_body = match (height, reads_on) {
         (0..12, _) => 0,
-        (_, ReadsOn::Yes) => height / 2,
+        (_, ReadsOn::Yes) => height * 2 / 5,
         (12..20, ReadsOn::No) => 2,
         (20.., ReadsOn::No) => height / 4,
     };

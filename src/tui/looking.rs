@@ -4,90 +4,24 @@
 
 use super::Screen;
 use super::action::{Action, Viewer};
-use super::anchors::{self, is_box_of};
-use super::board::Board;
+use super::anchors;
 use super::command::Move;
 use super::diff::Does;
 use super::keymap::IsWriting;
 use super::page::Mark;
-use super::pager::{Form, Pager};
 use super::sheet::Draft;
 use super::tabs::{self, Tab};
 use super::transcript::Along;
 use super::wrap::{cut, one_line};
-use crate::domain::changes::Scope;
 use crate::domain::event::Event;
-use crate::domain::execution::Execution;
 use crate::domain::findings::Finding;
 use crate::domain::note::Note;
-use crate::domain::phase::Phase;
 use crate::domain::run::{State, stands_against_notes};
 use crate::text::{fence, n_of};
 
 /// How many lines a page of the chat is where its height is not known.
 const PAGE: isize = 10;
-/// From how many columns on a second pane stands beside the first.
-pub const WIDE: u16 = 160;
-
-/// Whether the second pane is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Side {
-    /// Where there is room.
-    #[default]
-    Shown,
-    /// Never.
-    Hidden,
-}
-
-/// How both agents stand in the chat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Voices {
-    /// One below the other.
-    #[default]
-    Below,
-    /// Beside each other, in a window that is wide enough; in the order in which they speak all the same.
-    Beside,
-}
-
-impl Voices {
-    /// Changes it.
-    pub fn turn(&mut self) {
-        *self = match self {
-            Self::Below => Self::Beside,
-            Self::Beside => Self::Below,
-        };
-    }
-}
-
-impl Side {
-    /// Wants it, or not any more.
-    pub fn turn(&mut self) {
-        *self = match self {
-            Self::Shown => Self::Hidden,
-            Self::Hidden => Self::Shown,
-        };
-    }
-}
-
 impl Screen {
-    /// What stands beside the tab: beside the chat the document that the run is at, beside either document the other.
-    pub(super) fn beside(&self, columns: u16, state: Option<&State>) -> Option<Tab> {
-        if columns < WIDE || self.side == Side::Hidden {
-            return None;
-        }
-        let phase = state?.phase;
-        let comments = self.documents.comments.text.as_ref().map(|_| Tab::Comments);
-        let plan = self.documents.plan.text.as_ref().map(|_| Tab::Plan);
-        match self.tab {
-            Tab::Chat if self.voices == Voices::Beside => None,
-            Tab::Chat if phase == Phase::Respond => comments.or(plan),
-            Tab::Chat | Tab::Comments => plan,
-            Tab::Plan if self.plan.against().is_some() => None,
-            Tab::Plan => comments,
-            Tab::Log | Tab::Status => None,
-        }
-    }
-
     /// Copies the block that is pointed at, else what an agent said last.
     pub(super) fn copy(&mut self, state: Option<&State>) -> Vec<Action> {
         if self.is_board() {
@@ -102,6 +36,7 @@ impl Screen {
             Tab::Chat | Tab::Log | Tab::Status => None,
         };
         let picked = picked.or_else(|| self.transcript.picked_text());
+        let picked = picked.or_else(|| self.merge_at_hand(state));
         let text = picked.or_else(|| self.transcript.last_said().map(str::to_owned));
         match text {
             Some(text) => {
@@ -192,7 +127,9 @@ impl Screen {
                     }
                 }
                 (None, _) => {
-                    if let Some(line) = self.plan.go(is_next, text) {
+                    let page = self.pages.of(Tab::Plan);
+                    let hidden = |line| page.is_hidden(line);
+                    if let Some(line) = self.plan.go(is_next, text, hidden) {
                         self.pages.of(Tab::Plan).bring(Mark::Line(line));
                     }
                 }
@@ -232,14 +169,6 @@ impl Screen {
         self.show_comments();
         self.findings.turn();
         Vec::new()
-    }
-
-    /// Shows or hides the second pane; of two versions of the plan, shows them the other way.
-    pub(super) fn turn_sides(&mut self) {
-        match self.tab == Tab::Plan && self.plan.against().is_some() {
-            true => self.plan.form = self.plan.form.other(),
-            false => self.side.turn(),
-        }
     }
 
     /// The line of the plan that is pointed at, from 1, with what stands there.
@@ -324,33 +253,6 @@ impl Screen {
         }
     }
 
-    /// Opens or folds the block that is pointed at; goes to the line of the plan that the finding speaks of.
-    pub(super) fn open_picked(&mut self, state: Option<&State>) -> Vec<Action> {
-        if let (Tab::Plan, Some(_)) = (self.tab, self.plan.picked()) {
-            return self.open_line(state);
-        }
-        if self.tab == Tab::Log {
-            let of = (self.clock_of_day(), self.settings.repository.as_str());
-            return match self.record.picked_whole(state, of) {
-                Some((title, text)) => self.open(Pager::new(&title, &text, Form::Plain)),
-                None => self.point_first("an event"),
-            };
-        }
-        if self.tab == Tab::Comments {
-            return match self.findings.open_picked() {
-                true => Vec::new(),
-                false => self.point_first("a finding"),
-            };
-        }
-        if let Some(id) = self.transcript.picked_discussion().cloned() {
-            return self.open_board(Board::new(id));
-        }
-        match self.transcript.open_picked() {
-            true => Vec::new(),
-            false => self.point_first("a call or at thinking"),
-        }
-    }
-
     /// From a finding to its line of the plan, and from a line to the finding that speaks of it.
     pub(super) fn jump(&mut self, state: Option<&State>) -> Vec<Action> {
         match (self.tab, self.findings.picked(), self.plan.picked()) {
@@ -384,26 +286,11 @@ impl Screen {
         }
     }
 
-    /// Shows what the step changed whose line of the plan is pointed at.
-    fn open_line(&mut self, state: Option<&State>) -> Vec<Action> {
-        let execution = state.and_then(|state| state.execution.as_ref());
-        let scopes = execution.map(Execution::scopes).unwrap_or_default();
-        let line = self.pointed_line().map(|(_, line)| line);
-        let of_line = scopes.into_iter().find(|scope| match (scope, &line) {
-            (Scope::Step(n), Some(line)) => is_box_of(line.trim_start(), *n),
-            _ => false,
-        });
-        match of_line {
-            Some(scope) => self.open_diff(scope),
-            None => self.refuse("point at a step that has changed something: its diff opens here"),
-        }
-    }
-
     /// Points at nothing any more in the tab that is shown; tells whether something was pointed at.
     pub(super) fn pick_nothing(&mut self) -> bool {
         match self.tab {
             Tab::Chat => self.transcript.pick_nothing(),
-            Tab::Plan => self.plan.pick_nothing() || self.plan.end_comparing(),
+            Tab::Plan => self.plan.pick_nothing() || self.plan.end_comparing() || self.plan.fold(),
             Tab::Comments => self.findings.pick_nothing(),
             Tab::Log => self.record.pick_nothing(),
             Tab::Status => false,
@@ -465,6 +352,9 @@ impl Screen {
             return;
         }
         if self.tab != Tab::Chat {
+            if (self.tab, to) == (Tab::Plan, Move::End) {
+                let _was_open = self.plan.fold();
+            }
             self.pages.of(self.tab).scroll(to);
             return;
         }

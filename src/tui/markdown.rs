@@ -1,7 +1,7 @@
 //! Markdown as a person reads it in a terminal: headings, lists, emphasis, links, code and tables get a form.
 //!
-//! Works line by line, so that a text that still grows is never laid out twice; only a table waits for its
-//! end. Refuses to know what a document is for.
+//! Works line by line, so that a text that still grows is never laid out twice; only a table waits for the
+//! line that ends it. Refuses to know what a document is for.
 
 mod code;
 mod inline;
@@ -71,6 +71,73 @@ impl Markdown {
         plain(line, columns, base)
     }
 }
+
+/// How a text stands of which lines are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// All of it is there.
+    Whole,
+    /// More lines come, which may belong to the table that it ends with.
+    Grows,
+}
+
+impl Markdown {
+    /// Lays out the lines of a text that still grows, each with its end, but for a table that may go on; gives how
+    /// many bytes that were.
+    pub fn growing(
+        &mut self,
+        text: &str,
+        columns: usize,
+        base: Style,
+    ) -> (Vec<Line<'static>>, usize) {
+        let all: Vec<&str> = text.lines().collect();
+        let (lines, n) = self.lines(&all, (columns, base), Stands::Grows);
+        let n_bytes = text.split_inclusive('\n').take(n).map(str::len).sum();
+        (lines, n_bytes)
+    }
+
+    /// Lays out what comes behind them as it stands now.
+    pub fn so_far(&self, text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
+        let all: Vec<&str> = text.lines().collect();
+        self.clone().lines(&all, (columns, base), Stands::Whole).0
+    }
+
+    /// Lays out lines; gives how many of them it were.
+    fn lines(
+        &mut self,
+        all: &[&str],
+        (columns, base): (usize, Style),
+        stands: Stands,
+    ) -> (Vec<Line<'static>>, usize) {
+        let mut rest = all;
+        let mut lines = Vec::new();
+        while let Some((line, after)) = rest.split_first() {
+            let n_rows = match self.is_in_fence() {
+                true => 0,
+                false => table::n_rows(rest),
+            };
+            let is_last = rest.len() == n_rows.max(1) && rest.len() < MOST_ROWS;
+            let may_go_on = n_rows > 0 || !self.is_in_fence() && line.contains('|');
+            if stands == Stands::Grows && is_last && may_go_on {
+                break;
+            }
+            match rest.split_at_checked(n_rows) {
+                Some((rows, after)) if n_rows > 0 => {
+                    lines.extend(table::lay_out(rows, columns, base));
+                    rest = after;
+                }
+                _ => {
+                    lines.extend(self.line(line, columns, base));
+                    rest = after;
+                }
+            }
+        }
+        (lines, all.len() - rest.len())
+    }
+}
+
+/// From how many rows on a table that grows is not laid out anew with each.
+const MOST_ROWS: usize = 200;
 
 /// Goes on with the bar of a block of code where a line of it was broken.
 fn barred(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
@@ -178,27 +245,7 @@ fn lead(trimmed: &str) -> usize {
 
 /// Lays out a whole drawable text.
 pub fn lay_out(text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
-    let mut markdown = Markdown::default();
-    let all: Vec<&str> = text.lines().collect();
-    let mut rest = all.as_slice();
-    let mut lines = Vec::new();
-    while let Some((line, after)) = rest.split_first() {
-        let n_rows = match markdown.is_in_fence() {
-            true => 0,
-            false => table::n_rows(rest),
-        };
-        match rest.split_at_checked(n_rows) {
-            Some((rows, after)) if n_rows > 0 => {
-                lines.extend(table::lay_out(rows, columns, base));
-                rest = after;
-            }
-            _ => {
-                lines.extend(markdown.line(line, columns, base));
-                rest = after;
-            }
-        }
-    }
-    lines
+    Markdown::default().so_far(text, columns, base)
 }
 
 #[cfg(test)]
@@ -253,5 +300,32 @@ mod tests {
             "名称      │  n|──────────┼───|sum       │ 10|a very    │  2|long cell │|after",
         );
         check("a | b\nno table", 40, "a | b|no table");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+        #[test]
+        fn a_text_that_grew_looks_as_one_that_came_whole(
+            text in "(\\| a \\| 中 \\|\n|\\|--\\|:-\\|\n|x\n|```\n|a \\| b\n|- c|\n){0,12}",
+            pieces in proptest::collection::vec(1usize..9, 1..9),
+        ) {
+            let (mut markdown, mut lines, mut from, mut to) = (Markdown::default(), Vec::new(), 0, 0);
+            let told = |lines: &[Line<'static>]| {
+                lines.iter().map(ToString::to_string).collect::<Vec<String>>()
+            };
+            for piece in pieces.iter().cycle() {
+                let whole = text[..to].rfind('\n').map_or(0, |at| at + 1).max(from);
+                let (more, n_bytes) = markdown.growing(&text[from..whole], 20, Style::new());
+                lines.extend(more);
+                from += n_bytes;
+                let mut seen = lines.clone();
+                seen.extend(markdown.so_far(&text[from..to], 20, Style::new()));
+                proptest::prop_assert_eq!(told(&seen), told(&lay_out(&text[..to], 20, Style::new())));
+                if to == text.len() {
+                    break;
+                }
+                to = text.ceil_char_boundary((to + piece).min(text.len()));
+            }
+        }
     }
 }

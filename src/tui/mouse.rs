@@ -133,6 +133,9 @@ impl Screen {
         if hit(&self.places.body) && is_free {
             return self.click_body(at, state);
         }
+        if self.places.is_sheet_folded && hit(&self.places.sheet) {
+            return self.go_to_need(state);
+        }
         let choice = self.places.choices.iter().find(|(place, _)| hit(place));
         match choice.map(|(_, choice)| *choice) {
             Some(choice) => self.click_choice(choice, state),

@@ -12,9 +12,10 @@ use ratatui::widgets::{Block, BorderType, Borders, Padding, Paragraph};
 use super::Screen;
 use super::header::used_in_words;
 use super::keymap::IsWriting;
+use super::tabs::Tab;
 use super::theme;
 use super::words::elapsed;
-use super::wrap::{cut_middle, one_line, width, wrap};
+use super::wrap::{one_line, width, wrap};
 use crate::domain::execution::{Execution, StepCount, StepOutcome, StepRecord};
 use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
@@ -24,10 +25,15 @@ use crate::text::n_of;
 
 /// How wide the card gets.
 const WIDEST: u16 = 100;
-/// How many rows of the chat stay above it.
+/// How many rows of the chat stay above it, where it has that many.
 const ABOVE: u16 = 3;
+/// Below how many rows of the chat the card may take all of them.
+const LOW: u16 = 14;
 /// How wide a window is in which all of it is said.
 const ROOMY: usize = 56;
+
+/// Lines of the card that stay or go together; what gives way first has the highest rank.
+type Part = (u8, Vec<Line<'static>>);
 
 impl Screen {
     /// Draws the card of a run that is over, where the end of the chat is shown; gives what is left above it.
@@ -43,9 +49,9 @@ impl Screen {
         };
         let width = area.width.saturating_sub(2).min(WIDEST);
         let columns = usize::from(width).saturating_sub(4);
-        let mut lines = self.outcome(state, columns);
-        let most = usize::from(area.height.saturating_sub(ABOVE + 2));
-        lines.truncate(most);
+        let above = if area.height < LOW { 0 } else { ABOVE };
+        let most = usize::from(area.height.saturating_sub(above + 2));
+        let lines = fitting(self.outcome(state, columns), most);
         if lines.len() < 2 {
             return area;
         }
@@ -73,14 +79,17 @@ impl Screen {
         }
     }
 
-    fn outcome(&self, state: &State, columns: usize) -> Vec<Line<'static>> {
-        let mut lines = Vec::new();
+    /// What the card says, by what gives way first where it is low.
+    fn outcome(&self, state: &State, columns: usize) -> Vec<Part> {
+        let mut parts = Vec::new();
         if let Some(goal) = &state.goal {
             let title = Span::styled(one_line(&goal.title), theme::STRONG);
-            lines.extend(wrap(&[title], columns, 0).into_iter().take(2));
+            let mut title = wrap(&[title], columns, 0).into_iter().take(2);
+            parts.push((3, title.next().into_iter().collect()));
+            parts.push((6, title.collect()));
         }
         for (text, style) in self.found(state) {
-            lines.extend(wrap(&[Span::styled(text, style)], columns, 2));
+            parts.push((2, wrap(&[Span::styled(text, style)], columns, 2)));
         }
         let last = &self.ended_at;
         let took = last.map(|last| format!("took {}", elapsed(state.created, last)));
@@ -88,17 +97,17 @@ impl Screen {
             let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
             n_of(n, "review")
         });
-        let parts = [reviews, took, used_in_words(state)];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if !parts.is_empty() {
-            let text = Span::styled(parts.join(" · "), theme::QUIET);
-            lines.extend(wrap(&[text], columns, 0));
+        let counts = [reviews, took, used_in_words(state)];
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        if !counts.is_empty() {
+            let text = Span::styled(counts.join(" · "), theme::QUIET);
+            parts.push((7, wrap(&[text], columns, 0)));
         }
-        match self.is_read_only() {
-            true => lines.extend(self.what_is_read(state, columns)),
-            false => lines.extend(self.what_now(state, columns)),
-        }
-        lines
+        parts.extend(match self.is_read_only() {
+            true => self.what_is_read(state, columns),
+            false => self.what_now(state, columns),
+        });
+        parts
     }
 
     /// What was done and how it was checked.
@@ -127,35 +136,47 @@ impl Screen {
     }
 
     /// The keys and commands that make sense now.
-    fn what_now(&self, state: &State, columns: usize) -> Vec<Line<'static>> {
-        let mut lines = vec![Line::default()];
+    fn what_now(&self, state: &State, columns: usize) -> Vec<Part> {
+        let mut parts = vec![(5, vec![Line::default()])];
+        let is_roomy = columns >= ROOMY;
+        let words = |long, short| if is_roomy { long } else { short };
         let is_writing = self.writing == IsWriting::Yes;
         let key = |action: &str| self.keymap().named(action, self.writing);
         let mut keys = Vec::new();
         if state.execution.is_some() {
-            keys.push((key("diff"), "what changed"));
-            keys.push((key("undo"), "take a step back"));
+            keys.push((key("diff"), words("what changed", "diff")));
+            keys.push((key("undo"), words("take a step back", "undo")));
+        }
+        let merge = self.merge(state);
+        if merge.is_some() && !is_writing {
+            keys.push((key("copy"), words("copy the merge", "copy merge")));
         }
         let is_undone = |execution: &Execution| !execution.undone.is_empty();
         if state.execution.as_ref().is_some_and(is_undone) {
-            keys.push((key("redo"), "bring it back"));
+            keys.push((key("redo"), words("bring it back", "redo")));
         }
         let goal = match is_writing {
-            true => ("Enter".to_owned(), "the next goal"),
-            false => (key("write"), "write the next goal"),
+            true => ("Enter".to_owned(), words("the next goal", "next goal")),
+            false => (key("write"), words("write the next goal", "next goal")),
         };
-        let page = (key("export"), "a page to share");
+        let page = (key("export"), words("a page to share", "a page"));
         keys.extend([goal, page, (key("quit"), "leave")]);
-        lines.extend(in_rows(&keys, columns));
-        if columns >= ROOMY {
-            let merge = self.merge(state);
-            lines.extend(merge.map(|command| typed_line("merge", &command, columns)));
-        }
-        lines
+        parts.push((0, in_rows(&keys, columns)));
+        let merge = merge.map(|command| (4, for_the_shell("merge", &command, columns)));
+        parts.extend(merge);
+        parts
+    }
+
+    /// The command that merges what the run committed, while the card stands there and nothing else is pointed at.
+    pub(super) fn merge_at_hand(&self, state: Option<&State>) -> Option<String> {
+        let is_shown = self.tab == Tab::Chat && self.pager.is_none() && self.diff.is_none();
+        let is_at_end = self.transcript.follows() && self.transcript.picked_text().is_none();
+        let over = state.filter(|state| state.is_over() && is_shown && is_at_end);
+        self.merge(over?)
     }
 
     /// The keys that make sense where the run is only looked at.
-    fn what_is_read(&self, state: &State, columns: usize) -> Vec<Line<'static>> {
+    fn what_is_read(&self, state: &State, columns: usize) -> Vec<Part> {
         let key = |action: &str| self.keymap().named(action, IsWriting::No);
         let diff = state.execution.as_ref();
         let diff = diff.map(|_| (key("diff"), "what changed"));
@@ -163,9 +184,7 @@ impl Screen {
             .into_iter()
             .chain([(key("export"), "a page to share")])
             .collect();
-        let mut lines = vec![Line::default()];
-        lines.extend(in_rows(&keys, columns));
-        lines
+        vec![(0, in_rows(&keys, columns))]
     }
 
     /// The command that brings the commits to the branch that was checked out before.
@@ -235,14 +254,33 @@ fn tests(done: &[StepRecord]) -> Vec<(String, Style)> {
     said
 }
 
-/// A command for the user's shell.
-fn typed_line(what: &str, command: &str, columns: usize) -> Line<'static> {
+/// The lines that fit; those of the lowest rank stay.
+fn fitting(mut parts: Vec<Part>, most: usize) -> Vec<Line<'static>> {
+    let n_lines = |parts: &[Part]| parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
+    while n_lines(&parts) > most {
+        let ranks = parts.iter().map(|(rank, _)| *rank);
+        match ranks.max().filter(|rank| *rank > 0) {
+            // Of several the last one is the least.
+            Some(rank) => {
+                let at = parts.iter().rposition(|(of, _)| *of == rank);
+                at.map(|at| parts.remove(at));
+            }
+            None => break,
+        }
+    }
+    let lines = parts.into_iter().flat_map(|(_, lines)| lines);
+    lines.take(most).collect()
+}
+
+/// A command for the user's shell, whole.
+fn for_the_shell(what: &str, command: &str, columns: usize) -> Vec<Line<'static>> {
     let lead = format!("{what}  ");
-    let room = columns.saturating_sub(width(&lead));
-    Line::from(vec![
+    let indent = width(&lead);
+    let spans = [
         Span::styled(lead, theme::QUIET),
-        Span::styled(cut_middle(command, room), theme::CODE),
-    ])
+        Span::styled(command.to_owned(), theme::CODE),
+    ];
+    wrap(&spans, columns, indent)
 }
 
 /// Keys with what they do, as many a row as fit.

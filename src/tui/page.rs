@@ -31,8 +31,10 @@ pub struct Page {
     from: usize,
     rows: usize,
     anchor: Anchor,
-    /// Whether the user scrolled away from the end.
+    /// Whether the user scrolled away from what it follows.
     away: bool,
+    /// What it follows in the place of its end.
+    followed: Option<Mark>,
     /// What the lines were laid out for.
     key: Option<u64>,
     /// The lines that can be gone to, by number.
@@ -43,6 +45,8 @@ pub struct Page {
     place: Rect,
     /// The keys that turn its pages.
     keys: String,
+    /// The key with which it follows again.
+    end: String,
     /// How many times other lines were put there.
     version: u64,
     found: Found,
@@ -60,6 +64,10 @@ pub struct Stand {
 /// Something on a page that can be gone to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
+    /// A row in the place of several lines of the document, by the first of them, from 0; that line is marked there, too.
+    Folded(usize),
+    /// A step of the plan, by its place among them, from 0; its line is marked there, too.
+    Step(usize),
     /// A finding, by its number.
     Finding(u32),
     /// A note of the user, by its number.
@@ -92,6 +100,16 @@ pub struct Marked {
     pub lines: Vec<Line<'static>>,
     /// The places of some.
     pub marks: BTreeMap<Mark, usize>,
+}
+
+impl Marked {
+    /// Puts others below them.
+    pub fn append(&mut self, below: Self) {
+        let n = self.lines.len();
+        let marks = below.marks.into_iter();
+        self.marks.extend(marks.map(|(mark, row)| (mark, n + row)));
+        self.lines.extend(below.lines);
+    }
 }
 
 impl From<Vec<Line<'static>>> for Marked {
@@ -159,6 +177,32 @@ impl Page {
         self.wanted = Some(mark);
     }
 
+    /// Keeps a marked line and what belongs to it in view from now on, until the user scrolls or points at something.
+    pub fn follow(&mut self, mark: Option<Mark>) {
+        if self.followed.is_none() {
+            self.away = false;
+        }
+        self.followed = mark;
+    }
+
+    /// The first line of the document, from 0, in whose place and that of others a row stands.
+    pub fn first_fold(&self) -> Option<usize> {
+        self.marks.keys().find_map(|mark| match mark {
+            Mark::Folded(line) => Some(*line),
+            _ => None,
+        })
+    }
+
+    /// Tells whether a row stands in the place of this line of the document, from 0, and of others.
+    pub fn is_folded(&self, line: usize) -> bool {
+        self.is_hidden(line) || self.marks.contains_key(&Mark::Folded(line))
+    }
+
+    /// Tells whether a line of the document, from 0, is one of those that a row stands for, but for the first of them.
+    pub fn is_hidden(&self, line: usize) -> bool {
+        self.first_fold().is_some() && !self.marks.contains_key(&Mark::Line(line))
+    }
+
     /// Puts other lines there; the window stays.
     pub fn set_lines(&mut self, lines: Vec<Line<'static>>) {
         self.lines = lines;
@@ -187,6 +231,11 @@ impl Page {
         self.brings_found = true;
     }
 
+    /// Tells whether something is looked for.
+    pub fn is_looking(&self) -> bool {
+        self.found.is_looking()
+    }
+
     /// Looks for nothing any more; the window stays.
     pub fn end_looking(&mut self) {
         self.found = Found::default();
@@ -213,6 +262,7 @@ impl Page {
     pub fn name_keys(&mut self, keymap: &Keymap) {
         let key = |action| keymap.named(action, IsWriting::Yes);
         self.keys = format!("{} {}", key("page-up"), key("page-down"));
+        self.end = keymap.named("end", IsWriting::No);
     }
 
     /// The first line of the document that begins in view, from 0.
@@ -228,7 +278,9 @@ impl Page {
     pub fn document_lines(&self) -> Vec<usize> {
         let lines = self.marks.keys().filter_map(|mark| match mark {
             Mark::Line(line) => Some(*line),
-            Mark::Finding(_) | Mark::Note(_) | Mark::Row(_) => None,
+            Mark::Folded(_) | Mark::Step(_) | Mark::Finding(_) | Mark::Note(_) | Mark::Row(_) => {
+                None
+            }
         });
         lines.collect()
     }
@@ -256,6 +308,14 @@ impl Page {
     pub fn scroll(&mut self, to: Move) {
         let page = self.rows.saturating_sub(1).max(1);
         let last = self.last();
+        if self.followed.is_some() {
+            // Its end is one key further.
+            let comes_back = to == Move::End && self.away;
+            self.away = last > 0 && !comes_back;
+            if comes_back {
+                return;
+            }
+        }
         self.from = match to {
             Move::Up => self.from.saturating_sub(1),
             Move::Down => self.from + 1,
@@ -265,11 +325,24 @@ impl Page {
             Move::End => last,
         }
         .min(last);
-        self.away = self.from < last;
+        if self.followed.is_none() {
+            self.away = self.from < last;
+        }
     }
 
     fn last(&self) -> usize {
         self.lines.len().saturating_sub(self.rows)
+    }
+
+    /// The first row of the window in which what is followed stands.
+    fn row_of_followed(&self) -> Option<usize> {
+        let row = *self.marks.get(&self.followed?)?;
+        let next = self.marks.values().filter(|next| **next > row).min();
+        let end = next.copied().unwrap_or(self.lines.len());
+        match end <= self.rows {
+            true => Some(0),
+            false => Some(row.saturating_sub(self.rows / 3)),
+        }
     }
 
     /// Draws the visible lines, and how far they are where not all fit.
@@ -286,15 +359,18 @@ impl Page {
         if self.anchor == Anchor::End && !self.away {
             self.from = last;
         }
+        let followed = self.row_of_followed().filter(|_| !self.away);
+        self.from = followed.unwrap_or(self.from);
         self.found.settle(&self.lines, self.version);
         let found = self.found.row();
         let found = found.filter(|_| std::mem::take(&mut self.brings_found));
         let wanted = self.wanted.take().and_then(|mark| self.marks.get(&mark));
-        if let Some(line) = found.or(wanted.copied())
-            && !(self.from..self.from + self.rows).contains(&line)
-        {
-            self.from = line.saturating_sub(self.rows / 3);
-            self.away = true;
+        if let Some(line) = found.or(wanted.copied()) {
+            self.away |= self.followed.is_some();
+            if !(self.from..self.from + self.rows).contains(&line) {
+                self.from = line.saturating_sub(self.rows / 3);
+                self.away = true;
+            }
         }
         self.from = self.from.min(last);
         let lines = self.lines.iter().enumerate();
@@ -306,7 +382,11 @@ impl Page {
         frame.render_widget(Paragraph::new(visible), area);
         if has_more {
             let percent = self.from * 100 / last.max(1);
-            let label = format!("── {percent}% · {} ", self.keys);
+            let again = match self.followed.is_some() && self.away {
+                true => format!("{} follows again · ", self.end),
+                false => String::new(),
+            };
+            let label = format!("── {percent}% · {again}{} ", self.keys);
             let below = Rect {
                 y: area.bottom().saturating_sub(1),
                 height: 1,

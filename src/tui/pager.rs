@@ -224,11 +224,11 @@ impl Pager {
                 format!("{}, {}: {next}", both.title, key("view"))
             }
         };
-        format!(
-            "▤ {title}  ({} closes)  {} finds",
-            key("close"),
-            key("text-find")
-        )
+        let (close, find) = (key("close"), key("text-find"));
+        match &self.dialog {
+            Some(_) => format!("? {title}  ({close} goes back to it)  {find} finds"),
+            None => format!("▤ {title}  ({close} closes)  {find} finds"),
+        }
     }
 
     /// Moves the view.
@@ -265,7 +265,11 @@ impl Pager {
             });
         }
         let heading = self.heading(keymap, columns);
-        frame.render_widget(Line::styled(cut(&heading, columns), theme::STRONG), area);
+        let style = match &self.dialog {
+            Some(_) => theme::NEEDS_YOU,
+            None => theme::STRONG,
+        };
+        frame.render_widget(Line::styled(cut(&heading, columns), style), area);
         let below = Rect {
             y: area.y.saturating_add(1),
             height: area.height.saturating_sub(1),

@@ -38,6 +38,8 @@ pub struct Sheet {
     pub first: usize,
     /// The whole of what the body is cut from, where it is.
     pub whole: Option<(String, String)>,
+    /// The lines of the body, by their places, that the plan says itself.
+    in_plan: Vec<usize>,
     /// Whether Enter carries it out from an empty composer too.
     pub from_composer: FromComposer,
     /// How long it stands; only for dialogs of the screen's own.
@@ -203,6 +205,7 @@ impl Sheet {
             choices: Vec::new(),
             first: 0,
             whole: None,
+            in_plan: Vec::new(),
             from_composer: FromComposer::No,
             until: Until::TheRunMovesOn,
             asked_by: AskedBy::Run,
@@ -231,6 +234,25 @@ impl Sheet {
         let lines = shown(text);
         self.body
             .extend(lines.lines().map(|line| (line.to_owned(), style)));
+        self
+    }
+
+    /// Adds a text that stands in the plan, too.
+    #[must_use]
+    pub fn says_of_plan(mut self, text: &str, style: Style) -> Self {
+        let n_before = self.body.len();
+        self = self.says(text, style);
+        self.in_plan.extend(n_before..self.body.len());
+        self
+    }
+
+    /// The same without what the plan says, where that is read.
+    #[must_use]
+    pub fn beside_the_plan(mut self) -> Self {
+        let in_plan = std::mem::take(&mut self.in_plan);
+        let mut at = 0..self.body.len();
+        self.body
+            .retain(|_| at.next().is_some_and(|at| !in_plan.contains(&at)));
         self
     }
 
@@ -372,7 +394,12 @@ impl Sheet {
             AskedBy::Run => ("? ", theme::NEEDS_YOU, BorderType::Thick),
             AskedBy::User => ("", theme::KEY, BorderType::Rounded),
         };
-        if area.height < 4 || area.width < 12 {
+        let least = match self.n_rows(columns) {
+            // A list of one has a frame, too.
+            3 => 3,
+            _ => 4,
+        };
+        if area.height < least || area.width < 12 {
             let title = cut(&format!("{sign}{}", self.title), columns);
             let title = Line::styled(title, style);
             frame.render_widget(title, area);

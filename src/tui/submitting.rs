@@ -5,6 +5,7 @@
 
 use super::agents::Mention;
 use super::command::{self, Command, NoCommand};
+use super::composer::MAX_BYTES;
 use super::discussing::Wish;
 use super::keymap::IsWriting;
 use super::sheet::Draft;
@@ -12,6 +13,21 @@ use super::wrap::one_line;
 use super::writing::{self, Sent};
 use super::{Screen, Submitted};
 use crate::domain::run::State;
+
+/// Says that there is more than a message holds, and where else it can go; `n_bytes` were to come, where that is known.
+pub fn too_much(n_bytes: Option<usize>) -> String {
+    let most = MAX_BYTES >> 10;
+    let what = match n_bytes.map(|n| n.div_ceil(1 << 10)) {
+        Some(kb @ 0..1024) => format!("a paste of {kb} KB was not taken: it does not fit"),
+        Some(kb) => format!(
+            "a paste of {}.{} MB was not taken: it does not fit",
+            kb >> 10,
+            (kb % 1024) * 10 / 1024
+        ),
+        None => "the message is full".to_owned(),
+    };
+    format!("{what}, {most} KB are the most; put it in a file and name that with @")
+}
 
 impl Screen {
     /// Says what Enter does with what is written, as far as it is.

@@ -6,6 +6,7 @@ mod chat;
 mod children;
 mod diff;
 mod discussion;
+mod executing;
 mod find;
 mod hands;
 mod look;

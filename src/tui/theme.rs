@@ -118,7 +118,19 @@ impl Theme {
             Some(_) => "dark",
             None => "terminal",
         };
-        Self::named(name).unwrap_or_default()
+        Self::named(name)
+            .unwrap_or_default()
+            .on_the_terminals_ground()
+    }
+
+    /// The same on the terminal's own ground, with its own colour of plain text.
+    #[must_use]
+    pub fn on_the_terminals_ground(self) -> Self {
+        Self(Shades {
+            ground: Color::Reset,
+            text: Color::Reset,
+            ..self.0
+        })
     }
 
     /// Paints a finished frame.
@@ -126,7 +138,12 @@ impl Theme {
         if self.0.is_plain() {
             return;
         }
+        // Without colours, what is quiet is dim.
+        let dims = self.0.quiet == Color::Reset;
         for cell in &mut buffer.content {
+            if dims && Some(cell.fg) == QUIET.fg {
+                cell.modifier.insert(Modifier::DIM);
+            }
             cell.fg = self.0.text_shade(cell.fg);
             cell.bg = self.0.ground_shade(cell.bg);
         }

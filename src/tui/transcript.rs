@@ -9,11 +9,14 @@ mod card;
 mod earlier;
 mod facts;
 mod finding;
+mod front;
+mod keeping;
 mod lines;
 mod order;
 mod patches;
 mod picking;
 mod retell;
+mod saying;
 mod scroll;
 mod step;
 mod talk;
@@ -33,6 +36,7 @@ pub use earlier::WantsEarlier;
 pub use facts::facts;
 pub use finding::{Find, Stand};
 pub use picking::Along;
+use saying::Saying;
 use scroll::Scroll;
 use step::Steps;
 pub use talk::besides;
@@ -46,29 +50,9 @@ use crate::domain::delta::Delta;
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::turn::Role;
-use crate::text::Cleaner;
-
-/// How much is kept while the end is followed.
-const AT_THE_END: Most = Most {
-    blocks: 2_000,
-    bytes: 8 << 20,
-};
-/// How much is kept while somebody reads what came before: nothing is taken from under their eyes.
-const SCROLLED: Most = Most {
-    blocks: 1_000_000,
-    bytes: 1 << 30,
-};
 
 /// How many ends are kept of tools whose beginning is not.
 const MAX_ENDS: usize = 10_000;
-
-/// How much is kept.
-#[derive(Debug, Clone, Copy)]
-struct Most {
-    blocks: usize,
-    /// Of text, all blocks together.
-    bytes: usize,
-}
 
 /// The blocks of a conversation and where the view stands in them.
 #[derive(Debug)]
@@ -81,7 +65,8 @@ pub struct Transcript {
     n_bytes: usize,
     /// How tools ended that began before the first block.
     ends: BTreeMap<String, ToolEnd>,
-    cleaners: BTreeMap<(Role, String), Cleaner>,
+    /// The texts that are being said.
+    sayings: BTreeMap<(Role, String), Saying>,
     /// The goal that was given last, until something else is said.
     given: Option<String>,
     /// The calls that wait for an answer.
@@ -128,7 +113,7 @@ impl Default for Transcript {
             earlier: Earlier::default(),
             n_bytes: 0,
             ends: BTreeMap::new(),
-            cleaners: BTreeMap::new(),
+            sayings: BTreeMap::new(),
             given: None,
             asked: waiting::Asked::default(),
             tasks: BTreeMap::new(),
@@ -225,6 +210,8 @@ impl Transcript {
                 };
                 self.change_files(item, paths.iter().map(changed).collect());
             }
+            // What is said already is what was tried again.
+            News::Retrying { .. } => self.push_before(Some(role), retell::news(role, news)),
             _ => self.push_all(retell::news(role, news)),
         }
     }
@@ -233,14 +220,14 @@ impl Transcript {
     pub fn on_delta(&mut self, delta: Delta) {
         match delta {
             Delta::Text { role, item, text } => {
-                let cleaner = self.cleaners.entry((role, item.clone())).or_default();
-                let text = cleaner.push(&text);
+                let saying = self.sayings.entry((role, item.clone())).or_default();
+                let text = saying.push(&text);
                 self.grow(role, &item, text);
             }
             // The board shows what a participant says.
             Delta::Child { .. } => {}
             Delta::Withdrawn { role, item } => {
-                self.cleaners.remove(&(role, item.clone()));
+                self.sayings.remove(&(role, item.clone()));
                 self.remove(|block| block.is_provisional_of(role, Some(&item)));
             }
         }
@@ -297,7 +284,7 @@ impl Transcript {
             return;
         };
         if let Content::Provisional { item, .. } = &block.content {
-            self.cleaners.remove(&(role, item.clone()));
+            self.sayings.remove(&(role, item.clone()));
         }
         self.n_bytes = (self.n_bytes + finished.n_bytes()).saturating_sub(block.n_bytes());
         let is_named = block.is_named;
@@ -332,7 +319,7 @@ impl Transcript {
     }
 
     fn drop_provisional(&mut self) {
-        self.cleaners.clear();
+        self.sayings.clear();
         self.remove(Block::is_provisional);
     }
 
@@ -348,48 +335,20 @@ impl Transcript {
     }
 
     fn push_all(&mut self, blocks: Vec<Block>) {
+        self.push_before(None, blocks);
+    }
+
+    /// Adds blocks, before what a role is still saying where one is given.
+    fn push_before(&mut self, said_by: Option<Role>, blocks: Vec<Block>) {
         for mut block in blocks {
             block.seq = self.earlier.last();
             block.name_from(&self.root);
             block.tell_time(self.clock);
             block.is_named = self.turns.names(&block);
             self.n_bytes += block.n_bytes();
-            self.put(block);
+            self.put(block, said_by);
         }
         self.forget_old();
-    }
-
-    fn forget_old(&mut self) {
-        let most = match self.follows() {
-            true => AT_THE_END,
-            false => SCROLLED,
-        };
-        while self.blocks.len() > most.blocks
-            || (self.n_bytes > most.bytes && self.blocks.len() > 1)
-        {
-            let Some(seq) = self.blocks.front().map(|block| block.seq) else {
-                break;
-            };
-            // What an event told is forgotten together: it is told again together.
-            while self.blocks.len() > 1 && self.blocks.front().is_some_and(|old| old.seq == seq) {
-                self.forget_first();
-            }
-            self.earlier.on_forgotten(seq);
-            if self.blocks.len() <= 1 {
-                break;
-            }
-        }
-    }
-
-    fn forget_first(&mut self) {
-        if let Some(old) = self.blocks.pop_front() {
-            self.n_bytes = self.n_bytes.saturating_sub(old.n_bytes());
-            self.first += 1;
-        }
-    }
-
-    fn count(&mut self) {
-        self.n_bytes = self.blocks.iter().map(Block::n_bytes).sum();
     }
 
     /// How many blocks there were in all.

@@ -65,10 +65,7 @@ fn a_whole_run_is_played_by_keys() {
 fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     let world = World::new();
     let mut terminal = open_demo(&world);
-    terminal.type_keys("a");
-    terminal.wait_for("gate auto");
-    terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    let_go_to_approval(&mut terminal);
     terminal.type_keys("y");
     refuse_and_say_why(&mut terminal);
     terminal.wait_for("the run is over");
@@ -109,12 +106,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     terminal.type_keys("y");
     // That it was undone once before is on the screen already.
     terminal.wait("the step taken back", |_| n_commits(&world) == 7);
-    terminal.type_keys("i");
-    terminal.wait_gone("I to write");
-    terminal.type_keys("/discuss Count words with awk or with wc?");
-    terminal.wait_for("with wc?");
-    terminal.type_keys(ENTER);
-    terminal.wait_for("all agreed");
+    discuss(&mut terminal);
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
@@ -123,12 +115,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
 fn a_question_is_discussed_on_its_board_and_the_result_goes_into_the_next_turn() {
     let world = World::new();
     let mut terminal = open_demo(&world);
-    terminal.type_keys("i");
-    terminal.wait_gone("I to write");
-    terminal.type_keys("/discuss Count words with awk or with wc?");
-    terminal.wait_for("with wc?");
-    terminal.type_keys(ENTER);
-    terminal.wait_for("all agreed");
+    discuss(&mut terminal);
     assert!(
         terminal.text().contains("wc: keep it"),
         "{}",
@@ -165,10 +152,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     terminal.wait_for("is this the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
-    terminal.type_keys("a");
-    terminal.wait_for("gate auto");
-    terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    let_go_to_approval(&mut terminal);
     terminal.type_keys("y");
     terminal.wait_for("stop, back to the goal");
     // In a list the letter goes back; here it asks what is meant.
@@ -191,6 +175,24 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
 
+/// Has the demo's question discussed to its end.
+fn discuss(terminal: &mut Terminal) {
+    terminal.type_keys("i");
+    terminal.wait_gone("I to write");
+    terminal.type_keys("/discuss Count words with awk or with wc?");
+    terminal.wait_for("with wc?");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("all agreed");
+}
+
+/// Lets turns follow each other until the plan waits for its approval.
+fn let_go_to_approval(terminal: &mut Terminal) {
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+}
+
 fn n_commits(world: &World) -> usize {
     let root = world.repository().join("demo/wordstat");
     let mut git = Command::new("git");
@@ -203,10 +205,7 @@ fn n_commits(world: &World) -> usize {
 fn an_edit_of_the_plan_in_another_program_is_seen_and_makes_the_approval_stale() {
     let world = World::new();
     let mut terminal = open_demo(&world);
-    terminal.type_keys("a");
-    terminal.wait_for("gate auto");
-    terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    let_go_to_approval(&mut terminal);
     let plan = world
         .repository()
         .join("demo/wordstat/.agent-collab/plan.md");
@@ -225,10 +224,7 @@ fn an_edit_of_the_plan_in_another_program_is_seen_and_makes_the_approval_stale()
 fn the_users_own_editor_gets_the_terminal_and_gives_it_back() {
     let world = World::new();
     let mut terminal = open_demo(&world);
-    terminal.type_keys("a");
-    terminal.wait_for("gate auto");
-    terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    let_go_to_approval(&mut terminal);
     terminal.type_keys("2e");
     terminal.wait_for("THE EDITOR HAS plan.md");
     assert!(

@@ -14,6 +14,7 @@ mod lifecycle;
 #[path = "../../benches/measured/long_run.rs"]
 mod long_run;
 mod looking;
+mod opening;
 #[path = "../whole/programs.rs"]
 mod programs;
 #[path = "../whole/script.rs"]

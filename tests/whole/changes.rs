@@ -35,8 +35,9 @@ fn the_whole_run_and_each_step_are_shown_apart() {
         .complains("step 2 changed nothing");
     world
         .program(&["diff", "--step", "9"])
-        .ends(0)
-        .complains("step 9 was not begun");
+        .ends(2)
+        .complains("step 9 was not begun")
+        .complains("`agent-collab status` shows the steps");
     world
         .program(&["diff", "--plan"])
         .ends(0)

@@ -151,3 +151,13 @@ fn a_folder_that_holds_something_is_no_place_for_a_demo() {
     ran.ends(1).complains("is not empty").complains("--dir");
     assert_eq!(world.read("mine.txt"), "mine");
 }
+
+#[test]
+fn a_place_that_cannot_be_made_is_told_with_a_way_out() {
+    let world = World::new();
+    world
+        .program(&["demo", "--headless", "--dir", "/proc/nothing"])
+        .ends(1)
+        .complains("cannot make /proc/nothing")
+        .complains("hint: give --dir a folder that you can make");
+}

@@ -1,6 +1,7 @@
 //! A run as one page: all that it holds is there, and none of it becomes markup, a link or a leak.
 
 use std::fs;
+use std::os::unix::fs::{FileTypeExt, symlink};
 
 use crate::script::{Agent, say, write};
 use crate::world::World;
@@ -114,4 +115,30 @@ fn a_file_is_written_whole_and_a_run_is_found_by_its_number() {
             .err
             .contains("there is no run here yet")
     );
+}
+
+#[test]
+fn what_a_path_leads_to_is_written_and_stays_what_it_is() {
+    let world = world();
+    let pipe = world.fifo("pipe");
+    let (heard, told) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| heard.send(fs::read_to_string(&pipe).expect("what was written")));
+        world.program(&["export", "--md", "-o", &pipe]).ends(0);
+        assert!(told.recv().expect("a reader").starts_with("# "));
+    });
+    let is_pipe = fs::symlink_metadata(&pipe)
+        .expect("it is there")
+        .file_type()
+        .is_fifo();
+    assert!(is_pipe, "it is no file now");
+    let (link, page) = (world.folder.join("link.md"), world.folder.join("page.md"));
+    symlink(&page, &link).expect("a link");
+    // Once where nothing is, once over what is there.
+    for _ in 0..2 {
+        let to = link.display().to_string();
+        world.program(&["export", "--md", "-o", &to]).ends(0);
+        assert!(fs::read_to_string(&page).expect("a page").starts_with("# "));
+        assert!(link.is_symlink());
+    }
 }

@@ -115,6 +115,11 @@ fn a_decision_is_explained_with_the_rule_and_its_line() {
     explain(&["read", "x", "--agent", "explor"])
         .ends(2)
         .complains("explore");
+    explain(&["nope", "x"])
+        .ends(2)
+        .complains("no tool is called \"nope\"")
+        .complains("mcp__SERVER__TOOL");
+    explain(&["mcp__docs__search", "x"]).ends(0);
     let ran = explain(&["edit", "src/a", "--json"]);
     let told: Value = serde_json::from_str(&ran.ends(0).out).expect("JSON");
     assert_eq!(told["decision"], "allow");

@@ -2,7 +2,7 @@
 //!
 //! Refuses to leave a mixture of an old and a new page.
 
-use std::fs::Permissions;
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub async fn beside(
 }
 
 fn free(folder: &Path, (name, extension): (&str, &str), text: &str) -> io::Result<PathBuf> {
-    std::fs::create_dir_all(folder)?;
+    fs::create_dir_all(folder)?;
     let mut file = whole(folder, text)?;
     for n in 1..=MOST {
         let place = folder.join(match n {
@@ -79,17 +79,33 @@ fn free(folder: &Path, (name, extension): (&str, &str), text: &str) -> io::Resul
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Writes a file so that it holds the old or the new text, never a mixture.
+/// Writes a text to a path that somebody named. A file holds the old or the new text, never a mixture; a link stays one,
+/// and what it leads to is written; into a device or a pipe it is written, and that stays what it is.
 ///
 /// # Errors
-/// The disk refuses.
+/// The disk refuses, or a folder is there.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path
+    let place = match fs::metadata(path) {
+        Ok(found) if found.is_file() => fs::canonicalize(path)?,
+        Ok(_) => return into(OpenOptions::new().write(true), path, text),
+        // A link that leads nowhere yet: what it names is made.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            return into(OpenOptions::new().write(true).create(true), path, text);
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_path_buf(),
+        Err(error) => return Err(error),
+    };
+    let folder = place
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let file = whole(folder.unwrap_or(Path::new(".")), text)?;
-    file.persist(path).map_err(|error| error.error)?;
+    file.persist(&place).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Writes into what is there.
+fn into(how: &OpenOptions, path: &Path, text: &str) -> io::Result<()> {
+    how.open(path)?.write_all(text.as_bytes())
 }
 
 /// A file without its name yet that holds all of the text.
@@ -118,13 +134,43 @@ mod tests {
             let path = free(&folder, ("sing", "html"), text).unwrap();
             assert_eq!(path, folder.join(name));
         }
-        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
         assert_eq!(
             ["sing.html", "sing-2.html", "sing-3.html"].map(read),
             ["a", "b", "c"]
         );
         replace(&folder.join("sing.html"), "d").unwrap();
         assert_eq!(read("sing.html"), "d");
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn a_link_is_written_through_and_what_is_no_file_is_written_into() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::write(at("page"), "old").unwrap();
+        for (link, to) in [("link", "page"), ("new", "made")] {
+            std::os::unix::fs::symlink(to, at(link)).unwrap();
+            replace(&at(link), "text").unwrap();
+            assert!(at(link).is_symlink(), "{link}");
+            assert_eq!(fs::read_to_string(at(to)).unwrap(), "text");
+        }
+        let before = fs::metadata("/dev/null").unwrap().file_type();
+        replace(Path::new("/dev/null"), "text").unwrap();
+        assert_eq!(fs::metadata("/dev/null").unwrap().file_type(), before);
+        assert!(replace(place.path(), "text").is_err());
+    }
+
+    #[test]
+    fn a_pipe_gets_the_text() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("pipe");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || fs::read_to_string(path).unwrap())
+        };
+        replace(&path, "text").unwrap();
+        assert_eq!(reader.join().unwrap(), "text");
     }
 }

@@ -41,6 +41,7 @@ pub enum Opened {
 
 /// A run that is to begin or to go on.
 pub struct Begin {
+    /// Which run.
     pub what: What,
     /// What the user did since.
     pub since: Vec<Event>,

@@ -74,15 +74,16 @@ impl Shell {
         Ok(None)
     }
 
-    pub(super) fn on_exported(&mut self, written: Result<PathBuf, Refusal>) {
-        let word = match written {
+    pub(super) fn on_exported(
+        &mut self,
+        written: Result<PathBuf, Refusal>,
+    ) -> Result<Option<End>, End> {
+        let (screen, _) = self.front();
+        screen.on_word(&match written {
             Ok(path) => format!("written to {}", path.display()),
             Err(refusal) => format!("{}; {}", refusal.problem, refusal.hint),
-        };
-        match self.views.top_mut() {
-            Some(viewing) => viewing.front().0.on_word(&word),
-            None => self.screen.on_word(&word),
-        }
+        });
+        Ok(None)
     }
 
     /// Looks at changes of the run that is looked at; `None` where none is.

@@ -1,8 +1,10 @@
 //! Discussions of the run, by the user's hand: planned, begun, stopped, gone on with, written down.
 
+use std::fs;
+
 use crate::app::diagnosing::diagnosis;
 use crate::app::discussions;
-use crate::app::export::markdown;
+use crate::app::export::{markdown, writing};
 use crate::app::start::Refusal;
 use crate::config::Config;
 use crate::domain::discussion::{DiscussionOrder, StopReason};
@@ -10,7 +12,6 @@ use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::{Caller, DiscussionAsk, Engine};
 use crate::mcp::tools::group_discuss::Arguments;
-use crate::store::atomic;
 use crate::text::one_line;
 use crate::tui::{Action, Planned, Topic};
 
@@ -87,25 +88,25 @@ impl Shell {
         self.engine.as_mut()
     }
 
-    /// Writes a discussion of the run in front down. Looking at another run writes nothing there: the page comes where
-    /// the user's own run lies, and beside its record, in which only its engine writes.
+    /// Writes a discussion of the run in front down, among the pages: where a run lies only its engine writes.
     pub(super) fn export_discussion(&mut self, id: &DiscussionId) -> Result<Option<End>, End> {
-        let own = self.occupied.as_ref().map(|own| own.layout.workdir());
-        let own = own.map(|own| own.join(format!("{id}.md")));
+        let seen = self.views.run_in_front().map(|(_, layout)| layout);
+        let own = || Some(self.occupied.as_ref()?.layout.clone());
+        let Some(folder) = seen.or_else(own).map(|layout| layout.exports()) else {
+            return Ok(None);
+        };
         let (screen, state) = self.front();
         let mut discussions = state.iter().flat_map(|state| &state.discussions);
         let Some(discussion) = discussions.find(|each| each.id() == id) else {
             return Ok(None);
         };
-        let word = match own {
-            Some(path) => match atomic::replace(&path, markdown::of_discussion(discussion).as_bytes()) {
-                Ok(()) => format!("written to {}", path.display()),
-                Err(error) => error.to_string(),
-            },
-            None => "who only looks writes nothing here; `agent-collab export -o FILE` writes the whole run down"
-                .to_owned(),
-        };
-        screen.on_word(&word);
+        let path = folder.join(format!("{id}.md"));
+        let text = markdown::of_discussion(discussion);
+        let written = fs::create_dir_all(&folder).and_then(|()| writing::replace(&path, &text));
+        screen.on_word(&match written {
+            Ok(()) => format!("written to {}", path.display()),
+            Err(error) => format!("cannot write {}: {error}", path.display()),
+        });
         Ok(None)
     }
 

@@ -72,7 +72,7 @@ impl Shell {
             }
             Taken::Answer(Some(Ground::Light)) if self.screen.theme() == Theme::default() => {
                 if let Some(theme) = self.screen.look().theme("light") {
-                    self.screen.on_theme(theme);
+                    self.screen.on_theme(theme.on_the_terminals_ground());
                 }
             }
             // The terminal's own colours are made for its own dark ground.

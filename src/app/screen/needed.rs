@@ -60,6 +60,30 @@ impl Shell {
         }
     }
 
+    /// Says why there is no run.
+    pub(super) fn say_why_not(&mut self, refusal: &Refusal, what: &What) {
+        let text = format!("{}\n{}", refusal.problem, refusal.hint);
+        let text = text.trim_end();
+        match what {
+            What::Goal(..) if self.engine.is_some() => self.tell_once(refusal, text),
+            What::Goal(..) => {
+                self.screen.on_refused(text);
+                // What is missing may be another thing by now.
+                self.look_around();
+            }
+            What::Unfinished => {
+                self.screen.on_notice(text);
+                self.screen.on_unfinished(text);
+            }
+            What::Beside(_) => self.tell_once(refusal, text),
+            // Only a first page says what is missing.
+            What::WithoutGoal => {
+                self.forget_past();
+                self.look_around();
+            }
+        }
+    }
+
     /// Says what stands in the way; what was said already is said in short.
     pub(super) fn tell_once(&mut self, refusal: &Refusal, text: &str) {
         if self.told.as_deref() == Some(text) {

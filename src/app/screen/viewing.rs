@@ -1,6 +1,6 @@
 //! Runs that are only looked at: one of the history, or one that another instance works on.
 //!
-//! Nothing is locked, nothing is written, and no engine runs. What changes is told by the system; each
+//! Nothing is locked, nothing of them is written, and no engine runs. What changes is told by the system; each
 //! look reads only what is new. A view lies over the screen, which goes on behind it.
 
 use tokio::sync::oneshot;

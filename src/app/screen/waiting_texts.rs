@@ -75,33 +75,8 @@ impl Shell {
             return self.begin_next(next, since);
         }
         let sent = std::iter::once(&what).chain(&next);
-        let mut texts: Vec<String> = sent.filter_map(typed).collect();
-        texts.extend(said(since));
-        self.screen.give_back(texts);
-        Ok(None)
-    }
-
-    fn say_why_not(&mut self, refusal: &Refusal, what: &What) {
-        let text = format!("{}\n{}", refusal.problem, refusal.hint);
-        let text = text.trim_end();
-        match what {
-            What::Goal(..) if self.engine.is_some() => self.tell_once(refusal, text),
-            What::Goal(..) => {
-                self.screen.on_refused(text);
-                // What is missing may be another thing by now.
-                self.look_around();
-            }
-            What::Unfinished => {
-                self.screen.on_notice(text);
-                self.screen.on_unfinished(text);
-            }
-            What::Beside(_) => self.tell_once(refusal, text),
-            // Only a first page says what is missing.
-            What::WithoutGoal => {
-                self.forget_past();
-                self.look_around();
-            }
-        }
+        self.screen.give_back(sent.filter_map(typed).collect());
+        self.begin_next(Vec::new(), since)
     }
 
     /// Says why what was sent is not done, and puts it back where it can be sent again.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Refusal, Unfinished, clear_away};
+use super::{BEGINS_ONE, Refusal, Unfinished, clear_away};
 use crate::app::zone;
 use crate::domain::execution::StepCount;
 use crate::domain::run::State;
@@ -63,10 +63,7 @@ pub(super) fn something_to_take_up(layout: &Layout) -> Result<(), Refusal> {
 
 /// That there is nothing to take up.
 pub(super) fn nothing_unfinished() -> Refusal {
-    Refusal::error(
-        "there is no unfinished run here",
-        "`agent-collab run --goal …` begins one",
-    )
+    Refusal::error("there is no unfinished run here", BEGINS_ONE)
 }
 
 /// The run as somebody is asked about it: its goal, and below it how far it came and when.
@@ -118,9 +115,9 @@ pub(super) fn refuse_unfinished(state: &State) -> Result<(), Refusal> {
     };
     Err(Refusal {
         problem: format!("an unfinished run is here: {run}"),
-        hint:
-            "`agent-collab resume` takes it up; `run --new` archives it to history/ and begins anew"
-                .to_owned(),
+        hint: "`agent-collab resume`, or /resume on the screen, takes it up; `run --new`, or a no to the screen's question, \
+               archives it to history/ and begins anew"
+            .to_owned(),
         code: 3,
     })
 }

@@ -3,13 +3,12 @@
 //! Refuses to change a rule: `[safety.builtin]` does.
 
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use crate::app::start::{Refusal, find_root, load_config};
+use crate::app::start::Refusal;
 use crate::cli::ChoiceArgs;
+use crate::cli::checkout::Checkout;
 use crate::config::problem::visible;
 use crate::config::types::{BuiltinChange, Config};
-use crate::engine::git::GitSettings;
 use crate::permission::guard::{Builtin, builtin};
 
 /// Lists every rule with its class, what it catches and an example.
@@ -17,9 +16,7 @@ use crate::permission::guard::{Builtin, builtin};
 /// # Errors
 /// The configuration has problems.
 pub async fn list(choices: &ChoiceArgs, as_json: bool) -> Result<String, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
-    let (_, loaded) = load_config(&root, &choices.choices()?)?;
+    let Checkout { loaded, .. } = Checkout::find(choices).await?;
     Ok(match as_json {
         true => format!("{}\n", to_json(&loaded.config)),
         false => in_words(&loaded.config),

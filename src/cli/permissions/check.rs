@@ -6,16 +6,15 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
 
 use clap::Args;
-use tokio_util::sync::CancellationToken;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::batch;
-use crate::app::start::{Refusal, find_root, load_config};
+use crate::app::start::Refusal;
 use crate::cli::ChoiceArgs;
+use crate::cli::checkout::Checkout;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
-use crate::engine::git::GitSettings;
 use crate::permission::guard::{Class, Settings, Verdict, classify, classify_argv};
 
 const EXAMPLES: &str = "\
@@ -61,10 +60,13 @@ pub struct CheckArgs {
 /// # Errors
 /// The configuration has problems, or standard input cannot be read.
 pub async fn run(args: CheckArgs) -> Result<u8, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
     let cwd = crate::cli::cwd()?;
-    let (root, _) = find_root(&cwd, settings).await?;
-    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let Checkout {
+        root,
+        places,
+        loaded,
+        ..
+    } = Checkout::find(&args.choices).await?;
     // A command is judged as if an agent ran it here.
     let safety = Settings {
         root: Some(root),

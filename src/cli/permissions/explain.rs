@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::app::start::Refusal;
 use crate::cli::ChoiceArgs;
-use crate::config::Config;
+use crate::cli::agents::unknown;
+use crate::cli::checkout::Checkout;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::phase::Phase;
 use crate::engine::answering::resolve;
-use crate::engine::git::GitSettings;
+use crate::permission::lint::no_tool;
 use crate::permission::mode::MODES;
 use crate::permission::names::{self, Sort};
 use crate::permission::{Call, Context, Decision, Mode, PhaseAccess, Reach, decide, explain};
@@ -58,15 +58,20 @@ pub struct ExplainArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// The configuration has problems, or there is no such agent, phase or mode.
+/// The configuration has problems, or there is no such tool, agent, phase or mode.
 pub async fn run(args: ExplainArgs) -> Result<u8, Refusal> {
+    if let Some((problem, hint)) = no_tool(&args.tool) {
+        return Err(Refusal {
+            problem,
+            hint,
+            code: 2,
+        });
+    }
     let cwd = crate::cli::cwd()?;
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&cwd, settings).await?;
-    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
+    let here = Checkout::find(&args.choices).await?;
     let call = call(&args, &cwd);
-    let mut context = context(&args, &loaded.config, (&root, &cwd), &call)?;
-    context.safety.home = Some(places.home);
+    let mut context = context(&args, &here, &cwd, &call)?;
+    context.safety.home = Some(here.places.home);
     let decision = decide(&call, &context);
     let text = match args.json {
         true => format!("{}\n", as_json(&decision, &context, &call)),
@@ -102,8 +107,8 @@ fn call(args: &ExplainArgs, cwd: &Path) -> Call {
 
 fn context(
     args: &ExplainArgs,
-    config: &Config,
-    (root, cwd): (&Path, &Path),
+    here: &Checkout,
+    cwd: &Path,
     call: &Call,
 ) -> Result<Context, Refusal> {
     let usage = |problem: String, hint: String| Refusal {
@@ -136,13 +141,8 @@ fn context(
         | Phase::Cancelled => "plan",
     };
     let agent = args.agent.as_deref().unwrap_or(of_phase);
-    let permissions = Permissions::of(config, Allowing::Everybody);
-    permissions.profiles.find(agent).map_err(|unknown| {
-        usage(
-            format!("there is no agent {:?}", unknown.name),
-            format!("known are {}", unknown.known.join(", ")),
-        )
-    })?;
+    let permissions = Permissions::of(&here.loaded.config, Allowing::Everybody);
+    permissions.profiles.find(agent).map_err(unknown)?;
     let paths = match call {
         Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
         Call::Command { .. } | Call::Tool { .. } => &[],
@@ -153,12 +153,12 @@ fn context(
     };
     Ok(Context {
         paths: paths.iter().map(|path| resolve(cwd, path)).collect(),
-        own: vec![layout(root, config)?.workdir().to_path_buf()],
+        own: vec![here.layout.workdir().to_path_buf()],
         profile: agent.to_owned(),
         rules: Arc::new(permissions.rules(agent)),
         mode,
         safety: permissions.safety.clone(),
-        ..Context::new(phase_access, root.to_owned())
+        ..Context::new(phase_access, here.root.clone())
     })
 }
 

@@ -9,18 +9,17 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use crate::app::history;
-use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::app::start::Refusal;
 use crate::cli::ChoiceArgs;
+use crate::cli::checkout::Checkout;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::State;
 use crate::engine::answering::resolve;
-use crate::engine::git::GitSettings;
 use crate::engine::onlooker::Onlooker;
 use crate::permission::floors::Floor;
 use crate::permission::{
@@ -60,10 +59,13 @@ struct Replayed {
 /// # Errors
 /// The configuration has problems, or there is no such run, or it cannot be read.
 pub async fn run(args: ReplayArgs) -> Result<u8, Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
-    let (places, loaded) = load_config(&root, &args.choices.choices()?)?;
-    let here = layout(&root, &loaded.config)?;
+    let Checkout {
+        root,
+        places,
+        loaded,
+        layout: here,
+        ..
+    } = Checkout::find(&args.choices).await?;
     let own = here.workdir().to_path_buf();
     let of_run = match &args.run {
         None => here,

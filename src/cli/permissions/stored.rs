@@ -6,14 +6,13 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use super::builtin;
-use crate::app::start::{Refusal, find_root};
+use crate::app::start::Refusal;
 use crate::cli::ChoiceArgs;
+use crate::cli::checkout::root_here;
 use crate::config::Places;
 use crate::config::problem::visible;
-use crate::engine::git::GitSettings;
 use crate::permission::{Approvable, Scope};
 use crate::store::approvals::{Approvals, Stored};
 use crate::store::instant::to_text;
@@ -105,8 +104,7 @@ pub async fn revoke(args: RevokeArgs) -> Result<u8, Refusal> {
 }
 
 async fn approvals() -> Result<(Approvals, String), Refusal> {
-    let settings = GitSettings::new("none", CancellationToken::new());
-    let (root, _) = find_root(&crate::cli::cwd()?, settings).await?;
+    let (root, _) = root_here().await?;
     let places = Places::from_env().map_err(|error| Refusal::error(error, ""))?;
     let shown = visible(&root.display().to_string());
     Ok((Approvals::new(&places.approvals_dir(), &root), shown))

@@ -88,6 +88,14 @@ proptest! {
     }
 
     #[test]
+    fn the_beginning_is_that_of_the_whole(text in "(\u{1b}\\[0m|\r|\n|token=|sk-proj-|[a-z0-9]{4,12}|👩\u{200d}|é){0,40}", times in 1usize..400, most in 0usize..90_000) {
+        let text = text.repeat(times);
+        let (whole, beginning) = (clean(&text), clean_beginning(&text, most));
+        prop_assert!(whole.starts_with(&beginning));
+        prop_assert!(beginning == whole || beginning.len() > most);
+    }
+
+    #[test]
     fn a_line_that_is_passed_over_would_not_have_changed(
         line in r#"(\{"|":|"|,|\}|\\n|\\t|\\"|\\\\|\\u0041|/|:|token|k|ey|pass|ghp_|sk-|[a-z0-9]{1,9}| |é|👩|\x{200d}|\x{2028}|\x{85}|\x{1b}){0,20}"#,
     ) {

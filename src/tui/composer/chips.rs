@@ -40,9 +40,17 @@ impl Chips {
         Some(mark)
     }
 
-    /// How many bytes the pasted texts have.
-    pub fn n_bytes(&self) -> usize {
-        self.all.iter().map(|chip| chip.text.len()).sum()
+    /// How many bytes the pasted texts have whose marks stand in a line.
+    pub fn n_bytes(&self, line: &str) -> usize {
+        if !line.contains("[paste ") {
+            return 0;
+        }
+        let stands = |chip: &&Chip| line.contains(&chip.mark);
+        self.all
+            .iter()
+            .filter(stands)
+            .map(|chip| chip.text.len())
+            .sum()
     }
 
     /// Puts the pasted texts in the places of their marks.
@@ -50,7 +58,7 @@ impl Chips {
         if self.all.is_empty() {
             return text;
         }
-        let mut out = String::with_capacity(text.len() + self.n_bytes());
+        let mut out = String::with_capacity(text.len() + self.n_bytes(&text));
         let mut rest = text.as_str();
         while let Some((at, chip)) = self.first_in(rest) {
             out.push_str(&rest[..at]);

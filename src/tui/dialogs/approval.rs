@@ -3,8 +3,7 @@
 //! It shows the call exactly as it was made. Enter refuses until the user chooses otherwise: a key that was
 //! meant for the dialog before allows nothing.
 
-use ratatui::style::Style;
-
+use super::patch::Shown;
 use crate::domain::event::{Approval, CallAnswer};
 use crate::domain::run::State;
 use crate::permission::{Approvable, Keeping, Scope, Why};
@@ -39,25 +38,25 @@ pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -
         Some(exact) => exact.text.clone(),
         None => approval.targets.join("\n"),
     };
-    sheet = sheet.says(&text, theme::CODE);
-    let mut whole = fenced("", &text);
-    if let Some(diff) = exact
-        .map(|exact| exact.diff.as_str())
-        .filter(|diff| !diff.is_empty())
-    {
-        // A diff begins with its file, which stands above already.
-        let below = diff.strip_prefix(&format!("{text}\n")).unwrap_or(diff);
-        for line in below.lines() {
-            sheet = sheet.says(line, of_diff(line));
-        }
-        whole.push_str(&fenced("diff", diff));
-    }
-    let n_before = sheet.body.len();
-    let mut sheet = says_why(with_answers(sheet, approval), approval);
-    let why = sheet.body.iter().skip(n_before);
-    whole.extend(why.map(|(line, _)| format!("{line}\n\n")));
+    let diff = exact.map_or("", |exact| exact.diff.as_str());
+    let patch = (!diff.is_empty()).then(|| Shown::read(&text, &approval.targets, diff));
+    let (head, mut whole) = match &patch {
+        Some(patch) => (patch.head(), fenced("diff", &patch.as_diff())),
+        None => (text.clone(), fenced("", &text)),
+    };
+    sheet = sheet.says(&head, theme::CODE);
+    let why = says_reason(says_rule(Sheet::new("", ""), approval), approval).body;
+    whole.extend(why.iter().map(|(line, _)| format!("{line}\n\n")));
     sheet.whole = Some((title, whole));
-    sheet
+    let sheet = with_answers(sheet, approval);
+    let Some(patch) = patch else {
+        return says_reason(says_rule(sheet, approval), approval);
+    };
+    // What would be written may be longer than the window; the agent's own reason stands above it.
+    let said = says_reason(sheet, approval);
+    let lines = patch.lines().into_iter();
+    let said = lines.fold(said, |sheet, (line, style)| sheet.says(&line, style));
+    says_rule(said, approval)
 }
 
 /// A text as it is, whatever marks it has: no fence in it is as long as its own.
@@ -67,19 +66,8 @@ fn fenced(info: &str, text: &str) -> String {
     format!("{fence}{info}\n{text}\n{fence}\n\n")
 }
 
-/// How a line of a diff is shown.
-fn of_diff(line: &str) -> Style {
-    const HEADS: [&str; 6] = ["+++ ", "--- ", "diff ", "index ", "new file", "@@"];
-    match line.chars().next() {
-        _ if HEADS.iter().any(|head| line.starts_with(head)) => theme::QUIET,
-        Some('+') => theme::GOOD,
-        Some('-') => theme::BAD,
-        _ => theme::PLAIN,
-    }
-}
-
-/// What stands below the call: why it is asked about, and what the agent says.
-fn says_why(mut sheet: Sheet, approval: &Approval) -> Sheet {
+/// Why it is asked about.
+fn says_rule(mut sheet: Sheet, approval: &Approval) -> Sheet {
     if let Some(why) = &approval.why {
         let Why {
             reason,
@@ -102,6 +90,11 @@ fn says_why(mut sheet: Sheet, approval: &Approval) -> Sheet {
         let text = "it cannot be approved for more than this once";
         sheet = sheet.says(text, theme::NEEDS_YOU);
     }
+    sheet
+}
+
+/// Why the agent wants it, as it says.
+fn says_reason(sheet: Sheet, approval: &Approval) -> Sheet {
     match &approval.reason {
         Some(reason) => sheet.says(&format!("why, as the agent says: {reason}"), theme::QUIET),
         None => sheet,

@@ -17,7 +17,7 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     let title = format!("execute the approved plan ({n_steps} steps)?");
     let mut sheet = Sheet::new(identity(id), &title);
     if let Some(file) = &state.plan {
-        sheet = sheet.says(&one_line(&file.plan.title), theme::STRONG);
+        sheet = sheet.says_of_plan(&one_line(&file.plan.title), theme::STRONG);
     }
     if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
         sheet = sheet.says("you let this plan pass against its review", theme::BAD);
@@ -49,7 +49,7 @@ pub(super) fn sheet(id: u32, terms: &Terms, state: &State) -> Sheet {
     // The steps come last: where the window is small, they are what a key shows whole.
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
         let line = format!("{}. {}", step.n, one_line(&step.text));
-        sheet = sheet.says(&line, theme::PLAIN);
+        sheet = sheet.says_of_plan(&line, theme::PLAIN);
     }
     let all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
     sheet.whole = Some(("what you approve".to_owned(), all.join("\n")));

@@ -79,8 +79,8 @@ fn take(n: &mut usize) -> usize {
     taken
 }
 
-/// The first lines that `@@ -1,2 +3,4 @@` tells of.
-fn begins(text: &str) -> Option<(usize, usize)> {
+/// The first lines that `@@ -1,2 +3,4 @@` tells of, before and after, from 1.
+pub fn begins(text: &str) -> Option<(usize, usize)> {
     let rest = text.strip_prefix("@@ -")?;
     let (before, rest) = rest.split_once(" +")?;
     let (after, _) = rest.split_once(" @@")?;

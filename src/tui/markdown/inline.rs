@@ -16,8 +16,14 @@ const PAIRS: [(&str, Option<Modifier>); 6] = [
     ("_", Some(Modifier::ITALIC)),
 ];
 
+/// The longest line in which marks are looked for, in bytes: one that has a thousand without a partner is no prose.
+const LONGEST: usize = 16 << 10;
+
 /// Styles the parts of a line.
 pub fn inline(line: &str, base: Style) -> Vec<Span<'_>> {
+    if line.len() > LONGEST {
+        return vec![Span::styled(line, base)];
+    }
     let mut spans = Vec::new();
     let mut rest = line;
     // Where the text begins that is no part of a pair.

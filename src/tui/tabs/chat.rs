@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use crate::tui::found;
-use crate::tui::looking::{Voices, WIDE};
+use crate::tui::panes::{Voices, WIDE};
 use crate::tui::theme;
 use crate::tui::transcript::{Row, Transcript, Wide};
 use crate::tui::wrap::{cut, wrap_own};

@@ -1,6 +1,7 @@
 //! Tab: the plan, its boxes with what became of each step, findings and notes at their lines; or the plan
 //! beside an earlier version of it.
 
+mod folded;
 pub mod reading;
 mod steps;
 
@@ -12,7 +13,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::findings::Finding;
+use crate::domain::findings::{Finding, Severity};
 use crate::domain::ids::At;
 use crate::domain::note::Note;
 use crate::domain::plan;
@@ -26,6 +27,7 @@ use crate::tui::markdown::Markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
 use crate::tui::wrap::{one_line, wrap, wrap_own};
+use folded::{Of, Part};
 use reading::{Reading, first_line};
 
 /// Draws the plan.
@@ -55,6 +57,7 @@ pub fn draw(
         return page.draw(frame, area);
     };
     if let Some(earlier) = earlier {
+        page.follow(None);
         page.lay_out(hasher.finish(), || {
             let earlier = (earlier, texts.earlier.len());
             compared(text, earlier, (reading, keymap), columns)
@@ -63,10 +66,16 @@ pub fn draw(
     }
     let marks = steps::marks(state, now);
     let remarks = remarks(state, text);
-    (&marks, &remarks).hash(&mut hasher);
+    let at_work = state.and_then(|state| folded::at_work(&marks, state));
+    let folds = reading.folds() && at_work.is_some() && !page.is_looking();
+    let n_rows = folds.then_some(usize::from(area.height));
+    (&marks, &remarks, n_rows).hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
-        lay_out(text, (&marks, &remarks), reading.picked(), columns)
+        let open = keymap.named("open", IsWriting::No);
+        let picked = (reading.picked(), n_rows);
+        lay_out(text, (&marks, &remarks), picked, columns, &open)
     });
+    page.follow(at_work.map(Mark::Step));
     page.draw(frame, area);
 }
 
@@ -143,6 +152,15 @@ struct Remark {
     /// What is said of it quietly.
     about: String,
     line: Option<usize>,
+    /// Whether the plan cannot pass while it stands.
+    blocks: bool,
+}
+
+impl Remark {
+    /// Tells whether it speaks of no line behind what the program writes before the plan.
+    fn is_astray(&self, n_before: usize) -> bool {
+        self.line.is_none_or(|line| line < n_before)
+    }
 }
 
 fn remarks(state: Option<&State>, text: &str) -> Vec<Remark> {
@@ -166,6 +184,7 @@ fn of_finding((finding, line): (&Finding, Option<usize>)) -> Remark {
         text: format!("○ {} [{}] {text}", remark.n, remark.severity.word()),
         about: String::new(),
         line,
+        blocks: remark.severity == Severity::Blocking,
     }
 }
 
@@ -185,59 +204,112 @@ fn of_note(note: &Note, lines: &[&str]) -> Remark {
         text: format!("✎ {} you: {}", note.n, one_line(&note.text)),
         about: format!(" · {}{gone}", note.in_words()),
         line,
+        blocks: false,
     }
 }
 
 fn lay_out(
     text: &str,
     (marks, remarks): (&[steps::Mark], &[Remark]),
-    picked: Option<usize>,
+    (picked, n_rows): (Option<usize>, Option<usize>),
     columns: usize,
+    open: &str,
 ) -> Marked {
     let columns = columns.saturating_sub(1);
+    let mut laid = above(text, (marks, remarks), (first_line(text), columns));
+    let parts = parts(text, (marks, remarks), picked, columns);
+    let all = laid.lines.len()
+        + parts
+            .iter()
+            .map(|part| part.laid.lines.len())
+            .sum::<usize>();
+    let folds = match n_rows {
+        Some(n_rows) if all > n_rows => folded::folds(&parts, marks),
+        _ => Vec::new(),
+    };
+    let mut folds = folds.into_iter().peekable();
+    let mut below = 0;
+    for (n, part) in parts.into_iter().enumerate() {
+        if let Some(fold) = folds.next_if(|fold| fold.parts.start == n) {
+            below = fold.parts.end;
+            let is_picked = picked.is_some_and(|at| fold.lines.contains(&at));
+            for mark in [Mark::Folded(part.line), Mark::Line(part.line)] {
+                laid.marks.insert(mark, laid.lines.len());
+            }
+            laid.lines
+                .extend(gutter(vec![fold.row(open, columns)], is_picked));
+        }
+        if n >= below {
+            laid.append(part.laid);
+        }
+    }
+    let n_before = first_line(text);
+    let astray = remarks.iter().filter(|remark| remark.is_astray(n_before));
+    let mut rest = astray.filter(|remark| !remark.blocks).peekable();
+    if rest.peek().is_some() {
+        laid.lines.push(Line::default());
+    }
+    add_astray(&mut laid, rest, columns);
+    laid
+}
+
+/// The lines of the plan with what stands below each.
+fn parts(
+    text: &str,
+    (marks, remarks): (&[steps::Mark], &[Remark]),
+    picked: Option<usize>,
+    columns: usize,
+) -> Vec<Part> {
     // Lines are counted over the whole file, as a review counts them.
     let n_before = first_line(text);
     let mut markdown = Markdown::default();
-    let mut left: Vec<&steps::Mark> = marks.iter().collect();
-    let mut laid = above(text, (marks, remarks), (n_before, columns));
+    let mut left: Vec<(usize, &steps::Mark)> = marks.iter().enumerate().collect();
+    let mut parts = Vec::new();
     // The columns at which the text of the step begins that the line belongs to; 0 where it is of none.
     let mut below = 0;
     for (at, line) in text.lines().enumerate().skip(n_before) {
         // A line says what it says: what is known of a step stands at the step's own line only.
         let own = plan::step_of(line).filter(|_| !markdown.is_in_fence());
-        let step = own.and_then(|own| left.iter().position(|mark| mark.is_of(&own)));
-        let lines = match step {
-            Some(step) => {
-                let step = left.remove(step);
+        let step = own.and_then(|own| left.iter().position(|(_, mark)| mark.is_of(&own)));
+        let (lines, of) = match step.map(|step| left.remove(step)) {
+            Some((n, step)) => {
                 below = steps::indent(step);
-                steps::lines(step, columns)
+                (steps::lines(step, columns), Of::Step(n))
             }
             None => {
                 let trimmed = line.trim_start();
                 let is_own = trimmed.len() == line.len() && !trimmed.is_empty();
-                if is_own && !markdown.is_in_fence() {
+                let is_own = is_own && !markdown.is_in_fence();
+                if is_own {
                     below = 0;
                 }
                 let is_code = markdown.is_in_fence()
                     || trimmed.starts_with("```")
                     || trimmed.starts_with("~~~");
-                match below {
+                let lines = match below {
                     0 => markdown.line(line, columns, theme::PLAIN),
                     _ if is_code => markdown.line(line, columns, theme::PLAIN),
                     below => below_step(&mut markdown, trimmed, (below, columns)),
-                }
+                };
+                (lines, if is_own { Of::Itself } else { Of::TheOneAbove })
             }
         };
-        laid.marks.insert(Mark::Line(at), laid.lines.len());
-        laid.lines.extend(gutter(lines, picked == Some(at)));
-        for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
-            add_remark(&mut laid, remark, (columns, "    "));
+        let mut part = Part::new(at, of);
+        part.laid.marks.insert(Mark::Line(at), 0);
+        if let Of::Step(n) = of {
+            part.laid.marks.insert(Mark::Step(n), 0);
         }
+        part.laid.lines.extend(gutter(lines, picked == Some(at)));
+        for remark in remarks.iter().filter(|remark| remark.line == Some(at)) {
+            part.has_remarks = true;
+            add_remark(&mut part.laid, remark, (columns, "    "));
+        }
+        parts.push(part);
     }
-    laid
+    parts
 }
 
-/// What stands above the plan: what is wrong with it, and remarks of no line of it.
+/// What stands above the plan: what is wrong with it, and what blocks it and is of no line of it.
 fn above(
     text: &str,
     (marks, remarks): (&[steps::Mark], &[Remark]),
@@ -250,18 +322,24 @@ fn above(
             false,
         ));
     }
-    let astray = |remark: &&Remark| remark.line.is_none_or(|line| line < n_before);
-    if remarks.iter().any(|remark| astray(&remark)) {
-        laid.lines
-            .push(Line::styled(" of no line in particular:", theme::QUIET));
-    }
-    for remark in remarks.iter().filter(astray) {
-        add_remark(&mut laid, remark, (columns, ""));
-    }
+    let astray = remarks.iter().filter(|remark| remark.is_astray(n_before));
+    add_astray(&mut laid, astray.filter(|remark| remark.blocks), columns);
     if !laid.lines.is_empty() {
         laid.lines.push(Line::default());
     }
     laid
+}
+
+/// Remarks of no line of the plan.
+fn add_astray<'a>(laid: &mut Marked, remarks: impl Iterator<Item = &'a Remark>, columns: usize) {
+    let mut remarks = remarks.peekable();
+    if remarks.peek().is_some() {
+        let head = Line::styled(" of no line in particular:", theme::QUIET);
+        laid.lines.push(head);
+    }
+    for remark in remarks {
+        add_remark(laid, remark, (columns, ""));
+    }
 }
 
 /// A line that goes on with a step, at the columns of its text.

@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, approving, drawn, press, running, settings, state};
+use super::world::{NOW, approving, drawn, press, press_at, running, settings, state};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::Phase;
@@ -406,7 +406,7 @@ fn what_is_pointed_at_is_opened_in_another_program() {
 #[test]
 fn both_agents_stand_beside_each_other_in_the_order_in_which_they_speak() {
     let (mut screen, state) = (not_writing(), reviewing());
-    press(&mut screen, Some(&state), &["|"]);
+    press_at(&mut screen, (160, 40), Some(&state), &["|"]);
     check("voices", &mut screen, Some(&state));
     let seen = drawn(&mut screen, (160, 40), Some(&state));
     let place = |word: &str| {
@@ -529,9 +529,36 @@ fn a_wide_window_shows_the_plan_beside_the_chat_until_it_is_hidden() {
     let (mut screen, state) = (not_writing(), reviewing());
     let seen = drawn(&mut screen, (200, 50), Some(&state));
     assert!(seen.contains("Plan · \\ hides it"), "{seen}");
-    press(&mut screen, Some(&state), &["\\"]);
+    press_at(&mut screen, (200, 50), Some(&state), &["\\"]);
     let seen = drawn(&mut screen, (200, 50), Some(&state));
     assert!(!seen.contains("hides it"), "{seen}");
+}
+
+#[test]
+fn what_stands_beside_something_says_how_wide_a_window_it_wants() {
+    let state = reviewing();
+    for (key, told) in [
+        (
+            "|",
+            "wants 160 columns, the window has 80: planner beside reviewer",
+        ),
+        ("\\", "wants 160 columns, the window has 80: a second pane"),
+    ] {
+        let mut screen = not_writing();
+        press(&mut screen, Some(&state), &[key]);
+        let seen = drawn(&mut screen, (80, 24), Some(&state));
+        assert!(seen.contains(told), "{seen}");
+        // What is refused is not done later either.
+        let before = drawn(&mut not_writing(), (200, 50), Some(&state));
+        screen.toast = None;
+        assert_eq!(drawn(&mut screen, (200, 50), Some(&state)), before);
+    }
+    let mut screen = not_writing();
+    press_at(&mut screen, (200, 50), Some(&state), &["4", "\\", "\\"]);
+    assert_eq!(
+        screen.toast.as_deref(),
+        Some("nothing stands beside Log now")
+    );
 }
 
 #[test]

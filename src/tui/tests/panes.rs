@@ -263,40 +263,37 @@ fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab
         step: 1,
         plan_file_sha256: None,
     };
-    let foot = |screen: &mut Screen| {
+    let row = |screen: &mut Screen| {
         let seen = drawn(screen, (120, 24), Some(&state));
-        seen.trim_end()
-            .lines()
-            .last()
-            .unwrap_or_default()
-            .to_owned()
+        let row = seen.lines().rev().nth(1);
+        row.unwrap_or_default().to_owned()
     };
     let at = At(1_700_000_000_000);
     let mut screen = not_writing();
     screen.on_time(at);
     screen.on_event(at, &done);
     assert!(
-        !foot(&mut screen).contains("step"),
+        !row(&mut screen).contains("step 1"),
         "the chat itself says it"
     );
-    press(&mut screen, Some(&state), &["2"]);
+    press(&mut screen, Some(&state), &["3"]);
     assert!(
-        foot(&mut screen).starts_with(" Chat: step 1 is done"),
+        row(&mut screen).ends_with("✓ step 1 is done · 1 opens Chat"),
         "{}",
-        foot(&mut screen)
+        row(&mut screen)
     );
     screen.on_time(At(at.0 + 4_001));
     assert!(
-        !foot(&mut screen).contains("Chat: "),
+        !row(&mut screen).contains("opens Chat"),
         "{}",
-        foot(&mut screen)
+        row(&mut screen)
     );
     // What is replayed is long over.
     screen.on_event(At(at.0 - 60_000), &done);
     assert!(
-        !foot(&mut screen).contains("Chat: "),
+        !row(&mut screen).contains("opens Chat"),
         "{}",
-        foot(&mut screen)
+        row(&mut screen)
     );
 }
 

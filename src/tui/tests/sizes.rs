@@ -95,3 +95,40 @@ proptest! {
         check((columns, rows), writing, if is_writing { 9 } else { 7 })?;
     }
 }
+
+#[test]
+fn the_time_of_who_works_is_seen_at_every_width() {
+    use super::world::running;
+    use crate::domain::phase::{Mode, Phase};
+    use crate::domain::turn::{Purpose, Role};
+    let refining = Purpose::RefineGoal {
+        said: String::new(),
+        by: Role::Planner,
+    };
+    let turns = [
+        (Phase::RefineGoal, refining),
+        (Phase::WritePlan, Purpose::WritePlan),
+        (Phase::Review, Purpose::Review),
+        (Phase::Respond, Purpose::Respond),
+        (Phase::Execute, Purpose::Fix { n: 2, attempt: 1 }),
+    ];
+    for (phase, purpose) in turns {
+        for mode in [Mode::Default, Mode::AutoEdit] {
+            let mut state = running(phase, purpose.clone());
+            state.mode = mode;
+            for columns in 40..=200 {
+                let seen = drawn(&mut screen(), (columns, 12), Some(&state));
+                let seen = seen.lines().take(3).collect::<Vec<&str>>().join("\n");
+                let word = if mode == Mode::AutoEdit {
+                    "auto-edit"
+                } else {
+                    ""
+                };
+                assert!(
+                    seen.contains(" 0:42") && seen.contains(word),
+                    "{columns}: {seen}"
+                );
+            }
+        }
+    }
+}

@@ -339,3 +339,73 @@ fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
         "{seen}"
     );
 }
+
+#[test]
+fn why_an_agent_tries_again_stands_above_what_it_says_then() {
+    use crate::domain::delta::Delta;
+    let text = |text: &str| Delta::Text {
+        role: Role::Planner,
+        item: "2".to_owned(),
+        text: text.to_owned(),
+    };
+    let retries = agent(News::Retrying {
+        reason: "stream disconnected".to_owned(),
+    });
+    let said = agent(News::Text {
+        text: "The retry is here.".to_owned(),
+    });
+    let places = |seen: &str| {
+        let place = |word| seen.find(word).unwrap();
+        (place("tries again"), place("The retry is here."))
+    };
+    let mut live = not_writing();
+    live.on_delta(Delta::Text {
+        role: Role::Planner,
+        item: "1".to_owned(),
+        text: "half a sent".to_owned(),
+    });
+    live.on_delta(Delta::Withdrawn {
+        role: Role::Planner,
+        item: "1".to_owned(),
+    });
+    // What is said comes past the log, and is here first.
+    live.on_delta(text("The retry is here.\n"));
+    let seen = told(&mut live, std::slice::from_ref(&retries));
+    let (why, what) = places(&seen);
+    assert!(why < what, "{seen}");
+    let seen = told(&mut live, std::slice::from_ref(&said));
+    let (why, what) = places(&seen);
+    assert!(why < what && !seen.contains("half a sent"), "{seen}");
+    let mut retold = not_writing();
+    let seen = told(&mut retold, &[retries, said]);
+    let (why, what) = places(&seen);
+    assert!(why < what, "{seen}");
+}
+
+#[test]
+fn of_a_document_s_edit_the_front_matter_is_no_part() {
+    let mut screen = not_writing();
+    let path = ".agent-collab/turns/ses_1/plan.md".to_owned();
+    let diff = "@@ -1,6 +1,2 @@\n----\n-plan: 1\n-hash: 2\n----\n # Goal\n-old\n+new";
+    let edit = [
+        agent(News::ToolStarted {
+            item: "e".to_owned(),
+            tool: "edit".to_owned(),
+            title: path.clone(),
+        }),
+        agent(News::FilesChanged {
+            item: "e".to_owned(),
+            paths: [(path.clone(), "update".to_owned())].into(),
+            diffs: [(path, diff.to_owned())].into(),
+        }),
+        ended("e", "completed", ""),
+    ];
+    let seen = told(&mut screen, &edit);
+    assert!(seen.contains("edit plan.md (draft)  +1 −1"), "{seen}");
+    press(&mut screen, Some(&state(Phase::Execute)), &[",", " "]);
+    let seen = told(&mut screen, &[]);
+    assert!(
+        seen.contains("│ -old") && !seen.contains("plan: 1"),
+        "{seen}"
+    );
+}

@@ -4,7 +4,7 @@ use super::pictures::{check, not_writing};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::world::{NOW, drawn, press, running, screen, settings, state};
+use super::world::{NOW, drawn, press, press_at, running, screen, settings, state};
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
@@ -104,7 +104,117 @@ fn a_large_paste_is_one_mark_that_is_whole_or_gone() {
         &format!("see ?{long}!"),
     );
     check_text(&mut screen, &["<end>", "<back>", "<back>"], "see ?");
-    check_text(&mut screen, &["<c-/>"], "see ?[");
+    // It comes back, and goes, as a whole too.
+    check_text(&mut screen, &["<c-/>", "<c-/>"], &format!("see ?{long}!"));
+    check_text(&mut screen, &["<c-/>", "<c-/>"], &format!("see {long}"));
+    check_text(&mut screen, &["<c-/>"], "see ");
+    check_text(&mut screen, &["<c-r>"], &format!("see {long}"));
+}
+
+#[test]
+fn what_is_typed_comes_back_by_words() {
+    let mut screen = Screen::new(settings());
+    check_text(&mut screen, &["tell me  why not"], "tell me  why not");
+    for wanted in ["tell me  why ", "tell me  ", "tell ", "", ""] {
+        check_text(&mut screen, &["<c-/>"], wanted);
+    }
+    check_text(&mut screen, &["<c-r>", "<c-r>"], "tell me  ");
+    // What is written now takes the place of what could come back.
+    check_text(&mut screen, &["so", "<c-r>"], "tell me  so");
+    check_text(&mut screen, &["<c-/>", "<c-/>"], "tell ");
+    // Going elsewhere and what takes letters away are steps of their own.
+    check_text(&mut screen, &["on", "<left>", "x"], "tell oxn");
+    check_text(&mut screen, &["<c-/>"], "tell on");
+    check_text(
+        &mut screen,
+        &["<end>", "<back>", "<back>", "<back>", "<back>"],
+        "tel",
+    );
+    check_text(&mut screen, &["<c-/>"], "tell");
+    check_text(&mut screen, &["<c-/>"], "tell on");
+    // Twenty signs are enough where no blank stands between words.
+    let long: String = "中".repeat(25);
+    let mut screen = Screen::new(settings());
+    check_text(&mut screen, &[&long, "<c-/>"], &"中".repeat(20));
+    // What was sent does not come back.
+    screen.composer.take();
+    check_text(&mut screen, &["<c-/>"], "");
+}
+
+#[test]
+fn a_sign_of_several_characters_is_typed_passed_and_removed_as_one() {
+    let mut screen = Screen::new(settings());
+    check_text(&mut screen, &["a👩‍👩‍👧e\u{301}b"], "a👩‍👩‍👧e\u{301}b");
+    check_text(
+        &mut screen,
+        &["<left>", "<left>", "<left>", "x"],
+        "ax👩‍👩‍👧e\u{301}b",
+    );
+    check_text(&mut screen, &["<right>", "y"], "ax👩‍👩‍👧ye\u{301}b");
+    check_text(&mut screen, &["<del>", "<back>", "<back>"], "axb");
+    check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧yb");
+    check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧ye\u{301}b");
+    check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧e\u{301}b");
+    // Up and down land between signs.
+    let mut screen = Screen::new(settings());
+    check_text(
+        &mut screen,
+        &["👩‍👩‍👧👩‍👩‍👧", "<s-enter>", "abc", "<up>", "x"],
+        "x👩‍👩‍👧👩‍👩‍👧\nabc",
+    );
+}
+
+#[test]
+fn a_paste_is_taken_whole_or_not_at_all() {
+    let mut screen = Screen::new(settings());
+    press(&mut screen, None, &["keep this"]);
+    screen.on_paste(&"1234567890\n".repeat(200_000));
+    assert_eq!(screen.composer.text(), "keep this");
+    let told = "a paste of 2.0 MB was not taken: it does not fit, 256 KB are the most; put it in a file and name that with @";
+    assert_eq!(screen.toast.as_deref(), Some(told));
+    // As much as there is room for is taken, once what was pasted before it is gone too.
+    let most = "x".repeat(200 << 10);
+    screen.on_paste(&most);
+    check_text(&mut screen, &["<back>", "!"], "keep this!");
+    screen.on_paste(&most);
+    assert_eq!(screen.composer.text(), format!("keep this!{most}"));
+    screen.on_paste(&most);
+    assert_eq!(screen.composer.text(), format!("keep this!{most}"));
+    assert!(
+        screen
+            .toast
+            .as_deref()
+            .is_some_and(|told| told.starts_with("a paste of 200 KB"))
+    );
+}
+
+#[test]
+fn behind_a_full_row_the_cursor_stands_at_the_beginning_of_the_next_one() {
+    for sign in ["中", "x"] {
+        let mut screen = Screen::new(settings());
+        let cursor = |screen: &mut Screen| {
+            let mut terminal = Terminal::new(TestBackend::new(40, 20)).unwrap();
+            terminal
+                .draw(|frame| screen.draw(frame, None, NOW))
+                .unwrap();
+            let at = terminal.get_cursor_position().unwrap();
+            (at.x, at.y)
+        };
+        let n = 38 / crate::tui::wrap::width(sign);
+        let (left, bottom) = cursor(&mut screen);
+        press_at(&mut screen, (40, 20), None, &[&sign.repeat(n)]);
+        // The composer has grown by a row, at whose beginning it stands.
+        assert_eq!(cursor(&mut screen), (left, bottom), "{sign}");
+        let seen = drawn(&mut screen, (40, 20), None);
+        assert!(seen.contains(&sign.repeat(n)), "{seen}");
+        press_at(&mut screen, (40, 20), None, &[sign]);
+        let one = u16::try_from(crate::tui::wrap::width(sign)).unwrap();
+        assert_eq!(cursor(&mut screen), (left + one, bottom), "{sign}");
+        assert_eq!(screen.composer.text(), sign.repeat(n + 1));
+        // In the middle of the text too, and nothing of it is changed by looking.
+        press_at(&mut screen, (40, 20), None, &["<back>", "<home>", "<end>"]);
+        assert_eq!(screen.composer.text(), sign.repeat(n));
+    }
 }
 
 #[test]

@@ -603,8 +603,18 @@ pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> St
 ///
 /// A key is one character, or one of `<enter> <esc> <up> <down> <tab> <c-c> <c-x> <pgup>`.
 pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<Action> {
+    press_at(screen, (80, 24), state, keys)
+}
+
+/// As [`press`], in a window of another size.
+pub fn press_at(
+    screen: &mut Screen,
+    size: (u16, u16),
+    state: Option<&State>,
+    keys: &[&str],
+) -> Vec<Action> {
     let mut actions = Vec::new();
-    drawn(screen, (80, 24), state);
+    drawn(screen, size, state);
     for key in keys {
         let plain = |code| KeyEvent::new(code, KeyModifiers::NONE);
         let event = match *key {
@@ -621,6 +631,8 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
             "<end>" => plain(KeyCode::End),
             "<back>" => plain(KeyCode::Backspace),
             "<left>" => plain(KeyCode::Left),
+            "<right>" => plain(KeyCode::Right),
+            "<del>" => plain(KeyCode::Delete),
             "<c-t>" => KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL),
             "<c-p>" => KeyEvent::new(KeyCode::Char('p'), KeyModifiers::CONTROL),
             "<c-e>" => KeyEvent::new(KeyCode::Char('e'), KeyModifiers::CONTROL),
@@ -636,12 +648,12 @@ pub fn press(screen: &mut Screen, state: Option<&State>, keys: &[&str]) -> Vec<A
                 for c in text.chars() {
                     actions.extend(screen.on_key(plain(KeyCode::Char(c)), state));
                 }
-                drawn(screen, (80, 24), state);
+                drawn(screen, size, state);
                 continue;
             }
         };
         actions.extend(screen.on_key(event, state));
-        drawn(screen, (80, 24), state);
+        drawn(screen, size, state);
     }
     actions
 }

@@ -79,12 +79,12 @@ pub const SHADES: &[Shades] = &[
     // The sixteen colours are the user's own; only their grey is too dark in too many palettes.
     Shades { name: Cow::Borrowed("terminal"), quiet: Color::Indexed(245), ..SIXTEEN },
     Shades {
-        name: Cow::Borrowed("dark"), assumed: Some(rgb(0x00_1c_1c_1c)), ground: Color::Reset, text: Color::Reset,
+        name: Cow::Borrowed("dark"), assumed: Some(rgb(0x00_1c_1c_1c)), ground: rgb(0x00_1c_1c_1c), text: Color::Indexed(252),
         quiet: Color::Indexed(246), attention: Color::Indexed(221), good: Color::Indexed(114), bad: Color::Indexed(203),
         code: Color::Indexed(80), planner: Color::Indexed(111), reviewer: Color::Indexed(176),
     },
     Shades {
-        name: Cow::Borrowed("light"), assumed: Some(rgb(0x00_fa_fa_fa)), ground: Color::Reset, text: Color::Reset,
+        name: Cow::Borrowed("light"), assumed: Some(rgb(0x00_fa_fa_fa)), ground: rgb(0x00_fa_fa_fa), text: Color::Indexed(236),
         quiet: Color::Indexed(242), attention: Color::Indexed(130), good: Color::Indexed(22), bad: Color::Indexed(124),
         code: Color::Indexed(24), planner: Color::Indexed(25), reviewer: Color::Indexed(90),
     },

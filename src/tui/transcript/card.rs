@@ -7,6 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::block::Folding;
+use super::front::without_front_matter;
 use super::lines::marked;
 use crate::domain::ids::RequestId;
 use crate::text::truncate;
@@ -139,10 +140,15 @@ fn end_of(output: &str) -> String {
 impl Changed {
     /// Tells of a file; gives it back drawable.
     pub fn new(path: &str, change: &str, diff: &str) -> Self {
+        let is_document = path.contains(".agent-collab/") && path.ends_with(".md");
+        let diff = shown(diff);
         Self {
             path: one_line(path),
             change: one_line(change),
-            diff: shown(diff),
+            diff: match is_document {
+                true => without_front_matter(&diff),
+                false => diff,
+            },
         }
     }
 
@@ -353,7 +359,9 @@ impl Card {
             Folding::Folded => "▸ ",
             Folding::Open => "▾ ",
         };
-        let status = self.status(columns / 2);
+        // Why not matters more than what, but where both fit both are there.
+        let taken = width(fold) + width(sign) + width(verb) + width(about);
+        let status = self.status((columns / 2).max(columns.saturating_sub(taken + 2)));
         let taken: usize = status.iter().map(|(text, _)| width(text)).sum();
         let room = columns.saturating_sub(width(fold) + width(sign) + width(verb) + taken);
         let cut_about = match self.is_command() {

@@ -33,7 +33,7 @@ pub struct Look {
 pub struct Laid {
     at: Option<Look>,
     lines: Vec<Line<'static>>,
-    /// The unfinished last line of a text that grows.
+    /// The end of a text that grows: its unfinished last line, and a table that may go on.
     tail: Vec<Line<'static>>,
     /// How many bytes of the text are in `lines`.
     n_bytes: usize,
@@ -82,19 +82,13 @@ fn grow(laid: &mut Laid, text: &str, columns: usize) {
     laid.n_seen = text.len();
     let rest = &text[laid.n_bytes..];
     let whole = rest.rfind('\n').map_or(0, |at| at + 1);
-    for line in rest[..whole].lines() {
-        laid.lines
-            .extend(laid.markdown.line(line, columns, theme::PROVISIONAL));
-    }
-    laid.n_bytes += whole;
-    let tail = &rest[whole..];
-    laid.tail = if tail.is_empty() {
-        Vec::new()
-    } else {
-        laid.markdown
-            .clone()
-            .line(tail, columns, theme::PROVISIONAL)
-    };
+    let (lines, n_bytes) = laid
+        .markdown
+        .growing(&rest[..whole], columns, theme::PROVISIONAL);
+    laid.lines.extend(lines);
+    laid.n_bytes += n_bytes;
+    let tail = &rest[n_bytes..];
+    laid.tail = laid.markdown.so_far(tail, columns, theme::PROVISIONAL);
 }
 
 /// A name line with a blank before it, so that authors are told apart at a glance.

@@ -4,19 +4,21 @@
 
 use super::Transcript;
 use super::block::{Block, Who};
+use crate::domain::turn::Role;
 
 impl Transcript {
-    /// Puts a block at the end, or before the text that its author is still saying.
-    pub(super) fn put(&mut self, mut block: Block) {
-        let said = match (block.who, block.is_provisional()) {
-            (Who::Agent(role), false) => self.said_now(role),
-            _ => None,
+    /// Puts a block at the end, or before the text that its author, or whom it is about, is still saying.
+    pub(super) fn put(&mut self, mut block: Block, about: Option<Role>) {
+        let said_by = match (block.who, block.is_provisional()) {
+            (Who::Agent(role), false) => Some(role),
+            _ => about,
         };
+        let said = said_by.and_then(|role| self.said_now(role));
         let Some(at) = said else {
             self.blocks.push_back(block);
             return;
         };
-        if let Some(after) = self.blocks.get_mut(at) {
+        if let (Who::Agent(_), Some(after)) = (block.who, self.blocks.get_mut(at)) {
             // The name line goes to whoever stands first now.
             block.is_named |= std::mem::take(&mut after.is_named);
         }
@@ -24,7 +26,7 @@ impl Transcript {
     }
 
     /// The first of the texts at the end that a role is still saying.
-    fn said_now(&self, role: crate::domain::turn::Role) -> Option<usize> {
+    fn said_now(&self, role: Role) -> Option<usize> {
         let mut blocks = self.blocks.iter().enumerate().rev();
         let is_said = |block: &Block| block.is_provisional_of(role, None);
         let mut first = None;

@@ -15,6 +15,17 @@ pub struct Reading {
     against: Option<usize>,
     /// How two versions are laid out.
     pub form: Form,
+    finished: Finished,
+}
+
+/// How steps are shown that are finished while others are worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Finished {
+    /// In a row for several, where the plan is longer than its window.
+    #[default]
+    Folded,
+    /// As they are.
+    Open,
 }
 
 impl Reading {
@@ -33,10 +44,31 @@ impl Reading {
         self.picked.take().is_some()
     }
 
-    /// Points at the next line that says something, or the one before; gives it.
-    pub fn go(&mut self, is_next: bool, text: &str) -> Option<usize> {
+    /// Tells whether one row stands for several finished steps where there is no room for all.
+    pub fn folds(&self) -> bool {
+        self.finished == Finished::Folded
+    }
+
+    /// Shows each finished step.
+    pub fn unfold(&mut self) {
+        self.finished = Finished::Open;
+    }
+
+    /// Lets one row stand for several finished steps again; tells whether they were shown.
+    pub fn fold(&mut self) -> bool {
+        std::mem::take(&mut self.finished) == Finished::Open
+    }
+
+    /// Points at the next line that says something and is no `hidden` one, or the one before; gives it.
+    pub fn go(
+        &mut self,
+        is_next: bool,
+        text: &str,
+        hidden: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let n_before = first_line(text);
-        let says = |(at, line): &(usize, &str)| *at >= n_before && !line.trim().is_empty();
+        let says =
+            |(at, line): &(usize, &str)| *at >= n_before && !line.trim().is_empty() && !hidden(*at);
         let lines = text.lines().enumerate().filter(says).map(|(at, _)| at);
         let next = match (self.picked, is_next) {
             (None, true) => lines.into_iter().next(),

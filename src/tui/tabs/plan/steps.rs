@@ -9,6 +9,7 @@ use crate::domain::course::between;
 use crate::domain::execution::{Current, Execution, Stage, StepOutcome, StepRecord};
 use crate::domain::ids::At;
 use crate::domain::plan::{self, Step};
+use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::tui::markdown::inline;
@@ -28,6 +29,16 @@ pub struct Mark {
     tone: Tone,
     /// What stands in the line below, each in its parts with their styles.
     notes: Notes,
+    well: Option<Well>,
+}
+
+/// How a step was finished of which nothing has to be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Well {
+    /// It is committed, and the tests passed.
+    Tested,
+    /// It is committed, and there were no tests.
+    Untested,
 }
 
 #[derive(Debug, Clone, Copy, Hash)]
@@ -35,6 +46,8 @@ enum Tone {
     Waits,
     Runs,
     Done,
+    /// Nothing came of it, and nothing went wrong.
+    Still,
     Odd,
 }
 
@@ -42,6 +55,21 @@ impl Mark {
     /// Tells whether it is of the step that a line of the plan holds.
     pub fn is_of(&self, step: &Step) -> bool {
         self.n == step.n && self.text == one_line(&step.text)
+    }
+
+    /// Tells whether it is worked on.
+    pub fn runs(&self) -> bool {
+        matches!(self.tone, Tone::Runs)
+    }
+
+    /// Tells whether its turn is still to come.
+    pub fn waits(&self) -> bool {
+        matches!(self.tone, Tone::Waits)
+    }
+
+    /// How it was finished, where nothing else has to be known of it.
+    pub fn well(&self) -> Option<Well> {
+        self.well.filter(|_| matches!(self.tone, Tone::Done))
     }
 }
 
@@ -84,9 +112,19 @@ pub fn marks(state: Option<&State>, now: At) -> Vec<Mark> {
                 sign,
                 tone,
                 notes,
+                well: record.and_then(well),
             }
         })
         .collect()
+}
+
+fn well(record: &StepRecord) -> Option<Well> {
+    let is_committed = matches!(record.outcome, StepOutcome::Committed { .. });
+    let passed = |receipt: &Receipt| receipt.outcome == TestOutcome::Passed;
+    is_committed.then(|| match record.receipt.as_ref().is_some_and(passed) {
+        true => Well::Tested,
+        false => Well::Untested,
+    })
 }
 
 /// How far a step is.
@@ -113,7 +151,7 @@ type Notes = Vec<Note>;
 
 fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Notes) {
     let receipt = record.receipt.as_ref();
-    let passes = receipt.is_none_or(crate::domain::receipt::Receipt::lets_pass);
+    let passes = receipt.is_none_or(Receipt::lets_pass);
     let tone = if passes { Tone::Done } else { Tone::Odd };
     let mut notes = Vec::new();
     let (sign, tone) = match &record.outcome {
@@ -131,8 +169,11 @@ fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Not
         StepOutcome::NoChange => {
             return (
                 "–",
-                Tone::Odd,
-                vec![vec![("changed nothing".to_owned(), theme::BAD)]],
+                Tone::Still,
+                vec![vec![(
+                    "changed nothing, no commit".to_owned(),
+                    theme::QUIET,
+                )]],
             );
         }
     };
@@ -247,6 +288,7 @@ fn tone_style(tone: Tone) -> Style {
         Tone::Waits => theme::PLAIN,
         Tone::Runs => theme::role(Role::Planner),
         Tone::Done => theme::GOOD,
+        Tone::Still => theme::QUIET,
         Tone::Odd => theme::BAD,
     }
 }
@@ -254,6 +296,6 @@ fn tone_style(tone: Tone) -> Style {
 fn text_style(tone: Tone) -> Style {
     match tone {
         Tone::Runs => theme::STRONG,
-        Tone::Waits | Tone::Done | Tone::Odd => theme::PLAIN,
+        Tone::Waits | Tone::Done | Tone::Still | Tone::Odd => theme::PLAIN,
     }
 }

@@ -1,0 +1,57 @@
+//! Where a command was started: the repository, the configuration that counts there, and where its files lie.
+//!
+//! Takes no lock and changes nothing.
+
+use std::path::PathBuf;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::config::{Loaded, Places};
+use crate::engine::git::{GitSettings, Repository};
+use crate::store::Layout;
+
+use super::ChoiceArgs;
+
+/// What a command that only looks is told first.
+#[derive(Debug)]
+pub(super) struct Checkout {
+    /// The repository's root, else the directory itself.
+    pub root: PathBuf,
+    /// The repository, where there is one.
+    pub repository: Option<Repository>,
+    /// Where the user's own files lie.
+    pub places: Places,
+    /// The configuration in force.
+    pub loaded: Loaded,
+    /// Where a run's files lie.
+    pub layout: Layout,
+}
+
+impl Checkout {
+    /// Looks where the program was started.
+    ///
+    /// # Errors
+    /// The directory or its configuration has problems.
+    pub async fn find(choices: &ChoiceArgs) -> Result<Self, Refusal> {
+        let (root, repository) = root_here().await?;
+        let (places, loaded) = load_config(&root, &choices.choices()?)?;
+        let layout = layout(&root, &loaded.config)?;
+        Ok(Self {
+            root,
+            repository,
+            places,
+            loaded,
+            layout,
+        })
+    }
+}
+
+/// The repository's root and the repository, else the directory itself.
+///
+/// # Errors
+/// The directory is gone, or git refuses.
+pub(super) async fn root_here() -> Result<(PathBuf, Option<Repository>), Refusal> {
+    let settings = GitSettings::new("none", CancellationToken::new());
+    find_root(&super::cwd()?, settings).await
+}

@@ -1,0 +1,159 @@
+//! What stood in the composer before, a word at a time, to come back to.
+//!
+//! Refuses to know keys and the text area: it is told what stood there and of what kind the change is.
+
+use std::collections::VecDeque;
+
+/// How many steps are kept.
+const MAX_STEPS: usize = 200;
+/// How many bytes of text, all steps together.
+const MAX_BYTES: usize = 4 << 20;
+/// How many signs a step takes back at most: not every script divides its words by blanks.
+const MAX_SIGNS: usize = 20;
+
+/// A text, and its cursor in lines and characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stand {
+    pub lines: Vec<String>,
+    pub cursor: (usize, usize),
+}
+
+/// What a change does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// A sign comes.
+    Types(Sign),
+    /// The sign before the cursor goes.
+    TakesBack(Sign),
+    /// The sign behind it goes.
+    TakesForth(Sign),
+    /// All else, which is a step of its own: a paste, a whole line that goes.
+    Other,
+}
+
+/// What a sign means for where a step ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// It stands between words.
+    Blank,
+    /// It is part of a word.
+    Letter,
+    /// It is part of the sign before it.
+    Joined,
+}
+
+impl Sign {
+    /// What a sign of a text is.
+    pub fn of(sign: &str) -> Self {
+        match sign.chars().all(char::is_whitespace) {
+            true => Self::Blank,
+            false => Self::Letter,
+        }
+    }
+}
+
+/// The steps to go back and forth by.
+#[derive(Debug, Default)]
+pub struct History {
+    back: VecDeque<Stand>,
+    forth: Vec<Stand>,
+    /// The change that came last, where the next one may belong to its step, and the signs of that step.
+    last: Option<(Change, usize)>,
+}
+
+impl History {
+    /// Takes in that something changed, and what stood there before.
+    pub fn on_change(&mut self, before: Stand, change: Change) {
+        self.forth.clear();
+        let goes_on = self.goes_on(change);
+        let n = match (goes_on, self.last) {
+            (true, Some((_, n))) => n + usize::from(signs(change) != Some(Sign::Joined)),
+            _ => 1,
+        };
+        self.last = Some((change, n));
+        if !goes_on {
+            self.back.push_back(before);
+            self.forget_old();
+        }
+    }
+
+    /// Takes in that the cursor went elsewhere: what comes is a step of its own.
+    pub fn on_rest(&mut self) {
+        self.last = None;
+    }
+
+    /// Goes a step back from what stands there now.
+    pub fn undo(&mut self, now: Stand) -> Option<Stand> {
+        let before = self.back.pop_back()?;
+        self.last = None;
+        self.forth.push(now);
+        Some(before)
+    }
+
+    /// Goes forth again from what stands there now.
+    pub fn redo(&mut self, now: Stand) -> Option<Stand> {
+        let after = self.forth.pop()?;
+        self.last = None;
+        self.back.push_back(now);
+        Some(after)
+    }
+
+    /// Tells whether a change belongs to the step of the last one.
+    fn goes_on(&self, change: Change) -> bool {
+        let Some((last, n)) = self.last else {
+            return false;
+        };
+        let is_alike = std::mem::discriminant(&last) == std::mem::discriminant(&change);
+        match (signs(last), signs(change)) {
+            (Some(_), Some(Sign::Joined)) => is_alike,
+            (Some(Sign::Blank), Some(Sign::Letter)) | (None, _) | (_, None) => false,
+            (Some(_), Some(_)) => is_alike && n < MAX_SIGNS,
+        }
+    }
+
+    fn forget_old(&mut self) {
+        let n_bytes = |stand: &Stand| stand.lines.iter().map(String::len).sum::<usize>();
+        let mut all: usize = self.back.iter().map(n_bytes).sum();
+        while self.back.len() > MAX_STEPS || all > MAX_BYTES && self.back.len() > 1 {
+            all -= self.back.pop_front().as_ref().map_or(0, n_bytes);
+        }
+    }
+}
+
+fn signs(change: Change) -> Option<Sign> {
+    match change {
+        Change::Types(sign) | Change::TakesBack(sign) | Change::TakesForth(sign) => Some(sign),
+        Change::Other => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stand(text: &str) -> Stand {
+        Stand {
+            lines: vec![text.to_owned()],
+            cursor: (0, 0),
+        }
+    }
+
+    #[test]
+    fn only_so_much_is_kept() {
+        let mut history = History::default();
+        for n in 0..300 {
+            history.on_change(stand(&n.to_string()), Change::Other);
+        }
+        let mut n = 0;
+        while history.undo(stand("now")).is_some() {
+            n += 1;
+        }
+        assert_eq!(n, MAX_STEPS);
+        let mut history = History::default();
+        for _ in 0..10 {
+            history.on_change(stand(&"x".repeat(1 << 20)), Change::Other);
+        }
+        let kept: usize = history.back.iter().map(|stand| stand.lines[0].len()).sum();
+        assert_eq!(kept, MAX_BYTES);
+    }
+}

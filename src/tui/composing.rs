@@ -1,0 +1,79 @@
+//! Where the composer stands, how high it is, and what stands in its frame.
+//!
+//! Refuses to know what its text is for.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::Screen;
+use super::keymap::IsWriting;
+use super::sheet::Sheet;
+use super::wrap::width;
+use crate::domain::run::State;
+
+impl Screen {
+    /// How many rows the composer takes.
+    pub(super) fn composer_rows(&self, rest: Rect, sheet: Option<&Sheet>) -> usize {
+        if self.is_read_only() {
+            return 0;
+        }
+        let height = usize::from(rest.height);
+        // A dialog needs its frame, its choices and a line of what it is about; a list scrolls.
+        let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
+        let least_with_frame = match sheet {
+            // What Enter does to an answer is said in the frame.
+            Some(sheet) if sheet.choices.is_empty() => 7,
+            _ => 9.max(least_above + 3),
+        };
+        match self.writing {
+            IsWriting::No if height > least_above + 4 => 1,
+            IsWriting::No => 0,
+            IsWriting::Yes if height < least_with_frame => 1,
+            IsWriting::Yes => {
+                let columns = usize::from(rest.width).saturating_sub(2);
+                self.composer.n_rows(columns).min((height / 4).max(1)) + 2
+            }
+        }
+    }
+
+    /// Draws the composer; gives the place of a word on what happened elsewhere, where one stands beside it.
+    pub(super) fn draw_composer(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        (state, sheet): (Option<&State>, Option<&Sheet>),
+    ) -> Option<Rect> {
+        if area.is_empty() {
+            return None;
+        }
+        // A dialog says what happened itself.
+        let is_free = sheet.is_none();
+        match self.writing {
+            IsWriting::Yes => {
+                let label = self.what_enter_does(state);
+                self.composer.draw(frame, area, &label);
+                let border = Rect {
+                    width: area.width.saturating_sub(2),
+                    ..area
+                };
+                let n_taken = width(&label) + 4;
+                let has_border = is_free && area.height > 2;
+                let word = has_border.then(|| self.draw_elsewhere(frame, border, n_taken));
+                self.draw_offer(frame, area, state);
+                word.flatten()
+            }
+            IsWriting::No => {
+                let key = self.keymap().named("write", IsWriting::No);
+                let n_taken = self.composer.least_folded(&key);
+                let word = is_free.then(|| self.draw_elsewhere(frame, area, n_taken));
+                let word = word.flatten();
+                let left = Rect {
+                    width: word.map_or(area.width, |word| word.x - area.x),
+                    ..area
+                };
+                self.composer.draw_folded(frame, left, &key);
+                word
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What stands beside each other in a wide window: a second pane, both agents, two versions of the plan.
+//!
+//! Refuses to draw: it says what is wanted, and what stands against it.
+
+use super::Screen;
+use super::action::Action;
+use super::compare;
+use super::tabs::Tab;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+
+/// From how many columns on a second pane stands beside the first.
+pub const WIDE: u16 = 160;
+
+/// Whether the second pane is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Side {
+    /// Where there is room.
+    #[default]
+    Shown,
+    /// Never.
+    Hidden,
+}
+
+/// How both agents stand in the chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Voices {
+    /// One below the other.
+    #[default]
+    Below,
+    /// Beside each other, in a window that is wide enough; in the order in which they speak all the same.
+    Beside,
+}
+
+impl Voices {
+    /// Changes it.
+    pub fn turn(&mut self) {
+        *self = match self {
+            Self::Below => Self::Beside,
+            Self::Beside => Self::Below,
+        };
+    }
+}
+
+impl Side {
+    /// Wants it, or not any more.
+    pub fn turn(&mut self) {
+        *self = match self {
+            Self::Shown => Self::Hidden,
+            Self::Hidden => Self::Shown,
+        };
+    }
+}
+
+impl Screen {
+    /// What stands beside the tab: beside the chat the document that the run is at, beside either document the other.
+    pub(super) fn beside(&self, columns: u16, state: Option<&State>) -> Option<Tab> {
+        if columns < WIDE || self.side == Side::Hidden {
+            return None;
+        }
+        let phase = state?.phase;
+        let comments = self.documents.comments.text.as_ref().map(|_| Tab::Comments);
+        let plan = self.documents.plan.text.as_ref().map(|_| Tab::Plan);
+        match self.tab {
+            Tab::Chat if self.voices == Voices::Beside => None,
+            Tab::Chat if phase == Phase::Respond => comments.or(plan),
+            Tab::Chat | Tab::Comments => plan,
+            Tab::Plan if self.plan.against().is_some() => None,
+            Tab::Plan => comments,
+            Tab::Log | Tab::Status => None,
+        }
+    }
+
+    /// Shows both agents beside each other, or one below the other.
+    pub(super) fn turn_voices(&mut self) -> Vec<Action> {
+        if let Some(columns) = self.narrower_than(WIDE) {
+            return self.refuse(&format!(
+                "wants {WIDE} columns, the window has {columns}: planner beside reviewer"
+            ));
+        }
+        self.quietly(|screen| screen.voices.turn())
+    }
+
+    /// Shows or hides the second pane; of two versions of the plan, shows them the other way.
+    pub(super) fn turn_sides(&mut self, state: Option<&State>) -> Vec<Action> {
+        if self.tab == Tab::Plan && self.plan.against().is_some() {
+            let least = u16::try_from(compare::MIN_COLUMNS).unwrap_or(u16::MAX);
+            self.plan.form = self.plan.form.other();
+            return match self.narrower_than(least) {
+                Some(columns) if self.plan.form == compare::Form::Sides => self.refuse(&format!(
+                    "wants {least} columns, the window has {columns}: side by side"
+                )),
+                Some(_) | None => Vec::new(),
+            };
+        }
+        if let Some(columns) = self.narrower_than(WIDE) {
+            return self.refuse(&format!(
+                "wants {WIDE} columns, the window has {columns}: a second pane"
+            ));
+        }
+        self.side.turn();
+        match self.side == Side::Shown && self.beside(WIDE, state).is_none() {
+            true => self.refuse(&format!("nothing stands beside {} now", self.tab.title())),
+            false => Vec::new(),
+        }
+    }
+
+    /// How many columns the window has, where those are less than what something wants.
+    fn narrower_than(&self, wanted: u16) -> Option<u16> {
+        // Nothing is known of it before the first frame.
+        let columns = self.places.composer.width;
+        (columns > 0 && columns < wanted).then_some(columns)
+    }
+}

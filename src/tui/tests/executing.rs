@@ -1,0 +1,373 @@
+//! From the approval of a plan to the end of its run: what Plan, the dialogs and the last card say.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::pictures::{check, not_writing};
+use super::world::{NOW, approving, asking, drawn, press, questions, running};
+use crate::domain::event::Event;
+use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::findings::{Remark, Severity};
+use crate::domain::ids::At;
+use crate::domain::phase::Phase;
+use crate::domain::question::CommitTerms;
+use crate::domain::run::State;
+use crate::domain::turn::Purpose;
+use crate::tui::{Action, Documents, Screen};
+
+/// The text of a plan with ten long steps.
+fn ten_steps() -> String {
+    let step = |n: u32| {
+        format!(
+            "{n}. [ ] change file{n}.txt so that it says what number {n} means, with 日本語 and a reason that is long enough to wrap\n   and goes on\n"
+        )
+    };
+    let steps: String = (1..=10).map(step).collect();
+    format!("# Task: ten files\n\nEach with its empty case.\n\n## Steps\n{steps}\nTest: `make`\n")
+}
+
+/// A run that works on step `n` of ten.
+fn working_on(n: u32) -> (Screen, State) {
+    let text = ten_steps();
+    let mut state = running(Phase::Execute, Purpose::Step { n });
+    let file = state.plan.as_mut().unwrap();
+    file.plan = crate::domain::plan::parse(&text).unwrap();
+    let steps = file.plan.steps.clone();
+    let execution = state.execution.as_mut().unwrap();
+    let first = execution.done.remove(0);
+    let done = steps.iter().filter(|step| step.n < n);
+    execution.done = done
+        .map(|step| StepRecord {
+            n: step.n,
+            text: step.text.clone(),
+            ..first.clone()
+        })
+        .collect();
+    let current = execution.current.as_mut().unwrap();
+    current.n = n;
+    current.receipt = None;
+    let mut screen = not_writing();
+    screen.on_documents(Documents {
+        plan: Some(text),
+        ..Documents::default()
+    });
+    (screen, state)
+}
+
+#[test]
+fn the_step_that_is_worked_on_is_in_view_at_every_size_and_finished_ones_stand_in_one_row() {
+    let (mut screen, state) = working_on(7);
+    press(&mut screen, Some(&state), &["2"]);
+    for size in [(80, 24), (40, 12), (60, 20), (120, 30)] {
+        let seen = drawn(&mut screen, size, Some(&state));
+        assert!(seen.contains("[▶] 7. "), "{size:?}\n{seen}");
+        assert!(seen.contains("[agent mends]"), "{size:?}\n{seen}");
+    }
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("[✓] 1–5. 5 steps, 5 commits, tests passed · Space opens"),
+        "{seen}"
+    );
+    assert!(seen.contains("[✓] 6. "), "{seen}");
+    assert!(!seen.contains("file5.txt"), "{seen}");
+    check("plan_ten_steps", &mut screen, Some(&state));
+    // Where all of it has room nothing is hidden.
+    let tall = drawn(&mut screen, (120, 70), Some(&state));
+    assert!(tall.contains("[✓] 1. ") && tall.contains("10. "), "{tall}");
+}
+
+#[test]
+fn whoever_scrolls_stays_where_they_are_until_end() {
+    let (mut screen, state) = working_on(3);
+    let (_, later) = working_on(9);
+    press(&mut screen, Some(&state), &["2"]);
+    let low = (80, 14);
+    assert!(drawn(&mut screen, low, Some(&state)).contains("[▶] 3. "));
+    let far = drawn(&mut screen, low, Some(&later));
+    assert!(far.contains("[▶] 9. "), "{far}");
+    assert!(!far.contains("follows again"), "{far}");
+    press(&mut screen, Some(&later), &["<home>"]);
+    let top = drawn(&mut screen, low, Some(&later));
+    assert!(top.contains("ten files"), "{top}");
+    assert!(top.contains("0% · End follows again · PgUp PgDn"), "{top}");
+    press(&mut screen, Some(&later), &["<end>"]);
+    assert!(drawn(&mut screen, low, Some(&later)).contains("[▶] 9. "));
+    // Once more goes to the end of the plan.
+    press(&mut screen, Some(&later), &["<end>"]);
+    let end = drawn(&mut screen, (80, 24), Some(&later));
+    assert!(end.contains("Test: make"), "{end}");
+    // Another execution is followed anew.
+    let mut over = later.clone();
+    over.phase = Phase::Done;
+    drawn(&mut screen, low, Some(&over));
+    assert!(drawn(&mut screen, low, Some(&later)).contains("[▶] 9. "));
+}
+
+#[test]
+fn a_row_for_finished_steps_opens_and_folds() {
+    let (mut screen, state) = working_on(7);
+    let size = (80, 24);
+    press(&mut screen, Some(&state), &["2"]);
+    drawn(&mut screen, size, Some(&state));
+    press(&mut screen, Some(&state), &[" "]);
+    let open = drawn(&mut screen, size, Some(&state));
+    assert!(
+        open.contains("[✓] 1. ") && open.contains("file2.txt"),
+        "{open}"
+    );
+    assert!(open.contains("End follows again"), "{open}");
+    press(&mut screen, Some(&state), &["<end>"]);
+    let folded = drawn(&mut screen, size, Some(&state));
+    assert!(
+        folded.contains("[✓] 1–5. ") && folded.contains("[▶] 7. "),
+        "{folded}"
+    );
+    // It is one line for whoever points, and opens where it is pointed at.
+    let mut pointed = Vec::new();
+    for _ in 0..6 {
+        press(&mut screen, Some(&state), &["."]);
+        drawn(&mut screen, size, Some(&state));
+        pointed.push(screen.pointed_line().unwrap().1);
+    }
+    assert!(pointed[3].starts_with("1. "), "{pointed:?}");
+    assert!(pointed[4].starts_with("6. "), "{pointed:?}");
+    press(&mut screen, Some(&state), &[",", ","]);
+    drawn(&mut screen, size, Some(&state));
+    let (_, line) = screen.pointed_line().unwrap();
+    assert!(line.starts_with("1. "), "{line}");
+    press(&mut screen, Some(&state), &[" "]);
+    let open = drawn(&mut screen, size, Some(&state));
+    assert!(open.contains("▌[✓] 1. "), "{open}");
+    // Esc points at nothing, then folds.
+    press(&mut screen, Some(&state), &["<esc>", "<esc>"]);
+    let folded = drawn(&mut screen, size, Some(&state));
+    assert!(folded.contains("[✓] 1–5. "), "{folded}");
+}
+
+#[test]
+fn what_has_to_be_known_of_a_finished_step_is_not_folded() {
+    let (mut screen, mut state) = working_on(9);
+    let execution = state.execution.as_mut().unwrap();
+    execution.done[3].outcome = StepOutcome::NoChange;
+    execution.done[5].receipt = None;
+    let mut remarked = state.clone();
+    press(&mut screen, Some(&state), &["2"]);
+    let seen = drawn(&mut screen, (80, 32), Some(&state));
+    assert!(
+        seen.contains("[✓] 1–3. 3 steps, 3 commits, tests passed"),
+        "{seen}"
+    );
+    assert!(seen.contains("changed nothing"), "{seen}");
+    assert!(
+        seen.contains("[✓] 5–7. 3 steps, 3 commits, 2 with tests that passed"),
+        "{seen}"
+    );
+    remarked.findings.take_review(&[Remark {
+        n: 3,
+        severity: Severity::Blocking,
+        text: "Step 2 forgets the empty case".to_owned(),
+    }]);
+    press(&mut screen, Some(&remarked), &["<home>"]);
+    let seen = drawn(&mut screen, (80, 40), Some(&remarked));
+    assert!(
+        seen.contains("[✓] 2. ") && seen.contains("forgets the empty case"),
+        "{seen}"
+    );
+    // What is looked for is found in finished steps, too.
+    press(
+        &mut screen,
+        Some(&state),
+        &["<c-f>", "file6.txt", "<enter>"],
+    );
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("[✓] 6. "), "{seen}");
+}
+
+fn recorded(step: u32) -> Event {
+    Event::StepRecorded {
+        step,
+        plan_file_sha256: None,
+    }
+}
+
+#[test]
+fn what_happened_elsewhere_takes_no_key_of_the_footer_and_is_not_said_where_it_is_shown() {
+    let (mut screen, state) = working_on(7);
+    press(&mut screen, Some(&state), &["3"]);
+    let foot = |seen: &str| seen.lines().last().unwrap().to_owned();
+    let row = |seen: &str| seen.lines().rev().nth(1).unwrap().to_owned();
+    for size in [(80, 24), (40, 12), (120, 40)] {
+        screen.elsewhere = None;
+        let before = drawn(&mut screen, size, Some(&state));
+        screen.on_time(NOW);
+        screen.on_event(NOW, &recorded(6));
+        let seen = drawn(&mut screen, size, Some(&state));
+        assert_eq!(foot(&before), foot(&seen));
+        assert!(row(&seen).contains("✓ step 6 is done"), "{seen}");
+        assert!(row(&seen).starts_with("› I to write"), "{seen}");
+        let rest = |seen: &str| seen.lines().rev().skip(2).count();
+        assert_eq!(rest(&before), rest(&seen));
+    }
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("› I to write, / for commands")
+            && row(&seen).ends_with("✓ step 6 is done · 1 opens Chat"),
+        "{seen}"
+    );
+    // Plan shows it itself, also where it stands beside another tab.
+    assert!(!drawn(&mut screen, (200, 50), Some(&state)).contains("step 6 is done"));
+    press(&mut screen, Some(&state), &["2"]);
+    assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("step 6 is done"));
+    // Whoever writes reads it in the frame.
+    press(&mut screen, Some(&state), &["3", "i"]);
+    let writing = drawn(&mut screen, (120, 40), Some(&state));
+    let border = writing.lines().rev().nth(3).unwrap();
+    assert!(border.contains("─ ✓ step 6 is done "), "{writing}");
+    screen.on_time(At(NOW.0 + 4_000));
+    assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("step 6 is done"));
+}
+
+#[test]
+fn the_approval_does_not_repeat_a_plan_that_is_read() {
+    let (phase, kind) = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "execute")
+        .unwrap();
+    let state = asking(phase, kind);
+    let mut screen = not_writing();
+    let times = |seen: &str| {
+        seen.matches("write sum(numbers)").count() + seen.matches("write `sum").count()
+    };
+    let chat = drawn(&mut screen, (120, 40), Some(&state));
+    assert_eq!(times(&chat), 1, "{chat}");
+    // It stands beside the chat there.
+    assert_eq!(times(&drawn(&mut screen, (200, 50), Some(&state))), 1);
+    press(&mut screen, Some(&state), &["2"]);
+    for size in [(80, 24), (120, 40), (200, 50)] {
+        let seen = drawn(&mut screen, size, Some(&state));
+        assert!(times(&seen) <= 1, "{seen}");
+        for word in ["commits: one a step", "tests: ", "allowed: ", "execute it"] {
+            assert!(seen.contains(word), "{word}\n{seen}");
+        }
+    }
+    check("plan_approval", &mut screen, Some(&state));
+    // All that is approved can still be read.
+    press(&mut screen, Some(&state), &["v"]);
+    let whole = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        times(&whole) == 1 && whole.contains("what you approve"),
+        "{whole}"
+    );
+}
+
+#[test]
+fn the_approval_of_an_edit_shows_its_lines_and_why_before_anything_of_gits() {
+    let mut state = approving(&["NOTES.md"]);
+    state.approvals[0].permission = "edit".to_owned();
+    let mut screen = not_writing();
+    let lines: String = (1..=30).map(|n| format!("+line {n} 中文\n")).collect();
+    screen.on_call(crate::tui::Exact {
+        request: state.approvals[0].request.clone(),
+        text: "/home/you/calculator/NOTES.md".to_owned(),
+        diff: format!("/home/you/calculator/NOTES.md\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100644\nindex 0000000..e69de29\n--- /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,30 @@\n{lines}"),
+    });
+    for size in [(80, 24), (40, 20), (120, 40)] {
+        let seen = drawn(&mut screen, size, Some(&state));
+        for word in ["NOTES.md  new  +30 −0", "the tests", "1 + line 1 中文"] {
+            assert!(seen.contains(word), "{word}\n{seen}");
+        }
+        for word in ["/home/you", "diff --git", "@@", "new file mode"] {
+            assert!(!seen.contains(word), "{word}\n{seen}");
+        }
+    }
+    check("dialog_patch", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["v"]);
+    let whole = drawn(&mut screen, (120, 50), Some(&state));
+    assert!(whole.contains("NOTES.md  new  +30 −0"), "{whole}");
+    assert!(
+        whole.contains("+line 30 中文") && !whole.contains("@@"),
+        "{whole}"
+    );
+}
+
+/// A run that is over, on a branch with a long name.
+fn done() -> State {
+    let (_, mut state) = working_on(10);
+    state.phase = Phase::Done;
+    state.running = None;
+    let execution = state.execution.as_mut().unwrap();
+    execution.current = None;
+    execution.commits = CommitTerms::New {
+        branch: "agent-collab/that-goes-on-and-on-rewrite-the-whole-parser".to_owned(),
+    };
+    state
+}
+
+#[test]
+fn the_command_that_merges_is_whole_and_a_key_copies_it() {
+    let state = done();
+    let mut screen = not_writing();
+    let command =
+        "git switch main && git merge agent-collab/that-goes-on-and-on-rewrite-the-whole-parser";
+    for size in [(80, 24), (60, 24), (120, 40)] {
+        let seen = drawn(&mut screen, size, Some(&state));
+        let said: String = seen
+            .lines()
+            .map(|line| line.trim_matches([' ', '│']))
+            .collect();
+        let glued = command.replace(' ', "");
+        assert!(said.replace(' ', "").contains(&glued), "{seen}");
+    }
+    let low = drawn(&mut screen, (40, 12), Some(&state));
+    for word in [
+        "D diff",
+        "U undo",
+        "Ctrl+Y copy merge",
+        "I next goal",
+        "Ctrl+C leave",
+    ] {
+        assert!(low.contains(word), "{word}\n{low}");
+    }
+    let acts = press(&mut screen, Some(&state), &["<c-y>"]);
+    assert_eq!(acts, [Action::Copy(command.to_owned())]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("copied: git switch main"), "{seen}");
+    check("done_long_branch", &mut screen, Some(&state));
+    // Before the end there is nothing to merge.
+    let (mut screen, state) = working_on(3);
+    let acts = press(&mut screen, Some(&state), &["<c-y>"]);
+    assert!(
+        acts.iter()
+            .all(|act| *act != Action::Copy(command.to_owned()))
+    );
+}
+
+#[test]
+fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing() {
+    let state = approving(&["npm test"]);
+    let low = (40, 12);
+    let mut screen = not_writing();
+    assert!(drawn(&mut screen, low, Some(&state)).contains("npm test"));
+    let at = |screen: &mut Screen, code| {
+        drawn(screen, low, Some(&state));
+        let acts = screen.on_key(KeyEvent::new(code, KeyModifiers::NONE), Some(&state));
+        (acts, drawn(screen, low, Some(&state)))
+    };
+    let (_, plan) = at(&mut screen, KeyCode::Char('2'));
+    assert!(plan.contains("[▶] 2. "), "{plan}");
+    assert!(plan.contains("? planner asks: bash"), "{plan}");
+    assert!(plan.contains("Enter shows it"), "{plan}");
+    for letter in ['y', 'r', 'n'] {
+        let (acts, seen) = at(&mut screen, KeyCode::Char(letter));
+        assert!(acts.is_empty(), "{letter}");
+        assert!(seen.contains("Enter shows it"), "{seen}");
+    }
+    let (acts, shown) = at(&mut screen, KeyCode::Enter);
+    assert!(acts.is_empty() && shown.contains("npm test"), "{shown}");
+    assert!(shown.contains("allow it this once"), "{shown}");
+    // The chat is read once it is scrolled back.
+    for n in 0..40 {
+        screen.on_event(At(NOW.0 + n), &recorded(1));
+    }
+    let (_, back) = at(&mut screen, KeyCode::PageUp);
+    assert!(back.contains("Enter shows it"), "{back}");
+}

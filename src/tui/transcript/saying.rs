@@ -1,0 +1,66 @@
+//! A text that comes in pieces, cleaned on the way to the screen, as far as it is shown.
+//!
+//! Refuses to clean what nobody will see: the finished text takes its place soon enough.
+
+use crate::text::{Cleaner, redact};
+
+/// How many bytes of an unfinished text are shown; twice what the cleaner may hold back.
+const MAX_SAID: usize = 2 * redact::HOLD;
+/// What stands behind them.
+const GOES_ON: &str = "\n[it goes on; more than this is not shown]";
+
+/// How far a text has come.
+#[derive(Debug)]
+pub(super) enum Saying {
+    /// It is shown as it comes.
+    Shown {
+        cleaner: Box<Cleaner>,
+        n_bytes: usize,
+    },
+    /// All is there that is shown of it.
+    Full,
+}
+
+impl Default for Saying {
+    fn default() -> Self {
+        Self::Shown {
+            cleaner: Box::default(),
+            n_bytes: 0,
+        }
+    }
+}
+
+impl Saying {
+    /// Takes the next piece; gives what of it can be shown now.
+    pub(super) fn push(&mut self, piece: &str) -> String {
+        let Self::Shown { cleaner, n_bytes } = self else {
+            return String::new();
+        };
+        let room = MAX_SAID.saturating_sub(*n_bytes);
+        if piece.len() <= room {
+            *n_bytes += piece.len();
+            return cleaner.push(piece);
+        }
+        let mut shown = cleaner.push(piece.get(..piece.floor_char_boundary(room)).unwrap_or(""));
+        shown.push_str(GOES_ON);
+        *self = Self::Full;
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_text_without_end_the_beginning_is_shown() {
+        let mut saying = Saying::default();
+        let mut shown = String::new();
+        for _ in 0..3 {
+            shown.push_str(&saying.push(&"日本語の文 ".repeat(10_000)));
+        }
+        assert!(shown.starts_with("日本語の文 日本語の文 "));
+        assert!(shown.ends_with(GOES_ON) && shown.len() <= MAX_SAID + GOES_ON.len());
+        assert!(shown.len() > redact::HOLD / 2, "{}", shown.len());
+    }
+}

@@ -1,0 +1,100 @@
+//! What the user sends while a run is being opened: it waits, or comes back.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::World;
+use crate::editing::{ENTER, PLAN, cast, leave, open, talking};
+use crate::programs::put_program;
+use crate::script::{Agent, say};
+use crate::terminal::Terminal;
+
+/// Has each CLI wait before it says anything, as long as a file lies there.
+fn slow(world: &World, config: &Path) -> PathBuf {
+    let folder = world.folder.path();
+    let (gate, slow) = (folder.join("gate"), folder.join("slow"));
+    let program = env!("CARGO_BIN_EXE_agent-collab");
+    put_program(
+        &slow,
+        &format!(
+            "#!/bin/sh\nwhile [ -e {} ]; do sleep 0.05; done\nexec {program} \"$@\"\n",
+            gate.display()
+        ),
+    );
+    let text = std::fs::read_to_string(config).unwrap();
+    let slow = format!("program = {:?}", slow.to_string_lossy());
+    let text = text.replace(&format!("program = {program:?}"), &slow);
+    std::fs::write(config, text).unwrap();
+    gate
+}
+
+fn send(world: &World, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_agent-collab"))
+        .arg("send")
+        .args(arguments)
+        .current_dir(world.repository())
+        .env("HOME", world.home())
+        .output()
+        .unwrap()
+}
+
+fn state(world: &World) -> Option<Value> {
+    let path = world.repository().join(".agent-collab/state.json");
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+fn type_line(terminal: &mut Terminal, text: &str) {
+    terminal.type_keys(text);
+    terminal.wait_for(text);
+    terminal.type_keys(ENTER);
+}
+
+#[test]
+fn what_is_sent_while_a_run_is_opened_waits_in_order_or_comes_back() {
+    let world = World::new();
+    let agree = "Yes.\n\n```stance\n{\"stance\": \"agree\", \"proposal\": \"sqlite\", \"confidence\": 0.7}\n```";
+    let agreeing = |agent: Agent| {
+        let names = ["advocate", "critic", "moderator"];
+        names.iter().fold(agent, |agent, name| {
+            let header = format!("[agent-collab discussion {name}]");
+            agent.on(&header, vec![say(agree)])
+        })
+    };
+    let (planner, reviewer) = (agreeing(talking().plan(PLAN)), agreeing(Agent::new()));
+    let config = cast(&world, &planner, &reviewer, "");
+    let gate = slow(&world, &config);
+    let mut terminal = open(&world, &config);
+    std::fs::write(&gate, "").unwrap();
+    type_line(&mut terminal, "A first goal");
+    terminal.wait_for("looking whether the agents are there");
+    type_line(&mut terminal, "/discuss SQLite or Postgres?");
+    terminal.wait_gone("/discuss SQLite");
+    type_line(&mut terminal, "A second goal");
+    terminal.wait_for("a run is being opened");
+    assert!(
+        terminal.text().contains("A second goal"),
+        "{}",
+        terminal.text()
+    );
+    let sent = send(&world, &["goal", "A third goal"]);
+    let why = String::from_utf8_lossy(&sent.stderr);
+    assert_eq!(sent.status.code(), Some(1), "{why}");
+    assert!(why.contains("not done: a run is being opened"), "{why}");
+    std::fs::remove_file(&gate).unwrap();
+    terminal.wait("goal and discussion", |_| {
+        state(&world).is_some_and(|state| {
+            let n_discussions = state["discussions"].as_array().map(Vec::len);
+            state["goal"]["title"] == "A first goal" && n_discussions == Some(1)
+        })
+    });
+    // Whoever leaves while something is at work is asked.
+    terminal.wait("the end of both", |terminal| {
+        let text = terminal.text();
+        ["consensus: sqlite", "the planner's turn took"]
+            .iter()
+            .all(|words| text.contains(words))
+    });
+    leave(terminal);
+}
