@@ -249,13 +249,10 @@ fn dispatch(command: Command) -> Result<u8, Refusal> {
         Command::Trust(args) => run_trust(&args),
         Command::Scrub(args) => scrub::run(&args),
         Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut choices::definition(),
-                "agent-collab",
-                &mut io::stdout(),
-            );
-            Ok(0)
+            // Into memory first: whoever writes them cannot be told that nobody reads on.
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut choices::definition(), "agent-collab", &mut text);
+            Ok(printed(io::stdout().write_all(&text), 0))
         }
         Command::ScriptedAgent(args) => {
             let code = scripted_agent::run(&args).map_err(|error| Refusal::error(error, ""))?;

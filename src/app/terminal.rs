@@ -179,6 +179,13 @@ fn around_a_frame() -> (&'static [u8], &'static [u8]) {
     }
 }
 
+/// Tells whether the terminal is one of those that take messages in the form of rxvt and not in that of iTerm2; most
+/// take the latter, and who takes both would show it twice.
+fn takes_777() -> bool {
+    let is_rxvt = std::env::var("TERM").is_ok_and(|term| term.starts_with("rxvt"));
+    is_rxvt || std::env::var_os("VTE_VERSION").is_some()
+}
+
 impl Terminal {
     /// Takes the terminal.
     ///
@@ -297,9 +304,15 @@ impl Terminal {
         match how {
             NotifyBy::Off => Ok(()),
             NotifyBy::Bell => self.tell("\x07"),
-            NotifyBy::Message => {
+            NotifyBy::Message if takes_777() => self.call(NotifyBy::Osc777, text),
+            NotifyBy::Message | NotifyBy::Osc9 => {
                 let text = self.in_its_signs(text);
                 self.tell(&format!("\x1b]9;agent-collab: {text}\x1b\\\x07"))
+            }
+            NotifyBy::Osc777 => {
+                // Title and text stand between semicolons.
+                let text = self.in_its_signs(text).replace(';', ",");
+                self.tell(&format!("\x1b]777;notify;agent-collab;{text}\x1b\\\x07"))
             }
         }
     }

@@ -63,7 +63,14 @@ fn passed_on(command: clap::Command, inherits: bool) -> clap::Command {
     let has = has_choices(&command);
     let leads_to = command.get_subcommands().any(has_choices);
     let command = match !has && (inherits || leads_to) {
-        true => ChoiceArgs::augment_args(command),
+        true => {
+            // The flags bring words of their own along, which are not what the command does.
+            let about = command.get_about().cloned().unwrap_or_default();
+            let long = command.get_long_about().unwrap_or(&about).clone();
+            ChoiceArgs::augment_args(command)
+                .about(about)
+                .long_about(long)
+        }
         false => command,
     };
     command.mut_subcommands(|below| passed_on(below, inherits || has))
@@ -204,6 +211,28 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         definition().debug_assert();
+    }
+
+    #[test]
+    fn every_command_says_what_it_does_and_no_two_say_the_same() {
+        fn gather(command: &clap::Command, path: &str, found: &mut Vec<(String, String)>) {
+            for below in command.get_subcommands().filter(|each| !each.is_hide_set()) {
+                let path = format!("{path} {}", below.get_name());
+                let about = below.get_about().map(ToString::to_string);
+                gather(below, &path, found);
+                found.push((about.unwrap_or_default(), path));
+            }
+        }
+        let mut found = Vec::new();
+        gather(&definition(), "", &mut found);
+        found.sort();
+        assert!(found.len() > 30, "{found:?}");
+        for (about, path) in &found {
+            assert!(!about.is_empty(), "{path} does not say what it does");
+        }
+        for pair in found.windows(2) {
+            assert_ne!(pair[0].0, pair[1].0, "{} and {}", pair[0].1, pair[1].1);
+        }
     }
 
     #[test]

@@ -131,7 +131,7 @@ pub const KEYS: &[Key] = &[
     key("discuss.preset.*.keep_sessions", Flag, Unset("false"), Ignored, "Whether the participants' sessions are kept"),
 
     key("screen.theme", Text, Is("\"auto\""), Ignored, "What colours are shown as: one of the themes that /theme lists, or \"auto\" for what fits the terminal"),
-    key("screen.notify", Choice(&["bell", "message", "off"]), Is("\"bell\""), Ignored, "How you are told that you are needed while you look at another window"),
+    key("screen.notify", Choice(&["bell", "message", "osc9", "osc777", "off"]), Is("\"bell\""), Ignored, "How you are told that you are needed while you look at another window: `message` is a desktop notification in the form that the terminal is known to take, `osc9` and `osc777` one in that form"),
     key("screen.mouse", Flag, Is("true"), Ignored, "Whether the program takes clicks and the wheel; without it they are the terminal's (F3 switches it while the program runs)"),
     key("screen.motion", Choice(&["full", "reduced"]), Is("\"full\""), Ignored, "Whether what counts time moves with each second, or every ten"),
 

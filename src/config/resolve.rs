@@ -152,6 +152,8 @@ impl<'a> Reader<'a> {
             },
             notify: match notify.as_str() {
                 "message" => NotifyBy::Message,
+                "osc9" => NotifyBy::Osc9,
+                "osc777" => NotifyBy::Osc777,
                 "off" => NotifyBy::Off,
                 _ => NotifyBy::Bell,
             },

@@ -341,8 +341,12 @@ pub enum NotifyBy {
     /// By the terminal's bell.
     #[default]
     Bell,
-    /// By a message of the terminal (OSC 9), and the bell.
+    /// By a message of the terminal, in the form that it is known to take, and the bell.
     Message,
+    /// By a message in the form of iTerm2 (OSC 9), and the bell.
+    Osc9,
+    /// By a message in the form of rxvt (OSC 777), and the bell.
+    Osc777,
     /// Not at all.
     Off,
 }

@@ -345,13 +345,13 @@ fn a_signal_in_a_turn_gives_the_terminal_back_and_ends_the_agents() {
     assert_eq!(n_agents(&folder.to_string_lossy()), 0);
 }
 
-fn log_of(world: &World) -> String {
+pub fn log_of(world: &World) -> String {
     let workdir = world.repository().join("demo/wordstat/.agent-collab");
     std::fs::read_to_string(workdir.join("events.jsonl")).unwrap()
 }
 
 /// Counts the processes whose command line names a folder.
-fn n_agents(folder: &str) -> usize {
+pub fn n_agents(folder: &str) -> usize {
     let names_it = |entry: &std::fs::DirEntry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains(folder)

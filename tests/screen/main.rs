@@ -7,9 +7,11 @@
 )]
 
 mod beside;
+mod calling;
 mod demo;
 mod discussing;
 mod editing;
+mod giving_back;
 mod lifecycle;
 #[path = "../../benches/measured/long_run.rs"]
 mod long_run;
@@ -86,9 +88,15 @@ impl World {
 
     /// Starts the program with some variables of the environment and waits until it has the terminal.
     fn open_with(&self, variables: &[(&str, &str)]) -> Terminal {
+        self.open_so(&[], variables)
+    }
+
+    /// The same with arguments besides.
+    fn open_so(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Terminal {
         let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
         let places = (self.home(), self.repository());
-        let mut terminal = Terminal::start_with(program, &[], (&places.0, &places.1), variables);
+        let places = (&*places.0, &*places.1);
+        let mut terminal = Terminal::start_with(program, arguments, places, variables);
         terminal.wait("the terminal's modes", |terminal| terminal.is_taken());
         terminal
     }

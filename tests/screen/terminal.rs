@@ -256,26 +256,91 @@ impl Terminal {
     }
 
     /// What is not as the program found it.
-    pub fn left_on(&self) -> Vec<&'static str> {
-        let screen = self.parser.screen();
-        let differs = |on: &str, off: &str| {
-            count(&self.raw, on.as_bytes()) != count(&self.raw, off.as_bytes())
-        };
-        let mouse = screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None;
-        let settings = tcgetattr(&self.pts).unwrap() != self.settings_before;
-        [
-            (screen.alternate_screen(), "the alternate screen"),
-            (screen.bracketed_paste(), "bracketed paste"),
-            (screen.hide_cursor(), "the hidden cursor"),
-            (mouse, "the mouse"),
-            (settings, "the terminal's settings"),
-            (differs("\x1b[>1u", "\x1b[<1u"), "the keyboard's extensions"),
-            (differs("\x1b[?1004h", "\x1b[?1004l"), "the focus events"),
-        ]
-        .into_iter()
-        .filter_map(|(is_on, what)| is_on.then_some(what))
-        .collect()
+    ///
+    /// Every mode that was switched is looked at, whichever it is: one that is new is looked at too.
+    pub fn left_on(&self) -> Vec<String> {
+        let mut left = modes_left(&self.raw);
+        let raw = String::from_utf8_lossy(&self.raw);
+        for (on, off, what) in [
+            ("\x1b[>1u", "\x1b[<1u", "the keyboard's extensions"),
+            ("\x1b[22;2t", "\x1b[23;2t", "the window's title"),
+        ] {
+            if raw.matches(on).count() != raw.matches(off).count() {
+                left.push(what.to_owned());
+            }
+        }
+        // A colour, and the cursor's shape.
+        for (ends_with, plain) in [('m', ["\x1b[0m", "\x1b[m"]), ('q', ["\x1b[0 q", "\x1b[ q"])] {
+            let last = last_sequence(&raw, ends_with);
+            if last.is_some_and(|last| !plain.contains(&last)) {
+                left.push(format!("{:?}", last.unwrap()));
+            }
+        }
+        if tcgetattr(&self.pts).unwrap() != self.settings_before {
+            left.push("the terminal's settings".to_owned());
+        }
+        left
     }
+
+    /// Closes the window: the terminal is gone for the program, whatever it does.
+    pub fn hang_up(&mut self) {
+        // What the program writes next finds nobody, and the thread that read it lets go of the terminal too.
+        self.output = channel().1;
+        let (pty, pts) = open().unwrap();
+        self.keys = File::from(pty.as_fd().try_clone_to_owned().unwrap());
+        (self.pty, self.pts) = (pty, pts);
+    }
+
+    /// Tells whether the program has ended by now, and how.
+    pub fn end(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// Writes into the terminal as another program does that has it meanwhile.
+    pub fn scribble(&mut self, text: &str) {
+        let mut pts = File::from(self.pts.as_fd().try_clone_to_owned().unwrap());
+        pts.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Types bytes without a look at what the screen shows.
+    pub fn type_at_once(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+}
+
+/// The private modes that are not as a terminal begins, by the last that was said of each.
+fn modes_left(raw: &[u8]) -> Vec<String> {
+    /// On in a terminal that nobody has touched: the cursor, and the wrapping of lines.
+    const ON_AT_FIRST: [&str; 2] = ["25", "7"];
+    let raw = String::from_utf8_lossy(raw);
+    let mut modes = std::collections::BTreeMap::new();
+    for part in raw.split("\x1b[?").skip(1) {
+        let Some(end) = part.find(|c: char| !c.is_ascii_digit() && c != ';') else {
+            continue;
+        };
+        let (numbers, letter) = (&part[..end], &part[end..=end]);
+        if let "h" | "l" = letter {
+            for number in numbers.split(';') {
+                modes.insert(number.to_owned(), letter == "h");
+            }
+        }
+    }
+    let is_left =
+        |(number, is_on): &(String, bool)| ON_AT_FIRST.contains(&number.as_str()) != *is_on;
+    let left = modes.into_iter().filter(is_left);
+    left.map(|(number, _)| format!("mode {number}")).collect()
+}
+
+/// The last sequence that ends with a letter and has only numbers in front of it.
+fn last_sequence(raw: &str, ends_with: char) -> Option<&str> {
+    let starts: Vec<usize> = raw.match_indices("\x1b[").map(|(at, _)| at).collect();
+    starts.into_iter().rev().find_map(|at| {
+        let rest = &raw[at + 2..];
+        let end = rest.find(|c: char| !c.is_ascii_digit() && !";: ".contains(c))?;
+        rest[end..]
+            .starts_with(ends_with)
+            .then(|| &raw[at..=at + 2 + end])
+    })
 }
 
 impl Drop for Terminal {
@@ -284,11 +349,4 @@ impl Drop for Terminal {
         let _over = self.child.kill();
         let _reaped = self.child.wait();
     }
-}
-
-fn count(bytes: &[u8], what: &[u8]) -> usize {
-    bytes
-        .windows(what.len())
-        .filter(|part| *part == what)
-        .count()
 }

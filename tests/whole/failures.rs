@@ -1,6 +1,7 @@
 //! What goes wrong says what it is and what to do, with the right exit code, and never hangs.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::json;
 
@@ -419,12 +420,32 @@ fn an_output_that_cannot_be_written_is_told() {
         &["history"],
         &["status"],
         &["tools", "--json"],
+        &["completions", "bash"],
     ] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let ran = world.command(arguments).stdout(full).output().unwrap();
         let said = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(1), "{arguments:?}");
         assert!(said.contains("cannot write the output"), "{said}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_reason_for_words() {
+    let world = World::new();
+    for arguments in [&["completions", "bash"][..], &["tools", "--json"]] {
+        let mut command = world.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let ran = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        // One that is quicker than its reader has written all of it.
+        assert!(
+            matches!(ran.status.code(), Some(0 | 1)),
+            "{arguments:?}: {said}"
+        );
+        assert_eq!(said, "", "{arguments:?}");
     }
 }
 

@@ -194,7 +194,10 @@ async fn a_folder_with_ignored_files_is_not_restored_over() {
     let error = repository.restore(&snapshot.tree).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("cannot write {}", fixture.root().join("thing").display())
+        format!(
+            "cannot write {}: directory not empty",
+            fixture.root().join("thing").display()
+        )
     );
     assert_eq!(fixture.read("thing/precious.keep"), "kept");
 }

@@ -1,0 +1,114 @@
+//! What goes to the terminal beside the picture: the call of a user who looks elsewhere, and the clipboard.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::World;
+use crate::terminal::Terminal;
+
+const CTRL_C: &str = "\x03";
+const CTRL_Y: &str = "\x19";
+const ESC: &str = "\x1b";
+const FOCUS_LOST: &str = "\x1b[O";
+const FOCUS_GAINED: &str = "\x1b[I";
+
+fn said(terminal: &Terminal) -> String {
+    String::from_utf8_lossy(&terminal.raw).into_owned()
+}
+
+/// A demo at the question for the goal, outside of the composer.
+fn at_the_goal(world: &World, variables: &[(&str, &str)]) -> Terminal {
+    let folder = world.repository().join("demo");
+    let folder = folder.to_string_lossy();
+    let mut terminal = world.open_so(&["demo", "--fast", "--dir", &folder], variables);
+    terminal.wait_for("is this the goal");
+    terminal.type_keys(ESC);
+    terminal.wait_for("I to write");
+    terminal
+}
+
+/// What the terminal is sent beside frames and titles while a question comes: bells, messages.
+fn calls(notify: &str, variables: &[(&str, &str)], focus: &str) -> (usize, Vec<String>) {
+    let world = World::new();
+    if !notify.is_empty() {
+        world.configure(&format!("[screen]\nnotify = \"{notify}\"\n"));
+    }
+    let mut terminal = at_the_goal(&world, variables);
+    let before = terminal.raw.len();
+    terminal.type_at_once(&format!("a\r{focus}"));
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("5");
+    terminal.wait_for("run_");
+    let after = String::from_utf8_lossy(&terminal.raw[before..]).into_owned();
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+    let messages = after.split("\x1b]").skip(1).filter_map(|part| {
+        let message = part.split("\x1b\\").next()?;
+        let is_message = message.starts_with("9;") || message.starts_with("777;");
+        is_message.then(|| message.to_owned())
+    });
+    let messages = messages.collect();
+    (after.matches('\x07').count(), messages)
+}
+
+#[test]
+fn who_looks_elsewhere_is_called_once_in_the_way_that_is_wanted() {
+    let check = |notify: &str, term: &str, bells: usize, message: &str| {
+        let (n_bells, messages) = calls(notify, &[("TERM", term)], FOCUS_LOST);
+        let told = format!("{notify} in {term}: {n_bells} bells, {messages:?}");
+        assert_eq!(n_bells, bells, "{told}");
+        match message {
+            "" => assert!(messages.is_empty(), "{told}"),
+            _ => assert!(
+                messages.len() == 1 && messages[0].starts_with(message),
+                "{told}"
+            ),
+        }
+    };
+    check("", "xterm-256color", 1, "");
+    check("bell", "xterm-256color", 1, "");
+    check("message", "xterm-256color", 1, "9;agent-collab: ");
+    check(
+        "message",
+        "rxvt-unicode-256color",
+        1,
+        "777;notify;agent-collab;",
+    );
+    check("osc9", "rxvt-unicode-256color", 1, "9;agent-collab: ");
+    check("osc777", "xterm-256color", 1, "777;notify;agent-collab;");
+    check("off", "xterm-256color", 0, "");
+}
+
+#[test]
+fn who_looks_at_the_window_is_not_called() {
+    for focus in ["", FOCUS_GAINED] {
+        assert_eq!(calls("message", &[], focus), (0, Vec::new()));
+    }
+}
+
+#[test]
+fn what_is_copied_goes_to_the_terminals_clipboard() {
+    let world = World::new();
+    let mut terminal = at_the_goal(&world, &[]);
+    let clipboard = |terminal: &Terminal| -> Option<String> {
+        let said = said(terminal);
+        let (_, last) = said.rsplit_once("\x1b]52;c;")?;
+        let end = last.find(['\x07', '\x1b'])?;
+        let text = BASE64_STANDARD.decode(&last[..end]).unwrap();
+        Some(String::from_utf8(text).unwrap())
+    };
+    assert_eq!(clipboard(&terminal), None);
+    terminal.type_keys(CTRL_Y);
+    terminal.wait("the clipboard", |terminal| clipboard(terminal).is_some());
+    let copied = clipboard(&terminal).unwrap();
+    // It is the whole answer and not its picture: what the screen shows of it is in it.
+    assert!(copied.contains("open last line"), "{copied}");
+    assert!(
+        !copied.contains(|c: char| c.is_control() && c != '\n'),
+        "{copied:?}"
+    );
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+}

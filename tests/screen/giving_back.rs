@@ -1,0 +1,104 @@
+//! The terminal while a run is under way: put aside and taken again, hung up, left in a hurry, and broken in.
+
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+
+use crate::World;
+use crate::demo::{log_of, n_agents};
+use crate::terminal::Terminal;
+
+const CTRL_C: &str = "\x03";
+const CTRL_Z: &str = "\x1a";
+
+/// A demo at a human speed, in the middle of the planner's first turn.
+fn in_a_turn(world: &World, variables: &[(&str, &str)]) -> (Terminal, String) {
+    let folder = world.repository().join("demo");
+    let folder = folder.to_string_lossy().into_owned();
+    let mut terminal = world.open_so(&["demo", "--dir", &folder], variables);
+    terminal.wait_for("the planner is");
+    (terminal, folder)
+}
+
+fn wait_for_stop(terminal: &mut Terminal) {
+    let pid = terminal.pid();
+    terminal.wait("the stop", |_| {
+        let flags = WaitPidFlag::WUNTRACED | WaitPidFlag::WNOHANG;
+        matches!(waitpid(pid, Some(flags)), Ok(WaitStatus::Stopped(..)))
+    });
+    terminal.wait("the terminal back", |terminal| {
+        terminal.left_on().is_empty()
+    });
+}
+
+#[test]
+fn a_run_that_was_put_aside_is_drawn_whole_again_and_goes_on() {
+    let world = World::new();
+    let (mut terminal, _) = in_a_turn(&world, &[]);
+    // By its key, and by whoever else stops it; each time the window is another one when it comes back.
+    for (n, (columns, rows)) in [(90, 30), (110, 36)].into_iter().enumerate() {
+        match n {
+            0 => terminal.type_keys(CTRL_Z),
+            _ => terminal.signal(Signal::SIGTSTP),
+        }
+        wait_for_stop(&mut terminal);
+        terminal.scribble("\x1b[2J\x1b[Hthe shell was here");
+        terminal.wait_for("the shell was here");
+        terminal.resize(columns, rows);
+        terminal.signal(Signal::SIGCONT);
+        terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+        terminal.wait_gone("the shell was here");
+        terminal.wait("a frame of the new size", |terminal| {
+            let text = terminal.text();
+            let widest = text
+                .lines()
+                .map(|line| line.trim_end().chars().count())
+                .max();
+            text.contains("1 Chat") && widest == Some(usize::from(columns))
+        });
+    }
+    // The turn ends as if nothing had been.
+    terminal.wait_for("is this the goal");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    terminal.assert_given_back();
+}
+
+#[test]
+fn a_window_that_is_closed_in_a_turn_ends_the_program_and_its_agents() {
+    let world = World::new();
+    let (mut terminal, folder) = in_a_turn(&world, &[]);
+    assert!(n_agents(&folder) > 0);
+    terminal.hang_up();
+    terminal.wait("the program's end", |terminal| terminal.end().is_some());
+    terminal.wait("the agents' end", |_| n_agents(&folder) == 0);
+    let log = log_of(&world);
+    assert!(log.contains("run.left"), "{log}");
+}
+
+#[test]
+fn the_second_ctrl_c_ends_it_at_once_and_no_agent_stays() {
+    let world = World::new();
+    let (mut terminal, folder) = in_a_turn(&world, &[]);
+    terminal.type_at_once(CTRL_C);
+    terminal.type_at_once(CTRL_C);
+    assert!(
+        terminal.wait_for_end().code().is_some(),
+        "a signal ended it"
+    );
+    terminal.assert_given_back();
+    terminal.wait("the agents' end", |_| n_agents(&folder) == 0);
+}
+
+#[test]
+fn every_signal_in_a_turn_gives_the_terminal_back_and_ends_the_agents() {
+    for signal in [Signal::SIGHUP, Signal::SIGINT] {
+        let world = World::new();
+        let (mut terminal, folder) = in_a_turn(&world, &[]);
+        terminal.signal(signal);
+        assert_eq!(terminal.wait_for_end().code(), Some(130), "{signal}");
+        terminal.assert_given_back();
+        assert_eq!(n_agents(&folder), 0, "{signal}");
+        let log = log_of(&world);
+        assert!(log.contains("interrupted by SIG"), "{signal}: {log}");
+    }
+}
