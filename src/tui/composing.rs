@@ -5,13 +5,34 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::Screen;
+use super::command::Command;
 use super::keymap::IsWriting;
 use super::sheet::Sheet;
+use super::tabs::Tab;
 use super::wrap::width;
+use super::{Screen, footer};
 use crate::domain::run::State;
 
 impl Screen {
+    /// Draws what stands below the dialog: the composer, or what looks for something, and the footer.
+    pub(super) fn draw_foot(
+        &mut self,
+        frame: &mut Frame,
+        (composer, foot): (Rect, Rect),
+        (state, sheet): (Option<&State>, Option<&Sheet>),
+    ) {
+        let word = match self.find.is_some() {
+            true => {
+                self.draw_find(frame, composer, state);
+                None
+            }
+            false => self.draw_composer(frame, composer, (state, sheet)),
+        };
+        self.places.buttons = footer::draw(self, frame, foot, state, sheet);
+        let word = word.map(|place| (place, Command::Show(Tab::Chat)));
+        self.places.buttons.extend(word);
+    }
+
     /// How many rows the composer takes.
     pub(super) fn composer_rows(&self, rest: Rect, sheet: Option<&Sheet>) -> usize {
         if self.is_read_only() {
@@ -37,7 +58,7 @@ impl Screen {
     }
 
     /// Draws the composer; gives the place of a word on what happened elsewhere, where one stands beside it.
-    pub(super) fn draw_composer(
+    fn draw_composer(
         &mut self,
         frame: &mut Frame,
         area: Rect,

@@ -8,7 +8,6 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
-use super::command::Command;
 use super::keymap::IsWriting;
 use super::pager::Pager;
 use super::sheet::{FromComposer, Keys, Sheet};
@@ -125,33 +124,30 @@ impl Screen {
             }
         }
         self.seen = None;
-        let is_folded = reads_on == ReadsOn::Yes && is_call(state) && sheet_area.height <= 2;
-        self.places.is_sheet_folded = is_folded && !sheet_area.is_empty();
-        if let Some(sheet) = sheet.as_ref().filter(|_| is_folded) {
-            let back = "Enter shows it";
-            let title = cut(&format!("? {}", sheet.title), usize::from(sheet_area.width));
+        if let Some(sheet) = &sheet {
+            let is_folded = reads_on == ReadsOn::Yes && is_call(state) && sheet_area.height <= 2;
+            self.places.is_sheet_folded = is_folded && !sheet_area.is_empty();
+            self.draw_seen(frame, sheet_area, sheet);
+        }
+        self.draw_foot(frame, (composer, foot), (state, sheet.as_ref()));
+        self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// Draws a dialog, or a line that it waits; only the dialog can have been read.
+    fn draw_seen(&mut self, frame: &mut Frame, area: Rect, sheet: &Sheet) {
+        if self.places.is_sheet_folded {
+            let title = cut(&format!("? {}", sheet.title), usize::from(area.width));
             let lines = vec![
                 Line::styled(title, theme::NEEDS_YOU),
-                Line::styled(format!("  {back}"), theme::QUIET),
+                Line::styled("  Enter shows it", theme::QUIET),
             ];
-            frame.render_widget(Paragraph::new(lines), sheet_area);
-        } else if let Some(sheet) = &sheet {
-            if !sheet_area.is_empty() {
-                self.note_seen(sheet);
-            }
-            self.draw_sheet(frame, sheet_area, sheet);
+            frame.render_widget(Paragraph::new(lines), area);
+            return;
         }
-        let word = match self.find.is_some() {
-            true => {
-                self.draw_find(frame, composer, state);
-                None
-            }
-            false => self.draw_composer(frame, composer, (state, sheet.as_ref())),
-        };
-        self.places.buttons = footer::draw(self, frame, foot, state, sheet.as_ref());
-        let word = word.map(|place| (place, Command::Show(Tab::Chat)));
-        self.places.buttons.extend(word);
-        self.draw_palette(frame, state, waiting.as_ref());
+        if !area.is_empty() {
+            self.note_seen(sheet);
+        }
+        self.draw_sheet(frame, area, sheet);
     }
 
     /// A dialog without what the window has no place for now.

@@ -3,6 +3,9 @@
 //!
 //! Refuses to settle anything.
 
+mod rows;
+mod verdicts;
+
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -13,7 +16,6 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::discussion::Discussion;
 use crate::domain::findings::{Finding, Stand, Status};
-use crate::domain::review::Verdict;
 use crate::domain::run::State;
 use crate::text::n_of;
 use crate::tui::board::decided;
@@ -87,7 +89,7 @@ impl Chosen {
 
     /// Points at the next listed finding, or the one before; gives its number.
     pub fn go(&mut self, is_next: bool, state: &State) -> Option<u32> {
-        let listed = state.findings.all().iter().filter(|f| self.filter.has(f));
+        let listed = self.listed(state).into_iter();
         let listed: Vec<u32> = listed.map(|finding| finding.remark.n).collect();
         let at = listed.iter().position(|n| Some(*n) == self.picked);
         let next = match (at, is_next) {
@@ -98,6 +100,14 @@ impl Chosen {
         };
         self.picked = Some(*listed.get(next)?);
         self.picked
+    }
+
+    /// The findings that are listed, those that are open first.
+    fn listed<'a>(&self, state: &'a State) -> Vec<&'a Finding> {
+        let all = state.findings.all().iter();
+        let mut listed: Vec<&Finding> = all.filter(|finding| self.filter.has(finding)).collect();
+        listed.sort_by_key(|finding| finding.status != Status::Open);
+        listed
     }
 
     /// Points at a finding of those that are listed.
@@ -156,6 +166,8 @@ struct Entry {
     parts: Vec<(String, Style)>,
     indent: usize,
     of: Option<u32>,
+    /// Whether it takes a row and no more.
+    is_row: bool,
 }
 
 impl Entry {
@@ -164,6 +176,16 @@ impl Entry {
             parts: vec![(text.to_owned(), style)],
             indent: 2,
             of: None,
+            is_row: false,
+        }
+    }
+
+    fn of_parts(parts: Vec<(String, Style)>, indent: usize) -> Self {
+        Self {
+            parts,
+            indent,
+            of: None,
+            is_row: false,
         }
     }
 
@@ -172,6 +194,9 @@ impl Entry {
             && lead == BAR
         {
             return barred(text, *style, columns);
+        }
+        if self.is_row {
+            return vec![rows::line(&self.parts, columns)];
         }
         let parts = self.parts.iter();
         let spans: Vec<Span<'_>> = parts
@@ -190,12 +215,22 @@ pub fn draw(
     (state, chosen, clock): (Option<&State>, &Chosen, Clock),
 ) {
     let columns = usize::from(area.width);
-    let ledger = state
-        .map(|state| ledger(state, chosen, texts, clock))
-        .unwrap_or_default();
+    let of = |form: Form| {
+        let ledger = state.map(|state| ledger(state, (chosen, form), texts, clock));
+        ledger.unwrap_or_default()
+    };
+    let whole = of(Form::Whole);
     let mut hasher = DefaultHasher::new();
-    (columns, texts.comments.revision, chosen.picked, &ledger).hash(&mut hasher);
-    page.lay_out(hasher.finish(), || lay_out(&ledger, chosen, texts, columns));
+    (columns, texts.comments.revision, chosen.picked, &whole).hash(&mut hasher);
+    area.height.hash(&mut hasher);
+    page.lay_out(hasher.finish(), || {
+        let laid = lay_out(&whole, chosen, texts, columns);
+        let n_listed = state.map_or(0, |state| chosen.listed(state).len());
+        match laid.lines.len() > usize::from(area.height) && n_listed >= rows::MANY {
+            true => lay_out(&of(Form::Rows), chosen, texts, columns),
+            false => laid,
+        }
+    });
     page.draw(frame, area);
 }
 
@@ -227,8 +262,22 @@ fn lay_out(ledger: &[Entry], chosen: &Chosen, texts: &Texts, columns: usize) -> 
     laid
 }
 
-fn ledger(state: &State, chosen: &Chosen, texts: &Texts, clock: Clock) -> Vec<Entry> {
-    let mut entries = verdicts(state, clock);
+/// How findings are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Each with all that became of it.
+    Whole,
+    /// A row each, but for the one that is pointed at and those that are open.
+    Rows,
+}
+
+fn ledger(
+    state: &State,
+    (chosen, form): (&Chosen, Form),
+    texts: &Texts,
+    clock: Clock,
+) -> Vec<Entry> {
+    let mut entries = verdicts::of(state, clock);
     let all = state.findings.all();
     if all.is_empty() {
         return entries;
@@ -250,10 +299,25 @@ fn ledger(state: &State, chosen: &Chosen, texts: &Texts, clock: Clock) -> Vec<En
         ],
         indent: 2,
         of: None,
+        is_row: false,
     });
     let n_before = entries.len();
-    for finding in all.iter().filter(|finding| filter.has(finding)) {
+    let listed = chosen.listed(state);
+    if form == Form::Rows {
         entries.push(Entry::new("", theme::PLAIN));
+    }
+    let first = listed.first().map(|first| first.remark.n);
+    for finding in listed {
+        let n = finding.remark.n;
+        let is_whole =
+            chosen.picked.or(first) == Some(n) || chosen.is_open(n, texts.evidence.get(&n));
+        if form == Form::Rows && !is_whole {
+            entries.push(rows::of(finding));
+            continue;
+        }
+        if form == Form::Whole {
+            entries.push(Entry::new("", theme::PLAIN));
+        }
         let talk = state
             .discussions
             .iter()
@@ -265,60 +329,6 @@ fn ledger(state: &State, chosen: &Chosen, texts: &Texts, clock: Clock) -> Vec<En
         entries.push(Entry::new(&text, theme::QUIET));
     }
     entries
-}
-
-/// A row for each review: when, its verdict, how many findings were open, raised and settled.
-fn verdicts(state: &State, clock: Clock) -> Vec<Entry> {
-    let reviews = state.course.reviews();
-    let forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
-    let mut entries: Vec<Entry> = reviews
-        .iter()
-        .map(|review| {
-            let (sign, style) = sign_of(review.verdict);
-            let doubt = if review.consistent {
-                ""
-            } else {
-                ", its signals disagree"
-            };
-            let counts = format!(
-                "{} open, {} new, {} settled",
-                review.n_open, review.n_new, review.n_settled
-            );
-            Entry {
-                parts: vec![
-                    (format!("review {}  ", review.review), theme::PLAIN),
-                    (format!("{}  ", clock.minute(review.at)), theme::QUIET),
-                    (format!("{sign:<18}"), style),
-                    (format!("  {counts}{doubt}"), theme::PLAIN),
-                ],
-                indent: 10,
-                of: None,
-            }
-        })
-        .collect();
-    // Runs of earlier versions know no more than the last one.
-    if let (Some(verdict), true) = (&state.verdict, reviews.is_empty()) {
-        let (sign, style) = sign_of(verdict.value);
-        let doubt = if verdict.consistent {
-            ""
-        } else {
-            ", its signals disagree"
-        };
-        let text = format!("iteration {}: {sign}{doubt}", verdict.iteration);
-        entries.push(Entry::new(&text, style));
-    }
-    if forced {
-        let text = "you let the plan pass against its review";
-        entries.push(Entry::new(text, theme::BAD));
-    }
-    entries
-}
-
-fn sign_of(verdict: Verdict) -> (&'static str, Style) {
-    match verdict {
-        Verdict::Approved => ("✓ approved", theme::GOOD),
-        Verdict::ChangesRequired => ("↻ changes required", theme::PLAIN),
-    }
 }
 
 /// Where a finding stands: a sign of its own, a word and a style.
@@ -357,48 +367,44 @@ fn of_finding(
         (Some(_), false) => "\u{a0}▸",
     };
     let mut entries = vec![
-        Entry {
-            parts: vec![
+        Entry::of_parts(
+            vec![
                 (format!("{sign} {}. ", remark.n), style),
                 (format!("[{}] ", remark.severity.word()), style),
                 (one_line(&remark.text), style),
                 (fold.to_owned(), theme::QUIET),
             ],
-            indent: 2,
-            of: None,
-        },
-        Entry {
-            parts: vec![(format!("  {word} · {}", course(finding)), theme::QUIET)],
-            indent: 2,
-            of: None,
-        },
+            2,
+        ),
+        Entry::of_parts(
+            vec![(format!("  {word} · {}", course(finding)), theme::QUIET)],
+            2,
+        ),
     ];
     if let Some((_, response)) = finding.responses.last() {
         let stand = match response.stand {
             Stand::Accepted => "planner accepts: ",
             Stand::Rejected => "planner rejects: ",
         };
-        entries.push(Entry {
-            parts: vec![
+        entries.push(Entry::of_parts(
+            vec![
                 (format!("  ↳ {stand}"), theme::PLAIN),
                 (one_line(&response.reason), theme::PLAIN),
             ],
-            indent: 4,
-            of: None,
-        });
+            4,
+        ));
     }
     entries.extend(talk.into_iter().flat_map(|talk| of_talk(talk, finding)));
     if let Some(evidence) = evidence.filter(|_| is_open) {
         for line in evidence.lines() {
             let line = line.strip_prefix("   ").unwrap_or(line);
-            entries.push(Entry {
-                parts: vec![
+            entries.push(Entry::of_parts(
+                vec![
                     (BAR.to_owned(), theme::QUIET),
                     (line.to_owned(), theme::PLAIN),
                 ],
-                indent: 4,
-                of: None,
-            });
+                4,
+            ));
         }
     }
     for entry in &mut entries {
@@ -413,6 +419,7 @@ fn of_talk(talk: &Discussion, finding: &Finding) -> Vec<Entry> {
         parts: vec![("  ◆ ".to_owned(), theme::PLAIN), (text, style)],
         indent: 4,
         of: None,
+        is_row: false,
     };
     let Some(outcome) = &talk.outcome else {
         let round = talk.round().map_or(0, |round| round.n);
@@ -432,6 +439,7 @@ fn of_talk(talk: &Discussion, finding: &Finding) -> Vec<Entry> {
         parts: vec![(format!("    {}", cut(&conclusion, 300)), theme::PLAIN)],
         indent: 4,
         of: None,
+        is_row: false,
     });
     if finding.status == Status::Open {
         let text = "    /settle settles it by this; /board shows it";

@@ -371,3 +371,33 @@ fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing(
     let (_, back) = at(&mut screen, KeyCode::PageUp);
     assert!(back.contains("Enter shows it"), "{back}");
 }
+
+#[test]
+fn many_findings_take_a_row_each_the_open_ones_first() {
+    let mut state = running(Phase::Respond, Purpose::Respond);
+    let remark = |n: u32| Remark {
+        n,
+        severity: Severity::Major,
+        text: format!(
+            "finding number {n} 日本語 with a text that is long enough to be wrapped in a window of eighty columns"
+        ),
+    };
+    let first: Vec<Remark> = (1..=20).map(remark).collect();
+    state.findings.take_review(&first);
+    let again: Vec<Remark> = (13..=20).map(remark).collect();
+    state.findings.take_review(&again);
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["3"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    for n in 13..=20 {
+        assert!(seen.contains(&format!("○ {n}. [major] finding")), "{seen}");
+    }
+    assert!(seen.contains("✓ 3. [major]"), "{seen}");
+    // The first one is whole, then the one that is pointed at.
+    assert_eq!(seen.matches("raised in review").count(), 1, "{seen}");
+    press(&mut screen, Some(&state), &[".", "."]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("▌○ 14. "), "{seen}");
+    assert_eq!(seen.matches("raised in review").count(), 1, "{seen}");
+    check("comments_many", &mut screen, Some(&state));
+}

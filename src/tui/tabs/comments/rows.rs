@@ -1,0 +1,45 @@
+//! A finding in a row, where there are more of them than a window holds with all that became of each.
+//!
+//! Refuses to wrap: what is cut is read by pointing at it.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::{Entry, standing};
+use crate::domain::findings::{Finding, Status};
+use crate::tui::theme;
+use crate::tui::wrap::{cut, one_line, width};
+
+/// From how many on they are so many.
+pub const MANY: usize = 5;
+
+/// A finding in a row; quiet where it is settled.
+pub(super) fn of(finding: &Finding) -> Entry {
+    let remark = &finding.remark;
+    let (sign, _, style) = standing(finding);
+    let (style, text) = match finding.status {
+        Status::Open => (style, style),
+        Status::SettledByReview | Status::SettledByUser => (style, theme::QUIET),
+    };
+    Entry {
+        parts: vec![
+            (format!("{sign} {}. ", remark.n), style),
+            (format!("[{}] ", remark.severity.word()), text),
+            (one_line(&remark.text), text),
+        ],
+        indent: 2,
+        of: Some(remark.n),
+        is_row: true,
+    }
+}
+
+/// The parts in one line; what has no room is cut.
+pub(super) fn line(parts: &[(String, Style)], columns: usize) -> Line<'static> {
+    let mut left = columns;
+    let spans = parts.iter().map(|(text, style)| {
+        let text = cut(text, left);
+        left -= width(&text).min(left);
+        Span::styled(text, *style)
+    });
+    Line::from(spans.collect::<Vec<_>>())
+}
