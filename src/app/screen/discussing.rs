@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::app::diagnosing::diagnosis;
 use crate::app::discussions;
-use crate::app::export::{markdown, writing};
+use crate::app::export::markdown;
 use crate::app::start::Refusal;
 use crate::config::Config;
 use crate::domain::discussion::{DiscussionOrder, StopReason};
@@ -12,6 +12,7 @@ use crate::domain::ids::DiscussionId;
 use crate::domain::task::Waits;
 use crate::engine::{Caller, DiscussionAsk, Engine};
 use crate::mcp::tools::group_discuss::Arguments;
+use crate::store::atomic;
 use crate::text::one_line;
 use crate::tui::{Action, Planned, Topic};
 
@@ -102,10 +103,14 @@ impl Shell {
         };
         let path = folder.join(format!("{id}.md"));
         let text = markdown::of_discussion(discussion);
-        let written = fs::create_dir_all(&folder).and_then(|()| writing::replace(&path, &text));
-        screen.on_word(&match written {
+        if let Err(error) = fs::create_dir_all(&folder) {
+            screen.on_word(&format!("cannot make {}: {error}", folder.display()));
+            return Ok(None);
+        }
+        // A link that lies there is put away and not followed: it is nobody's wish.
+        screen.on_word(&match atomic::replace(&path, text.as_bytes()) {
             Ok(()) => format!("written to {}", path.display()),
-            Err(error) => format!("cannot write {}: {error}", path.display()),
+            Err(error) => format!("{error}; {}", error.hint()),
         });
         Ok(None)
     }

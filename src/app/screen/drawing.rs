@@ -70,13 +70,9 @@ impl Shell {
         if has_news {
             self.see_news();
         }
-        let (screen, state) = match self.views.top_mut() {
-            Some(viewing) => viewing.front(),
-            None => {
-                let state = self.engine.as_ref().map(Engine::state);
-                (&mut self.screen, state.or(self.lying.as_deref()))
-            }
-        };
+        let own = self.engine.as_ref().map(Engine::state);
+        let own = (&mut self.screen, own.or(self.lying.as_deref()));
+        let (screen, state) = self.views.front(own);
         let tick = state.and_then(|state| next_tick(state, self.motion));
         screen.on_time(instant::now());
         if state.is_some() {
