@@ -10,6 +10,7 @@ mod fanning_out;
 mod folding;
 mod frames;
 mod judging;
+mod laying_out;
 mod long_run;
 mod resuming;
 mod saving;
@@ -38,12 +39,13 @@ fn main() -> anyhow::Result<()> {
     let wanted = std::env::args()
         .skip(1)
         .find(|word| !word.starts_with("--"));
-    let parts: [(&str, Part); 11] = [
+    let parts: [(&str, Part); 12] = [
         ("fold", folding::run),
         ("translate", translating::run),
         ("save", saving::run),
         ("resume", resuming::run),
         ("frame", frames::run),
+        ("layout", laying_out::run),
         ("scrub", scrubbing::run),
         ("judge", judging::run),
         ("tasks", fanning_out::run),

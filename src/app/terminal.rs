@@ -5,6 +5,8 @@
 //! what is drawn and which keys mean what.
 
 mod ascii;
+#[cfg(debug_assertions)]
+mod breaking;
 mod sixteen;
 mod way;
 
@@ -257,6 +259,8 @@ impl Terminal {
         let (begin, end) = self.around;
         self.pending.0.borrow_mut().extend_from_slice(begin);
         let is_new = self.keeps_frames && !self.inner.backend().knows();
+        #[cfg(debug_assertions)]
+        breaking::where_wanted();
         let is_of_ascii = self.is_of_ascii;
         let drawn = self.inner.draw(|frame| {
             draw(frame);

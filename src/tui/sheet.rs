@@ -197,7 +197,10 @@ impl Choice {
 
 impl Sheet {
     /// Makes a dialog of which Enter carries out the first choice.
+    #[cfg_attr(test, track_caller)]
     pub fn new(id: impl Into<String>, title: &str) -> Self {
+        #[cfg(test)]
+        super::tests::sites::note(std::panic::Location::caller());
         Self {
             id: id.into(),
             title: one_line(title),
@@ -213,6 +216,7 @@ impl Sheet {
     }
 
     /// Makes a list that the user opened; it stands whatever the run does meanwhile.
+    #[cfg_attr(test, track_caller)]
     pub fn list(id: impl Into<String>, title: &str) -> Self {
         Self {
             until: Until::ItIsClosed,

@@ -79,8 +79,8 @@ fn a_window_that_is_closed_in_a_turn_ends_the_program_and_its_agents() {
 fn the_second_ctrl_c_ends_it_at_once_and_no_agent_stays() {
     let world = World::new();
     let (mut terminal, folder) = in_a_turn(&world, &[]);
-    terminal.type_at_once(CTRL_C);
-    terminal.type_at_once(CTRL_C);
+    terminal.type_blindly(CTRL_C);
+    terminal.type_blindly(CTRL_C);
     assert!(
         terminal.wait_for_end().code().is_some(),
         "a signal ended it"
@@ -100,5 +100,36 @@ fn every_signal_in_a_turn_gives_the_terminal_back_and_ends_the_agents() {
         assert_eq!(n_agents(&folder), 0, "{signal}");
         let log = log_of(&world);
         assert!(log.contains("interrupted by SIG"), "{signal}: {log}");
+    }
+}
+
+#[test]
+fn a_program_that_breaks_in_a_turn_gives_the_terminal_back_keeps_the_run_and_leaves_no_agent() {
+    for wish in ["frame", "beside"] {
+        let world = World::new();
+        let file = world.home().join("break");
+        let name = file.to_string_lossy().into_owned();
+        let (mut terminal, folder) = in_a_turn(&world, &[("AGENT_COLLAB_TEST_BREAK", &name)]);
+        let config = world.repository().join("demo/config.toml");
+        std::fs::write(&file, wish).unwrap();
+        let status = terminal.wait_for_end();
+        terminal.assert_given_back();
+        let said = String::from_utf8_lossy(&terminal.raw).into_owned();
+        assert!(said.contains("broken on purpose"), "{wish}: {said}");
+        assert_eq!(status.code(), Some(101), "{wish}");
+        terminal.wait("the agents' end", |_| n_agents(&folder) == 0);
+        // What was said so far is whole, and the next start offers to go on with it.
+        for line in log_of(&world).lines() {
+            assert!(
+                line.starts_with('{') && line.ends_with('}'),
+                "{wish}: {line}"
+            );
+        }
+        let flags = ["--config", &config.to_string_lossy()];
+        let mut terminal = world.open_in("demo/wordstat", &flags);
+        terminal.wait_for("continue the unfinished run?");
+        terminal.type_keys(CTRL_C);
+        assert_eq!(terminal.wait_for_end().code(), Some(0));
+        terminal.assert_given_back();
     }
 }

@@ -301,11 +301,6 @@ impl Terminal {
         let mut pts = File::from(self.pts.as_fd().try_clone_to_owned().unwrap());
         pts.write_all(text.as_bytes()).unwrap();
     }
-
-    /// Types bytes without a look at what the screen shows.
-    pub fn type_at_once(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-    }
 }
 
 /// The private modes that are not as a terminal begins, by the last that was said of each.

@@ -99,6 +99,7 @@ pub fn release(what: &str) -> Sheet {
     sheet
 }
 
+#[cfg_attr(test, track_caller)]
 fn asked(id: &str, title: &str, text: &str, yes: (&str, Action)) -> Sheet {
     let (label, action) = yes;
     Sheet::new(format!("confirm {id}"), title)

@@ -9,7 +9,7 @@ use crate::permission::AgentMode;
 use crate::tui::agents::Mention;
 use crate::tui::{Action, Agent, Screen};
 
-fn agents() -> Vec<Agent> {
+pub(super) fn agents() -> Vec<Agent> {
     let agent = |name: &str, mode: AgentMode, about: &str| Agent {
         name: name.to_owned(),
         mode,

@@ -258,6 +258,23 @@ fn how_a_task_ended_is_told_by_its_name() {
     assert!(seen.contains(told), "{seen}");
 }
 
+/// What a child of the planner asks.
+pub(super) fn asks() -> Question {
+    let question = (
+        "Which of the two parsers is meant?".to_owned(),
+        vec!["the old one".to_owned(), "the new one".to_owned()],
+    );
+    Question {
+        id: 8,
+        kind: QuestionKind::Child {
+            request: RequestId::new("ses_child1/q"),
+            turn: TurnId::new("ses_child1.1"),
+            path: "planner ▸ explore#1".to_owned(),
+            questions: vec![question],
+        },
+    }
+}
+
 #[test]
 fn what_a_child_asks_comes_with_its_path_before_the_gate_and_is_answered() {
     let mut state = asking(
@@ -267,19 +284,7 @@ fn what_a_child_asks_comes_with_its_path_before_the_gate_and_is_answered() {
         },
     );
     state.children = with_children().children;
-    let question = (
-        "Which of the two parsers is meant?".to_owned(),
-        vec!["the old one".to_owned(), "the new one".to_owned()],
-    );
-    state.asked = vec![Question {
-        id: 8,
-        kind: QuestionKind::Child {
-            request: RequestId::new("ses_child1/q"),
-            turn: TurnId::new("ses_child1.1"),
-            path: "planner ▸ explore#1".to_owned(),
-            questions: vec![question],
-        },
-    }];
+    state.asked = vec![asks()];
     let mut screen = not_writing();
     check("dialog_child_asks", &mut screen, Some(&state));
     let answered = press(&mut screen, Some(&state), &["2", "<enter>"]);

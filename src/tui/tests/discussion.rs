@@ -828,6 +828,17 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
     }
 }
 
+/// A discussion that the program's end cut off.
+pub fn cut_off() -> State {
+    let mut state = running();
+    let discussion = &mut state.discussions[0];
+    discussion.status = crate::domain::discussion::Status::Cancelled;
+    discussion.stopping = Some(StopReason::ProgramEnded);
+    discussion.speaking.clear();
+    discussion.rounds.pop();
+    state
+}
+
 #[test]
 fn a_discussion_is_stopped_gone_on_with_and_written_down() {
     let state = running();
@@ -842,12 +853,7 @@ fn a_discussion_is_stopped_gone_on_with_and_written_down() {
     );
     let exported = press(&mut screen, Some(&state), &["e"]);
     assert_eq!(exported, [Action::ExportDiscussion(id.clone())]);
-    let mut cut_off = state;
-    let discussion = &mut cut_off.discussions[0];
-    discussion.status = crate::domain::discussion::Status::Cancelled;
-    discussion.stopping = Some(StopReason::ProgramEnded);
-    discussion.speaking.clear();
-    discussion.rounds.pop();
+    let cut_off = cut_off();
     check("board_cut_off", &mut board(&cut_off), Some(&cut_off));
     let goes_on = press(&mut board(&cut_off), Some(&cut_off), &["c"]);
     assert_eq!(goes_on, [Action::GoOnDiscussing(id)]);

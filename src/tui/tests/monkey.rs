@@ -13,20 +13,23 @@ use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
+use super::children::with_children;
 use super::world::{NOW, approving, asking, questions, running, screen, state, story};
 use crate::domain::changes::Scope;
 use crate::domain::delta::Delta;
+use crate::domain::execution::Stage;
 use crate::domain::ids::At;
-use crate::domain::phase::Phase;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::{ArbitrationReason, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
 use crate::domain::undo::{Offer, Way};
 use crate::tui::command::Command;
 use crate::tui::dialogs::confirm;
 use crate::tui::keymap::{Context, IsWriting, Key, Keymap};
-use crate::tui::sheet::Then;
+use crate::tui::sheet::{Draft, Then};
 use crate::tui::tabs::Tab;
-use crate::tui::{Action, Diff, Documents, Kept, PastRun, Rest, Screen};
+use crate::tui::{Action, Diff, Documents, Elsewhere, Kept, PastRun, ReadOnly, Rest, Screen};
 
 /// How many steps a seed takes where nothing else is said.
 const STEPS: u64 = 20_000;
@@ -123,6 +126,83 @@ fn kept() -> [Kept; 1] {
     }]
 }
 
+/// A place of another form of a question that has one already.
+fn form(name: &str, phase: Phase, kind: QuestionKind) -> Place {
+    Place {
+        name: name.to_owned(),
+        state: Some(asking(phase, kind)),
+        open: |_, _| {},
+    }
+}
+
+/// Questions that look or act otherwise than the one of their kind among `questions`.
+fn other_forms() -> Vec<Place> {
+    let [mut waits, mut fails, mut recovers] = ["usage_limit", "adapter_failed", "step_recovery"]
+        .map(|name| {
+            let mut all = questions().into_iter().map(|(_, kind)| kind);
+            all.find(|kind| kind.name() == name).unwrap()
+        });
+    if let QuestionKind::UsageLimit { then, other, .. } = &mut waits {
+        (*then, *other) = (Gate::Auto, None);
+    }
+    if let QuestionKind::AdapterFailed { other, .. } = &mut fails {
+        *other = None;
+    }
+    if let QuestionKind::StepRecovery { stage, .. } = &mut recovers {
+        *stage = Stage::Commit;
+    }
+    let stalls = QuestionKind::Arbitration {
+        reason: ArbitrationReason::Stall,
+        open: 2,
+    };
+    let mut asked = super::children::with_children();
+    asked.asked = vec![super::children::asks()];
+    vec![
+        form("question usage_limit, waits", Phase::WritePlan, waits),
+        form("question adapter_failed, alone", Phase::WritePlan, fails),
+        form("question step_recovery, commit", Phase::Execute, recovers),
+        form("question arbitration, stall", Phase::Review, stalls),
+        at("question of a child", Some(asked), |_, _| {}),
+    ]
+}
+
+/// What a tab is while something of it is on: written in, compared, beside something else, only looked at.
+fn modes() -> Vec<Place> {
+    let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
+    vec![
+        at(
+            "a note is written",
+            Some(state(Phase::Review)),
+            |screen, state| {
+                screen.show(Tab::Plan);
+                screen.plan.point_at(12);
+                screen.perform(Command::Note(String::new()), state);
+            },
+        ),
+        at(
+            "a line is written",
+            Some(state(Phase::Review)),
+            |screen, state| {
+                screen.show(Tab::Plan);
+                screen.plan.point_at(12);
+                screen.perform(Command::Rewrite, state);
+            },
+        ),
+        at("tab plan, compared", executing(), |screen, state| {
+            screen.show(Tab::Plan);
+            screen.perform(Command::Filter, state);
+        }),
+        at("only looked at", executing(), |screen, _| {
+            screen.on_read_only(ReadOnly {
+                badge: "b".to_owned(),
+                why: "go on there".to_owned(),
+                elsewhere: Elsewhere::Works,
+                again: None,
+            });
+        }),
+    ]
+}
+
 /// Every place that takes keys.
 #[expect(clippy::too_many_lines, reason = "one entry a place: a list to read")]
 pub(super) fn places() -> Vec<Place> {
@@ -178,13 +258,9 @@ pub(super) fn places() -> Vec<Place> {
         at("stop", executing(), |screen, _| {
             screen.own = Some(confirm::stop(Phase::Execute))
         }),
-        at(
-            "quit",
-            Some(super::children::with_children()),
-            |screen, state| {
-                screen.asks_before_leaving(state);
-            },
-        ),
+        at("quit", Some(with_children()), |screen, state| {
+            screen.asks_before_leaving(state);
+        }),
         at("yolo", executing(), |screen, _| {
             screen.own = Some(confirm::yolo())
         }),
@@ -222,6 +298,29 @@ pub(super) fn places() -> Vec<Place> {
         at("undo", executing(), |screen, _| {
             screen.on_undo(&offers(), Phase::Execute)
         }),
+        at("sessions", Some(with_children()), |screen, state| {
+            screen.perform(Command::Sessions, state);
+        }),
+        at("stop one", Some(with_children()), |screen, state| {
+            screen.perform(Command::Sessions, state);
+            confirm_by(screen, 's', state);
+        }),
+        at("take", executing(), |screen, state| {
+            screen.on_history(&[past_run("one"), past_run("two")]);
+            confirm_by(screen, 'r', state);
+            confirm_by(screen, '1', state);
+        }),
+        at("agents", executing(), |screen, state| {
+            screen.on_agents(super::agents::agents());
+            screen.perform(Command::Agent(String::new()), state);
+        }),
+        at("agent", executing(), |screen, state| {
+            screen.on_agents(super::agents::agents());
+            screen.perform(Command::Agent("explore".to_owned()), state);
+        }),
+        at("plan-anew", executing(), |screen, _| {
+            screen.own = Some(confirm::plan_anew())
+        }),
     ];
     let questions = questions().into_iter().map(|(phase, kind)| Place {
         name: format!("question {}", kind.name()),
@@ -229,7 +328,16 @@ pub(super) fn places() -> Vec<Place> {
         open: |_, _| {},
     });
     all.extend(questions);
+    all.extend(other_forms());
+    all.extend(modes());
     all
+}
+
+/// Carries a choice out that asks once more.
+fn confirm_by(screen: &mut Screen, key: char, state: Option<&State>) {
+    let sheet = screen.waiting(state).unwrap();
+    let choice = sheet.choices.into_iter().find(|choice| choice.key == key);
+    screen.choose(choice.unwrap(), state);
 }
 
 /// What takes the next key.
@@ -248,6 +356,7 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
     let id = sheet.map(|sheet| sheet.id);
     match (&screen.own, &screen.unfinished, state, id) {
         (Some(own), ..) if own.id.starts_with("call kept") => "keep".to_owned(),
+        (Some(own), ..) if own.id == "sessions to stop" => "stop one".to_owned(),
         (Some(own), ..) => {
             let id = own.id.trim_start_matches("confirm ");
             id.split(' ').next().unwrap().to_owned()
@@ -255,10 +364,42 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
         (None, Some(_), ..) => "unfinished".to_owned(),
         (None, None, Some(state), Some(_)) if !state.approvals.is_empty() => "call".to_owned(),
         (None, None, Some(state), Some(_)) => match state.question() {
-            Some(question) => format!("question {}", question.kind.name()),
+            Some(question) => question_place(&question.kind),
             None => "goal".to_owned(),
         },
-        (None, None, _, _) => format!("tab {}", screen.tab.slash_name()),
+        (None, None, _, _) => tab_place(screen),
+    }
+}
+
+fn question_place(kind: &QuestionKind) -> String {
+    match kind {
+        QuestionKind::Child { .. } => "question of a child".to_owned(),
+        QuestionKind::Arbitration {
+            reason: ArbitrationReason::Stall,
+            ..
+        } => "question arbitration, stall".to_owned(),
+        QuestionKind::UsageLimit {
+            then: Gate::Auto, ..
+        } => "question usage_limit, waits".to_owned(),
+        QuestionKind::AdapterFailed { other: None, .. } => {
+            "question adapter_failed, alone".to_owned()
+        }
+        QuestionKind::StepRecovery {
+            stage: Stage::Commit,
+            ..
+        } => "question step_recovery, commit".to_owned(),
+        _ => format!("question {}", kind.name()),
+    }
+}
+
+fn tab_place(screen: &Screen) -> String {
+    let is_compared = screen.tab == Tab::Plan && screen.plan.against().is_some();
+    match screen.draft {
+        _ if screen.settings.read_only.is_some() => "only looked at".to_owned(),
+        Some(Draft::Note) => "a note is written".to_owned(),
+        Some(Draft::Line) => "a line is written".to_owned(),
+        _ if is_compared => "tab plan, compared".to_owned(),
+        _ => format!("tab {}", screen.tab.slash_name()),
     }
 }
 

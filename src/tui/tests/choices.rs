@@ -1,0 +1,93 @@
+//! Every choice of every dialog, by its letter and by its word, and what it does.
+//!
+//! What is done is in tables: whoever changes it on purpose changes the line.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::monkey::{Place, places};
+use super::outcome::{assert_table, awake, outcome, wake};
+use super::world::asking;
+use crate::domain::run::State;
+use crate::tui::Screen;
+use crate::tui::sheet::Sheet;
+
+/// The dialog of a place, where nothing lies over it.
+fn sheet(screen: &Screen, state: Option<&State>) -> Option<Sheet> {
+    let is_over = screen.palette.is_some()
+        || screen.find.is_some()
+        || screen.pager.is_some()
+        || screen.diff.is_some()
+        || screen.board.is_some();
+    screen.waiting(state).filter(|_| !is_over)
+}
+
+fn key(screen: &mut Screen, state: Option<&State>, code: KeyCode) -> String {
+    outcome(screen, state, |screen| {
+        screen.on_key(KeyEvent::new(code, KeyModifiers::NONE), state)
+    })
+}
+
+/// A place, and the keys that lead on to the dialogs behind it.
+fn open(place: &Place, keys: &[char]) -> Screen {
+    let state = place.state();
+    let mut screen = awake(state, |screen| place.open(screen));
+    for key in keys {
+        let event = KeyEvent::new(KeyCode::Char(*key), KeyModifiers::NONE);
+        screen.on_key(event, state);
+        wake(&mut screen, state);
+    }
+    screen
+}
+
+/// What each choice of a dialog does, and Enter, which takes the first.
+fn choices(place: &Place, keys: &[char], found: &mut Vec<String>) {
+    let state = place.state();
+    let Some(sheet) = sheet(&open(place, keys), state) else {
+        return;
+    };
+    let path: String = keys.iter().map(|key| format!(" {key}")).collect();
+    let name = format!("{}{path}", place.name());
+    let done = key(&mut open(place, keys), state, KeyCode::Enter);
+    let first = sheet.choices[sheet.first].key;
+    found.push(format!("{name} Enter ({first}): {done}"));
+    for choice in &sheet.choices {
+        let mut screen = open(place, keys);
+        let done = key(&mut screen, state, KeyCode::Char(choice.key));
+        // What the same letter does twice, and where its row is gone to by keys and taken by Enter.
+        let is_new = screen.own.as_ref().is_some_and(|own| own.id != sheet.id);
+        if is_new && keys.len() < 2 {
+            let on: Vec<char> = keys.iter().copied().chain([choice.key]).collect();
+            choices(place, &on, found);
+        }
+        found.push(format!("{name} {}: {done}", choice.key));
+    }
+    let done = key(&mut open(place, keys), state, KeyCode::Esc);
+    found.push(format!("{name} Esc: {done}"));
+}
+
+#[test]
+fn every_choice_of_every_dialog_does_what_the_table_says() {
+    let mut found = Vec::new();
+    for place in places() {
+        choices(&place, &[], &mut found);
+    }
+    assert_table(include_str!("choices.txt"), &found);
+}
+
+#[test]
+fn every_word_of_every_question_does_what_the_table_says() {
+    let mut found = Vec::new();
+    for (phase, kind) in super::world::questions() {
+        for word in kind.choices() {
+            let word = word.replace("more:N", "more:2").replace("TEXT", "text");
+            let state = asking(phase, kind.clone());
+            let mut screen = awake(Some(&state), |_| {});
+            let command = crate::tui::command::read(&format!("/answer {word}")).unwrap();
+            let done = outcome(&mut screen, Some(&state), |screen| {
+                screen.perform(command, Some(&state))
+            });
+            found.push(format!("{} {word}: {done}", kind.name()));
+        }
+    }
+    assert_table(include_str!("words.txt"), &found);
+}

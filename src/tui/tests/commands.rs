@@ -1,0 +1,252 @@
+//! Every line of the table of actions where it makes sense, and what it does there: by its key and by its word.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::outcome::{assert_table, awake, outcome};
+use super::world::{approving, asking, questions, running, state};
+use super::{agents, children, discussion};
+use crate::domain::changes::Scope;
+use crate::domain::event::{Event, News};
+use crate::domain::ids::TurnId;
+use crate::domain::phase::{Gate, Mode, Phase};
+use crate::domain::run::State;
+use crate::domain::turn::{Purpose, Role};
+use crate::tui::command::{Command, read};
+use crate::tui::keymap::{BINDINGS, Context, IsWriting};
+use crate::tui::tabs::Tab;
+use crate::tui::{Diff, Screen};
+
+/// Where an action makes sense: the run, and what is done on the screen before.
+type Ground = (Option<State>, fn(&mut Screen, Option<&State>));
+
+fn question(name: &str) -> Option<State> {
+    let mut all = questions().into_iter();
+    let (phase, kind) = all.find(|(_, kind)| kind.name() == name).unwrap();
+    Some(asking(phase, kind))
+}
+
+fn as_it_is(_: &mut Screen, _: Option<&State>) {}
+
+fn on_plan(screen: &mut Screen, _: Option<&State>) {
+    screen.show(Tab::Plan);
+    screen.plan.point_at(12);
+}
+
+fn on_finding(screen: &mut Screen, _: Option<&State>) {
+    screen.show(Tab::Comments);
+    screen.findings.point_at(1);
+}
+
+fn keys(screen: &mut Screen, state: Option<&State>, codes: &[KeyCode]) {
+    for code in codes {
+        super::world::drawn(screen, super::outcome::SIZE, state);
+        screen.on_key(KeyEvent::new(*code, KeyModifiers::NONE), state);
+    }
+}
+
+/// An answer with code, and more of them than a window shows.
+fn long(screen: &mut Screen, _: Option<&State>) {
+    for n in 0..40 {
+        let text =
+            format!("answer {n}\n\n```python\nprint({n})\n```\n\nand more of it\n\nto the end");
+        let news = News::Text { text };
+        let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
+        screen.on_event(super::world::NOW, &Event::Agent { turn, role, news });
+    }
+}
+
+fn long_from_its_top(screen: &mut Screen, state: Option<&State>) {
+    long(screen, state);
+    keys(screen, state, &[KeyCode::Home]);
+}
+
+/// The ground of an action, by the first of its words.
+fn ground(word: &str) -> Ground {
+    let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
+    let reviewing = || Some(state(Phase::Review));
+    match word {
+        "/go" | "/view" => (question("gate"), as_it_is),
+        "/pause" | "/manual" => {
+            let mut state = executing();
+            if let Some(state) = &mut state {
+                state.gate = Gate::Auto;
+            }
+            (state, as_it_is)
+        }
+        "/default" => {
+            let mut state = executing();
+            if let Some(state) = &mut state {
+                state.mode = Mode::AutoEdit;
+            }
+            (state, as_it_is)
+        }
+        "/approve" | "/changes" => (question("execute"), as_it_is),
+        "/allow" | "/reject" => (Some(approving(&["npm install left-pad"])), as_it_is),
+        "/answer" => (question("conflict"), as_it_is),
+        "/goal" => (Some(state(Phase::RefineGoal)), as_it_is),
+        "/needs-me" => (question("gate"), |screen, _| screen.show(Tab::Plan)),
+        "/agent" => (executing(), |screen, _| screen.on_agents(agents::agents())),
+        "/sessions" => (Some(children::with_children()), as_it_is),
+        "/discuss-finding" => (reviewing(), on_finding),
+        "/settle" => (Some(discussion::about_finding()), on_finding),
+        "/discuss-stop" | "/board" => (Some(discussion::running()), as_it_is),
+        "/discuss-on" => (Some(discussion::cut_off()), as_it_is),
+        "/minutes" | "/quote" => (Some(discussion::by_vote()), as_it_is),
+        "/refiner" | "/resume" => (None, as_it_is),
+        "/copy" | "/copy-code" | "/editor" | "/pager" | "/up" | "/line-up" | "/top" => {
+            (executing(), long)
+        }
+        "/down" | "/line-down" | "/end" => (executing(), long_from_its_top),
+        "/next-turn" | "/next-block" => (reviewing(), |screen, state| {
+            keys(screen, state, &[KeyCode::Char('['), KeyCode::Char('[')]);
+        }),
+        "/open" => (reviewing(), |screen, state| {
+            keys(screen, state, &[KeyCode::Char(','), KeyCode::Char(',')]);
+        }),
+        "/filter" | "/jump" => (reviewing(), on_finding),
+        "/note" | "/rewrite" => (reviewing(), on_plan),
+        "/unnote" => {
+            let mut state = reviewing();
+            if let Some(state) = &mut state {
+                state.notes.make(12, "", "shorter");
+            }
+            (state, on_plan)
+        }
+        "/chat" => (executing(), |screen, _| screen.show(Tab::Plan)),
+        "/undo" | "/redo" => (Some(state(Phase::Execute)), as_it_is),
+        "/leave" => (executing(), |screen, _| screen.writing = IsWriting::Yes),
+        _ => (executing(), as_it_is),
+    }
+}
+
+/// A word with what has to stand after it.
+fn typed(slash: &str) -> String {
+    let slash = slash.replace("plan|comments|merge", "comments");
+    let slash = slash.replace("TEXT", "text").replace("TOPIC", "why?");
+    let slash = slash
+        .replace("AGENT", "explore")
+        .replace("CHOICE", "overwrite");
+    let optional = slash.split(" [").next().unwrap();
+    match slash.split_once(']') {
+        Some((_, rest)) => format!("{optional}{rest}"),
+        None => slash,
+    }
+}
+
+fn word_of(typed: &str) -> &str {
+    typed.split(' ').next().unwrap()
+}
+
+#[test]
+fn every_action_does_by_its_words_and_keys_what_the_table_says() {
+    let mut found = Vec::new();
+    for binding in BINDINGS {
+        for slash in binding.slash.split(", ") {
+            let typed = typed(slash);
+            let (state, prepare) = ground(word_of(&typed));
+            let state = state.as_ref();
+            let fresh = || awake(state, |screen| prepare(screen, state));
+            let command = read(&typed).unwrap();
+            let done = outcome(&mut fresh(), state, |screen| screen.perform(command, state));
+            found.push(format!("{typed}: {done}"));
+        }
+        let first = typed(binding.slash.split(", ").next().unwrap());
+        let (state, prepare) = ground(word_of(&first));
+        let state = state.as_ref();
+        // That key is for a run of the history that is looked at.
+        let keys = binding.keys.iter().filter(|_| binding.name != "resume");
+        for key in keys {
+            let mut screen = awake(state, |screen| prepare(screen, state));
+            if binding.context == Context::Composer {
+                screen.writing = IsWriting::Yes;
+            }
+            let event = KeyEvent::new(key.code, key.modifiers);
+            let done = outcome(&mut screen, state, |screen| screen.on_key(event, state));
+            found.push(format!("key {} ({}): {done}", key.name(), binding.name));
+        }
+    }
+    let silent: Vec<&String> = found
+        .iter()
+        .filter(|line| line.ends_with(": nothing") || line.ends_with(": a word"))
+        .collect();
+    assert!(silent.is_empty(), "{silent:#?}");
+    assert_table(include_str!("commands.txt"), &found);
+}
+
+#[test]
+fn every_way_to_scroll_moves_by_what_it_says() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = Some(&state);
+    let seen = |screen: &mut Screen| super::world::drawn(screen, (80, 24), state);
+    let mut screen = awake(state, |screen| long(screen, state));
+    let rows = |screen: &mut Screen| -> Vec<String> {
+        let body = screen.places.body;
+        let picture = seen(screen);
+        let rows = picture.lines().skip(usize::from(body.y));
+        rows.take(usize::from(body.height))
+            .map(str::to_owned)
+            .collect()
+    };
+    seen(&mut screen);
+    let at_end = rows(&mut screen);
+    let mut go = |command: &str| {
+        screen.perform(read(command).unwrap(), state);
+        rows(&mut screen)
+    };
+    // The first line up takes a row that says so.
+    let once = go("/line-up");
+    let up = go("/line-up");
+    let n = up.len();
+    assert_eq!(up[1..n - 1], once[..n - 2], "a line up");
+    assert_eq!(go("/line-down"), once, "a line down");
+    assert_eq!(go("/end"), at_end, "to the last line");
+    let page = go("/up");
+    assert_ne!(page[..n / 2], up[..n / 2], "a page up");
+    let down = go("/down");
+    assert_ne!(down, page, "a page down");
+    let top = go("/top");
+    assert_ne!(top, at_end);
+    assert_eq!(go("/up"), top, "above the first line is nothing");
+    assert_eq!(go("/end"), at_end, "to the last line");
+}
+
+#[test]
+fn every_way_to_another_tab_leads_to_that_one() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let state = Some(&state);
+    let mut screen = awake(state, |_| {});
+    let mut tabs = |keys: &[KeyCode]| -> Vec<Tab> {
+        let press = |code: &KeyCode| {
+            screen.on_key(KeyEvent::new(*code, KeyModifiers::NONE), state);
+            screen.tab
+        };
+        keys.iter().map(press).collect()
+    };
+    let folded = tabs(&[KeyCode::Tab; 3]);
+    assert_eq!(folded, [Tab::Plan, Tab::Comments, Tab::Chat]);
+    let back = tabs(&[KeyCode::Left; 3]);
+    assert_eq!(back, [Tab::Comments, Tab::Plan, Tab::Chat]);
+    // What was opened by its digit is among them until it is folded again.
+    assert_eq!(tabs(&[KeyCode::Char('4')]), [Tab::Log]);
+    let unfolded = tabs(&[KeyCode::Tab; 4]);
+    assert_eq!(unfolded, [Tab::Chat, Tab::Plan, Tab::Comments, Tab::Log]);
+    assert_eq!(tabs(&[KeyCode::Char('4')]), [Tab::Chat]);
+    let folded = tabs(&[KeyCode::Right; 3]);
+    assert_eq!(folded, [Tab::Plan, Tab::Comments, Tab::Chat]);
+}
+
+#[test]
+fn a_diff_is_opened_by_each_of_its_names() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    for (word, scope) in [
+        ("/diff", Scope::All),
+        ("/diff 2", Scope::Step(2)),
+        ("/diff plan", Scope::Plan),
+    ] {
+        let mut screen = awake(Some(&state), |_| {});
+        screen.perform(read(word).unwrap(), Some(&state));
+        screen.on_diff(scope, vec![scope], Diff::Nothing("nothing".to_owned()));
+        assert!(screen.diff.is_some(), "{word}");
+    }
+    assert_eq!(read("/diff plan"), Ok(Command::Diff(Scope::Plan)));
+}

@@ -1,0 +1,242 @@
+//! Every place that takes the mouse, and what a click or the wheel does there.
+
+use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
+
+use super::outcome::awake;
+use super::world::{drawn, running};
+use crate::domain::event::{Event, News};
+use crate::domain::ids::TurnId;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::turn::{Purpose, Role};
+use crate::tui::keymap::IsWriting;
+use crate::tui::layout::Places;
+use crate::tui::tabs::Tab;
+use crate::tui::{Action, PastRun, Screen};
+
+const LEFT: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
+
+fn at(
+    screen: &mut Screen,
+    state: &State,
+    kind: MouseEventKind,
+    (column, row): (u16, u16),
+) -> Vec<Action> {
+    let event = MouseEvent {
+        kind,
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    };
+    screen.on_mouse(event, Some(state))
+}
+
+fn middle(place: Rect) -> (u16, u16) {
+    (place.x + place.width / 2, place.y + place.height / 2)
+}
+
+/// A chat, a plan and findings of more lines than any window has.
+fn long(state: &State, size: (u16, u16)) -> Screen {
+    let mut screen = awake(Some(state), |screen| {
+        let plan: String = (1..90).map(|n| format!("{n}. [ ] step {n}\n")).collect();
+        let mut documents = super::world::documents();
+        documents.plan = Some(format!(
+            "---\nversion: 2\n---\n\n# Task: t\n\n## Steps\n{plan}"
+        ));
+        screen.on_documents(documents);
+        for n in 0..90 {
+            let text = format!("line {n}");
+            let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
+            let news = News::Text { text };
+            screen.on_event(super::world::NOW, &Event::Agent { turn, role, news });
+        }
+    });
+    drawn(&mut screen, size, Some(state));
+    screen
+}
+
+/// The rows of a place.
+fn rows(screen: &mut Screen, state: &State, size: (u16, u16), place: Rect) -> Vec<String> {
+    let picture = drawn(screen, size, Some(state));
+    let rows = picture.lines().skip(usize::from(place.y));
+    let (from, n) = (usize::from(place.x), usize::from(place.width));
+    rows.take(usize::from(place.height))
+        .map(|row| row.chars().skip(from).take(n).collect())
+        .collect()
+}
+
+#[test]
+fn a_click_on_a_tab_shows_it() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = long(&state, (170, 30));
+    for tab in [Tab::Plan, Tab::Comments, Tab::Log, Tab::Status, Tab::Chat] {
+        drawn(&mut screen, (170, 30), Some(&state));
+        let titles = screen.places.tabs.iter();
+        let place = titles
+            .filter(|(_, of)| *of == tab)
+            .map(|(place, _)| *place)
+            .next();
+        let place = place.unwrap_or_else(|| panic!("{tab:?} has no title to click"));
+        at(&mut screen, &state, LEFT, middle(place));
+        assert_eq!(screen.tab, tab);
+    }
+}
+
+#[test]
+fn the_wheel_moves_what_lies_below_it_by_some_lines_and_back() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let size = (170, 30);
+    for tab in [Tab::Chat, Tab::Plan] {
+        let mut screen = long(&state, size);
+        screen.show(tab);
+        drawn(&mut screen, size, Some(&state));
+        let body = screen.places.body;
+        let before = rows(&mut screen, &state, size, body);
+        // The chat is at its end, a document at its beginning.
+        let (on, back) = match tab {
+            Tab::Chat => (MouseEventKind::ScrollUp, MouseEventKind::ScrollDown),
+            _ => (MouseEventKind::ScrollDown, MouseEventKind::ScrollUp),
+        };
+        // The first step away from the end takes a row of the chat that says so.
+        at(&mut screen, &state, on, middle(body));
+        let once = rows(&mut screen, &state, size, body);
+        assert_ne!(once, before, "{tab:?}");
+        at(&mut screen, &state, on, middle(body));
+        let twice = rows(&mut screen, &state, size, body);
+        // Blank rows stand between what the chat says: it is told apart by what is said.
+        let said = |rows: &[String]| -> Vec<String> {
+            let rows = rows[..rows.len() - 1]
+                .iter()
+                .map(|row| row.trim().to_owned());
+            rows.filter(|row| !row.is_empty()).collect()
+        };
+        let (once, twice) = (said(&once), said(&twice));
+        let (upper, lower) = match tab {
+            Tab::Chat => (&twice, &once),
+            _ => (&once, &twice),
+        };
+        let moved = upper.iter().position(|row| Some(row) == lower.first());
+        assert!(
+            moved.is_some_and(|moved| (1..=3).contains(&moved)),
+            "{tab:?}: {upper:#?}, {lower:#?}"
+        );
+        let mut picture = Vec::new();
+        for _ in 0..3 {
+            at(&mut screen, &state, back, middle(body));
+            picture = rows(&mut screen, &state, size, body);
+        }
+        // The last row says where that is.
+        let n = picture.len() - 1;
+        assert_eq!(picture[..n], before[..n], "{tab:?}");
+    }
+}
+
+#[test]
+fn the_wheel_over_the_second_pane_moves_that_one_alone() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let size = (200, 30);
+    let mut screen = long(&state, size);
+    let body = screen.places.body;
+    let (side, _) = screen.places.side.unwrap();
+    let chat = rows(&mut screen, &state, size, body);
+    let beside = rows(&mut screen, &state, size, side);
+    at(
+        &mut screen,
+        &state,
+        MouseEventKind::ScrollDown,
+        middle(side),
+    );
+    assert_eq!(rows(&mut screen, &state, size, body), chat);
+    assert_ne!(rows(&mut screen, &state, size, side), beside);
+    at(&mut screen, &state, MouseEventKind::ScrollUp, middle(side));
+    let back = rows(&mut screen, &state, size, side);
+    // The last row says where that is.
+    let n = back.len() - 1;
+    assert_eq!(back[..n], beside[..n]);
+    at(&mut screen, &state, MouseEventKind::ScrollUp, middle(body));
+    assert_ne!(rows(&mut screen, &state, size, body), chat);
+    assert_eq!(rows(&mut screen, &state, size, side), back);
+}
+
+#[test]
+fn the_board_is_clicked_and_the_wheel_moves_in_it() {
+    let state = super::discussion::by_vote();
+    let size = (80, 18);
+    let mut screen = awake(Some(&state), |screen| {
+        screen.perform(super::discussion::BOARD, Some(&state));
+    });
+    let before = drawn(&mut screen, size, Some(&state));
+    let body = screen.places.body;
+    let wheels = [MouseEventKind::ScrollDown, MouseEventKind::ScrollUp];
+    let moves = wheels.map(|wheel| {
+        at(&mut screen, &state, wheel, middle(body));
+        drawn(&mut screen, size, Some(&state)) != before
+    });
+    assert!(moves.contains(&true), "the wheel moves nothing:\n{before}");
+    let picture = drawn(&mut screen, size, Some(&state));
+    // Some row of it is another speech, which a click points at.
+    let is_pointed = (body.y..body.y + body.height).any(|row| {
+        at(&mut screen, &state, LEFT, (body.x + 6, row));
+        drawn(&mut screen, size, Some(&state)) != picture
+    });
+    assert!(is_pointed, "no click on the board points at anything");
+}
+
+#[test]
+fn the_wheel_goes_through_a_dialog_of_more_choices_than_rows() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let size = (80, 12);
+    let run = |n: usize| PastRun {
+        name: n.to_string(),
+        date: "2026-11-21".to_owned(),
+        ended: "DONE".to_owned(),
+        about: "it".to_owned(),
+        how_far: String::new(),
+        rest: crate::tui::Rest::Over,
+    };
+    let runs: Vec<PastRun> = (0..9).map(run).collect();
+    let mut screen = awake(Some(&state), |screen| screen.on_history(&runs));
+    drawn(&mut screen, size, Some(&state));
+    let sheet = screen.waiting(Some(&state)).unwrap();
+    let place = screen.places.sheet;
+    let first = screen.chosen_of(&sheet);
+    at(
+        &mut screen,
+        &state,
+        MouseEventKind::ScrollDown,
+        middle(place),
+    );
+    assert_eq!(screen.chosen_of(&sheet), first + 1);
+    at(&mut screen, &state, MouseEventKind::ScrollUp, middle(place));
+    assert_eq!(screen.chosen_of(&sheet), first);
+}
+
+#[test]
+fn a_click_into_the_composer_lets_the_user_write() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = long(&state, (100, 30));
+    assert_eq!(screen.writing, IsWriting::No);
+    let place = screen.places.composer;
+    at(&mut screen, &state, LEFT, middle(place));
+    assert_eq!(screen.writing, IsWriting::Yes);
+}
+
+#[test]
+fn whatever_a_frame_says_takes_clicks_has_a_test() {
+    // A place that is new does not compile here before it is looked at; those of `look` are the palette, the footer,
+    // the strip, what is offered, choices, lines, findings and events.
+    let Places {
+        body: _,
+        side: _,
+        composer: _,
+        tabs: _,
+        sheet: _,
+        is_sheet_folded: _,
+        choices: _,
+        palette: _,
+        offer: _,
+        strip: _,
+        buttons: _,
+    } = Places::default();
+}

@@ -1,0 +1,138 @@
+//! What a key, a word or a click came to, in one line: the actions, and what of the screen is otherwise.
+//!
+//! No wording is in it, so that a table of outcomes holds what is done and not how it is said.
+
+use super::world::{NOW, drawn, screen};
+use crate::domain::ids::At;
+use crate::domain::run::State;
+use crate::tui::keymap::IsWriting;
+use crate::tui::sheet::Draft;
+use crate::tui::{Action, Screen};
+
+/// The window in which outcomes are looked at: wide enough for a second pane.
+pub const SIZE: (u16, u16) = (170, 30);
+
+/// A screen that has shown what waits for long enough to take keys.
+pub fn awake(state: Option<&State>, open: impl FnOnce(&mut Screen)) -> Screen {
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    open(&mut screen);
+    wake(&mut screen, state);
+    screen
+}
+
+/// Lets a screen show what waits for long enough to take keys.
+pub fn wake(screen: &mut Screen, state: Option<&State>) {
+    screen.on_time(NOW);
+    drawn(screen, SIZE, state);
+    screen.on_time(At(NOW.0 + 60_000));
+}
+
+/// What of a screen can be told apart.
+#[derive(Clone, PartialEq)]
+struct Look {
+    parts: Vec<(&'static str, String)>,
+    own: Option<String>,
+    toast: Option<String>,
+    picture: String,
+}
+
+fn look(screen: &mut Screen, state: Option<&State>) -> Look {
+    let on = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
+    let picture = drawn(screen, SIZE, state);
+    let waiting = screen.waiting(state);
+    let chosen = waiting.map(|sheet| screen.chosen_of(&sheet).to_string());
+    Look {
+        parts: vec![
+            ("writing", on(screen.writing == IsWriting::Yes)),
+            ("draft", draft(screen)),
+            (
+                "composer",
+                screen
+                    .composer
+                    .text()
+                    .replace('\n', "\\n")
+                    .trim_end()
+                    .to_owned(),
+            ),
+            ("tab", screen.tab.slash_name().to_owned()),
+            ("text", on(screen.pager.is_some())),
+            ("diff", on(screen.diff.is_some())),
+            ("board", on(screen.board.is_some())),
+            ("palette", on(screen.palette.is_some())),
+            ("find", on(screen.find.is_some())),
+            ("unfinished", on(screen.unfinished.is_some())),
+            ("clicks", format!("{:?}", screen.clicks())),
+            ("theme", screen.theme().name().to_owned()),
+            ("refiner", format!("{:?}", screen.refiner)),
+            ("picked", format!("{:?}", screen.picked)),
+            ("chosen", chosen.unwrap_or_else(|| "none".to_owned())),
+        ],
+        own: screen.own.as_ref().map(|own| own.id.clone()),
+        toast: screen.toast.clone(),
+        picture,
+    }
+}
+
+/// The text that a dialog asked for; a call's mark is a number that says nothing.
+fn draft(screen: &Screen) -> String {
+    match screen.draft {
+        None => "none".to_owned(),
+        Some(Draft::Refusal { .. }) => "Refusal".to_owned(),
+        Some(Draft::Pattern { scope, .. }) => format!("Pattern for {scope:?}"),
+        Some(draft) => format!("{draft:?}"),
+    }
+}
+
+/// Does something and tells in one line what came of it; `nothing` where nothing did.
+pub fn outcome(
+    screen: &mut Screen,
+    state: Option<&State>,
+    act: impl FnOnce(&mut Screen) -> Vec<Action>,
+) -> String {
+    screen.toast = None;
+    let before = look(screen, state);
+    let actions = act(screen);
+    let after = look(screen, state);
+    let mut told: Vec<String> = actions.iter().map(|action| format!("{action:?}")).collect();
+    match (&before.own, &after.own) {
+        (before, Some(own)) if before.as_ref() != Some(own) => told.push(format!("asks {own}")),
+        (Some(own), None) => told.push(format!("closes {own}")),
+        _ => {}
+    }
+    let is_asked_else = before.own != after.own;
+    for ((name, was), (_, is)) in before.parts.iter().zip(&after.parts) {
+        // Another dialog has another choice of its own.
+        if was != is && !(is_asked_else && *name == "chosen") {
+            told.push(format!("{name} {is}"));
+        }
+    }
+    if after.toast.is_some() {
+        told.push("a word".to_owned());
+    }
+    if told.is_empty() && before.picture != after.picture {
+        told.push("another picture".to_owned());
+    }
+    match told.is_empty() {
+        true => "nothing".to_owned(),
+        false => told.join("; "),
+    }
+}
+
+/// Holds lines that were found to a table, and names each that differs.
+pub fn assert_table(wanted: &str, found: &[String]) {
+    let wanted: Vec<&str> = wanted.lines().filter(|line| !line.is_empty()).collect();
+    let missing: Vec<&&str> = wanted
+        .iter()
+        .filter(|line| !found.iter().any(|found| found == **line))
+        .collect();
+    let new: Vec<&String> = found
+        .iter()
+        .filter(|line| !wanted.contains(&line.as_str()))
+        .collect();
+    assert!(
+        missing.is_empty() && new.is_empty(),
+        "the table says\n{missing:#?}\nand this is so\n{new:#?}\n\nall of it:\n{}",
+        found.join("\n")
+    );
+}

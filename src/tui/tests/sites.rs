@@ -1,0 +1,141 @@
+//! Where dialogs are made: whoever writes a new one has to give the tests of all dialogs a way to it.
+//!
+//! Each place in the code that makes a dialog is noted as it runs; those that the source has and no place of the
+//! monkey's reaches are named.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::Location;
+use std::path::Path;
+
+use super::monkey::places;
+use super::world::{drawn, questions, screen};
+use crate::domain::question::QuestionKind;
+
+/// A line of a file below `src`.
+type Site = (String, u32);
+
+thread_local! {
+    static MADE: RefCell<BTreeSet<Site>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// A dialog that only a mistake in the code would show, by a part of its line, and why.
+const UNREACHED: &[(&str, &str)] = &[(
+    "Sheet::new(identity(id), \"the run waits\")",
+    "a question of another kind, which whoever calls it rules out",
+)];
+
+/// Notes that a dialog is made there.
+pub fn note(at: &'static Location<'static>) {
+    MADE.with_borrow_mut(|made| made.insert((below_src(at.file()), at.line())));
+}
+
+fn below_src(path: &str) -> String {
+    path.rsplit_once("src/tui").unwrap().1.to_owned()
+}
+
+/// Every file of the screen's but for its tests.
+fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("tests") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((below_src(path.to_str().unwrap()), text));
+        }
+    }
+}
+
+/// Every line that makes a dialog, but in functions that are handed one on.
+fn sites() -> BTreeSet<Site> {
+    let tui = Path::new(file!()).ancestors().nth(2).unwrap();
+    let tui = match tui.is_absolute() {
+        true => tui.to_owned(),
+        false => Path::new(env!("CARGO_MANIFEST_DIR")).join(tui),
+    };
+    let mut files = Vec::new();
+    sources(&tui, &mut files);
+    let mut sites = BTreeSet::new();
+    for (file, text) in files {
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let mut makers = vec!["Sheet::new(".to_owned(), "Sheet::list(".to_owned()];
+        let lines: Vec<&str> = text.lines().collect();
+        for pair in lines
+            .windows(2)
+            .filter(|pair| pair[0].contains("track_caller"))
+        {
+            let name = pair[1]
+                .split("fn ")
+                .nth(1)
+                .unwrap()
+                .split('(')
+                .next()
+                .unwrap();
+            makers.push(format!(" {name}("));
+        }
+        let mut is_handed_on = false;
+        for (n, line) in (1..).zip(lines) {
+            is_handed_on |= line.contains("track_caller");
+            let is_known = UNREACHED.iter().any(|(part, _)| line.contains(part));
+            let makes = makers.iter().any(|maker| line.contains(maker.as_str()));
+            if makes && !is_handed_on && !is_known && !line.contains(" fn ") {
+                sites.insert((file.clone(), n));
+            }
+            is_handed_on &= line.trim() != "}" || line.starts_with("        ");
+        }
+    }
+    sites
+}
+
+#[test]
+fn every_dialog_of_the_code_is_a_place_of_the_monkeys_and_is_held_to_every_size() {
+    MADE.with_borrow_mut(BTreeSet::clear);
+    for place in places() {
+        let mut screen = screen();
+        place.open(&mut screen);
+        drawn(&mut screen, (80, 24), place.state());
+    }
+    let sites = sites();
+    assert!(sites.len() > 25, "the source was not read: {sites:?}");
+    let made = MADE.with_borrow(BTreeSet::clone);
+    let missing: Vec<&Site> = sites.difference(&made).collect();
+    assert!(
+        missing.is_empty(),
+        "a dialog is made there which no place of `monkey::places()` opens: {missing:?}"
+    );
+}
+
+/// The kinds of questions; one that is new does not compile here before it has a number.
+fn number(kind: &QuestionKind) -> usize {
+    match kind {
+        QuestionKind::Gate { .. } => 0,
+        QuestionKind::Arbitration { .. } => 1,
+        QuestionKind::ManualEdit => 2,
+        QuestionKind::StalePlan { .. } => 3,
+        QuestionKind::Execute { .. } => 4,
+        QuestionKind::NoDocument { .. } => 5,
+        QuestionKind::Agent { .. } => 6,
+        QuestionKind::Child { .. } => 7,
+        QuestionKind::AdapterFailed { .. } => 8,
+        QuestionKind::UsageLimit { .. } => 9,
+        QuestionKind::Conflict { .. } => 10,
+        QuestionKind::Draft { .. } => 11,
+        QuestionKind::DirtyFiles { .. } => 12,
+        QuestionKind::EntryPoints { .. } => 13,
+        QuestionKind::HeldEdits { .. } => 14,
+        QuestionKind::TestsFailed { .. } => 15,
+        QuestionKind::CommitFailed { .. } => 16,
+        QuestionKind::StepRecovery { .. } => 17,
+        QuestionKind::CannotExecute { .. } => 18,
+    }
+}
+
+#[test]
+fn every_kind_of_question_is_among_the_places() {
+    let own = questions().into_iter().map(|(_, kind)| number(&kind));
+    let asked = places();
+    let asked = asked.iter().filter_map(|place| place.state()?.question());
+    let found: BTreeSet<usize> = own.chain(asked.map(|asked| number(&asked.kind))).collect();
+    assert!((0..=18).eq(found), "a kind of question is missing");
+}

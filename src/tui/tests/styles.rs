@@ -1,0 +1,102 @@
+//! What is told by a style: the chosen line, what is lit, what changed. In every theme it is there, and in the one
+//! without colours it is told by something else.
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+
+use super::outcome::awake;
+use super::world::{NOW, approving, press, running};
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::turn::Purpose;
+use crate::tui::command::Command;
+use crate::tui::tabs::Tab;
+use crate::tui::{Screen, Theme};
+
+const SIZE: (u16, u16) = (100, 30);
+
+/// A cell as it looks, but for its letter.
+type Look = (Color, Color, Modifier);
+
+/// The looks of a place, without blanks.
+fn looks(screen: &mut Screen, state: &State, place: Rect) -> Vec<(String, Look)> {
+    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
+    terminal
+        .draw(|frame| screen.draw(frame, Some(state), NOW))
+        .unwrap();
+    let buffer = terminal.backend().buffer();
+    let cells = place.positions().map(|at| &buffer[at]);
+    let cells = cells.filter(|cell| !cell.symbol().trim().is_empty());
+    cells
+        .map(|cell| (cell.symbol().to_owned(), (cell.fg, cell.bg, cell.modifier)))
+        .collect()
+}
+
+fn all_of(screen: &mut Screen, state: &State) -> Vec<(String, Look)> {
+    looks(screen, state, Rect::new(0, 0, SIZE.0, SIZE.1))
+}
+
+/// How a text looks where it stands, letter by letter.
+fn looks_of(screen: &mut Screen, state: &State, text: &str) -> Vec<Vec<Look>> {
+    let all = all_of(screen, state);
+    let letters: Vec<String> = text
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .map(String::from)
+        .collect();
+    let parts = all.windows(letters.len());
+    let found = parts.filter(|part| part.iter().map(|(letter, _)| letter).eq(letters.iter()));
+    found
+        .map(|part| part.iter().map(|(_, look)| *look).collect())
+        .collect()
+}
+
+fn in_every_theme(check: impl Fn(&str, &mut Screen)) {
+    let names: Vec<String> = Theme::shipped()
+        .map(|theme| theme.name().to_owned())
+        .collect();
+    assert!(names.iter().any(|name| name == "none"), "{names:?}");
+    for name in names {
+        let mut screen = awake(None, |screen| {
+            screen.perform(Command::Theme(Some(name.clone())), None);
+        });
+        assert_eq!(screen.theme().name(), name);
+        check(&name, &mut screen);
+    }
+}
+
+#[test]
+fn the_chosen_line_of_a_dialog_looks_otherwise_than_the_rest() {
+    let state = approving(&["npm install left-pad"]);
+    in_every_theme(|name, screen| {
+        super::outcome::wake(screen, Some(&state));
+        all_of(screen, &state);
+        let places = screen.places.choices.clone();
+        let sheet = screen.waiting(Some(&state)).unwrap();
+        let chosen = screen.chosen_of(&sheet);
+        let look = |screen: &mut Screen, at: usize| {
+            let place = places.iter().find(|(_, of)| *of == at).unwrap().0;
+            let looks = looks(screen, &state, place);
+            // The sign in front of it counts as well, the letters that carry it out do not.
+            (looks[0].0.clone(), looks.last().unwrap().1)
+        };
+        let is_like = |screen: &mut Screen, at| look(screen, at).1 == look(screen, chosen).1;
+        let other = (0..sheet.choices.len()).find(|at| *at != chosen).unwrap();
+        assert!(!is_like(screen, other), "{name}");
+    });
+}
+
+#[test]
+fn what_is_looked_for_is_lit() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    in_every_theme(|name, screen| {
+        screen.show(Tab::Plan);
+        let plain = looks_of(screen, &state, "negative");
+        press(screen, Some(&state), &["<c-f>", "negative"]);
+        let lit = looks_of(screen, &state, "negative");
+        assert!(!plain.is_empty() && !lit.is_empty(), "{name}");
+        assert!(lit.iter().any(|look| !plain.contains(look)), "{name}");
+    });
+}

@@ -1,0 +1,121 @@
+//! Lists of todos on the screen: told in the chat when they change, read whole, changed by nobody here.
+
+use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
+
+use super::pictures::{check, not_writing};
+use super::world::{NOW, drawn, press, running};
+use crate::domain::event::Event;
+use crate::domain::ids::SessionId;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::todo::{Todos, Wanted};
+use crate::domain::turn::Purpose;
+use crate::tui::command::Command;
+use crate::tui::keymap::{Context, IsWriting, Keymap};
+use crate::tui::{Action, Screen};
+
+fn list(all: &[(&str, &str, &str)]) -> Todos {
+    let wanted = |(content, status, priority): &(&str, &str, &str)| Wanted {
+        id: None,
+        content: (*content).to_owned(),
+        status: (*status).to_owned(),
+        priority: Some((*priority).to_owned()),
+    };
+    Todos::read(all.iter().map(wanted).collect()).unwrap()
+}
+
+fn first() -> Todos {
+    list(&[
+        ("look at calc.py", "completed", "medium"),
+        (
+            "写 `sum` 🎉 and a text that is so long that it has to be wrapped at forty columns",
+            "in_progress",
+            "high",
+        ),
+        ("tell it in README", "pending", "low"),
+    ])
+}
+
+fn write(screen: &mut Screen, todos: Todos) {
+    let session = SessionId::new("ses_a");
+    screen.on_event(NOW, &Event::TodosWritten { session, todos });
+}
+
+fn keeping() -> State {
+    let mut state = running(Phase::Execute, Purpose::Step { n: 2 });
+    state.planner.todos = first();
+    state.reviewer.as_mut().unwrap().todos = list(&[("read the tests", "pending", "medium")]);
+    state
+}
+
+#[test]
+fn the_chat_shows_the_list_that_was_written() {
+    let state = keeping();
+    let mut screen = not_writing();
+    write(&mut screen, first());
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    for line in [
+        "todos: 1 of 3 completed",
+        "☑ look at calc.py",
+        "▸ 写 `sum`",
+        "(high)",
+        "☐ tell it in README (low)",
+    ] {
+        assert!(seen.contains(line), "{line} is not in\n{seen}");
+    }
+    write(
+        &mut screen,
+        list(&[("look at calc.py", "completed", "medium")]),
+    );
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert!(seen.contains("todos: 1 of 1 completed"), "{seen}");
+    check("chat_todos", &mut screen, Some(&state));
+}
+
+#[test]
+fn todos_are_read_and_no_key_changes_them() {
+    let state = keeping();
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["/", "todos", "<enter>"]);
+    check("todos", &mut screen, Some(&state));
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    for part in [
+        "planner",
+        "todos: 1 of 3 completed",
+        "☐ tell it in README (low)",
+        "reviewer",
+        "☐ read the tests",
+    ] {
+        assert!(seen.contains(part), "{part} is not in\n{seen}");
+    }
+    for (binding, keys) in Keymap::default().all_rows() {
+        for key in keys {
+            let mut screen = not_writing();
+            screen.perform(Command::Todos, Some(&state));
+            drawn(&mut screen, (80, 24), Some(&state));
+            if binding.context == Context::Composer {
+                screen.writing = IsWriting::Yes;
+            }
+            let event = KeyEvent::new(key.code, key.modifiers | KeyModifiers::NONE);
+            for action in screen.on_key(event, Some(&state)) {
+                assert!(
+                    !matches!(action, Action::Event(Event::TodosWritten { .. })),
+                    "{}",
+                    key.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn where_nobody_keeps_a_list_that_is_said() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["/", "todos", "<enter>"]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("No agent keeps a list of todos."), "{seen}");
+    let mut screen = not_writing();
+    assert_eq!(screen.perform(Command::Todos, None), []);
+    assert!(screen.pager.is_none() && screen.toast.is_some());
+}
