@@ -275,7 +275,22 @@ fn in_words(report: &Value) -> String {
     }
     let tests = text(&report["tests"]["held"]["kernel"]);
     lines.push(format!("tests      held by the kernel: {tests}"));
-    for (layer, told) in report["configuration"].as_object().into_iter().flatten() {
+    lines.extend(configuration(&report["configuration"]));
+    lines.extend(discussions(&report["discuss"]));
+    for notice in report["notices"].as_array().into_iter().flatten() {
+        lines.push(format!("notice     {}", text(notice)));
+    }
+    for (name, state) in report["environment"].as_object().into_iter().flatten() {
+        lines.push(format!("{:<9}  {name}", text(state)));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Where values come from, a line for each layer.
+fn configuration(layers: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (layer, told) in layers.as_object().into_iter().flatten() {
         let from = told["from"].as_array().into_iter().flatten();
         let from: Vec<&str> = from.filter_map(Value::as_str).collect();
         let from = match from.is_empty() {
@@ -289,15 +304,7 @@ fn in_words(report: &Value) -> String {
             n_of(n_values, "value")
         ));
     }
-    lines.extend(discussions(&report["discuss"]));
-    for notice in report["notices"].as_array().into_iter().flatten() {
-        lines.push(format!("notice     {}", text(notice)));
-    }
-    for (name, state) in report["environment"].as_object().into_iter().flatten() {
-        lines.push(format!("{:<9}  {name}", text(state)));
-    }
-    lines.push(String::new());
-    lines.join("\n")
+    lines
 }
 
 /// What discussions go by, in lines.
