@@ -128,7 +128,9 @@ fn a_question_is_discussed_on_its_board_and_the_result_goes_into_the_next_turn()
     terminal.wait_for("say it to the");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
-    let written = world.repository().join("demo/wordstat/.agent-collab");
+    let written = world
+        .repository()
+        .join("demo/wordstat/.agent-collab/exports");
     let files = std::fs::read_dir(written).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let is_discussion = |name: &String| name.starts_with("dsc_") && name.ends_with(".md");
