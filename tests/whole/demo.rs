@@ -57,7 +57,7 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
         ("usage-limit", "waits for codex's usage limit until"),
         (
             "dirty-files",
-            "step 3 edited files with uncommitted changes of yours: README.md",
+            "step 3 edited files that held uncommitted changes before it: README.md",
         ),
         (
             "entry-points",
