@@ -165,6 +165,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     terminal.type_keys("g");
     terminal.wait_for("execute the approved plan");
     terminal.type_keys("v");
+    terminal.wait_for("/ finds");
     terminal.wait_for("what step 2, which was stopped, left");
     assert!(
         !terminal.text().contains("changes of yours"),

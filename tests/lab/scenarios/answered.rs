@@ -65,7 +65,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     seat.type_keys("\r");
     seat.see(
         &shot("edit"),
-        &["asks: edit", "+exports.double = (a) => 2 * a;"],
+        &["asks: edit", "exports.double = (a) => 2 * a;"],
     );
     seat.press("y", |text| !text.contains("asks: edit"));
     seat.wait_until("the run is done", || world.state()["phase"] == "DONE");
