@@ -34,7 +34,11 @@ impl Shown {
         let mut left: Vec<(usize, &str)> = all.iter().copied().enumerate().collect();
         let mut sections: Vec<(String, Vec<&str>)> = Vec::new();
         for line in diff.lines() {
-            let begun = left.iter().position(|(_, path)| *path == line);
+            // A task's patch names its files as the permission does.
+            let is_named = |n: usize| is_paired && targets.get(n).is_some_and(|name| name == line);
+            let begun = left
+                .iter()
+                .position(|(n, path)| *path == line || is_named(*n));
             match (begun, sections.last_mut()) {
                 (Some(at), _) => sections.push((name(left.remove(at)), Vec::new())),
                 (None, Some((_, lines))) => lines.push(line),

@@ -259,8 +259,8 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
     );
 }
 
-#[test]
-fn the_approval_of_an_edit_shows_its_lines_and_why_before_anything_of_gits() {
+/// An agent wants to write a new file, which its diff names so.
+fn asking_for_notes(named: &str) -> (Screen, State) {
     let mut state = approving(&["NOTES.md"]);
     state.approvals[0].permission = "edit".to_owned();
     let mut screen = not_writing();
@@ -268,8 +268,20 @@ fn the_approval_of_an_edit_shows_its_lines_and_why_before_anything_of_gits() {
     screen.on_call(crate::tui::Exact {
         request: state.approvals[0].request.clone(),
         text: "/home/you/calculator/NOTES.md".to_owned(),
-        diff: format!("/home/you/calculator/NOTES.md\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100644\nindex 0000000..e69de29\n--- /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,30 @@\n{lines}"),
+        diff: format!("{named}\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100644\nindex 0000000..e69de29\n--- /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,30 @@\n{lines}"),
     });
+    (screen, state)
+}
+
+#[test]
+fn the_approval_of_an_edit_shows_its_lines_and_why_before_anything_of_gits() {
+    let (mut screen, state) = asking_for_notes("NOTES.md");
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        seen.contains("NOTES.md  new  +30 −0") && !seen.contains("diff --git"),
+        "{seen}"
+    );
+    let (mut screen, state) = asking_for_notes("/home/you/calculator/NOTES.md");
     for size in [(80, 24), (40, 20), (120, 40)] {
         let seen = drawn(&mut screen, size, Some(&state));
         for word in ["NOTES.md  new  +30 −0", "the tests", "1 + line 1 中文"] {
