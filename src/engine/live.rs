@@ -185,7 +185,7 @@ impl Live {
             let due = [self.deadlines.next(), self.silence.due(), untold];
             let due = due.into_iter().flatten().min();
             // While pieces are gathered nobody is woken for one: they wait where they are.
-            let takes_lines = untold.is_none_or(|due| due <= now);
+            let takes_lines = self.untold.rests_until(now).is_none();
             let next = tokio::select! {
                 biased;
                 ask = self.asks.recv() => Next::Ask(ask),
