@@ -180,18 +180,15 @@ impl Live {
     /// Serves asks until the end.
     pub async fn run(mut self) {
         loop {
-            let now = Instant::now();
-            let untold = self.untold.due(now);
+            let untold = self.untold.due(Instant::now());
             let due = [self.deadlines.next(), self.silence.due(), untold];
             let due = due.into_iter().flatten().min();
-            // While pieces are gathered nobody is woken for one: they wait where they are.
-            let takes_lines = self.untold.rests_until(now).is_none();
             let next = tokio::select! {
                 biased;
                 ask = self.asks.recv() => Next::Ask(ask),
                 // Before the lines: however many come, what is late is late.
                 () = sleep_to(due) => Next::Due,
-                line = next_line(&mut self.child), if takes_lines => Next::Line(line),
+                line = next_line(&mut self.child) => Next::Line(line),
                 (number, text) = next_question(&mut self.hook) => Next::Hooked(number, text),
             };
             match next {

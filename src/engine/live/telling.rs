@@ -29,8 +29,6 @@ pub(super) struct Untold {
     /// Its block and what came of it since.
     piece: Option<(String, String)>,
     told_at: Option<Instant>,
-    /// Whether the last piece was told because there was enough of it, not because it was time.
-    is_flood: bool,
 }
 
 impl Untold {
@@ -39,12 +37,6 @@ impl Untold {
         let (_, text) = self.piece.as_ref()?;
         let waits = self.told_at.filter(|_| text.len() < ENOUGH);
         Some(waits.map_or(now, |told_at| told_at + GATHER))
-    }
-
-    /// Until when lines may wait where they are: while pieces are gathered that come at the pace of reading. What
-    /// comes fast is taken as it comes, or it would be held up.
-    pub fn rests_until(&self, now: Instant) -> Option<Instant> {
-        self.due(now).filter(|due| *due > now && !self.is_flood)
     }
 }
 
@@ -164,7 +156,6 @@ impl Live {
     async fn tell_piece(&mut self) {
         if let Some((item, text)) = self.untold.piece.take() {
             self.untold.told_at = Some(Instant::now());
-            self.untold.is_flood = text.len() >= ENOUGH;
             self.tell_now(Told::Event(AdapterEvent::TextDelta { item, text }))
                 .await;
         }
@@ -187,7 +178,6 @@ mod tests {
         let untold = Untold {
             piece: text.map(|len| ("item".to_owned(), "x".repeat(len))),
             told_at: told_before.map(ago),
-            is_flood: false,
         };
         let due = untold
             .due(now)
@@ -201,21 +191,6 @@ mod tests {
         check(Some(1), Some(5_000), Some(0));
         check(Some(1), Some(10), Some(56));
         check(None, Some(10), None);
-    }
-
-    #[test]
-    fn lines_wait_while_pieces_are_gathered_but_not_in_a_flood() {
-        let now = Instant::now();
-        let mut untold = Untold {
-            piece: Some(("item".to_owned(), "x".to_owned())),
-            told_at: Some(now),
-            is_flood: false,
-        };
-        assert_eq!(untold.rests_until(now), Some(now + GATHER));
-        assert_eq!(untold.rests_until(now + GATHER), None);
-        untold.is_flood = true;
-        assert_eq!(untold.rests_until(now), None);
-        assert_eq!(Untold::default().rests_until(now), None);
     }
 
     #[test]
