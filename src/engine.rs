@@ -16,6 +16,7 @@ pub mod discussion;
 pub mod documents;
 mod draft;
 mod execution;
+mod feeding;
 pub mod git;
 mod granting;
 mod history;
@@ -38,7 +39,7 @@ mod tools;
 mod trouble;
 pub mod undo;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -49,7 +50,6 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::TurnEnd;
 use crate::domain::delta::Delta;
 use crate::domain::discussion::CheckRun;
-use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, RequestId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
@@ -374,55 +374,9 @@ impl Engine {
         }
     }
 
-    /// Takes an event in: it is recorded, stepped, and its effects are performed.
-    ///
-    /// # Errors
-    /// The record of the run cannot be kept.
-    pub fn feed(&mut self, event: Event) -> Result<(), EngineError> {
-        let mut queue = VecDeque::from([event]);
-        while let Some(event) = queue.pop_front() {
-            let before = self.state().phase;
-            let (record, effects) = self.journal.record(event)?;
-            if let Some(entry) = history::entry(&record, self.state().iteration) {
-                self.journal.log_entry(&entry)?;
-            }
-            self.recorded.push(record);
-            let after = self.state().phase;
-            if before != after {
-                self.hand_over_waiting();
-                queue.push_back(Event::PhaseChanged {
-                    from: before,
-                    to: after,
-                });
-            }
-            for effect in effects {
-                // Once halted, nothing is done any more; what happened is still recorded.
-                let halted = matches!(self.outcome, Some(Outcome::Halted(_)));
-                if !halted
-                    || matches!(
-                        effect,
-                        Effect::InterruptTurn(_)
-                            | Effect::StopChildren(_)
-                            | Effect::ExpireApprovals { .. }
-                    )
-                {
-                    queue.extend(self.perform(effect)?);
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Says that no run goes on here: what was asked for on a command line is all that is done.
     pub fn work_alone(&mut self) {
         self.children.work_alone();
-    }
-
-    /// Takes in an event that another one follows at once and that nothing comes of by itself; it is durable with that.
-    fn feed_ahead(&mut self, event: Event) -> Result<(), EngineError> {
-        let (record, _none) = self.journal.record_ahead(event)?;
-        self.recorded.push(record);
-        Ok(())
     }
 
     /// Takes the run up again after an end of the program.

@@ -55,8 +55,44 @@ impl Shell {
             self.screen.on_notice(&why);
             return Ok(None);
         }
-        engine.feed(event)?;
+        let begun = engine.begin(event)?;
+        self.take_happened();
+        self.see_news();
+        // What the user did is seen before what comes of it, which waits for the disk.
+        let drawn = self.draw_if_due();
+        if let Some(engine) = &mut self.engine {
+            engine.go_on(begun)?;
+        }
+        drawn?;
         self.show_news()
+    }
+
+    /// Takes what is recorded for the view; tells whether all of it can wait for the next frame of news.
+    fn take_happened(&mut self) -> bool {
+        let Some(engine) = &mut self.engine else {
+            return true;
+        };
+        let deltas = engine.take_deltas().into_iter();
+        self.unseen.extend(deltas.map(News::Said));
+        let records = engine.take_recorded();
+        let says_more = |record: &Record<Event>| {
+            matches!(
+                record.event,
+                Event::NoteMade { .. } | Event::NoteRemoved { .. } | Event::Kept { .. }
+            )
+        };
+        if records.iter().any(says_more) {
+            // What the turn at the gate will send says it too.
+            self.previewed = None;
+        }
+        let is_flow = |record: &Record<Event>| matches!(record.event, Event::Agent { .. });
+        let is_all_flow = records.iter().all(is_flow);
+        self.unseen.extend(
+            records
+                .into_iter()
+                .map(|record| News::Happened(Box::new(record))),
+        );
+        is_all_flow
     }
 
     /// Hands what happened to the view.
@@ -78,34 +114,14 @@ impl Shell {
 
     /// Takes what happened from the run; what an agent says is shown at the pace of news, all else at once.
     pub(super) fn show_news(&mut self) -> Result<Option<End>, End> {
-        let Some(engine) = &mut self.engine else {
-            return Ok(None);
-        };
-        let deltas = engine.take_deltas().into_iter();
-        self.unseen.extend(deltas.map(News::Said));
-        let records = engine.take_recorded();
-        let says_more = |record: &Record<Event>| {
-            matches!(
-                record.event,
-                Event::NoteMade { .. } | Event::NoteRemoved { .. } | Event::Kept { .. }
-            )
-        };
-        if records.iter().any(says_more) {
-            // What the turn at the gate will send says it too.
-            self.previewed = None;
-        }
-        let is_flow = |record: &Record<Event>| matches!(record.event, Event::Agent { .. });
-        let may_wait = self.input.is_some() && self.views.top().is_none();
-        let at_once = !may_wait || !records.iter().all(is_flow);
-        self.unseen.extend(
-            records
-                .into_iter()
-                .map(|record| News::Happened(Box::new(record))),
-        );
-        if engine.outcome().is_some() {
+        let is_all_flow = self.take_happened();
+        let may_wait = self.input.is_some() && self.views.top().is_none() && is_all_flow;
+        if let Some(engine) = &mut self.engine
+            && engine.outcome().is_some()
+        {
             engine.dismiss();
         }
-        if at_once {
+        if !may_wait {
             self.see_news();
             self.look_at_branch()?;
             // A turn that begins, a question, an end: somebody may wait for it.

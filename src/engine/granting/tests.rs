@@ -35,7 +35,7 @@ use crate::store::{Guard, Layout, Names};
 pub(in crate::engine) struct World {
     _folder: tempfile::TempDir,
     pub(in crate::engine) engine: Engine,
-    orders: Receiver<ToLive>,
+    pub(in crate::engine) orders: Receiver<ToLive>,
 }
 
 const RULES: &str =
