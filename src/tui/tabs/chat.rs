@@ -55,7 +55,10 @@ pub fn draw(
             width: area.width - indent,
             height: 1,
         };
-        frame.render_widget(row.line, place);
+        // Cut to its place already: as a widget it would be measured once more for where it stands.
+        let buffer = frame.buffer_mut();
+        buffer.set_style(place, row.line.style);
+        buffer.set_line(place.x, y, &row.line, place.width);
         if row.is_picked {
             let mark = Rect {
                 x: place.x - 1,
