@@ -180,7 +180,11 @@ impl Live {
     /// Serves asks until the end.
     pub async fn run(mut self) {
         loop {
-            let untold = self.untold.due(Instant::now());
+            let now = Instant::now();
+            if let Some(child) = &self.child {
+                child.set_calm(self.untold.is_calm(now));
+            }
+            let untold = self.untold.due(now);
             let due = [self.deadlines.next(), self.silence.due(), untold];
             let due = due.into_iter().flatten().min();
             let next = tokio::select! {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::{Capture, Captured};
-use super::drain::{Drained, Wanted, drain};
+use super::drain::{Calm, Drained, Wanted, drain};
 use super::error::SpawnError;
 use super::launch::{Input, Launched, launch};
 use super::running::{Exit, Pipes};
@@ -144,7 +144,7 @@ async fn capture(
     let Some(pipe) = pipe else {
         return (Drained::ToTheEnd, capture.finish());
     };
-    let drained = drain(pipe, ended, |bytes| {
+    let drained = drain(pipe, ended, Calm::default(), |bytes| {
         capture.push(&bytes);
         std::future::ready(Wanted::More)
     })

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::Capture;
-use super::drain::{Drained, Wanted, drain};
+use super::drain::{Calm, Drained, Wanted, drain};
 use super::error::SpawnError;
 use super::frame::{Framed, Framer, LINE_CAP};
 use super::input::{InputHandle, input};
@@ -117,6 +117,7 @@ pub struct Running {
     input: InputHandle,
     batches: mpsc::Receiver<Vec<Line>>,
     ready: VecDeque<Line>,
+    calm: Calm,
     end: EndOf,
     stop: StopHandle,
     /// Readers, writer and waiter; they go with this value.
@@ -184,14 +185,11 @@ impl Running {
         let (told, end) = oneshot::channel();
         let tail = Arc::new(Mutex::new(Capture::tail_only(TAIL_BYTES)));
 
-        let out = read(stdout, Stream::Out, ended.clone(), lines.clone(), None);
-        let err = read(
-            stderr,
-            Stream::Err,
-            ended.clone(),
-            lines,
-            Some(tail.clone()),
-        );
+        let calm = Calm::default();
+        let ways = (ended.clone(), lines.clone());
+        let out = read(stdout, Stream::Out, ways, calm.clone(), None);
+        let ways = (ended.clone(), lines);
+        let err = read(stderr, Stream::Err, ways, calm.clone(), Some(tail.clone()));
         let wait = wait(Reins {
             ladders,
             close_input,
@@ -213,6 +211,7 @@ impl Running {
             input,
             batches,
             ready: VecDeque::new(),
+            calm,
             end: EndOf::Awaited(end),
             stop: StopHandle(ladders_in),
             _tasks: tasks,
@@ -258,6 +257,11 @@ impl Running {
         }
     }
 
+    /// Says whether whoever takes the lines can wait a little (33 ms at the most) for those that come word by word.
+    pub fn set_calm(&self, is_calm: bool) {
+        self.calm.set(is_calm);
+    }
+
     /// Takes a line that is here already; the end is never given so.
     pub fn take_ready(&mut self) -> Option<Line> {
         self.ready.pop_front()
@@ -294,12 +298,12 @@ impl EndOf {
 async fn read(
     pipe: impl AsyncRead + Unpin,
     stream: Stream,
-    ended: CancellationToken,
-    lines: mpsc::Sender<Vec<Line>>,
+    (ended, lines): (CancellationToken, mpsc::Sender<Vec<Line>>),
+    calm: Calm,
     tail: Option<Arc<Mutex<Capture>>>,
 ) -> Drained {
     let mut framer = Framer::new(LINE_CAP);
-    let drained = drain(pipe, ended, |bytes| {
+    let drained = drain(pipe, ended, calm, |bytes| {
         if let Some(tail) = &tail {
             tail.lock()
                 .unwrap_or_else(PoisonError::into_inner)

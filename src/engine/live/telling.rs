@@ -18,8 +18,10 @@ const MAX_ODD: u32 = 200;
 /// How long a piece of text may grow before it is told, in bytes.
 const MAX_PIECE: usize = 16 * 1024;
 /// For how long after a piece was told those that follow it are gathered: an answer as fast as one reads flows on in
-/// some fifteen steps a second.
-const GATHER: Duration = Duration::from_millis(66);
+/// ten steps a second.
+const GATHER: Duration = Duration::from_millis(100);
+/// The same behind a piece that was told because there was enough of it: what comes fast is held no longer than a frame.
+const GATHER_FAST: Duration = Duration::from_millis(25);
 /// What is gathered no longer, in bytes: it is more than a line, from an answer that comes fast.
 const ENOUGH: usize = 512;
 
@@ -29,6 +31,8 @@ pub(super) struct Untold {
     /// Its block and what came of it since.
     piece: Option<(String, String)>,
     told_at: Option<Instant>,
+    /// Whether the last one was told because there was enough of it, and not because it was time.
+    is_fast: bool,
 }
 
 impl Untold {
@@ -36,7 +40,16 @@ impl Untold {
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let (_, text) = self.piece.as_ref()?;
         let waits = self.told_at.filter(|_| text.len() < ENOUGH);
-        Some(waits.map_or(now, |told_at| told_at + GATHER))
+        let gather = match self.is_fast {
+            true => GATHER_FAST,
+            false => GATHER,
+        };
+        Some(waits.map_or(now, |told_at| told_at + gather))
+    }
+
+    /// Tells whether pieces are gathered that come at the pace of reading: a few more of them may come together.
+    pub fn is_calm(&self, now: Instant) -> bool {
+        !self.is_fast && self.due(now).is_some_and(|due| due > now)
     }
 }
 
@@ -156,6 +169,7 @@ impl Live {
     async fn tell_piece(&mut self) {
         if let Some((item, text)) = self.untold.piece.take() {
             self.untold.told_at = Some(Instant::now());
+            self.untold.is_fast = text.len() >= ENOUGH;
             self.tell_now(Told::Event(AdapterEvent::TextDelta { item, text }))
                 .await;
         }
@@ -171,17 +185,21 @@ impl Live {
 mod tests {
     use super::*;
 
-    /// When a piece of this many bytes is told, in ms from now, where the last one was told this many ms ago.
-    fn check(text: Option<usize>, told_before: Option<u64>, expected: Option<u64>) {
-        let now = Instant::now();
+    /// A piece of this many bytes, where the last one was told this many ms ago.
+    fn untold(text: Option<usize>, told_before: Option<u64>, now: Instant) -> Untold {
         let ago = |ms| now.checked_sub(Duration::from_millis(ms)).unwrap();
-        let untold = Untold {
+        Untold {
             piece: text.map(|len| ("item".to_owned(), "x".repeat(len))),
             told_at: told_before.map(ago),
-        };
-        let due = untold
-            .due(now)
-            .map(|due| due.saturating_duration_since(now));
+            is_fast: false,
+        }
+    }
+
+    /// When it is told, in ms from now.
+    fn check(text: Option<usize>, told_before: Option<u64>, expected: Option<u64>) {
+        let now = Instant::now();
+        let due = untold(text, told_before, now).due(now);
+        let due = due.map(|due| due.saturating_duration_since(now));
         assert_eq!(due, expected.map(Duration::from_millis));
     }
 
@@ -189,13 +207,25 @@ mod tests {
     fn the_first_piece_is_told_at_once_and_what_follows_it_is_gathered() {
         check(Some(1), None, Some(0));
         check(Some(1), Some(5_000), Some(0));
-        check(Some(1), Some(10), Some(56));
+        check(Some(1), Some(10), Some(90));
         check(None, Some(10), None);
     }
 
     #[test]
     fn what_is_more_than_a_line_is_not_held() {
-        check(Some(ENOUGH - 1), Some(0), Some(66));
+        check(Some(ENOUGH - 1), Some(0), Some(100));
         check(Some(ENOUGH), Some(0), Some(0));
+    }
+
+    #[test]
+    fn who_reads_along_is_calm_and_who_is_flooded_is_not() {
+        let now = Instant::now();
+        let mut held = untold(Some(1), Some(10), now);
+        assert!(held.is_calm(now));
+        assert!(!held.is_calm(now + GATHER));
+        held.is_fast = true;
+        assert!(!held.is_calm(now));
+        assert_eq!(held.due(now), Some(now + Duration::from_millis(15)));
+        assert!(!untold(None, Some(10), now).is_calm(now));
     }
 }
