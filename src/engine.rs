@@ -38,6 +38,7 @@ mod told;
 mod tools;
 mod trouble;
 pub mod undo;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,6 +74,7 @@ use granting::Waiting;
 pub use granting::{Granted, Shown};
 pub use trouble::with_hint;
 use trouble::{Troubles, failed, troubled};
+use writing::PutOff;
 
 /// How many messages of live conversations and of tasks may wait.
 const INBOX: usize = 256;
@@ -130,6 +132,8 @@ pub enum Inward {
     Checked(DiscussionId, CheckRun),
     /// A document that could not be written is to be tried again.
     CollectAgain(TurnId),
+    /// The documents can be written again, or why not.
+    Pen(Result<documents::Pen, StoreError>),
     /// A turn ended and the program's own files were compared.
     TurnChecked {
         /// The turn.
@@ -173,6 +177,8 @@ pub struct Engine {
     runnable: Option<Runnable>,
     /// The document of a completed turn, until it is committed.
     held: Option<Held>,
+    /// What waits to be written into the documents, and what waits behind it.
+    put_off: Option<PutOff>,
     /// The raw texts of questions that agents asked, by request: shown text to raw text.
     questions: BTreeMap<RequestId, BTreeMap<String, String>>,
     /// The calls that wait for the user, as their agents made them.
@@ -241,6 +247,7 @@ impl Engine {
             resumed: false,
             runnable: None,
             held: None,
+            put_off: None,
             questions: BTreeMap::new(),
             calls: BTreeMap::new(),
             told: mpsc::channel(INBOX),
@@ -366,6 +373,7 @@ impl Engine {
             Inward::DiscussionDue(id) => self.go_on_discussing(&id),
             Inward::Checked(id, run) => self.on_checked(&id, run),
             Inward::CollectAgain(turn) => self.collect_again(&turn),
+            Inward::Pen(pen) => self.on_pen(pen),
             Inward::TurnChecked {
                 turn,
                 end,

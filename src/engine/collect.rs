@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::findings::{Remark, Response};
 use crate::domain::ids::{Sha256, TurnId};
@@ -15,7 +16,7 @@ use crate::store::{StoreError, documents as files, iterations};
 use crate::text::{clean, one_line};
 
 use super::conflict::Kind;
-use super::documents::{self, CommittedPlan, Facts, Refused, Returned, Whole};
+use super::documents::{self, CommittedPlan, Facts, Pen, Refused, Returned, Whole};
 use super::staging::{self, Staging, Submitted};
 use super::{Engine, EngineError, Held, Inward, failed, troubled, with_hint};
 
@@ -60,16 +61,28 @@ pub(super) fn hash_of(document: &Option<Document>) -> Option<&Sha256> {
 
 impl Engine {
     /// Takes the document out of the completed turn and commits it.
-    pub(super) fn collect(&mut self, order: &TurnOrder) -> Vec<Event> {
-        self.commit_document(order, &Base::TurnStart)
+    pub(super) fn collect(
+        &mut self,
+        order: &TurnOrder,
+        pen: Result<Pen, StoreError>,
+    ) -> Vec<Event> {
+        self.commit_document(order, &Base::TurnStart, pen)
     }
 
-    pub(super) fn commit_document(&mut self, order: &TurnOrder, base: &Base) -> Vec<Event> {
+    pub(super) fn commit_document(
+        &mut self,
+        order: &TurnOrder,
+        base: &Base,
+        pen: Result<Pen, StoreError>,
+    ) -> Vec<Event> {
         let Some(held) = self.held.take_if(|held| held.order.turn == order.turn) else {
             return vec![failed("collect a document", "the turn's text is gone")];
         };
         let mut events = Vec::new();
-        match self.try_to_commit(&held, base, &mut events) {
+        let committed = pen
+            .map_err(Refused::Store)
+            .and_then(|pen| self.try_to_commit(&held, (base, &pen), &mut events));
+        match committed {
             Ok(event) => {
                 self.held = Some(held);
                 self.drop_held();
@@ -88,14 +101,14 @@ impl Engine {
     fn try_to_commit(
         &self,
         held: &Held,
-        base: &Base,
+        (base, pen): (&Base, &Pen),
         events: &mut Vec<Event>,
     ) -> Result<Event, Refused> {
         events.extend(self.edits()?);
         match held.order.purpose {
-            Purpose::WritePlan => self.commit_written_plan(held, base),
-            Purpose::Review => self.commit_review(held, base),
-            Purpose::Respond => self.commit_response(held, base),
+            Purpose::WritePlan => self.commit_written_plan(held, base, pen),
+            Purpose::Review => self.commit_review(held, base, pen),
+            Purpose::Respond => self.commit_response(held, base, pen),
             Purpose::RefineGoal { .. }
             | Purpose::Step { .. }
             | Purpose::Fix { .. }
@@ -146,7 +159,7 @@ impl Engine {
             (Some(Busy::Collecting { order, .. }), None) if order.turn == *turn => order.clone(),
             _ => return Ok(()),
         };
-        for event in self.collect(&order) {
+        for event in self.perform_next(Effect::CollectDocument(order))? {
             self.feed(event)?;
         }
         Ok(())
@@ -192,7 +205,7 @@ impl Engine {
         self.state().findings.reviews() + 1
     }
 
-    fn commit_written_plan(&self, held: &Held, base: &Base) -> Result<Event, Refused> {
+    fn commit_written_plan(&self, held: &Held, base: &Base, pen: &Pen) -> Result<Event, Refused> {
         let found = self.returned(held);
         let Some(text) = found.plan else {
             return Ok(missing(held, "no plan.md was returned", &found.refused));
@@ -202,7 +215,7 @@ impl Engine {
             Err(problem) => return Ok(no_document(&held.order, problem.to_string())),
         };
         let CommittedPlan { plan, file_sha256 } =
-            self.commit_plan(&text, plan, base.plan(&held.staging))?;
+            self.commit_plan((&text, plan), base.plan(&held.staging), pen)?;
         Ok(Event::PlanCommitted {
             turn: held.order.turn.clone(),
             plan,
@@ -212,17 +225,17 @@ impl Engine {
 
     fn commit_plan(
         &self,
-        text: &str,
-        plan: Plan,
+        plan: (&str, Plan),
         base: Option<&Sha256>,
+        pen: &Pen,
     ) -> Result<CommittedPlan, Refused> {
         self.keep_what_goes(Kind::Plan, base)?;
         let version = self.state().plan.as_ref().map_or(0, |plan| plan.version) + 1;
         let facts = self.facts(self.next_iteration());
-        documents::commit_plan(self.journal.guard(), (text, plan), base, version, &facts)
+        documents::commit_plan(pen, plan, base, version, &facts)
     }
 
-    fn commit_review(&self, held: &Held, base: &Base) -> Result<Event, Refused> {
+    fn commit_review(&self, held: &Held, base: &Base, pen: &Pen) -> Result<Event, Refused> {
         let found = self.returned(held);
         let Some(text) = found.comments else {
             return Ok(missing(held, "no comments.md was returned", &found.refused));
@@ -243,13 +256,8 @@ impl Engine {
         let base = base.comments(&held.staging);
         self.keep_what_goes(Kind::Comments, base)?;
         let facts = self.facts(self.next_iteration());
-        let file_sha256 = documents::commit_review(
-            self.journal.guard(),
-            (&text, &review),
-            base,
-            &ledger,
-            (&reviewed, &facts),
-        )?;
+        let file_sha256 =
+            documents::commit_review(pen, (&text, &review), base, &ledger, (&reviewed, &facts))?;
         let plan_now = self
             .plan_on_disk()?
             .map_or_else(|| Sha256::new(""), |text| plan::approval_hash(&text));
@@ -261,7 +269,7 @@ impl Engine {
         })
     }
 
-    fn commit_response(&self, held: &Held, base: &Base) -> Result<Event, Refused> {
+    fn commit_response(&self, held: &Held, base: &Base, pen: &Pen) -> Result<Event, Refused> {
         let found = self.returned(held);
         let responses = review::read_responses(found.comments.as_deref().unwrap_or_default());
         let responses: Vec<Response> = responses.into_iter().map(cleaned_response).collect();
@@ -287,15 +295,14 @@ impl Engine {
             return Err(Refused::Conflict);
         }
         let plan = match plan {
-            Some((text, plan)) => Some(self.commit_plan(text, plan, base.plan(&held.staging))?),
+            Some(plan) => Some(self.commit_plan(plan, base.plan(&held.staging), pen)?),
             None => None,
         };
         self.keep_what_goes(Kind::Comments, comments_base)?;
         let facts = self.facts(self.state().findings.reviews().max(1));
         let ledger = &self.state().findings;
-        let guard = self.journal.guard();
         let comments_sha256 =
-            documents::commit_responses(guard, &responses, comments_base, ledger, &facts)?;
+            documents::commit_responses(pen, &responses, comments_base, ledger, &facts)?;
         let plan = plan.map(|committed| (committed.plan, committed.file_sha256));
         let mut answered = ledger.clone();
         answered.take_responses(&responses);

@@ -21,6 +21,7 @@ use crate::text::merge::{Merged, ThreeWay};
 use crate::text::{front_matter, n_of};
 
 use super::collect::{Base, Seen, hash_of, no_document};
+use super::documents::Pen;
 use super::{Engine, Held, failed, troubled, with_hint};
 
 /// The fields of front matter that the program writes: they are nobody's words.
@@ -102,19 +103,28 @@ impl Standing {
 
 impl Engine {
     /// Goes on after the user said whose text counts.
-    pub(super) fn settle_conflict(&mut self, order: &TurnOrder, answer: &Answer) -> Vec<Event> {
+    pub(super) fn settle_conflict(
+        &mut self,
+        order: &TurnOrder,
+        answer: &Answer,
+        pen: Result<Pen, StoreError>,
+    ) -> Vec<Event> {
         let settled = match answer {
-            Answer::Overwrite => self.overwrite(order),
-            Answer::Merge => self.merge(order),
+            Answer::Overwrite => self.overwrite(order, pen),
+            Answer::Merge => self.merge(order, pen),
             _ => self.discard(order),
         };
         settled.unwrap_or_else(|error| vec![failed("settle the conflict", error)])
     }
 
-    fn overwrite(&mut self, order: &TurnOrder) -> Result<Vec<Event>, StoreError> {
+    fn overwrite(
+        &mut self,
+        order: &TurnOrder,
+        pen: Result<Pen, StoreError>,
+    ) -> Result<Vec<Event>, StoreError> {
         let seen = self.see()?;
         self.keep_yours(&seen)?;
-        Ok(self.commit_document(order, &Base::Seen(seen)))
+        Ok(self.commit_document(order, &Base::Seen(seen), pen))
     }
 
     fn discard(&mut self, order: &TurnOrder) -> Result<Vec<Event>, StoreError> {
@@ -127,7 +137,11 @@ impl Engine {
     }
 
     /// Commits what the two texts were merged into, or says what is still to be done.
-    fn merge(&mut self, order: &TurnOrder) -> Result<Vec<Event>, StoreError> {
+    fn merge(
+        &mut self,
+        order: &TurnOrder,
+        pen: Result<Pen, StoreError>,
+    ) -> Result<Vec<Event>, StoreError> {
         let seen = self.see()?;
         self.keep_yours(&seen)?;
         self.keep_agents()?;
@@ -147,7 +161,7 @@ impl Engine {
         if let Some(held) = &mut self.held {
             held.merged = merged;
         }
-        let events = self.commit_document(order, &Base::Seen(seen));
+        let events = self.commit_document(order, &Base::Seen(seen), pen);
         // What was typed since is merged anew.
         if let Some(held) = &mut self.held {
             held.merged = None;

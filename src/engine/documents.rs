@@ -3,11 +3,13 @@
 //! The program is the only writer: it puts the front matter, the boxes and the earlier answers right,
 //! under a lock and against the hash that the turn began with. Refuses to know how a review is judged.
 
+use tokio::time::Instant;
+
 use crate::domain::findings::{Findings, Response};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::plan::{self, Plan};
 use crate::domain::review::{self, Review, Verdict};
-use crate::store::{Guard, StoreError, documents, instant, iterations};
+use crate::store::{DocumentLock, Guard, StoreError, documents, instant, iterations};
 use crate::text::{fence, front_matter};
 
 use super::staging::{self, Staging};
@@ -93,12 +95,50 @@ impl From<StoreError> for Refused {
     }
 }
 
-fn replace(path: &std::path::Path, base: Option<&Sha256>, bytes: &[u8]) -> Result<Sha256, Refused> {
-    match documents::replace(path, base, bytes) {
+/// The right to write plan.md and comments.md, which no other program does until it is dropped.
+#[derive(Debug)]
+pub struct Pen {
+    guard: Guard,
+    plan: DocumentLock,
+    comments: DocumentLock,
+}
+
+impl Pen {
+    /// Takes it where it is free: [`StoreError::Busy`] where another program writes one of the two. Never waits.
+    ///
+    /// # Errors
+    /// That, or the disk.
+    pub fn take(guard: &Guard) -> Result<Self, StoreError> {
+        Ok(Self {
+            guard: guard.clone(),
+            plan: DocumentLock::try_take(&guard.layout().plan())?,
+            comments: DocumentLock::try_take(&guard.layout().comments())?,
+        })
+    }
+
+    /// The same, but tries again and again for as long as a lock is waited for.
+    ///
+    /// # Errors
+    /// As for [`Pen::take`].
+    pub async fn wait(guard: &Guard) -> Result<Self, StoreError> {
+        let give_up_at = Instant::now() + DocumentLock::PATIENCE;
+        loop {
+            match Self::take(guard) {
+                Err(StoreError::Busy { .. }) if Instant::now() < give_up_at => {
+                    tokio::time::sleep(DocumentLock::PAUSE).await;
+                }
+                taken => return taken,
+            }
+        }
+    }
+}
+
+fn replace(lock: &DocumentLock, base: Option<&Sha256>, bytes: &[u8]) -> Result<Sha256, Refused> {
+    match documents::replace(lock, base, bytes) {
         Ok(sha256) => Ok(sha256),
         Err(documents::ReplaceError::Store(error)) => Err(Refused::Store(error)),
         // It may be what the program itself wrote before it ended, with no event that says so.
-        Err(documents::ReplaceError::Conflict { .. }) => match documents::read(path)? {
+        Err(documents::ReplaceError::Conflict { .. }) => match documents::read(lock.document())? {
             Some(found) if is_same_but_for_the_time(&found.bytes, bytes) => Ok(found.sha256),
             Some(_) | None => Err(Refused::Conflict),
         },
@@ -142,7 +182,7 @@ pub struct CommittedPlan {
 /// # Errors
 /// A conflict with an edit of the user, or the disk.
 pub fn commit_plan(
-    guard: &Guard,
+    pen: &Pen,
     (text, plan): (&str, Plan),
     base: Option<&Sha256>,
     version: u32,
@@ -157,12 +197,11 @@ pub fn commit_plan(
     front_matter::set(fields, "author", "planner");
     front_matter::set(fields, "updated", &instant::to_text(facts.at));
     let whole = front_matter::write(fields, document.body);
-    let path = guard.layout().plan();
-    let file_sha256 = replace(&path, base, whole.as_bytes())?;
+    let file_sha256 = replace(&pen.plan, base, whole.as_bytes())?;
     iterations::keep(
-        guard,
+        &pen.guard,
         facts.keep_in,
-        &guard.layout().names().plan,
+        &pen.guard.layout().names().plan,
         whole.as_bytes(),
     )?;
     Ok(CommittedPlan { plan, file_sha256 })
@@ -173,7 +212,7 @@ pub fn commit_plan(
 /// # Errors
 /// A conflict with an edit of the user, or the disk.
 pub fn commit_review(
-    guard: &Guard,
+    pen: &Pen,
     (text, review): (&str, &Review),
     base: Option<&Sha256>,
     ledger: &Findings,
@@ -184,7 +223,7 @@ pub fn commit_review(
     let body = with_responses(written, &review::responses_section(ledger));
     let mut fields = document.fields;
     set_review_fields(&mut fields, review.verdict, plan_sha256, facts);
-    write_comments(guard, base, (&fields, &body), facts)
+    write_comments(pen, base, (&fields, &body), facts)
 }
 
 fn set_review_fields(
@@ -209,7 +248,7 @@ fn with_responses(written: &str, responses: &str) -> String {
 }
 
 fn write_comments(
-    guard: &Guard,
+    pen: &Pen,
     base: Option<&Sha256>,
     (fields, body): (&[(String, String)], &str),
     facts: &Facts,
@@ -220,11 +259,11 @@ fn write_comments(
         format!("\n{body}")
     };
     let whole = front_matter::write(fields, &body);
-    let sha256 = replace(&guard.layout().comments(), base, whole.as_bytes())?;
+    let sha256 = replace(&pen.comments, base, whole.as_bytes())?;
     iterations::keep(
-        guard,
+        &pen.guard,
         facts.keep_in,
-        &guard.layout().names().comments,
+        &pen.guard.layout().names().comments,
         whole.as_bytes(),
     )?;
     Ok(sha256)
@@ -235,7 +274,7 @@ fn write_comments(
 /// # Errors
 /// A conflict with an edit of the user, or the disk.
 pub fn commit_responses(
-    guard: &Guard,
+    pen: &Pen,
     responses: &[Response],
     base: Option<&Sha256>,
     ledger: &Findings,
@@ -243,7 +282,7 @@ pub fn commit_responses(
 ) -> Result<Sha256, Refused> {
     let mut answered = ledger.clone();
     answered.take_responses(responses);
-    append_to_comments(guard, base, facts, |written| {
+    append_to_comments(pen, base, facts, |written| {
         with_responses(written, &review::responses_section(&answered))
     })
 }
@@ -263,28 +302,28 @@ pub enum After {
 /// # Errors
 /// The disk; an edit in between is taken over, not overwritten.
 pub fn append_remarks(
-    guard: &Guard,
+    pen: &Pen,
     (text, after): (&str, After),
     ledger: &Findings,
     facts: &Facts,
 ) -> Result<Sha256, Refused> {
     // What an editor saves meanwhile is taken up by the next try.
     for _ in 1..TRIES {
-        match append_once(guard, (text, after), ledger, facts) {
+        match append_once(pen, (text, after), ledger, facts) {
             Err(Refused::Conflict) => {}
             tried => return tried,
         }
     }
-    append_once(guard, (text, after), ledger, facts)
+    append_once(pen, (text, after), ledger, facts)
 }
 
 fn append_once(
-    guard: &Guard,
+    pen: &Pen,
     (text, after): (&str, After),
     ledger: &Findings,
     facts: &Facts,
 ) -> Result<Sha256, Refused> {
-    let found = documents::read(&guard.layout().comments())?;
+    let found = documents::read(pen.comments.document())?;
     let section = format!("## Remarks of the user\n\n{}", text.trim());
     if let (Some(found), After::ACrash) = (&found, after)
         && String::from_utf8_lossy(&found.bytes).contains(&section)
@@ -292,25 +331,25 @@ fn append_once(
         return Ok(found.sha256.clone());
     }
     let base = found.map(|document| document.sha256);
-    append_to_comments(guard, base.as_ref(), facts, |written| {
+    append_to_comments(pen, base.as_ref(), facts, |written| {
         let remarks = format!("{written}\n\n{section}");
         with_responses(&remarks, &review::responses_section(ledger))
     })
 }
 
 fn append_to_comments(
-    guard: &Guard,
+    pen: &Pen,
     base: Option<&Sha256>,
     facts: &Facts,
     change: impl Fn(&str) -> String,
 ) -> Result<Sha256, Refused> {
-    let now = documents::read(&guard.layout().comments())?;
+    let now = documents::read(pen.comments.document())?;
     let text = now.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
     let mut document = front_matter::split(&text);
     let body = change(review::without_responses(document.body).trim_end());
     front_matter::set(&mut document.fields, "updated", &instant::to_text(facts.at));
-    write_comments(guard, base, (&document.fields, &body), facts)
+    write_comments(pen, base, (&document.fields, &body), facts)
 }
 
 /// What becomes of boxes in `plan.md`.
@@ -326,14 +365,8 @@ pub enum Mark {
 ///
 /// # Errors
 /// The disk.
-pub fn mark(
-    guard: &Guard,
-    steps: &[u32],
-    mark: Mark,
-    at: At,
-) -> Result<Option<Sha256>, StoreError> {
-    let path = guard.layout().plan();
-    let Some(now) = documents::read(&path)? else {
+pub fn mark(pen: &Pen, steps: &[u32], mark: Mark, at: At) -> Result<Option<Sha256>, StoreError> {
+    let Some(now) = documents::read(pen.plan.document())? else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&now.bytes).into_owned();
@@ -347,7 +380,7 @@ pub fn mark(
     front_matter::set(&mut document.fields, "status", "approved");
     front_matter::set(&mut document.fields, "updated", &instant::to_text(at));
     let whole = front_matter::write(&document.fields, document.body);
-    match replace(&path, Some(&now.sha256), whole.as_bytes()) {
+    match replace(&pen.plan, Some(&now.sha256), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),
         Err(Refused::Conflict) => Ok(None),
         Err(Refused::Store(error)) => Err(error),

@@ -11,6 +11,7 @@ use crate::domain::turn::{Purpose, TurnOrder};
 use crate::store::StoreError;
 use crate::store::documents::Document;
 
+use super::documents::Pen;
 use super::{Engine, Held, failed, staging};
 
 impl Engine {
@@ -85,13 +86,17 @@ impl Engine {
         }
     }
 
-    pub(super) fn take_draft(&mut self, order: &TurnOrder) -> Vec<Event> {
+    pub(super) fn take_draft(
+        &mut self,
+        order: &TurnOrder,
+        pen: Result<Pen, StoreError>,
+    ) -> Vec<Event> {
         match self.left_behind(order) {
             Ok(Some(left)) => self.held = Some(left),
             Ok(None) => {}
             Err(error) => return vec![failed("read the draft", error)],
         }
-        self.collect(order)
+        self.collect(order, pen)
     }
 
     pub(super) fn drop_draft(&mut self, order: &TurnOrder) -> Vec<Event> {

@@ -21,6 +21,7 @@ use crate::text::clean;
 use crate::text::slug::slug;
 
 use super::containing;
+use super::documents::Pen;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::BranchPolicy;
 use super::test_run::{self, Source, TestRun, TestSettings, choose};
@@ -318,7 +319,7 @@ impl Engine {
     }
 
     /// Writes the step into log.md and ticks its box.
-    pub(super) fn record_step(&mut self, step: u32) -> Vec<Event> {
+    pub(super) fn record_step(&mut self, step: u32, pen: Result<Pen, StoreError>) -> Vec<Event> {
         let record = self
             .state()
             .execution
@@ -333,8 +334,8 @@ impl Engine {
         }
         self.resumed = false;
         let mut events = self.notice_edits();
-        let (guard, now) = (self.journal.guard(), self.journal.now());
-        match documents::mark(guard, &[step], documents::Mark::Ticked, now) {
+        let now = self.journal.now();
+        match pen.and_then(|pen| documents::mark(&pen, &[step], documents::Mark::Ticked, now)) {
             Ok(plan_file_sha256) => events.push(Event::StepRecorded {
                 step,
                 plan_file_sha256,

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Engine, EngineError, Outcome, history};
+use super::{Engine, EngineError, history};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 
@@ -57,18 +57,7 @@ impl Engine {
         loop {
             queue.extend(begun.changed);
             for effect in begun.effects {
-                // Once halted, nothing is done any more; what happened is still recorded.
-                let halted = matches!(self.outcome, Some(Outcome::Halted(_)));
-                if !halted
-                    || matches!(
-                        effect,
-                        Effect::InterruptTurn(_)
-                            | Effect::StopChildren(_)
-                            | Effect::ExpireApprovals { .. }
-                    )
-                {
-                    queue.extend(self.perform(effect)?);
-                }
+                queue.extend(self.perform_next(effect)?);
             }
             let Some(event) = queue.pop_front() else {
                 return Ok(());

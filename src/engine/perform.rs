@@ -12,16 +12,18 @@ use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, Role, TurnOrder, TurnResult};
 use crate::permission::repetition::Calls;
 use crate::process::{Kernel, Marker};
-use crate::store::boundary;
 use crate::store::debug_log::PROMPT_TARGET;
+use crate::store::{StoreError, boundary};
 
 use super::asking::hidden_permissions;
 use super::codex_rules;
 use super::containing::Holder;
+use super::documents::Pen;
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::prompting::{NOW_BUILD, NOW_PLAN};
 use super::setup::NamedAdapter;
 use super::staging::Staging;
+use super::writing::Writing;
 use super::{
     AtWork, Engine, EngineError, Inward, Outcome, documents, failed, scratch, staging, troubled,
     with_hint,
@@ -39,13 +41,13 @@ impl Engine {
             Effect::Steer(text) => return self.steer(text),
             Effect::ForgetConversation(role) => return Ok(self.forget(role)),
             Effect::MoveRole { role, adapter } => return Ok(self.move_role(role, adapter)),
-            Effect::CollectDocument(order) => return Ok(self.collect(&order)),
+            Effect::CollectDocument(order) => return Ok(self.write(Writing::Returned(order))),
             Effect::SettleConflict { order, answer } => {
-                return Ok(self.settle_conflict(&order, &answer));
+                return Ok(self.write(Writing::Settled { order, answer }));
             }
-            Effect::TakeDraft(order) => return Ok(self.take_draft(&order)),
+            Effect::TakeDraft(order) => return Ok(self.write(Writing::Draft(order))),
             Effect::DropDraft(order) => return Ok(self.drop_draft(&order)),
-            Effect::AppendRemarks(text) => return Ok(self.append_remarks(&text)),
+            Effect::AppendRemarks(text) => return Ok(self.write(Writing::Remarks(text))),
             Effect::SwitchToBuild => return self.switch_to(Profile::Build, NOW_BUILD),
             Effect::SwitchToPlan => return self.switch_to(Profile::Plan, NOW_PLAN),
             Effect::Survey => return Ok(self.survey()),
@@ -60,14 +62,14 @@ impl Engine {
                 paths,
                 message,
             } => self.commit_step(step, paths, message),
-            Effect::RecordStep { step } => return Ok(self.record_step(step)),
+            Effect::RecordStep { step } => return Ok(self.write(Writing::Step(step))),
             Effect::KeepTree { seen } => self.keep_tree(seen),
             Effect::Reverse { reversal, kept } => self.reverse(reversal, kept),
             Effect::RecordReversal {
                 reversal,
                 kept,
                 commit,
-            } => return Ok(self.record_reversal(&reversal, kept, commit)),
+            } => return Ok(self.write(Writing::Reversal(reversal, kept, commit))),
             Effect::Ask(question) => return Ok(vec![Event::QuestionAsked { question }]),
             Effect::EnterPlan { reason } => return Ok(vec![Event::PlanEntered { reason }]),
             Effect::AnswerAgent { request, answer } => self.answer_agent(&request, &answer),
@@ -278,7 +280,11 @@ impl Engine {
         events
     }
 
-    fn append_remarks(&mut self, text: &str) -> Vec<Event> {
+    pub(super) fn append_remarks(
+        &mut self,
+        text: &str,
+        pen: Result<Pen, StoreError>,
+    ) -> Vec<Event> {
         let facts = documents::Facts {
             at: self.journal.now(),
             iteration: self.state().iteration.max(1),
@@ -289,7 +295,10 @@ impl Engine {
             false => documents::After::Nothing,
         };
         let findings = &self.state().findings;
-        match documents::append_remarks(self.journal.guard(), (text, after), findings, &facts) {
+        let appended = pen
+            .map_err(documents::Refused::Store)
+            .and_then(|pen| documents::append_remarks(&pen, (text, after), findings, &facts));
+        match appended {
             Ok(file_sha256) => vec![Event::RemarksAppended { file_sha256 }],
             Err(documents::Refused::Conflict) => vec![failed(
                 "append your remarks",

@@ -58,17 +58,16 @@ pub fn read(path: &Path) -> Result<Option<Document>, StoreError> {
     }))
 }
 
-/// Replaces a document atomically if it still is what `expected_base` says (`None`: absent).
+/// Replaces the locked document atomically if it still is what `expected_base` says (`None`: absent).
 ///
-/// Holds the lock file beside it meanwhile, so that of two writers with one base one has a
-/// conflict. An editor that takes no lock can still save between comparison and rename, a few
-/// microseconds; the hash that is returned lets the caller notice it at the next read.
+/// Of two writers with one base one has a conflict. An editor that takes no lock can still save between
+/// comparison and rename, a few microseconds; the hash that is returned lets the caller notice it at the next read.
 pub fn replace(
-    path: &Path,
+    lock: &DocumentLock,
     expected_base: Option<&Sha256>,
     bytes: &[u8],
 ) -> Result<Sha256, ReplaceError> {
-    let _lock = DocumentLock::take(path)?;
+    let path = lock.document();
     let current = read(path)?.map(|document| document.sha256);
     if current.as_ref() != expected_base {
         return Err(ReplaceError::Conflict { current });
@@ -136,8 +135,11 @@ mod tests {
     fn of_two_writers_with_one_base_exactly_one_wins() {
         let place = Place::new();
         let plan = place.layout.plan();
-        let base = replace(&plan, None, b"base").unwrap();
-        let write = |n: u8| replace(&plan, Some(&base), &[n]).is_ok();
+        let base = replace(&DocumentLock::take(&plan).unwrap(), None, b"base").unwrap();
+        let write = |n: u8| {
+            let lock = DocumentLock::take(&plan).unwrap();
+            replace(&lock, Some(&base), &[n]).is_ok()
+        };
         let n_won = std::thread::scope(|scope| {
             let writers: Vec<_> = (0..4).map(|n| scope.spawn(move || write(n))).collect();
             writers
@@ -156,6 +158,7 @@ mod tests {
         fn whatever_the_user_typed_is_in_the_document_or_kept(edits in proptest::collection::vec(any::<bool>(), 1..12)) {
             let place = Place::new();
             let plan = place.layout.plan();
+            let lock = DocumentLock::try_take(&plan).unwrap();
             let mut base = None;
             let mut typed = HashSet::new();
             let mut seen = HashSet::new();
@@ -169,13 +172,13 @@ mod tests {
                     typed.insert(text.into_bytes());
                     continue;
                 }
-                match replace(&plan, base.as_ref(), text.as_bytes()) {
+                match replace(&lock, base.as_ref(), text.as_bytes()) {
                     Ok(hash) => base = Some(hash),
                     Err(ReplaceError::Conflict { current }) => {
                         let theirs = read(&plan).unwrap().unwrap();
                         prop_assert_eq!(current.as_ref(), Some(&theirs.sha256));
                         keep_conflict(&place.layout, "plan.md", &theirs.bytes, At(0)).unwrap();
-                        base = Some(replace(&plan, current.as_ref(), text.as_bytes()).unwrap());
+                        base = Some(replace(&lock, current.as_ref(), text.as_bytes()).unwrap());
                     }
                     Err(e) => panic!("{e}"),
                 }

@@ -18,8 +18,6 @@ use crate::domain::ids::At;
 
 use super::{Layout, StoreError, instant, local, plain};
 
-/// How long a document's lock is waited for; the program holds one for milliseconds.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// A lock file that is exchanged under us this often is exchanged on purpose.
 const N_TRIES: u32 = 8;
 /// How long lookers, who hold the lock for microseconds and never alone, are waited for.
@@ -239,36 +237,58 @@ fn read_holder(path: &Path) -> Result<Held, StoreError> {
 /// The right to replace one document, until it is dropped.
 #[derive(Debug)]
 pub struct DocumentLock {
-    _file: File,
+    document: PathBuf,
+    file: File,
 }
 
 impl DocumentLock {
-    /// Takes the lock file `<document>.lock`; waits at most five seconds.
-    pub fn take(document: &Path) -> Result<Self, StoreError> {
-        Self::take_within(document, PATIENCE)
-    }
+    /// How long one is waited for; the program holds one for milliseconds.
+    pub const PATIENCE: Duration = Duration::from_secs(5);
+    /// How long after each other it is tried meanwhile.
+    pub const PAUSE: Duration = Duration::from_millis(5);
 
-    fn take_within(document: &Path, patience: Duration) -> Result<Self, StoreError> {
+    /// Takes the lock file `<document>.lock`; [`StoreError::Busy`] where another holds it. Never waits.
+    pub fn try_take(document: &Path) -> Result<Self, StoreError> {
         let mut name = document.file_name().unwrap_or_default().to_os_string();
         name.push(".lock");
         let path = document.with_file_name(name);
+        let file = plain::open_lock(&path)?;
+        match FileExt::try_lock_exclusive(&file) {
+            Ok(()) if is_same(&file, &path)? => Ok(Self {
+                document: document.to_owned(),
+                file,
+            }),
+            Err(e) if !is_contended(&e) => Err(StoreError::io("lock", &path, e)),
+            Ok(()) | Err(_) => Err(StoreError::Busy {
+                path,
+                seconds: Self::PATIENCE.as_secs(),
+            }),
+        }
+    }
+
+    /// The same, but waits, at most five seconds. Blocks.
+    pub fn take(document: &Path) -> Result<Self, StoreError> {
         let started = Instant::now();
         loop {
-            let file = plain::open_lock(&path)?;
-            match FileExt::try_lock_exclusive(&file) {
-                Ok(()) if is_same(&file, &path)? => return Ok(Self { _file: file }),
-                Ok(()) => {}
-                Err(e) if is_contended(&e) => {}
-                Err(e) => return Err(StoreError::io("lock", &path, e)),
+            match Self::try_take(document) {
+                Err(StoreError::Busy { .. }) if started.elapsed() < Self::PATIENCE => {
+                    std::thread::sleep(Self::PAUSE);
+                }
+                taken => return taken,
             }
-            if started.elapsed() >= patience {
-                return Err(StoreError::Busy {
-                    path,
-                    seconds: patience.as_secs(),
-                });
-            }
-            std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// The document that may be replaced.
+    pub fn document(&self) -> &Path {
+        &self.document
+    }
+}
+
+impl Drop for DocumentLock {
+    fn drop(&mut self) {
+        // As for the instance's.
+        let _ = FileExt::unlock(&self.file);
     }
 }
 
@@ -456,11 +476,11 @@ mod tests {
     }
 
     #[test]
-    fn a_document_has_one_writer_and_nobody_waits_for_ever() {
+    fn a_document_has_one_writer() {
         let dir = tempfile::tempdir().unwrap();
         let plan = dir.path().join("plan.md");
         let first = DocumentLock::take(&plan).unwrap();
-        let refused = DocumentLock::take_within(&plan, Duration::ZERO).unwrap_err();
+        let refused = DocumentLock::try_take(&plan).unwrap_err();
         assert!(matches!(refused, StoreError::Busy { .. }));
         drop(first);
         DocumentLock::take(&plan).unwrap();

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::Trust;
 use crate::config::permissions::Permissions;
 use crate::config::{self, Choices, Places};
+use crate::domain::effect::Effect;
 use crate::domain::event::{Created, Event, Settings};
 use crate::domain::ids::{RunId, SessionId};
 use crate::domain::phase::{Gate, Mode};
@@ -24,7 +25,7 @@ use crate::process::Kernel;
 use crate::prompts::Prompts;
 use crate::store::approvals::Approvals;
 use crate::store::worktrees::Worktrees;
-use crate::store::{Guard, Layout, Names, Record};
+use crate::store::{DocumentLock, Guard, Layout, Names, Record};
 
 /// A run whose agents are played by the test: it writes what they leave in their folders.
 struct World {
@@ -420,6 +421,86 @@ async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
     assert!(world.engine.take_recorded().iter().any(answered));
     world.engine.take(Inward::CollectAgain(turn)).unwrap();
     assert!(!world.engine.take_recorded().iter().any(answered), "once");
+}
+
+/// A planner's answer that is about to be committed while another program holds the review.
+fn held_by_another() -> (World, DocumentLock) {
+    let mut world = World::new();
+    for deed in [Deed::Begin, Deed::End, Deed::Begin, Deed::End, Deed::Begin] {
+        world.perform(deed);
+    }
+    world.finish_writing();
+    world.engine.take_recorded();
+    let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
+    world.turn_ends();
+    assert!(!is_committed(&mut world), "it is another's to write");
+    (world, lock)
+}
+
+fn is_committed(world: &mut World) -> bool {
+    let answered = |record: &Record<Event>| matches!(record.event, Event::ResponseCommitted { .. });
+    world.engine.take_recorded().iter().any(answered)
+}
+
+async fn take_next(world: &mut World) {
+    let inward = world.engine.next().await;
+    world.engine.take(inward).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_another_program_holds_is_written_when_it_lets_go() {
+    let (mut world, lock) = held_by_another();
+    drop(lock);
+    take_next(&mut world).await;
+    assert!(is_committed(&mut world));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_another_program_keeps_is_told_of_and_tried_again() {
+    let (mut world, lock) = held_by_another();
+    take_next(&mut world).await;
+    let told = world.engine.take_recorded();
+    let is_trouble = |record: &Record<Event>| matches!(&record.event, Event::Trouble { message, .. } if message.contains("comments.md.lock is held by another program for 5 seconds"));
+    assert!(told.iter().any(is_trouble), "{told:?}");
+    drop(lock);
+    take_next(&mut world).await;
+    assert!(is_committed(&mut world));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_waits_is_not_written_for_a_run_that_was_stopped() {
+    let (mut world, lock) = held_by_another();
+    let plan = read(&world.layout().plan());
+    world.engine.feed(Event::Stopped).unwrap();
+    drop(lock);
+    take_next(&mut world).await;
+    assert!(!is_committed(&mut world));
+    assert_eq!(read(&world.layout().plan()), plan);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_after_a_writing_that_waits_is_done_after_it() {
+    let mut world = World::new();
+    let (log, comments) = (world.layout().log(), world.layout().comments());
+    let lock = DocumentLock::try_take(&comments).unwrap();
+    for effect in [
+        Effect::AppendRemarks("one".to_owned()),
+        Effect::Log("two".to_owned()),
+        Effect::AppendRemarks("three".to_owned()),
+    ] {
+        assert_eq!(world.engine.perform_next(effect).unwrap(), []);
+    }
+    let before = (read(&log), read(&comments));
+    assert!(
+        !before.0.contains("two") && before.1.is_empty(),
+        "{before:?}"
+    );
+    drop(lock);
+    take_next(&mut world).await;
+    assert!(read(&log).contains("two"));
+    let text = read(&comments);
+    let at = |word| text.find(word).unwrap();
+    assert!(at("one") < at("three"), "{text}");
 }
 
 #[test]

@@ -4,9 +4,11 @@ use crate::domain::event::Event;
 use crate::domain::question::CommitTerms;
 use crate::domain::run::boxes;
 use crate::domain::undo::{Reversal, Way};
+use crate::engine::documents::Pen;
 use crate::engine::git::{CommitId, TreeId};
 use crate::engine::undo::{Begun, Commits, Done, reverse};
 use crate::engine::{Engine, documents, failed, news, troubled};
+use crate::store::StoreError;
 
 use super::commits::made_before;
 use super::in_words;
@@ -89,8 +91,8 @@ impl Engine {
     pub(in crate::engine) fn record_reversal(
         &mut self,
         reversal: &Reversal,
-        kept: String,
-        commit: Option<String>,
+        (kept, commit): (String, Option<String>),
+        pen: Result<Pen, StoreError>,
     ) -> Vec<Event> {
         let mark = match reversal.way {
             Way::Undo { .. } => documents::Mark::Open,
@@ -98,7 +100,8 @@ impl Engine {
         };
         let mut events = self.notice_edits();
         let steps = boxes(reversal, self.state());
-        match documents::mark(self.journal.guard(), &steps, mark, self.journal.now()) {
+        let now = self.journal.now();
+        match pen.and_then(|pen| documents::mark(&pen, &steps, mark, now)) {
             Ok(plan_file_sha256) => events.push(Event::Undone {
                 way: reversal.way,
                 steps: reversal.steps.clone(),
