@@ -44,13 +44,7 @@ fn fold(log: &Path) -> anyhow::Result<Option<Run>> {
     let mut run: Option<Run> = None;
     for record in events::read::<Event>(log, 1)? {
         let record = record?;
-        match (&mut run, &record.event) {
-            (None, Event::Created(created)) => run = Some(Run::new(record.at, created)),
-            (None, _) => {}
-            (Some(run), event) => {
-                black_box(run.step(record.at, event));
-            }
-        }
+        run = black_box(Run::after(run, record.at, &record.event));
     }
     Ok(run)
 }

@@ -9,7 +9,7 @@ use crate::domain::changes::Scope;
 use crate::domain::run::State;
 use crate::engine::changes::{Changes, ChangesError, look};
 use crate::engine::git::Repository;
-use crate::engine::onlooker::stands;
+use crate::engine::lying::stands;
 use crate::store::Layout;
 
 use super::start::{Refusal, repository_to_read};

@@ -15,7 +15,7 @@ use crate::domain::execution::StepOutcome;
 use crate::domain::ids::At;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
-use crate::engine::onlooker::stands;
+use crate::engine::lying::stands;
 use crate::store::archives::{self, Archive};
 use crate::store::{Layout, StoreError};
 use crate::text::{n_of, one_line};

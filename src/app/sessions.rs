@@ -11,7 +11,7 @@ use crate::config::types::Limits;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
-use crate::engine::onlooker::stands;
+use crate::engine::lying::stands;
 use crate::engine::{Engine, NotDeleted, with_hint};
 use crate::store::sessions::Pruned;
 use crate::store::{InstanceLock, Layout, StoreError, instant, sessions};

@@ -11,7 +11,7 @@ use crate::app::history::{self, Finished};
 use crate::app::screen::{self, First};
 use crate::app::start::Refusal;
 use crate::app::terminal;
-use crate::engine::onlooker::stands;
+use crate::engine::lying::stands;
 use crate::store::{Layout, documents};
 use crate::text::visible;
 use crate::text::{clean, clean_json_line};

@@ -12,7 +12,7 @@ use crate::app::start::Refusal;
 use crate::domain::discussion::{Discussion, Status};
 use crate::domain::run::State;
 use crate::engine::containing;
-use crate::engine::onlooker::stands;
+use crate::engine::lying::stands;
 use crate::process::Children;
 use crate::store::InstanceLock;
 use crate::text::visible;

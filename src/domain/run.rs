@@ -378,6 +378,18 @@ impl Run {
         &self.state
     }
 
+    /// The run after one more event of its log, whose effects were performed or are nobody's; none before its first.
+    pub fn after(run: Option<Self>, at: At, event: &Event) -> Option<Self> {
+        match (run, event) {
+            (None, Event::Created(created)) => Some(Self::new(at, created)),
+            (None, _) => None,
+            (Some(mut run), event) => {
+                drop(run.step(at, event));
+                Some(run)
+            }
+        }
+    }
+
     /// Takes one event in and says what is to be done. An event that does not fit changes nothing but the
     /// time of the last one.
     pub fn step(&mut self, at: At, event: &Event) -> Vec<Effect> {

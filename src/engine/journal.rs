@@ -92,12 +92,7 @@ impl Journal {
         };
         for record in rest.into_iter().flatten() {
             let record = record?;
-            match (&mut run, &record.event) {
-                (None, Event::Created(created)) => run = Some(Run::new(record.at, created)),
-                (None, _) => {}
-                // The effects were performed, or are derived anew from the state.
-                (Some(run), event) => drop(run.step(record.at, event)),
-            }
+            run = Run::after(run, record.at, &record.event);
         }
         let Some(run) = run else {
             return Ok(None);

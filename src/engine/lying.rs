@@ -4,9 +4,13 @@
 //! Refuses to repair anything, and to say whether the run goes on.
 
 use crate::domain::event::Event;
-use crate::domain::run::Run;
+use crate::domain::run::{Run, State};
 use crate::store::events::Backwards;
+use crate::store::snapshot::Loaded;
 use crate::store::{Layout, Record, StoreError, events, snapshot};
+use crate::text::one_line;
+
+use super::onlooker::in_words;
 
 /// How much of the log's end is read at first, in bytes; mostly the snapshot covers all of it.
 const END: u64 = 32 * 1024;
@@ -19,32 +23,104 @@ const END: u64 = 32 * 1024;
 /// # Errors
 /// The files cannot be read, are of a newer version, or the log is damaged.
 pub fn lying(layout: &Layout) -> Result<Option<Run>, StoreError> {
-    let known = match snapshot::load::<Run>(layout) {
-        Ok(found) => found,
-        Err(StoreError::Damaged { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    if let Some(found) = known
-        && let Some(later) = since(layout, found.last_seq)?
-    {
-        return Ok(later.into_iter().fold(Some(found.state), after));
+    let found = Found::read(layout);
+    match (found.snapshot, found.log) {
+        (Some(error), _) if !matches!(error, StoreError::Damaged { .. }) => Err(error),
+        (_, Some(error)) => Err(error),
+        (_, None) => Ok(found.run),
     }
-    let mut run = None;
-    for record in events::read::<Event>(&layout.events(), 1)? {
-        run = after(run, record?);
-    }
-    Ok(run)
 }
 
-/// The run after one more event; its effects are nobody's here.
-fn after(run: Option<Run>, record: Record<Event>) -> Option<Run> {
-    match (run, &record.event) {
-        (None, Event::Created(created)) => Some(Run::new(record.at, created)),
-        (None, _) => None,
-        (Some(mut run), event) => {
-            drop(run.step(record.at, event));
-            Some(run)
+/// Where a run stands, as far as its files tell it.
+#[derive(Debug, Clone)]
+pub struct Stands {
+    /// Where.
+    pub state: State,
+    /// The number of the last event in it.
+    pub last_seq: u64,
+    /// What cannot be read of the run, and what tells it instead.
+    pub problem: Option<String>,
+}
+
+/// The same for somebody who wants to see what there is to be seen: the log as far as it can be read, or the snapshot where
+/// the log does not reach it. Blocks.
+///
+/// # Errors
+/// Nothing of the run can be read; the error is the snapshot's, where it has one.
+pub fn stands(layout: &Layout) -> Result<Option<Stands>, StoreError> {
+    let found = Found::read(layout);
+    let problem = found.problem();
+    let (run, last_seq) = match (found.run, found.ahead) {
+        (_, Some(known)) => (known.state, known.last_seq),
+        (Some(run), None) => (run, found.last_seq),
+        (None, None) => return found.snapshot.or(found.log).map_or(Ok(None), Err),
+    };
+    Ok(Some(Stands {
+        state: run.state().clone(),
+        last_seq,
+        problem,
+    }))
+}
+
+/// What the two files tell, each as far as it can be read.
+#[derive(Debug, Default)]
+struct Found {
+    run: Option<Run>,
+    last_seq: u64,
+    /// The snapshot, where the log does not reach it.
+    ahead: Option<Loaded<Run>>,
+    /// Why there is no snapshot, where one lies.
+    snapshot: Option<StoreError>,
+    /// Why the log was not read to its end.
+    log: Option<StoreError>,
+}
+
+impl Found {
+    fn read(layout: &Layout) -> Self {
+        let mut found = Self::default();
+        match snapshot::load::<Run>(layout) {
+            Ok(None) => {}
+            Ok(Some(known)) => match since(layout, known.last_seq) {
+                Ok(Some(later)) => {
+                    (found.run, found.last_seq) = (Some(known.state), known.last_seq);
+                    later.into_iter().for_each(|record| found.take(record));
+                    return found;
+                }
+                Ok(None) => found.ahead = Some(known),
+                Err(error) => {
+                    (found.ahead, found.log) = (Some(known), Some(error));
+                    return found;
+                }
+            },
+            Err(error) => found.snapshot = Some(error),
         }
+        let whole = events::read::<Event>(&layout.events(), 1);
+        let read = whole.and_then(|mut all| {
+            all.try_for_each(|record| {
+                found.take(record?);
+                Ok(())
+            })
+        });
+        found.log = read.err();
+        found
+    }
+
+    fn take(&mut self, record: Record<Event>) {
+        self.run = Run::after(self.run.take(), record.at, &record.event);
+        self.last_seq = record.seq;
+    }
+
+    fn problem(&self) -> Option<String> {
+        let log = self.log.as_ref().map(in_words);
+        let problem = match (&self.snapshot, log) {
+            (None, None) => return None,
+            (None, Some(log)) => format!("its log cannot be read to its end: {log}"),
+            (Some(error), None) => format!("{error}; told as its log tells it"),
+            (Some(error), Some(log)) => {
+                format!("{error}; told as its log tells it, which cannot be read to its end: {log}")
+            }
+        };
+        Some(one_line(&problem))
     }
 }
 

@@ -7,7 +7,6 @@ use crate::domain::event::Event;
 use crate::domain::run::{Run, State};
 use crate::store::events::{Look, Tail};
 use crate::store::{Layout, Record, StoreError, snapshot};
-use crate::text::one_line;
 
 /// How many events are read at once, so that a long log neither fills the memory nor stops a screen.
 const BATCH: usize = 500;
@@ -33,53 +32,6 @@ pub struct Seen {
     pub state: Option<State>,
     /// What cannot be read, and what to do.
     pub problem: Option<String>,
-}
-
-/// Where a run stands, as its files tell it at once.
-#[derive(Debug, Clone)]
-pub struct Stands {
-    /// Where.
-    pub state: State,
-    /// The number of the last event in it.
-    pub last_seq: u64,
-    /// Why the log tells it and not the snapshot, where that is so; and what cannot be read of the log either.
-    pub problem: Option<String>,
-}
-
-/// Reads where a run stands: from its snapshot, which is small, else from its log. `None` where there is no run. Blocks.
-///
-/// # Errors
-/// Neither can be read; the error is the snapshot's.
-pub fn stands(layout: &Layout) -> Result<Option<Stands>, StoreError> {
-    let error = match snapshot::load::<Run>(layout) {
-        Ok(found) => {
-            return Ok(found.map(|found| Stands {
-                state: found.state.state().clone(),
-                last_seq: found.last_seq,
-                problem: None,
-            }));
-        }
-        Err(error) => error,
-    };
-    let mut onlooker = Onlooker::new(layout.clone());
-    let seen = loop {
-        let seen = onlooker.look();
-        if !seen.more {
-            break seen;
-        }
-    };
-    let Some(state) = seen.state else {
-        return Err(error);
-    };
-    let mut problem = format!("{error}; told as its log tells it");
-    if let Some(further) = seen.problem {
-        problem.push_str(&format!(", which cannot be read to its end: {further}"));
-    }
-    Ok(Some(Stands {
-        state,
-        last_seq: onlooker.tail.last_seq(),
-        problem: Some(one_line(&problem)),
-    }))
 }
 
 impl Onlooker {
@@ -129,15 +81,10 @@ impl Onlooker {
         each: &mut dyn FnMut(&State, &Event),
     ) {
         for record in &records {
-            match (&mut self.run, &record.event) {
-                (None, Event::Created(created)) => self.run = Some(Run::new(record.at, created)),
-                (None, _) => {}
-                // Whoever works on the run performs its effects.
-                (Some(run), event) => {
-                    each(run.state(), event);
-                    drop(run.step(record.at, event));
-                }
+            if let Some(run) = &self.run {
+                each(run.state(), &record.event);
             }
+            self.run = Run::after(self.run.take(), record.at, &record.event);
         }
         // After the last events comes a look that finds none, or the trouble behind them.
         seen.more = !records.is_empty();
@@ -161,7 +108,7 @@ impl Onlooker {
     }
 }
 
-fn in_words(error: &StoreError) -> String {
+pub(super) fn in_words(error: &StoreError) -> String {
     match error {
         // Archiving or repairing is not for somebody who only looks.
         StoreError::Damaged { .. } => error.to_string(),

@@ -126,6 +126,41 @@ fn what_the_snapshot_covers_is_not_read_again() {
 }
 
 #[test]
+fn somebody_who_looks_sees_what_a_start_takes_up() {
+    let world = World::new();
+    let mut journal = world.begin();
+    journal.record_ahead(goal("sing")).unwrap();
+    let seen = stands(&world.layout).unwrap().unwrap();
+    let goal = seen.state.goal.unwrap().text;
+    assert_eq!((goal.as_str(), seen.last_seq), ("sing", 2));
+    assert_eq!(seen.problem, None);
+}
+
+#[test]
+fn somebody_who_looks_sees_as_much_as_can_be_read() {
+    let world = World::new();
+    let mut journal = world.begin();
+    journal.record(goal("sing")).unwrap();
+    journal.record_ahead(said(1)).unwrap();
+    let mut log = fs::read(world.layout.events()).unwrap();
+    log.extend(b"?\n");
+    fs::write(world.layout.events(), log).unwrap();
+    let check = |last_seq: u64, told: &str| {
+        assert!(lying(&world.layout).is_err());
+        let seen = stands(&world.layout).unwrap().unwrap();
+        let problem = seen.problem.unwrap();
+        assert_eq!(seen.last_seq, last_seq, "{problem}");
+        assert!(problem.contains(told), "{problem}");
+    };
+    check(2, "its log cannot be read to its end: ");
+    fs::write(world.layout.state(), "{").unwrap();
+    check(
+        3,
+        "; told as its log tells it, which cannot be read to its end: ",
+    );
+}
+
+#[test]
 fn a_log_that_cannot_be_read_is_no_run_that_is_over() {
     let world = World::new();
     world.begin().record(goal("sing")).unwrap();
