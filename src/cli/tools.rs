@@ -59,7 +59,7 @@ pub async fn run(args: ToolsArgs) -> Result<u8, Refusal> {
     let Checkout { root, loaded, .. } = Checkout::find(&args.choices).await?;
     let permissions = Permissions::of(&loaded.config, Allowing::Everybody);
     let agent = permissions.profiles.find(&args.agent).map_err(unknown)?;
-    let context = context(agent, &permissions, root, args.mode.into());
+    let context = context(agent, &permissions, &root, args.mode.into());
     let seen = seen(&permissions, &context);
     let told: Vec<Told> = TOOLS
         .iter()
@@ -84,7 +84,7 @@ pub async fn run(args: ToolsArgs) -> Result<u8, Refusal> {
 fn context(
     agent: &Profile,
     permissions: &Permissions,
-    root: std::path::PathBuf,
+    root: &std::path::Path,
     mode: Mode,
 ) -> Context {
     let access = match agent.name.as_str() {
@@ -92,16 +92,12 @@ fn context(
         _ => PhaseAccess::BeforeExecute,
     };
     Context {
-        profile: agent.name.clone(),
-        rules: std::sync::Arc::new(permissions.rules(&agent.name)),
         mode,
         lineage: match agent.mode {
-            AgentMode::Subagent => Lineage::Child {
-                session: std::sync::Arc::new(permissions.of_every_session()),
-            },
+            AgentMode::Subagent => permissions.of_a_child(),
             AgentMode::Primary | AgentMode::All => Lineage::Role,
         },
-        ..Context::new(access, root)
+        ..permissions.context(&agent.name, access, root)
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Refuses to decide anything and to read files: it only converts what the layers hold.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::builtin;
 use super::layers;
 use super::problem::Notice;
@@ -9,7 +12,10 @@ use super::types::{AdapterKind, AgentProfile, Config, Rule};
 use crate::permission::guard::{self, Settings};
 use crate::permission::lint;
 use crate::permission::profile::Shown;
-use crate::permission::{self, Action, AgentMode, Layer, Origin, Profile, Profiles, Rules, names};
+use crate::permission::{
+    self, Action, AgentMode, Context, Layer, Lineage, Origin, PhaseAccess, Profile, Profiles,
+    Rules, names,
+};
 
 /// Everything written about permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +108,7 @@ impl Permissions {
     }
 
     /// The written rules that hold for every session, in their order; those of a profile are not among them.
-    pub fn of_every_session(&self) -> Rules {
+    fn of_every_session(&self) -> Rules {
         Rules::written(&self.written, &self.restrictions)
     }
 
@@ -121,6 +127,23 @@ impl Permissions {
                 self.layered(&found.clone().reading_by_commands())
             }
             _ => self.rules(profile),
+        }
+    }
+
+    /// What decisions rest on in a role's session under a profile, in mode default, before a call is known.
+    pub fn context(&self, profile: &str, access: PhaseAccess, root: &Path) -> Context {
+        Context {
+            profile: profile.to_owned(),
+            rules: Arc::new(self.rules(profile)),
+            safety: self.safety.clone(),
+            ..Context::new(access, root.to_owned())
+        }
+    }
+
+    /// Whose a child's session is: what is written holds for it, what its profile allows does not count further.
+    pub fn of_a_child(&self) -> Lineage {
+        Lineage::Child {
+            session: Arc::new(self.of_every_session()),
         }
     }
 

@@ -3,7 +3,6 @@
 //! The paths are resolved here, on the disk; the decision itself is made by `permission`, which is pure.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::adapter::{Decision as Answer, Order};
 use crate::domain::effect::Expiry;
@@ -265,27 +264,30 @@ impl Engine {
         };
         // The agent of the session's last user message, which the turn itself appended.
         let profile = self.state().session(purpose.role())?.current_agent().name();
-        let permissions = &self.setup.permissions;
-        let rules = permissions.rules(profile);
+        let context = self.context_under(profile, phase_access, root);
         Some(Context {
             paths: paths_of(root, call),
             staging_files: writable(purpose, &at_work.staging),
-            own: vec![self.journal.layout().workdir().to_path_buf()],
-            profile: profile.to_owned(),
-            hidden: hidden_tools(call, &rules, at_work.removed),
-            rules: Arc::new(rules),
-            mode: self.state().mode,
+            hidden: hidden_tools(call, &context.rules, at_work.removed),
             approvals,
             lineage: circumstances.lineage.clone(),
             repetition: circumstances.repetition,
-            safety: permissions.safety.clone(),
-            ..Context::new(phase_access, root.clone())
+            ..context
         })
+    }
+
+    /// What the decision about any call in this run rests on, whoever makes it under this profile.
+    pub(super) fn context_under(&self, profile: &str, access: PhaseAccess, root: &Path) -> Context {
+        Context {
+            own: vec![self.journal.layout().workdir().to_path_buf()],
+            mode: self.state().mode,
+            ..self.setup.permissions.context(profile, access, root)
+        }
     }
 }
 
 /// The paths of a call, resolved on the disk.
-pub(super) fn paths_of(root: &Path, call: &Call) -> Vec<ResolvedPath> {
+pub fn paths_of(root: &Path, call: &Call) -> Vec<ResolvedPath> {
     let paths = match call {
         Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
         Call::Command { .. } | Call::Tool { .. } => &[],

@@ -2,8 +2,6 @@
 //!
 //! Refuses to decide, and to look at the disk.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
 use crate::adapter::{AdapterEvent, FileChange};
@@ -85,9 +83,7 @@ impl Asking {
     pub(super) fn lineage(&self, setup: &Setup) -> Lineage {
         match self.origin {
             None => Lineage::Role,
-            Some(_) => Lineage::Child {
-                session: Arc::new(setup.permissions.of_every_session()),
-            },
+            Some(_) => setup.permissions.of_a_child(),
         }
     }
 

@@ -4,7 +4,6 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
@@ -16,7 +15,7 @@ use crate::cli::checkout::Checkout;
 use crate::config::permissions::{Allowing, Permissions};
 use crate::config::problem::visible;
 use crate::domain::phase::Phase;
-use crate::engine::answering::resolve;
+use crate::engine::answering::paths_of;
 use crate::permission::lint::no_tool;
 use crate::permission::mode::MODES;
 use crate::permission::names::{self, Sort};
@@ -143,22 +142,15 @@ fn context(
     let agent = args.agent.as_deref().unwrap_or(of_phase);
     let permissions = Permissions::of(&here.loaded.config, Allowing::Everybody);
     permissions.profiles.find(agent).map_err(unknown)?;
-    let paths = match call {
-        Call::Edit { paths, .. } | Call::Read { paths } => paths.as_slice(),
-        Call::Command { .. } | Call::Tool { .. } => &[],
-    };
     let phase_access = match phase {
         Phase::Execute => PhaseAccess::Execute,
         _ => PhaseAccess::BeforeExecute,
     };
     Ok(Context {
-        paths: paths.iter().map(|path| resolve(cwd, path)).collect(),
+        paths: paths_of(cwd, call),
         own: vec![here.layout.workdir().to_path_buf()],
-        profile: agent.to_owned(),
-        rules: Arc::new(permissions.rules(agent)),
         mode,
-        safety: permissions.safety.clone(),
-        ..Context::new(phase_access, here.root.clone())
+        ..permissions.context(agent, phase_access, &here.root)
     })
 }
 

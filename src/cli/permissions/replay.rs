@@ -5,7 +5,6 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
@@ -19,7 +18,7 @@ use crate::config::problem::visible;
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::State;
-use crate::engine::answering::resolve;
+use crate::engine::answering::paths_of;
 use crate::engine::onlooker::Onlooker;
 use crate::permission::floors::Floor;
 use crate::permission::{
@@ -107,10 +106,6 @@ struct Judge {
 impl Judge {
     fn decide(&self, approval: &Approval, state: &State) -> Decision {
         let call = call(approval, &self.root);
-        let paths: &[PathBuf] = match &call {
-            Call::Edit { paths, .. } | Call::Read { paths } => paths,
-            Call::Command { .. } | Call::Tool { .. } => &[],
-        };
         let purpose = state.running.as_ref().map(|running| &running.order.purpose);
         let phase_access = match purpose {
             Some(purpose) if purpose.writes() => PhaseAccess::Execute,
@@ -118,20 +113,15 @@ impl Judge {
         };
         let profile = purpose.map_or("plan", |purpose| purpose.profile().name());
         let context = Context {
-            paths: paths.iter().map(|path| resolve(&self.root, path)).collect(),
+            paths: paths_of(&self.root, &call),
             own: self.own.clone(),
-            profile: profile.to_owned(),
-            rules: Arc::new(self.permissions.rules(profile)),
             mode: state.mode,
             lineage: match approval.child {
                 None => Lineage::Role,
-                Some(_) => Lineage::Child {
-                    session: Arc::new(self.permissions.of_every_session()),
-                },
+                Some(_) => self.permissions.of_a_child(),
             },
             repetition: repetition(approval),
-            safety: self.permissions.safety.clone(),
-            ..Context::new(phase_access, self.root.clone())
+            ..self.permissions.context(profile, phase_access, &self.root)
         };
         decide(&call, &context)
     }

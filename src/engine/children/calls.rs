@@ -14,7 +14,7 @@ use crate::engine::answering::{Patience, approval, deny, paths_of};
 use crate::engine::asking::{Asking, Circumstances, hidden_tools};
 use crate::engine::granting::{Seat, Waiting};
 use crate::engine::{Engine, EngineError};
-use crate::permission::{Approved, Call, Context, Lineage, PhaseAccess, decide};
+use crate::permission::{Approved, Call, Context, PhaseAccess, decide};
 
 impl Engine {
     /// Takes a child's call to the decision and answers its CLI, or leaves it to the user.
@@ -32,9 +32,7 @@ impl Engine {
         };
         let own = asking.request.clone();
         let approved = self.approved_before()?;
-        let lineage = Lineage::Child {
-            session: Arc::new(self.setup.permissions.of_every_session()),
-        };
+        let lineage = self.setup.permissions.of_a_child();
         let at_task = self.children.at_work.get_mut(session);
         let Some(at_task) = at_task.filter(|at_task| at_task.stopped.is_none()) else {
             let answer = deny("the task was stopped");
@@ -90,25 +88,21 @@ impl Engine {
             Some(tree) => (tree, PhaseAccess::Execute),
             None => (&self.setup.root, PhaseAccess::BeforeExecute),
         };
-        let permissions = &self.setup.permissions;
         let adapter = self.setup.config.adapters.get(&order.adapter);
-        let rules = permissions.rules_at(&order.agent, adapter.map(|adapter| adapter.kind));
+        let kind = adapter.map(|adapter| adapter.kind);
+        let rules = self.setup.permissions.rules_at(&order.agent, kind);
         Some(Context {
             paths: paths_of(root, call),
-            own: vec![self.journal.layout().workdir().to_path_buf()],
-            profile: order.agent.clone(),
             hidden: hidden_tools(call, &rules, removed),
             rules: Arc::new(rules),
-            mode: self.state().mode,
             approvals,
             lineage: circumstances.lineage.clone(),
             repetition: circumstances.repetition,
-            safety: permissions.safety.clone(),
             closed: match &at_task.plot {
                 Some(plot) => plot.closed(),
                 None => Vec::new(),
             },
-            ..Context::new(access, root.clone())
+            ..self.context_under(&order.agent, access, root)
         })
     }
 

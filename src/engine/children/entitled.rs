@@ -2,14 +2,12 @@
 //!
 //! Refuses to begin anything.
 
-use std::sync::Arc;
-
 use super::start::{Caller, TaskRefused};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{Child, MAX_DEPTH, depth};
 use crate::domain::turn::Role;
 use crate::engine::Engine;
-use crate::permission::{Action, Call, Context, PhaseAccess, decide};
+use crate::permission::{Action, Call, PhaseAccess, decide};
 
 impl Engine {
     /// Whether the caller may have that agent work by this tool: the depth, and its own rules. The user may.
@@ -40,12 +38,7 @@ impl Engine {
             name: tool.to_owned(),
             input: serde_json::json!({ "agent": agent }).to_string(),
         };
-        let context = Context {
-            profile: profile.to_owned(),
-            rules: Arc::new(self.setup.permissions.rules(profile)),
-            mode: state.mode,
-            ..Context::new(PhaseAccess::BeforeExecute, self.setup.root.clone())
-        };
+        let context = self.context_under(profile, PhaseAccess::BeforeExecute, &self.setup.root);
         let decision = decide(&call, &context);
         // Whoever is asked was asked about the call of the tool; here only what is denied is held back.
         match (decision.action, decision.why) {

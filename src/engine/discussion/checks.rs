@@ -4,7 +4,6 @@
 //! refused: nobody is asked in the middle of a discussion. Refuses to judge what its output means.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::unread;
@@ -13,7 +12,7 @@ use crate::domain::ids::DiscussionId;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::engine::test_run::{self, TestCommand, TestRun, TestRunError, TestSettings};
 use crate::engine::{Engine, EngineError, Inward, containing, news};
-use crate::permission::{Action, By, Call, Context, Lineage, Mode, PhaseAccess, Reach, decide};
+use crate::permission::{Action, By, Call, Context, Mode, PhaseAccess, Reach, decide};
 use crate::process::{Containment, Kernel};
 use crate::text::{clean, truncate};
 
@@ -72,29 +71,20 @@ impl Engine {
                 false => Reach::Unconfined,
             },
         };
-        let permissions = &self.setup.permissions;
+        // Where the kernel keeps it from writing, what the user allowed runs beside what is proven to read.
+        let access = match holds {
+            true => PhaseAccess::Execute,
+            false => PhaseAccess::BeforeExecute,
+        };
         let context = Context {
-            own: vec![self.journal.layout().workdir().to_path_buf()],
-            profile: PROFILE.to_owned(),
-            rules: Arc::new(permissions.rules(PROFILE)),
             // No mode makes it milder: who said it meant the turns of roles.
             mode: match self.state().mode {
                 Mode::Plan => Mode::Plan,
                 Mode::Default | Mode::AutoEdit | Mode::Yolo => Mode::Default,
             },
             approvals,
-            lineage: Lineage::Child {
-                session: Arc::new(permissions.of_every_session()),
-            },
-            safety: permissions.safety.clone(),
-            // Where the kernel keeps it from writing, what the user allowed runs beside what is proven to read.
-            ..Context::new(
-                match holds {
-                    true => PhaseAccess::Execute,
-                    false => PhaseAccess::BeforeExecute,
-                },
-                self.setup.root.clone(),
-            )
+            lineage: self.setup.permissions.of_a_child(),
+            ..self.context_under(PROFILE, access, &self.setup.root)
         };
         let decision = decide(&call, &context);
         let why = || format!("{} ({})", decision.why.reason, decision.why.rule);

@@ -61,13 +61,9 @@ impl Means<'_> {
         let call = Call::Read {
             paths: vec![PathBuf::from(name)],
         };
-        let profile = "plan";
         let context = Context {
             paths: paths_of(self.root, &call),
-            profile: profile.to_owned(),
-            rules: std::sync::Arc::new(self.permissions.rules(profile)),
-            safety: self.permissions.safety.clone(),
-            ..Context::new(PhaseAccess::BeforeExecute, self.root.to_owned())
+            ..(self.permissions).context("plan", PhaseAccess::BeforeExecute, self.root)
         };
         let decision = decide(&call, &context);
         let workdir = self.layout.workdir();

@@ -3,7 +3,6 @@
 //! An edit that an agent asked about was decided then; what a command wrote is seen here alone. Refuses to ask.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::domain::event::Event;
 use crate::domain::question::HeldEdit;
@@ -22,21 +21,17 @@ pub(super) struct EditRules {
 impl Engine {
     /// The path rules as they hold for the agent that executes.
     pub(super) fn edit_rules(&self) -> EditRules {
-        let permissions = &self.setup.permissions;
         let profile = self.state().planner.current_agent().name();
         // Where what was approved cannot be read, more is asked about.
         let approvals = self.setup.approvals.serving(&self.state().run);
         let context = Context {
-            own: vec![self.journal.layout().workdir().to_path_buf()],
-            profile: profile.to_owned(),
-            rules: Arc::new(permissions.rules(profile)),
             mode: match self.state().mode {
                 // It holds calls back from now on, not what was written before.
                 Mode::Plan => Mode::Default,
                 mode => mode,
             },
             approvals: approvals.unwrap_or_default(),
-            ..Context::new(PhaseAccess::Execute, self.setup.root.clone())
+            ..self.context_under(profile, PhaseAccess::Execute, &self.setup.root)
         };
         EditRules { context }
     }

@@ -4,7 +4,6 @@
 //! Refuses to write anything.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::{Handed, Prepared, Stage, Step, When};
 use crate::adapter::Decision as Answer;
@@ -19,8 +18,8 @@ use crate::engine::granting::{Seat, Waiting};
 use crate::engine::setup::OnAsk;
 use crate::engine::{Engine, EngineError, news};
 use crate::permission::{
-    Action, Approved, By, Call, Context, Decision, Keeping, Lineage, PhaseAccess, Reach,
-    Repetition, ResolvedPath, Why, decide,
+    Action, Approved, By, Call, Context, Decision, Keeping, PhaseAccess, Reach, Repetition,
+    ResolvedPath, Why, decide,
 };
 
 impl Engine {
@@ -111,7 +110,7 @@ impl Engine {
         approvals: Vec<Approved>,
     ) -> Option<Context> {
         let order = &self.children.at_work.get(session)?.order;
-        let (root, permissions) = (&self.setup.root, &self.setup.permissions);
+        let root = &self.setup.root;
         let access = match self.when() {
             When::Never(_) => PhaseAccess::BeforeExecute,
             When::Now | When::Later => PhaseAccess::Execute,
@@ -122,16 +121,9 @@ impl Engine {
         };
         Some(Context {
             paths,
-            own: vec![self.journal.layout().workdir().to_path_buf()],
-            profile: order.agent.clone(),
-            rules: Arc::new(permissions.rules(&order.agent)),
-            mode: self.state().mode,
             approvals,
-            lineage: Lineage::Child {
-                session: Arc::new(permissions.of_every_session()),
-            },
-            safety: permissions.safety.clone(),
-            ..Context::new(access, root.clone())
+            lineage: self.setup.permissions.of_a_child(),
+            ..self.context_under(&order.agent, access, root)
         })
     }
 
