@@ -10,6 +10,7 @@ pub mod diagnosing;
 pub mod discussions;
 pub mod export;
 mod frugal;
+mod given;
 pub mod headless;
 pub mod history;
 pub mod looks;

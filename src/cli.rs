@@ -291,6 +291,11 @@ fn printed(written: io::Result<()>, code: u8) -> u8 {
     }
 }
 
+/// Tells how something goes, beside its result, so that the result alone can be read by a program.
+fn tell(line: &str) {
+    let _closed = writeln!(Counted(io::stderr()), "{}", clean(line));
+}
+
 /// Says what is wrong and what to do, and gives the exit code.
 fn complain(refusal: &Refusal) -> u8 {
     let mut err = Counted(io::stderr());

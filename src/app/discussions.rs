@@ -3,12 +3,9 @@
 //! Refuses to word results for people; its caller does.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tokio::time::{MissedTickBehavior, interval};
 
 use crate::config::permissions::{Allowing, Permissions};
 use crate::domain::discussion::{CheckEnd, CheckRun, Discussion, Part, Speech, StopReason};
@@ -17,22 +14,26 @@ use crate::domain::task::Waits;
 use crate::engine::discussion::{Begun, Derived, Means, Planned, derived};
 use crate::engine::{Caller, DiscussionAsk, DiscussionRefused, Engine, EngineError};
 use crate::mcp::tools::group_discuss::Arguments;
+use crate::store::Layout;
 use crate::store::discussions::stored;
-use crate::store::{Held, InstanceLock, Layout};
 use crate::text::one_line;
 
 use super::alone::alone;
+use super::given::{self, Place, Words, answer_begun, open_run, understood};
 use super::headless::Signals;
 use super::socket::{Asked, Request};
 use super::start::{self, Found, Refusal, Wishes};
-use super::tasks::ask;
 
-/// The command by which an instance is told to begin a discussion.
-const BEGIN: &str = "discuss";
-/// The command by which a discussion of an instance is stopped.
-const STOP: &str = "discuss-stop";
-/// How often it is looked whether an instance's discussion is over.
-const LOOK: Duration = Duration::from_millis(150);
+/// How an instance knows discussions.
+const WORDS: Words = Words {
+    give: "discuss",
+    stop: "discuss-stop",
+    name: "discussion",
+    id: "discussion_id",
+    did: "held the discussion",
+    alone: "takes place",
+    more: "",
+};
 
 /// A discussion as it is given on a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,12 +109,24 @@ pub async fn run(
     given: Given,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(Discussion, Option<&'static str>), Refusal> {
-    let found = start::find(wishes).await?;
-    let layout = start::layout(&found.root, &found.loaded.config)?;
-    let mut signals = Signals::listen()
-        .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
-    let ended = match InstanceLock::holder(&layout)? {
-        Some(held) => by_instance(&layout, held, given, &mut signals, tell).await?,
+    let Place {
+        found,
+        layout,
+        held,
+        mut signals,
+    } = Place::find(wishes).await?;
+    let ended = match &held {
+        Some(held) => {
+            let mut told = Told::default();
+            let look = |id: &str| {
+                let found = stored(&layout, &DiscussionId::new(id))?;
+                if let Some(discussion) = &found {
+                    told.tell(discussion, tell);
+                }
+                Ok(found.filter(|discussion| !discussion.is_running()))
+            };
+            given::by_instance((&layout, held), &WORDS, &given, &mut signals, look).await?
+        }
         None => by_itself((wishes, found, &layout), given, &mut signals, tell).await?,
     };
     Ok((ended, signals.last()))
@@ -192,7 +205,6 @@ async fn drive(
     signals: &mut Signals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Discussion, EngineError> {
-    tell(&format!("discussion {id}"));
     let mut told = Told::default();
     loop {
         if let Some(discussion) = engine.discussion(&id) {
@@ -211,50 +223,10 @@ async fn drive(
     }
 }
 
-async fn by_instance(
-    layout: &Layout,
-    held: Held,
-    given: Given,
-    signals: &mut Signals,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Discussion, Refusal> {
-    let text = serde_json::to_string(&given).map_err(|error| Refusal::error(error, ""))?;
-    let answer = ask(layout, &held, BEGIN, text).await?;
-    let id: DiscussionId = answer
-        .get("discussion_id")
-        .and_then(Value::as_str)
-        .map(DiscussionId::new)
-        .ok_or_else(|| Refusal::error("the instance here does not say what it began", ""))?;
-    tell(&format!("discussion {id}"));
-    let mut told = Told::default();
-    let mut looks = interval(LOOK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            biased;
-            _ = signals.next() => drop(ask(layout, &held, STOP, id.to_string()).await?),
-            _ = looks.tick() => {}
-        }
-        // In this order: an instance that has gone may have written the end before it went.
-        let is_there = InstanceLock::holder(layout)?.is_some_and(|now| now.pid == held.pid);
-        if let Some(discussion) = stored(layout, &id)? {
-            told.tell(&discussion, tell);
-            if !discussion.is_running() {
-                return Ok(discussion);
-            }
-        }
-        if !is_there {
-            return Err(Refusal::error(
-                "the instance that held the discussion has ended",
-                format!("`agent-collab discuss --id {id}` goes on with it"),
-            ));
-        }
-    }
-}
-
 /// What was told of a discussion already.
 #[derive(Debug, Default)]
 struct Told {
+    id: Option<DiscussionId>,
     speaking: Vec<(u32, String)>,
     n_spoken: usize,
     n_checks: usize,
@@ -263,6 +235,10 @@ struct Told {
 impl Told {
     /// Tells what is new since the last time.
     fn tell(&mut self, discussion: &Discussion, tell: &mut dyn FnMut(&str)) {
+        if self.id.is_none() {
+            tell(&format!("discussion {}", discussion.id()));
+            self.id = Some(discussion.id().clone());
+        }
         let rounds = discussion.rounds.iter().flat_map(|round| &round.speeches);
         let all: Vec<_> = rounds.chain(&discussion.closing).collect();
         for speech in all.iter().skip(self.n_spoken) {
@@ -340,7 +316,7 @@ fn check_in_a_line(check: &CheckRun) -> String {
 
 /// Tells whether a request from outside is about discussions.
 pub fn is_about_discussions(request: &Request) -> bool {
-    [BEGIN, STOP].contains(&request.command.as_str())
+    [WORDS.give, WORDS.stop].contains(&request.command.as_str())
 }
 
 /// Carries a request about discussions out on the run that is open, and answers it.
@@ -348,31 +324,17 @@ pub fn is_about_discussions(request: &Request) -> bool {
 /// # Errors
 /// The record of the run cannot be kept.
 pub fn carry_out(asked: Asked, engine: Option<&mut Engine>) -> Result<(), EngineError> {
-    let Some(engine) = engine else {
-        asked.answer(Err(
-            "no run is open on this screen; give it a goal first, or close it and the discussion \
-                          takes place by itself"
-                .to_owned(),
-        ));
+    let Some((asked, engine)) = open_run(asked, engine, &WORDS) else {
         return Ok(());
     };
-    if asked.request.command == STOP {
+    if asked.request.command == WORDS.stop {
         let id = DiscussionId::new(&asked.request.text);
         let stopped = engine.stop_discussion(&id, StopReason::User)?;
         let why = || format!("no discussion {id} is going on");
         asked.answer(stopped.then_some(()).ok_or_else(why));
-        return Ok(());
-    }
-    let given: Given = match serde_json::from_str(&asked.request.text) {
-        Ok(given) => given,
-        Err(error) => {
-            asked.answer(Err(format!("that is no discussion: {error}")));
-            return Ok(());
-        }
-    };
-    match given.begin(engine, Waits::Background)? {
-        Ok((id, _)) => asked.answer_with(json!({ "discussion_id": id })),
-        Err(why) => asked.answer(Err(why.to_string())),
+    } else if let Some((asked, given)) = understood::<Given>(asked, &WORDS) {
+        let begun = given.begin(engine, Waits::Background)?;
+        answer_begun(asked, &WORDS, begun.map(|(id, _)| id));
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::store::sessions::Pruned;
 use crate::store::{InstanceLock, Layout, StoreError, instant, sessions};
 
 use super::start::{self, Refusal, Wishes};
-use super::tasks;
+use super::{given, tasks};
 
 /// Lists them, each with what it is called in `name`: a task's as its agent and number, `explore#2`, a role's as its role.
 ///
@@ -99,7 +99,7 @@ pub async fn delete(wishes: &Wishes, wanted: &str) -> Result<SessionId, Refusal>
         ));
     }
     if let Some(held) = InstanceLock::holder(&layout)? {
-        tasks::ask(&layout, &held, tasks::DELETE, session.to_string()).await?;
+        given::ask(&layout, &held, tasks::DELETE, session.to_string()).await?;
         return Ok(session);
     }
     let mut engine = open(wishes).await?;

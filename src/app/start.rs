@@ -42,7 +42,7 @@ use unfinished::{clear_the_way, fits_the_run, nothing_unfinished, something_to_t
 pub(super) use fitting::unwritable;
 pub(super) use ground::can_be_told;
 
-pub use ad_hoc::{Absent, ad_hoc, ad_hoc_played_by, at_rest, beside_a_goal, check_for, player_of};
+pub use ad_hoc::{Absent, ad_hoc_played_by, at_rest, beside_a_goal, check_for, player_of};
 pub use bringing_back::{BroughtBack, bring_back, bring_back_here};
 pub use ground::{WITHOUT_A_REVIEWER, adapters, check_for_a_goal, repository_to_read};
 pub use unfinished::{Lies, unfinished};

@@ -2,32 +2,35 @@
 //!
 //! Refuses to word results for people; its caller does.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tokio::time::{MissedTickBehavior, interval};
 
 use crate::domain::event::{Event, News};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, Waits};
 use crate::engine::{Caller, Engine, EngineError, TaskAsk};
-use crate::store::{Held, InstanceLock, Layout, sessions};
+use crate::store::{Layout, sessions};
 
 use super::alone::alone;
+use super::given::{self, Place, Words, answer_begun, open_run, refused, understood};
 use super::headless::Signals;
-use super::socket::{self, Asked, Request};
-use super::start::{self, Refusal, Wishes};
+use super::socket::{Asked, Request};
+use super::start::{self, Found, Refusal, Wishes};
 
-/// The command by which a task is given to an instance.
-const GIVE: &str = "task";
-/// The command by which a task of an instance is stopped.
-const STOP: &str = "task-stop";
+/// How an instance knows tasks.
+const WORDS: Words = Words {
+    give: "task",
+    stop: "task-stop",
+    name: "task",
+    id: "task_id",
+    did: "did the task",
+    alone: "is done",
+    more: " …",
+};
 /// The command by which a child session of an instance is deleted.
 pub(super) const DELETE: &str = "session-delete";
-/// How often it is looked whether an instance's task is over.
-const LOOK: Duration = Duration::from_millis(150);
 
 /// A task as it is given on a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,33 +80,31 @@ pub async fn run(
     given: Given,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(TaskResult, Option<&'static str>), Refusal> {
-    let found = start::find(wishes).await?;
-    let layout = start::layout(&found.root, &found.loaded.config)?;
-    let mut signals = Signals::listen()
-        .map_err(|error| Refusal::error(format!("cannot listen for signals: {error}"), ""))?;
+    let Place {
+        found,
+        layout,
+        held,
+        mut signals,
+    } = Place::find(wishes).await?;
     let given = given.by_id(&layout);
-    let result = match InstanceLock::holder(&layout)? {
-        Some(held) => by_instance(&layout, held, given, &mut signals).await?,
-        None => by_itself(wishes, given, &mut signals, tell).await?,
+    let look = |id: &str| result_of(&layout, &SessionId::new(id));
+    let result = match &held {
+        Some(held) => {
+            given::by_instance((&layout, held), &WORDS, &given, &mut signals, look).await?
+        }
+        None => by_itself((wishes, found), given, &mut signals, tell).await?,
     };
     Ok((result, signals.last()))
 }
 
-fn refused(why: impl ToString) -> Refusal {
-    Refusal::error(
-        why.to_string(),
-        "`agent-collab agents --mode subagent` lists the agents, `agent-collab sessions list` the tasks that were given",
-    )
-}
-
 async fn by_itself(
-    wishes: &Wishes,
+    (wishes, found): (&Wishes, Found),
     given: Given,
     signals: &mut Signals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<TaskResult, Refusal> {
-    let agent = given.agent.clone();
-    let opening = start::ad_hoc(wishes, &agent);
+    let players = BTreeSet::from([start::player_of(&found, &given.agent)?]);
+    let opening = start::ad_hoc_played_by(&players, found, wishes);
     alone(opening, signals, tell, async |engine, signals, tell| {
         let begun = engine.start_task(given.ask());
         let begun = begun.map_err(|error| Refusal::error(&error, "nothing was begun"))?;
@@ -167,41 +168,6 @@ fn in_a_line(event: &Event) -> Option<String> {
     }
 }
 
-async fn by_instance(
-    layout: &Layout,
-    held: Held,
-    given: Given,
-    signals: &mut Signals,
-) -> Result<TaskResult, Refusal> {
-    let text = serde_json::to_string(&given).map_err(refused)?;
-    let told = ask(layout, &held, GIVE, text).await?;
-    let session: SessionId = told
-        .get("task_id")
-        .and_then(Value::as_str)
-        .map(SessionId::new)
-        .ok_or_else(|| Refusal::error("the instance here does not say what it began", ""))?;
-    let mut looks = interval(LOOK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            biased;
-            _ = signals.next() => drop(ask(layout, &held, STOP, session.to_string()).await?),
-            _ = looks.tick() => {}
-        }
-        // In this order: an instance that has gone may have written the result before it went.
-        let is_there = InstanceLock::holder(layout)?.is_some_and(|now| now.pid == held.pid);
-        if let Some(result) = result_of(layout, &session)? {
-            return Ok(result);
-        }
-        if !is_there {
-            return Err(Refusal::error(
-                "the instance that did the task has ended",
-                format!("`agent-collab task --id {session} …` goes on with it"),
-            ));
-        }
-    }
-}
-
 /// What became of the last task of a child, once it is over.
 fn result_of(layout: &Layout, session: &SessionId) -> Result<Option<TaskResult>, Refusal> {
     let stored = sessions::stored(layout, session)?;
@@ -215,27 +181,9 @@ fn result_of(layout: &Layout, session: &SessionId) -> Result<Option<TaskResult>,
         .map_err(|error| Refusal::error(format!("the result cannot be read: {error}"), ""))
 }
 
-/// Asks the instance that runs here for something about its children, and gives what it told.
-pub(super) async fn ask(
-    layout: &Layout,
-    held: &Held,
-    command: &str,
-    text: String,
-) -> Result<Value, Refusal> {
-    let request = Request {
-        command: command.to_owned(),
-        text,
-    };
-    let answer = socket::put(layout, held, &request).await?;
-    match answer.accepted {
-        true => Ok(answer.told.unwrap_or_default()),
-        false => Err(refused(answer.why.unwrap_or_default())),
-    }
-}
-
 /// Tells whether a request from outside is about tasks.
 pub fn is_about_tasks(request: &Request) -> bool {
-    [GIVE, STOP, DELETE].contains(&request.command.as_str())
+    [WORDS.give, WORDS.stop, DELETE].contains(&request.command.as_str())
 }
 
 /// Carries a request about tasks out on the run that is open, and answers it.
@@ -243,38 +191,21 @@ pub fn is_about_tasks(request: &Request) -> bool {
 /// # Errors
 /// The record of the run cannot be kept.
 pub fn carry_out(asked: Asked, engine: Option<&mut Engine>) -> Result<(), EngineError> {
-    let Some(engine) = engine else {
-        asked.answer(Err(
-            "no run is open on this screen; give it a goal first, or close it and \
-                          the task is done by itself"
-                .to_owned(),
-        ));
+    let Some((asked, engine)) = open_run(asked, engine, &WORDS) else {
         return Ok(());
     };
-    match asked.request.command.as_str() {
-        STOP => {
-            let session = SessionId::new(&asked.request.text);
-            let stopped = engine.stop_child(&session, "stopped by the user");
-            let why = || format!("no task {session} is being done");
-            asked.answer(stopped.then_some(()).ok_or_else(why));
-        }
-        DELETE => {
-            let deleted = engine.delete_child(&SessionId::new(&asked.request.text))?;
-            asked.answer(deleted.map_err(|why| why.to_string()));
-        }
-        _ => {
-            let given: Given = match serde_json::from_str(&asked.request.text) {
-                Ok(given) => given,
-                Err(error) => {
-                    asked.answer(Err(format!("that is no task: {error}")));
-                    return Ok(());
-                }
-            };
-            match engine.start_task(given.ask())? {
-                Ok((session, _)) => asked.answer_with(json!({ "task_id": session })),
-                Err(why) => asked.answer(Err(why.to_string())),
-            }
-        }
+    let session = || SessionId::new(&asked.request.text);
+    if asked.request.command == WORDS.stop {
+        let session = session();
+        let stopped = engine.stop_child(&session, "stopped by the user");
+        let why = || format!("no task {session} is being done");
+        asked.answer(stopped.then_some(()).ok_or_else(why));
+    } else if asked.request.command == DELETE {
+        let deleted = engine.delete_child(&session())?;
+        asked.answer(deleted.map_err(|why| why.to_string()));
+    } else if let Some((asked, given)) = understood::<Given>(asked, &WORDS) {
+        let begun = engine.start_task(given.ask())?;
+        answer_begun(asked, &WORDS, begun.map(|(session, _)| session));
     }
     Ok(())
 }

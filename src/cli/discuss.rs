@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use clap::{Args, ValueEnum};
 
 use crate::app::discussions::{self, Given};
-use crate::app::start::{Asks, Refusal, Wishes};
+use crate::app::start::{Refusal, Wishes};
 use crate::app::unread::Counted;
 use crate::domain::discussion::{Discussion, Status};
 use crate::domain::ids::DiscussionId;
@@ -115,10 +115,7 @@ pub enum OrderWord {
 /// The discussion was not begun, or nobody knows how it ended.
 pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
     let wishes = Wishes {
-        asks: match args.on_ask {
-            OnAskArg::Deny => Asks::Deny,
-            OnAskArg::AllowRules => Asks::AllowRules,
-        },
+        asks: args.on_ask.into(),
         ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
     };
     let arguments = arguments(&args)?;
@@ -134,9 +131,7 @@ pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
         arguments,
         id: args.id.as_deref().map(DiscussionId::new),
     };
-    // How it goes is told beside the result, so that the result alone can be read by a program.
-    let mut tell = |line: &str| drop(writeln!(Counted(io::stderr()), "{}", clean(line)));
-    let (discussion, signal) = discussions::run(&wishes, given, &mut tell).await?;
+    let (discussion, signal) = discussions::run(&wishes, given, &mut super::tell).await?;
     let text = match args.json {
         true => clean_json_line(&as_json(&discussion).to_string()),
         false => in_words(&discussion),

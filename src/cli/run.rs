@@ -122,6 +122,15 @@ pub enum OnAskArg {
     AllowRules,
 }
 
+impl From<OnAskArg> for Asks {
+    fn from(word: OnAskArg) -> Self {
+        match word {
+            OnAskArg::Deny => Self::Deny,
+            OnAskArg::AllowRules => Self::AllowRules,
+        }
+    }
+}
+
 /// `--on-dirty`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnDirtyArg {
@@ -169,10 +178,7 @@ pub async fn conduct(
                 Some(Branch::Current) => BranchPolicy::Current,
                 Some(Branch::New) => BranchPolicy::New,
             },
-            asks: match args.on_ask {
-                OnAskArg::Deny => Asks::Deny,
-                OnAskArg::AllowRules => Asks::AllowRules,
-            },
+            asks: args.on_ask.into(),
             unfinished,
             children: Children::default(),
         },

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use crate::app::start::{Asks, Refusal, Wishes};
+use crate::app::start::{Refusal, Wishes};
 use crate::app::tasks::{self, Given};
 use crate::app::unread::Counted;
 use crate::domain::ids::SessionId;
@@ -55,10 +55,7 @@ pub struct TaskArgs {
 /// The task was not begun, or nobody knows how it ended.
 pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
     let wishes = Wishes {
-        asks: match args.on_ask {
-            OnAskArg::Deny => Asks::Deny,
-            OnAskArg::AllowRules => Asks::AllowRules,
-        },
+        asks: args.on_ask.into(),
         ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
     };
     let given = Given {
@@ -67,9 +64,7 @@ pub async fn run(args: TaskArgs) -> Result<u8, Refusal> {
         description: args.description.unwrap_or_default(),
         task_id: args.id.map(SessionId::new),
     };
-    // What the agent does is told beside the result, so that the result alone can be read by a program.
-    let mut tell = |line: &str| drop(writeln!(Counted(io::stderr()), "{}", clean(line)));
-    let (result, signal) = tasks::run(&wishes, given, &mut tell).await?;
+    let (result, signal) = tasks::run(&wishes, given, &mut super::tell).await?;
     let text = match args.json {
         true => as_json(&result)?,
         false => in_words(&result),

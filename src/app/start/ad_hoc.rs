@@ -19,17 +19,8 @@ use crate::engine::setup::NamedAdapter;
 use crate::engine::{containing, subagent};
 use crate::store::tidy;
 
-/// Opens the run that lies here, or an empty one, for a task of this agent and nothing else.
-///
-/// # Errors
-/// As [`super::start`].
-pub async fn ad_hoc(wishes: &Wishes, agent: &str) -> Result<Started, Refusal> {
-    let found = find(wishes).await?;
-    let player = player_of(&found, agent)?;
-    ad_hoc_played_by(&BTreeSet::from([player]), found, wishes).await
-}
-
-/// The same for whatever these adapters play; the CLIs of no others need be there.
+/// Opens the run that lies here, or an empty one, for whatever these adapters play and nothing else; the CLIs of no others
+/// need be there.
 ///
 /// # Errors
 /// As [`super::start`].
