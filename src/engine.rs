@@ -68,7 +68,6 @@ use staging::Staging;
 
 pub use children::{Caller, NotDeleted, TaskAsk, TaskRefused, subagent};
 use children::{Children, Said};
-pub use conflict::Versions;
 pub use discussion::{DiscussionAsk, DiscussionRefused};
 use granting::Waiting;
 pub use granting::{Granted, Shown};

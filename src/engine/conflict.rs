@@ -17,7 +17,7 @@ use crate::domain::run::Author;
 use crate::domain::turn::{Again, Purpose, TurnOrder};
 use crate::store::documents::{self as files, Document, hash};
 use crate::store::{StoreError, merges};
-use crate::text::merge::{Merged, ThreeWay};
+use crate::text::merge::{Merged, ThreeWay, Versions};
 use crate::text::{front_matter, n_of};
 
 use super::collect::{Base, Seen, hash_of, no_document};
@@ -43,19 +43,6 @@ pub(super) enum Kind {
     Plan,
     /// `comments.md`
     Comments,
-}
-
-/// A document in the two versions that stand against each other, and as it was before both.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Versions {
-    /// The document's name.
-    pub name: String,
-    /// As the agent found it.
-    pub before: String,
-    /// As it lies on disk.
-    pub yours: String,
-    /// As the agent wrote it.
-    pub agents: String,
 }
 
 /// A document of a turn against what lies on disk now.

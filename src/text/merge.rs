@@ -24,6 +24,19 @@ pub struct ThreeWay<'a> {
     pub agents: &'a str,
 }
 
+/// A document in the two versions that stand against each other, and as it was before both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Versions {
+    /// The document's name.
+    pub name: String,
+    /// As the agent found it.
+    pub before: String,
+    /// As it lies on disk.
+    pub yours: String,
+    /// As the agent wrote it.
+    pub agents: String,
+}
+
 /// What came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merged {

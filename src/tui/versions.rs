@@ -8,20 +8,8 @@ use ratatui::text::Line;
 pub use super::compare::Form;
 use super::compare::{self, MIN_COLUMNS_OF_THREE, Side, ThreeSides};
 use super::wrap::shown;
+pub use crate::text::merge::Versions;
 use crate::text::n_of;
-
-/// One document in two versions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Versions {
-    /// The document's name.
-    pub name: String,
-    /// What was there before either of them changed it.
-    pub before: String,
-    /// What lies on disk.
-    pub yours: String,
-    /// What the agent wrote.
-    pub agents: String,
-}
 
 /// Two texts that are looked at, each with what it is; drawable.
 #[derive(Debug, Clone, PartialEq, Eq)]

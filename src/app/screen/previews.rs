@@ -3,8 +3,8 @@
 //! Refuses to draw any of it.
 
 use crate::domain::question::QuestionKind;
-use crate::engine::{self, Engine};
-use crate::tui::{Held, Versions};
+use crate::engine::Engine;
+use crate::tui::Held;
 
 use super::Shell;
 
@@ -43,29 +43,11 @@ impl Shell {
             QuestionKind::Conflict { .. } | QuestionKind::Draft { .. } => {
                 self.previewed = Some(question.id);
                 match engine.versions() {
-                    Ok(versions) => {
-                        let versions = versions.into_iter().map(told).collect();
-                        self.screen.on_versions(versions);
-                    }
+                    Ok(versions) => self.screen.on_versions(versions),
                     Err(error) => self.screen.on_notice(&error.to_string()),
                 }
             }
             _ => {}
         }
-    }
-}
-
-fn told(versions: engine::Versions) -> Versions {
-    let engine::Versions {
-        name,
-        before,
-        yours,
-        agents,
-    } = versions;
-    Versions {
-        name,
-        before,
-        yours,
-        agents,
     }
 }
