@@ -30,6 +30,11 @@ impl Captured {
     pub fn whole(&self) -> Option<&[u8]> {
         (self.n_dropped == 0).then_some(&self.head)
     }
+
+    /// The same, given away.
+    pub fn into_whole(self) -> Option<Vec<u8>> {
+        (self.n_dropped == 0).then_some(self.head)
+    }
 }
 
 /// An output that is still coming.

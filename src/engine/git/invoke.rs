@@ -215,13 +215,10 @@ impl<'a> Call<'a> {
                 output: last_words(&finished),
             });
         }
-        match finished.stdout.whole() {
-            Some(bytes) => Ok(bytes.to_vec()),
-            None => Err(GitError::Unreadable {
-                command,
-                what: "there is too much of it".to_owned(),
-            }),
-        }
+        finished.stdout.into_whole().ok_or(GitError::Unreadable {
+            command,
+            what: "there is too much of it".to_owned(),
+        })
     }
 
     /// Runs it and gives its whole output as text without the last line end.
