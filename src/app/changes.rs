@@ -2,9 +2,6 @@
 //!
 //! Takes no lock, so it may be asked while the run goes on. Refuses to draw or print.
 
-use std::path::Path;
-
-use crate::config::Places;
 use crate::domain::changes::Scope;
 use crate::domain::run::State;
 use crate::engine::changes::{Changes, ChangesError, look};
@@ -12,7 +9,7 @@ use crate::engine::git::Repository;
 use crate::engine::lying::stands;
 use crate::store::Layout;
 
-use super::start::{Refusal, repository_to_read};
+use super::start::{Ground, Refusal};
 
 /// What was looked at, and what came of it.
 #[derive(Debug)]
@@ -47,13 +44,12 @@ pub async fn of_run(
 /// # Errors
 /// The run's state cannot be read, or git refuses.
 pub async fn of_directory(
-    repository: Option<Repository>,
-    (root, places): (&Path, &Places),
+    ground: &Ground,
     layout: &Layout,
     scope: Scope,
 ) -> Result<Looked, Refusal> {
     let found = stands(layout)?;
-    let git = repository_to_read(repository, (root, places), layout.workdir()).await?;
+    let git = ground.to_read(layout.workdir()).await?;
     let state = found.as_ref().map(|found| &found.state);
     let looked = of_run(git.as_ref(), state, layout, scope).await;
     Ok(Looked {

@@ -14,7 +14,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::app::report;
-use crate::config::Places;
 use crate::domain::changes::Scope;
 use crate::domain::course::{TurnSpan, between};
 use crate::domain::event::{Event, News};
@@ -23,13 +22,12 @@ use crate::domain::review;
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::changes::{Changes, look};
-use crate::engine::git::Repository;
 use crate::engine::onlooker::Onlooker;
 use crate::store::{Layout, documents, iterations};
 use crate::text::patch::Patch;
 use crate::text::{clean, front_matter, one_line};
 
-use super::start::{Refusal, repository_to_read};
+use super::start::{Ground, Refusal};
 
 /// How many versions of the review are looked through for evidence.
 const MOST_REVIEWS: usize = 100;
@@ -89,11 +87,7 @@ impl Page {
     ///
     /// # Errors
     /// There is no run, or its files cannot be read.
-    pub async fn gather(
-        layout: Layout,
-        repository: Option<Repository>,
-        (root, places): (&Path, &Places),
-    ) -> Result<Self, Refusal> {
+    pub async fn gather(layout: Layout, ground: &Ground) -> Result<Self, Refusal> {
         let mut teller = Teller::default();
         let mut onlooker = Onlooker::new(layout.clone());
         let (state, problem) = loop {
@@ -113,7 +107,7 @@ impl Page {
             let hint = "`agent-collab history` lists the finished ones";
             return Err(Refusal::error(problem, hint));
         };
-        let git = repository_to_read(repository, (root, places), layout.workdir()).await?;
+        let git = ground.to_read(layout.workdir()).await?;
         let mut diffs = BTreeMap::new();
         let execution = state.execution.as_ref();
         for record in execution.iter().flat_map(|execution| &execution.done) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::app::start::{Refusal, find_root, layout, load_config};
+use crate::app::start::{Ground, Refusal, find_root, layout, load_config};
 use crate::config::{Loaded, Places};
 use crate::engine::git::{GitSettings, Repository};
 use crate::store::Layout;
@@ -44,6 +44,16 @@ impl Checkout {
             loaded,
             layout,
         })
+    }
+}
+
+impl From<Checkout> for Ground {
+    fn from(here: Checkout) -> Self {
+        Self {
+            root: here.root,
+            repository: here.repository,
+            places: here.places,
+        }
     }
 }
 

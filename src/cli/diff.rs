@@ -54,14 +54,9 @@ pub async fn run(args: DiffArgs) -> Result<u8, Refusal> {
         (Some(n), false) => Scope::Step(n),
         (None, false) => Scope::All,
     };
-    let Checkout {
-        root,
-        repository,
-        places,
-        layout,
-        ..
-    } = Checkout::find(&args.choices).await?;
-    let looked = of_directory(repository, (&root, &places), &layout, scope).await?;
+    let here = Checkout::find(&args.choices).await?;
+    let layout = here.layout.clone();
+    let looked = of_directory(&here.into(), &layout, scope).await?;
     if let (Scope::Step(_), Ok(Changes::Nothing(why))) = (scope, &looked.changes)
         && !looked.scopes.contains(&scope)
     {

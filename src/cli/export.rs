@@ -48,15 +48,9 @@ pub struct ExportArgs {
 /// # Errors
 /// There is no such run, its files cannot be read, or the page cannot be written.
 pub async fn run(args: ExportArgs) -> Result<u8, Refusal> {
-    let Checkout {
-        root,
-        repository,
-        places,
-        layout,
-        ..
-    } = Checkout::find(&args.choices).await?;
-    let wanted = find(layout, args.run.as_deref())?;
-    let page = Page::gather(wanted, repository, (&root, &places)).await?;
+    let here = Checkout::find(&args.choices).await?;
+    let wanted = find(here.layout.clone(), args.run.as_deref())?;
+    let page = Page::gather(wanted, &here.into()).await?;
     let text = page.text(match args.md {
         true => PageForm::Markdown,
         false => PageForm::Html,

@@ -10,10 +10,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::{Page, html, markdown};
-use crate::app::start::Refusal;
-use crate::config::Places;
+use crate::app::start::{Ground, Refusal};
 use crate::domain::page::PageForm;
-use crate::engine::git::Repository;
 use crate::store::Layout;
 use crate::store::history::slug;
 
@@ -41,14 +39,9 @@ impl Page {
 ///
 /// # Errors
 /// There is no run, its files cannot be read, or the page cannot be written.
-pub async fn beside(
-    run: Layout,
-    repository: Option<Repository>,
-    (root, places): (&Path, &Places),
-    form: PageForm,
-) -> Result<PathBuf, Refusal> {
+pub async fn beside(run: Layout, ground: &Ground, form: PageForm) -> Result<PathBuf, Refusal> {
     let folder = run.exports();
-    let page = Page::gather(run, repository, (root, places)).await?;
+    let page = Page::gather(run, ground).await?;
     let (name, text) = (page.name(), page.text(form));
     let written = free(&folder, (&name, form.extension()), &text);
     written.map_err(|error| {

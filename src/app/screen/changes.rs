@@ -4,14 +4,12 @@ use std::path::PathBuf;
 
 use crate::app::changes::{Looked, of_directory, of_run};
 use crate::app::export::writing;
-use crate::app::start::{Found, Refusal, repository_to_read};
-use crate::config::Places;
+use crate::app::start::{Ground, Refusal};
 use crate::domain::changes::Scope;
 use crate::domain::page::PageForm;
 use crate::domain::undo::{Offer, Wish};
 use crate::engine::Engine;
 use crate::engine::changes::Changes;
-use crate::engine::git::Repository;
 use crate::engine::undo::offers;
 use crate::store::Layout;
 use crate::tui::{Action, Diff};
@@ -20,52 +18,32 @@ use super::beginning::What;
 use super::ending::End;
 use super::{Done, Shell};
 
-/// A directory whose trees can be looked at.
-#[derive(Clone)]
-pub struct Ground {
-    repository: Option<Repository>,
-    root: PathBuf,
-    places: Places,
-}
-
-impl Ground {
-    /// The ground of a directory that was found.
-    pub fn of(found: &Found) -> Self {
-        Self {
-            repository: found.repository.clone(),
-            root: found.root.clone(),
-            places: found.places.clone(),
-        }
-    }
-}
-
 impl Shell {
-    /// The run in front and where its trees lie.
-    fn in_front(&self) -> Option<(Layout, Ground)> {
+    /// Where the trees lie of the run in front; `None` while the directory is still being looked at.
+    fn ground(&self) -> Option<Ground> {
         let own = self.occupied.as_ref();
         let ours = || own.map(|occupied| Ground::of(&occupied.found));
-        let layout = match self.views.run_in_front() {
-            Some((_, layout)) => layout,
-            None => own?.layout.clone(),
-        };
-        Some((layout, self.views.ground.clone().or_else(ours)?))
+        self.views.ground.clone().or_else(ours)
+    }
+
+    /// The run in front.
+    fn layout_in_front(&self) -> Option<Layout> {
+        match self.views.run_in_front() {
+            Some((_, layout)) => Some(layout),
+            None => Some(self.occupied.as_ref()?.layout.clone()),
+        }
     }
 
     /// Writes the run in front down as one page, beside the loop.
     pub(super) fn export_run(&mut self, form: PageForm) -> Result<Option<End>, End> {
-        let Some((layout, ground)) = self.in_front() else {
+        let (Some(layout), Some(ground)) = (self.layout_in_front(), self.ground()) else {
             self.screen
                 .on_word("the directory is still being looked at; ask again");
             return Ok(None);
         };
         self.beside(async move {
-            let Ground {
-                repository,
-                root,
-                places,
-            } = ground;
-            let written = writing::beside(layout, repository, (&root, &places), form).await;
-            let near = |path: PathBuf| match path.strip_prefix(&root) {
+            let written = writing::beside(layout, &ground, form).await;
+            let near = |path: PathBuf| match path.strip_prefix(&ground.root) {
                 Ok(near) => near.to_path_buf(),
                 Err(_) => path,
             };
@@ -89,19 +67,9 @@ impl Shell {
     /// Looks at changes of the run that is looked at; `None` where none is.
     fn show_diff_of_view(&mut self, scope: Scope) -> Option<()> {
         let (state, layout) = self.views.run_in_front()?;
-        let ours = self
-            .occupied
-            .as_ref()
-            .map(|occupied| Ground::of(&occupied.found));
-        let ground = self.views.ground.clone().or(ours)?;
+        let ground = self.ground()?;
         self.beside(async move {
-            let Ground {
-                repository,
-                root,
-                places,
-            } = ground;
-            let git = repository_to_read(repository, (&root, &places), layout.workdir()).await;
-            let looked = match git {
+            let looked = match ground.to_read(layout.workdir()).await {
                 Ok(git) => Ok(of_run(git.as_ref(), state.as_ref(), &layout, scope).await),
                 Err(refusal) => Err(refusal),
             };
@@ -129,11 +97,9 @@ impl Shell {
             self.screen.on_diff(scope, vec![scope], Diff::Nothing(why));
             return Ok(None);
         };
-        let (found, layout) = (&occupied.found, occupied.layout.clone());
-        let (repository, root) = (found.repository.clone(), found.root.clone());
-        let places = found.places.clone();
+        let (ground, layout) = (Ground::of(&occupied.found), occupied.layout.clone());
         self.beside(async move {
-            let looked = of_directory(repository, (&root, &places), &layout, scope).await;
+            let looked = of_directory(&ground, &layout, scope).await;
             Done::Looked(scope, Box::new(looked))
         });
         Ok(None)

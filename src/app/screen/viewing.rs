@@ -7,14 +7,13 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::app::history::{self, Finished};
-use crate::app::start::{self, Found, Refusal, Unfinished, Wishes};
+use crate::app::start::{self, Found, Ground, Refusal, Unfinished, Wishes};
 use crate::domain::run::State;
 use crate::engine::onlooker::{Onlooker, Seen};
 use crate::store::{Held, InstanceLock, Layout, StoreError};
 use crate::tui::{PastRun, Screen, ScreenSettings};
 
 use super::badges::{elsewhere, past, resting, row};
-use super::changes::Ground;
 use super::documents::SETTLE;
 use super::ending::End;
 use super::front::Front;

@@ -196,24 +196,42 @@ async fn knows_the_name(repository: &Repository) -> Result<(), Refusal> {
     })
 }
 
-/// The repository that holds the trees of the run that is here, to look at them only: none is made.
-///
-/// # Errors
-/// Git refuses.
-pub async fn repository_to_read(
-    repository: Option<Repository>,
-    (root, places): (&Path, &Places),
-    workdir: &Path,
-) -> Result<Option<Repository>, Refusal> {
-    let repository = match repository {
-        Some(repository) => Some(repository),
-        None if shadow_place(root, places).is_dir() => {
-            let settings = GitSettings::new("none", CancellationToken::new());
-            Some(shadow_repository(root, places, settings).await?)
+/// A directory whose runs' trees can be looked at.
+#[derive(Debug, Clone)]
+pub struct Ground {
+    /// The directory.
+    pub root: PathBuf,
+    /// The user's repository there, where there is one.
+    pub repository: Option<Repository>,
+    /// Where the user's own files lie.
+    pub places: Places,
+}
+
+impl Ground {
+    /// The ground of a directory that was found.
+    pub fn of(found: &Found) -> Self {
+        Self {
+            root: found.root.clone(),
+            repository: found.repository.clone(),
+            places: found.places.clone(),
         }
-        None => None,
-    };
-    Ok(repository.map(|repository| repository.with_own(workdir)))
+    }
+
+    /// The repository that holds the trees of the run whose files lie in `workdir`, to look at them only: none is made.
+    ///
+    /// # Errors
+    /// Git refuses.
+    pub async fn to_read(&self, workdir: &Path) -> Result<Option<Repository>, Refusal> {
+        let (root, places) = (&self.root, &self.places);
+        let repository = match self.repository.clone() {
+            None if shadow_place(root, places).is_dir() => {
+                let settings = GitSettings::new("none", CancellationToken::new());
+                Some(shadow_repository(root, places, settings).await?)
+            }
+            repository => repository,
+        };
+        Ok(repository.map(|repository| repository.with_own(workdir)))
+    }
 }
 
 fn shadow_place(root: &Path, places: &Places) -> PathBuf {
