@@ -253,11 +253,7 @@ impl Inner {
     fn append(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let name = self.name(path)?;
         self.open_live(&name)?;
-        let Some(Kept {
-            copy,
-            live: Some(live),
-        }) = self.files.get_mut(&name)
-        else {
+        let Some((copy, live)) = live_of(&mut self.files, &name) else {
             return Ok(());
         };
         let before = copy.len();
@@ -337,11 +333,7 @@ impl Inner {
     fn truncate(&mut self, path: &Path, len: u64) -> Result<(), StoreError> {
         let name = self.name(path)?;
         self.open_live(&name)?;
-        let Some(Kept {
-            copy,
-            live: Some(live),
-        }) = self.files.get_mut(&name)
-        else {
+        let Some((copy, live)) = live_of(&mut self.files, &name) else {
             return Ok(());
         };
         boundary::at_file("truncate", path);
@@ -385,6 +377,15 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// A file that is open for appending, and what it holds.
+fn live_of<'a>(
+    files: &'a mut BTreeMap<PathBuf, Kept>,
+    name: &Path,
+) -> Option<(&'a mut Copy, &'a mut Live)> {
+    let Kept { copy, live } = files.get_mut(name)?;
+    Some((copy, live.as_mut()?))
 }
 
 /// Appends all of `bytes`, or puts the file back to the length that it had.
