@@ -380,23 +380,14 @@ impl Claude {
 
     /// Takes the script's turn for the prompt and remembers that it is used.
     fn take_turn(&mut self, prompt: &str) -> Result<Vec<Action>, Stop> {
-        let failed = |text: String| Stop::Failed {
-            text,
-            error: "unknown",
-            status: Value::Null,
-        };
-        let actions = self
-            .conversation
-            .take(&self.script, prompt)
-            .map(<[Action]>::to_vec);
-        let saved = self.memory.save(&self.stamp.session, &self.conversation);
-        saved.map_err(|error| failed(error.to_string()))?;
-        let first = prompt.lines().next().unwrap_or_default();
-        actions.ok_or_else(|| {
-            failed(format!(
-                "the script has no turn left for this prompt: {first}"
-            ))
-        })
+        let conversation = (self.stamp.session.as_str(), &mut self.conversation);
+        (self.memory)
+            .take_turn(conversation, &self.script, prompt)
+            .map_err(|text| Stop::Failed {
+                text,
+                error: "unknown",
+                status: Value::Null,
+            })
     }
 
     /// Ends the turn with its result; an error is the exit code of the process.

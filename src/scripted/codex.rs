@@ -322,18 +322,10 @@ impl Codex {
         let Some(thread) = self.threads.get_mut(&place.thread) else {
             return Err(other(format!("thread not found: {}", place.thread)));
         };
-        let actions = thread
-            .conversation
-            .take(&self.script, prompt)
-            .map(<[Action]>::to_vec);
-        let saved = self.memory.save(&place.thread, &thread.conversation);
-        saved.map_err(|error| other(error.to_string()))?;
-        let first = prompt.lines().next().unwrap_or_default();
-        actions.ok_or_else(|| {
-            other(format!(
-                "the script has no turn left for this prompt: {first}"
-            ))
-        })
+        let conversation = (place.thread.as_str(), &mut thread.conversation);
+        (self.memory)
+            .take_turn(conversation, &self.script, prompt)
+            .map_err(other)
     }
 
     fn end_turn(&mut self, place: &Place, ended: Result<(), Stop>) -> Result<(), i32> {

@@ -80,6 +80,20 @@ impl Memory {
         }
     }
 
+    /// Takes the turn for a prompt in a conversation and remembers that it is used; else says why there is none.
+    pub fn take_turn(
+        &self,
+        (id, conversation): (&str, &mut Conversation),
+        script: &Script,
+        prompt: &str,
+    ) -> Result<Vec<Action>, String> {
+        let actions = conversation.take(script, prompt).map(<[Action]>::to_vec);
+        let saved = self.save(id, conversation);
+        saved.map_err(|error| error.to_string())?;
+        let first = prompt.lines().next().unwrap_or_default();
+        actions.ok_or_else(|| format!("the script has no turn left for this prompt: {first}"))
+    }
+
     fn path(&self, id: &str) -> PathBuf {
         let safe: String = id
             .chars()
@@ -154,7 +168,7 @@ impl Conversation {
 
     /// Takes the turn for a prompt: the first unused one whose `when` is in it, else the first
     /// unused one without `when`. `None` when the script has none left for it.
-    pub fn take<'s>(&mut self, script: &'s Script, prompt: &str) -> Option<&'s [Action]> {
+    fn take<'s>(&mut self, script: &'s Script, prompt: &str) -> Option<&'s [Action]> {
         let unused = |(index, turn): &(usize, &crate::scripted::script::Turn)| {
             turn.uses == Uses::Always || !self.used.contains(index)
         };
