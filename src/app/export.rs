@@ -8,7 +8,6 @@ mod table;
 pub mod writing;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -3,6 +3,9 @@
 //! Who writes into a terminal whose output is stopped, or into a pipe that nobody empties, stands in that write and
 //! hears nothing. So the writes that may stand are counted, and beside the loop it is looked, once a signal came,
 //! whether one does. Refuses to know what is written: the run's record is on the disk by then.
+//!
+//! The screen's writes stand only where its terminal cannot be opened once more (`terminal::way`): elsewhere its loop goes
+//! on, with the run. Here that cannot be had: a pipe is shared with others, for whom a write must go on waiting.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

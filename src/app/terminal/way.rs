@@ -2,6 +2,9 @@
 //!
 //! A terminal may take nothing for hours: its output is stopped (Ctrl+S), its connection hangs, its multiplexer is
 //! suspended. Who stood in a write meanwhile would hear no signal and no agent. Refuses to know what is sent.
+//!
+//! It needs an opening of its own, which only a terminal gives. What a command prints, into whatever it was given, waits for
+//! its reader, so that all of it arrives; that a signal ends the program even then is for `unread` to see to.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
