@@ -2,6 +2,8 @@
 //!
 //! Events are facts, redacted before they exist; the event log is their sequence.
 
+#[cfg(test)]
+mod example;
 pub mod fields;
 pub mod tampering;
 

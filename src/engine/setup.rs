@@ -122,3 +122,33 @@ pub fn trust_of(state: TrustState) -> Trust {
         TrustState::Untrusted | TrustState::Changed => Trust::Untrusted,
     }
 }
+
+#[cfg(test)]
+impl Setup {
+    /// The setup of a run without adapters, as tests begin one.
+    pub(super) fn example(
+        (root, layout): (&std::path::Path, &crate::store::Layout),
+        places: &crate::config::Places,
+        config: Config,
+        on_ask: OnAsk,
+    ) -> Self {
+        Self {
+            root: root.to_owned(),
+            permissions: Permissions::of(&config, on_ask.allowing()),
+            approvals: Approvals::new(&places.approvals_dir(), root),
+            config,
+            origins: serde_json::Value::Null,
+            prompts: Prompts::load(&[]).unwrap(),
+            agent_prompts: BTreeMap::new(),
+            trust: Trust::Untrusted,
+            instructions: Vec::new(),
+            adapters: BTreeMap::new(),
+            branch: BranchPolicy::Unless,
+            commits_off: None,
+            on_ask,
+            worktrees: Worktrees::new(&places.worktrees_dir(), layout),
+            children: Children::default(),
+            kernel: Kernel::Cannot("not looked for".to_owned()),
+        }
+    }
+}

@@ -1,33 +1,16 @@
 //! Runs played with the clock in hand, and what is kept of their course.
 
 use super::*;
-use crate::domain::event::{Approval, Audit, Created, Settings};
+use crate::domain::event::{Approval, Audit, Created};
 use crate::domain::findings::{Remark, Severity};
-use crate::domain::ids::{RequestId, RunId, SessionId};
-use crate::domain::phase::{Gate, Mode};
+use crate::domain::ids::RequestId;
+use crate::domain::phase::Gate;
 use crate::domain::plan;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::review::Review;
-use crate::domain::run::{Run, SCHEMA};
+use crate::domain::run::Run;
 use crate::domain::turn::UsageLimit;
 use crate::permission::Keeping;
-
-fn created() -> Created {
-    Created {
-        schema: SCHEMA,
-        run: RunId::new("run_1"),
-        gate: Gate::Manual,
-        mode: Mode::Default,
-        settings: Settings {
-            max_iterations: 3,
-            stall_limit: 2,
-            auto_approve: false,
-            max_fix_turns: 1,
-        },
-        planner: (SessionId::new("ses_a"), "codex".to_owned()),
-        reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),
-    }
-}
 
 fn ended(n: u32) -> Event {
     Event::TurnEnded {
@@ -57,7 +40,7 @@ fn play(events: Vec<(i64, Event)>) -> Run {
 }
 
 fn play_from(at: At, events: Vec<(i64, Event)>) -> Run {
-    let mut run = Run::new(at, &created());
+    let mut run = Run::new(at, &Created::example());
     for (seconds, event) in events {
         run.step(At(at.0 + seconds * 1_000), &event);
     }

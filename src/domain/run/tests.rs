@@ -25,14 +25,12 @@ use crate::permission::{Action, Keeping};
 const AT: At = At(1_000);
 
 pub(super) fn created(gate: Gate, reviewer: bool, settings: Settings) -> Created {
+    let example = Created::example();
     Created {
-        schema: SCHEMA,
-        run: RunId::new("run_1"),
         gate,
-        mode: Mode::Default,
         settings,
-        planner: (SessionId::new("ses_a"), "codex".to_owned()),
-        reviewer: reviewer.then(|| (SessionId::new("ses_b"), "claude".to_owned())),
+        reviewer: example.reviewer.filter(|_| reviewer),
+        ..example
     }
 }
 

@@ -1,30 +1,21 @@
 //! Whatever the user types, whenever: it stays in the document or is kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::Trust;
-use crate::config::permissions::Permissions;
 use crate::config::{self, Choices, Places};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Created, Event, Settings};
-use crate::domain::ids::{RunId, SessionId};
-use crate::domain::phase::{Gate, Mode};
 use crate::domain::question::{Answer, QuestionKind};
-use crate::domain::run::SCHEMA;
 use crate::domain::turn::{Purpose, Role, TurnResult};
 use crate::engine::journal::Journal;
 use crate::engine::live::Told;
-use crate::engine::setup::{BranchPolicy, OnAsk, Setup};
+use crate::engine::setup::{OnAsk, Setup};
 use crate::engine::{Engine, Held, Inward, staging};
-use crate::process::Kernel;
-use crate::prompts::Prompts;
-use crate::store::approvals::Approvals;
-use crate::store::worktrees::Worktrees;
 use crate::store::{DocumentLock, Guard, Layout, Names, Record};
 
 /// A run whose agents are played by the test: it writes what they leave in their folders.
@@ -99,25 +90,7 @@ impl World {
         let loaded = config::load(&places, &root, &Choices::default()).unwrap();
         let guard = Guard::open(&layout, &root.join("side")).unwrap();
         let (journal, _) = Journal::begin(guard, created()).unwrap();
-        let on_ask = OnAsk::Deny;
-        let setup = Setup {
-            root,
-            permissions: Permissions::of(&loaded.config, on_ask.allowing()),
-            approvals: Approvals::new(&places.approvals_dir(), &places.home),
-            config: loaded.config,
-            origins: serde_json::Value::Null,
-            prompts: Prompts::load(&[]).unwrap(),
-            agent_prompts: BTreeMap::new(),
-            trust: Trust::Untrusted,
-            instructions: Vec::new(),
-            adapters: Default::default(),
-            branch: BranchPolicy::Unless,
-            commits_off: None,
-            on_ask,
-            worktrees: Worktrees::new(&places.worktrees_dir(), &layout),
-            children: Default::default(),
-            kernel: Kernel::Cannot("not looked for".to_owned()),
-        };
+        let setup = Setup::example((&root, &layout), &places, loaded.config, OnAsk::Deny);
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
         let text = "a goal".to_owned();
         engine
@@ -302,19 +275,14 @@ impl World {
 }
 
 fn created() -> Created {
+    let example = Created::example();
     Created {
-        schema: SCHEMA,
-        run: RunId::new("run_1"),
-        gate: Gate::Manual,
-        mode: Mode::Default,
         settings: Settings {
             max_iterations: 1_000,
             stall_limit: 1_000,
-            auto_approve: false,
-            max_fix_turns: 0,
+            ..example.settings
         },
-        planner: (SessionId::new("ses_a"), "a".to_owned()),
-        reviewer: Some((SessionId::new("ses_b"), "b".to_owned())),
+        ..example
     }
 }
 

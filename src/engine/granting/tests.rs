@@ -1,6 +1,5 @@
 //! The life of an approval: each answer, what follows from it for the other calls, and how calls end without one.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -8,27 +7,21 @@ use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::adapter::{AdapterEvent, ChangeKind, Order, Trust};
-use crate::config::permissions::Permissions;
+use crate::adapter::{AdapterEvent, ChangeKind, Order};
 use crate::config::{self, Choices, Places};
-use crate::domain::event::{Created, Event, Settings};
-use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
-use crate::domain::phase::{Gate, Mode};
+use crate::domain::event::{Created, Event};
+use crate::domain::ids::{RunId, Sha256, TurnId};
+use crate::domain::phase::Gate;
 use crate::domain::plan::{self, file_hash};
 use crate::domain::question::{Answer as Said, CommitTerms, Terms};
-use crate::domain::run::SCHEMA;
 use crate::domain::session::{Message, Speaker};
 use crate::domain::turn::{Profile, TurnResult};
 use crate::engine::journal::Journal;
 use crate::engine::live::{Ask as ToLive, Told};
-use crate::engine::setup::{BranchPolicy, OnAsk, Setup};
+use crate::engine::setup::{OnAsk, Setup};
 use crate::engine::{AtWork, Inward, staging};
 use crate::permission::Reach;
 use crate::permission::repetition::{self, Calls};
-use crate::process::Kernel;
-use crate::prompts::Prompts;
-use crate::store::approvals::Approvals;
-use crate::store::worktrees::Worktrees;
 use crate::store::{Guard, Layout, Names};
 
 /// A run in the middle of a step, whose agent is played by the test.
@@ -60,25 +53,7 @@ impl World {
         let loaded = config::load(&places, &root, &Choices::default()).unwrap();
         let guard = Guard::open(&layout, &outside.join("side")).unwrap();
         let (journal, _) = Journal::begin(guard, created()).unwrap();
-        let on_ask = OnAsk::Wait;
-        let setup = Setup {
-            permissions: Permissions::of(&loaded.config, on_ask.allowing()),
-            approvals: Approvals::new(&places.approvals_dir(), &root),
-            root,
-            config: loaded.config,
-            origins: serde_json::Value::Null,
-            prompts: Prompts::load(&[]).unwrap(),
-            agent_prompts: BTreeMap::new(),
-            trust: Trust::Untrusted,
-            instructions: Vec::new(),
-            adapters: Default::default(),
-            branch: BranchPolicy::Unless,
-            commits_off: None,
-            on_ask,
-            worktrees: Worktrees::new(&places.worktrees_dir(), &layout),
-            children: Default::default(),
-            kernel: Kernel::Cannot("not looked for".to_owned()),
-        };
+        let setup = Setup::example((&root, &layout), &places, loaded.config, OnAsk::Wait);
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
         for event in until_the_step() {
             // The effects are not performed: this test is the world.
@@ -200,18 +175,9 @@ fn command(line: &str, cwd: PathBuf) -> Call {
 
 fn created() -> Created {
     Created {
-        schema: SCHEMA,
-        run: RunId::new("run_1"),
         gate: Gate::Auto,
-        mode: Mode::Default,
-        settings: Settings {
-            max_iterations: 3,
-            stall_limit: 2,
-            auto_approve: false,
-            max_fix_turns: 0,
-        },
-        planner: (SessionId::new("ses_a"), "a".to_owned()),
         reviewer: None,
+        ..Created::example()
     }
 }
 

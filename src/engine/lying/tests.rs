@@ -6,10 +6,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::domain::event::{Created, Settings};
-use crate::domain::ids::{RunId, SessionId};
-use crate::domain::phase::{Gate, Mode};
-use crate::domain::run::SCHEMA;
+use crate::domain::event::Created;
 use crate::engine::journal::Journal;
 use crate::store::{Guard, Names};
 
@@ -32,30 +29,13 @@ impl World {
     }
 
     fn begin(&self) -> Journal {
-        Journal::begin(self.guard(), created()).unwrap().0
+        Journal::begin(self.guard(), Created::example()).unwrap().0
     }
 
     fn goal(&self) -> Option<String> {
         let run = lying(&self.layout).unwrap()?;
         let goal = run.state().goal.as_ref()?;
         Some(goal.text.clone())
-    }
-}
-
-fn created() -> Created {
-    Created {
-        schema: SCHEMA,
-        run: RunId::new("run_1"),
-        gate: Gate::Manual,
-        mode: Mode::Default,
-        settings: Settings {
-            max_iterations: 3,
-            stall_limit: 3,
-            auto_approve: false,
-            max_fix_turns: 0,
-        },
-        planner: (SessionId::new("ses_a"), "a".to_owned()),
-        reviewer: None,
     }
 }
 

@@ -2,11 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::super::{Run, SCHEMA};
+use super::super::Run;
 use super::*;
-use crate::domain::event::{Approval, Created, Event, Settings};
-use crate::domain::ids::{RequestId, RunId};
-use crate::domain::phase::{Gate, Mode};
+use crate::domain::event::{Approval, Created, Event};
+use crate::domain::ids::RequestId;
 use crate::domain::question::QuestionKind;
 use crate::domain::task::{TaskEnd, depth};
 use crate::permission::Keeping;
@@ -16,18 +15,9 @@ const AT: At = At(1_000);
 fn run() -> Run {
     let session = |id: &str| (SessionId::new(id), "codex".to_owned());
     let created = Created {
-        schema: SCHEMA,
-        run: RunId::new("run_1"),
-        gate: Gate::Manual,
-        mode: Mode::Default,
-        settings: Settings {
-            max_iterations: 5,
-            stall_limit: 2,
-            auto_approve: false,
-            max_fix_turns: 2,
-        },
         planner: session("ses_planner"),
         reviewer: Some(session("ses_reviewer")),
+        ..Created::example()
     };
     Run::new(AT, &created)
 }

@@ -1,0 +1,26 @@
+//! A run as tests begin one; each says what matters to it.
+
+use super::{Created, Settings};
+use crate::domain::ids::{RunId, SessionId};
+use crate::domain::phase::{Gate, Mode};
+use crate::domain::run::SCHEMA;
+
+impl Created {
+    /// A run in the manual gate with a planner and a reviewer.
+    pub fn example() -> Self {
+        Self {
+            schema: SCHEMA,
+            run: RunId::new("run_1"),
+            gate: Gate::Manual,
+            mode: Mode::Default,
+            settings: Settings {
+                max_iterations: 3,
+                stall_limit: 2,
+                auto_approve: false,
+                max_fix_turns: 1,
+            },
+            planner: (SessionId::new("ses_a"), "codex".to_owned()),
+            reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),
+        }
+    }
+}
