@@ -4,7 +4,7 @@
   tests/perf/goals.py RESULT GOALS [NAME,NAME]
 
 RESULT is what tests/tools/tui_bench.py wrote, GOALS is tests/tools/tui_goals.json, to which goals.json beside this
-file adds what is measured at a human rate; NAMEs are the targets that were measured. Exit status: 0 all that were
+file adds what is measured at a human rate, with an agent at work and with a plan that is changed from outside; NAMEs are the targets that were measured. Exit status: 0 all that were
 measured are met, 1 one is not, or could not be measured.
 """
 import json
@@ -37,13 +37,20 @@ GOALS = [
     (17, "typing while 16 runs, and while 14 runs", ["ours-paced stream.typing_ms", "ours-stream stream.typing_ms",
         "ours-stream stream.max_gap_ms"]),
     (18, "saving the state", "cargo bench (benches/measured): fsync and rename beside the raw calls"),
-    (19, "plan.md changed, then on the screen", "tests/screen waits for it; idle (6) shows that nothing polls"),
-    (20, "an agent's exit, then shown", "cargo bench (benches/measured): spawn to first line"),
+    # 20 ms of it are waited for an editor's second move.
+    (19, "plan.md changed, then on the screen; nothing polls, see 6", ["ours-append files.", "ours-rename files."]),
+    (20, "an agent's exit, then shown", "cargo bench (benches/measured): a child's first line, and its end"),
     (21, "resizes", ["ours resize."]),
     (22, "quitting, and signals", ["ours exit.", "ours signals."]),
-    (23, "the window is closed", ["ours hangup."]),
+    # 100 ms of it are the agent's, which is a Python program here.
+    (22, "the same while an agent works", ["ours-agents exit.", "ours-agents signals."]),
+    (23, "the window is closed; the same while an agent works", ["ours hangup.", "ours-agents hangup."]),
     (24, "a watched agent, nothing happening", "agents are children, told by their pipes: nothing polls, see 6"),
 ]
+
+
+def named(goal):
+    return f"{goal['target']} {goal['metric']}"
 
 
 def limit(goal):
@@ -69,17 +76,17 @@ def rows(results, goals, names):
         if isinstance(how, str):
             yield n, about, "", "not measured here", how, None
             continue
-        mine = [goal for goal in left if any(f"{goal['target']} {goal['metric']}".startswith(of) for of in how)]
+        mine = [goal for goal in left if any(named(goal).startswith(of) for of in how)]
         left = [goal for goal in left if goal not in mine]
         for goal in mine:
             if {goal["target"], goal.get("vs", goal["target"])} - names:
-                yield n, about, goal["metric"], "not measured", "left out by --only", None
+                yield n, about, named(goal), "not measured", "left out by --only", None
                 continue
             _, is_met = tui_bench.check(results, [goal])
             value = tui_bench.fmt(tui_bench.dig(by_name.get(goal["target"], {}), goal["metric"]))
-            yield n, about, goal["metric"], value, limit(goal) + bound(goal, by_name), is_met
+            yield n, about, named(goal), value, limit(goal) + bound(goal, by_name), is_met
     for goal in left:
-        yield "?", "a goal without a number", goal["metric"], "", "add it to tests/perf/goals.py", False
+        yield "?", "a goal without a number", named(goal), "", "add it to tests/perf/goals.py", False
 
 
 def main():
@@ -96,7 +103,8 @@ def main():
     for n, about, metric, value, of, is_met in table:
         print(f"| {n} | {about} | {metric} | {value} | {of} | {words[is_met]} |")
     judged = [row[-1] for row in table if row[-1] is not None]
-    print(f"\n{sum(judged)} of {len(judged)} figures within their limits, {len(GOALS)} goals listed")
+    n_goals = len({n for n, *_ in GOALS})
+    print(f"\n{sum(judged)} of {len(judged)} figures within their limits, {n_goals} goals listed")
     sys.exit(0 if all(judged) else 1)
 
 
