@@ -291,11 +291,12 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
     })
 }
 
-/// Makes sure that the prompts are sound and that the agents' CLIs are there.
+/// Makes sure that agents can be told where they are, that the prompts are sound, and that the agents' CLIs are there.
 ///
 /// # Errors
 /// Everything that is wrong with them.
 pub async fn check(found: &Found) -> Result<Checked, Refusal> {
+    can_be_told(&found.root)?;
     let prompts = load_prompts(&found.loaded)?;
     let adapters = adapters(&found.loaded.config)?;
     probe_roles(&found.children, &adapters, &found.root).await?;

@@ -495,7 +495,13 @@ fn a_path_with_a_line_end_is_refused_at_the_start() {
     fs::create_dir(&folder).unwrap();
     world.root = folder;
     world.git(&["init", "--quiet"]);
-    for arguments in [&["run", "--goal", "A test", "--auto"][..], &["doctor"]] {
+    let absent = "adapters.codex.program=no-such-codex";
+    for arguments in [
+        &["run", "--goal", "A test", "--auto"][..],
+        // Before anything is looked for.
+        &["run", "--goal", "A test", "--auto", "-s", absent],
+        &["doctor"],
+    ] {
         world
             .program(arguments)
             .ends(1)

@@ -75,6 +75,19 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
         .program(&["resume", "--auto", "--yes-execute"])
         .ends(0);
     writes("another.txt");
+    // What it goes on with is looked for before anything is moved.
+    let listed = || world.program(&["history", "--json"]).ends(0).out.clone();
+    let before = listed();
+    let absent = "adapters.codex.program=no-such-codex";
+    world
+        .program(&["resume", "another", "--auto", "-s", absent])
+        .ends(1)
+        .complains("no-such-codex is not on PATH");
+    assert_eq!(listed(), before);
+    world
+        .program(&["status"])
+        .ends(0)
+        .says("goal       A third");
     world
         .program(&["resume", "a-test", "--auto"])
         .ends(1)
@@ -83,8 +96,6 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
         .program(&["resume", "nothing-like-it"])
         .ends(2)
         .complains("`agent-collab history` lists them");
-    let listed = || world.program(&["history", "--json"]).ends(0).out.clone();
-    let before = listed();
     world
         .program(&["resume", "another", "--auto", "--yes-execute"])
         .ends(0)

@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use super::unfinished::unfinished_in_words;
-use super::{Occupied, Refusal, Unfinished, Wishes, clear_away, find, occupy};
+use super::unfinished::{fits_the_run, unfinished_in_words};
+use super::{Occupied, Refusal, Unfinished, Wishes, check, clear_away, find, occupy};
 use crate::app::history::{self as past, Finished};
 use crate::domain::run::State;
 use crate::engine::lying::lying;
@@ -45,7 +45,8 @@ impl BroughtBack {
 /// history: all of it or nothing.
 ///
 /// # Errors
-/// There is no such run, it cannot be gone on with, or an unfinished one lies here and nobody said that it may be put away.
+/// There is no such run, it cannot be gone on with, an unfinished one lies here and nobody said that it may be put away, or
+/// what it goes on with is not there.
 pub async fn bring_back(
     occupied: &Occupied,
     unfinished: Unfinished,
@@ -58,6 +59,11 @@ pub async fn bring_back(
     let state = state.ok_or_else(|| cannot(&run, "nothing was recorded in it"))?;
     can_go_on(&run, &state)?;
     let title = what_lies(layout, unfinished, &run.name).await?;
+    if unfinished_in_words(&state).is_some() {
+        // What it goes on with is looked for before anything is moved.
+        let checked = check(&occupied.found).await?;
+        fits_the_run(&checked.adapters, &state)?;
+    }
     let today = jiff::Zoned::now().date();
     let archived = history::bring_back(layout, lock, &run.name, (&title, today))?;
     Ok(BroughtBack {
