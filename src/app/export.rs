@@ -18,7 +18,7 @@ use crate::domain::course::{TurnSpan, between};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, TurnId};
 use crate::domain::review;
-use crate::domain::run::State;
+use crate::domain::run::{Run, State};
 use crate::domain::turn::Role;
 use crate::engine::changes::{Changes, look};
 use crate::engine::onlooker::Onlooker;
@@ -42,6 +42,8 @@ pub struct Page {
     pub evidence: BTreeMap<u32, String>,
     /// What was said and done, turn by turn.
     pub sections: Vec<Section>,
+    /// All turns, in their order.
+    pub turns: Vec<TurnSpan>,
     /// What each step changed, as far as git still knows.
     pub diffs: BTreeMap<u32, Patch>,
     /// What could not be read, in words.
@@ -95,6 +97,7 @@ impl Page {
                 teller = Teller::default();
             }
             for record in &seen.records {
+                teller.note_turns(record.at, &record.event);
                 teller.tell(&record.event);
             }
             if !seen.more {
@@ -119,6 +122,7 @@ impl Page {
         Ok(Self {
             plan: plan(&layout)?,
             evidence: evidence(&layout)?,
+            turns: teller.turns(&state),
             sections: teller.sections,
             diffs,
             problem: problem.map(|problem| clean(&problem)),
@@ -154,11 +158,7 @@ impl Page {
 
     /// The span of a turn.
     pub fn span(&self, turn: &TurnId) -> Option<&TurnSpan> {
-        self.state
-            .course
-            .turns()
-            .iter()
-            .rfind(|span| span.turn == *turn)
+        self.turns.iter().rfind(|span| span.turn == *turn)
     }
 
     /// How long a turn took, and what it used, in words.
@@ -210,15 +210,50 @@ fn evidence(layout: &Layout) -> Result<BTreeMap<u32, String>, Refusal> {
     Ok(evidence)
 }
 
+/// Puts the turns that a state knows among others.
+fn keep(turns: &mut Vec<TurnSpan>, state: &State) {
+    for span in state.course.turns() {
+        match turns.iter_mut().rfind(|kept| kept.turn == span.turn) {
+            Some(kept) if kept == span => {}
+            Some(kept) => kept.clone_from(span),
+            None => turns.push(span.clone()),
+        }
+    }
+}
+
 /// Tells events into sections.
 #[derive(Default)]
 struct Teller {
     sections: Vec<Section>,
     /// Where the call of an item stands: its section and its place there.
     calls: BTreeMap<String, (usize, usize)>,
+    /// The run as it was then: its state knows the last turns only.
+    run: Option<Run>,
+    /// All turns, in their order.
+    turns: Vec<TurnSpan>,
 }
 
 impl Teller {
+    /// Follows the run, and keeps what is known of each of its turns.
+    fn note_turns(&mut self, at: At, event: &Event) {
+        match (&mut self.run, event) {
+            (None, Event::Created(created)) => self.run = Some(Run::new(at, created)),
+            (None, _) => {}
+            (Some(run), _) => {
+                let _nothing_is_done_again = run.step(at, event);
+                if !matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
+                    keep(&mut self.turns, run.state());
+                }
+            }
+        }
+    }
+
+    /// All turns with what the state knows of the last ones.
+    fn turns(&mut self, state: &State) -> Vec<TurnSpan> {
+        keep(&mut self.turns, state);
+        std::mem::take(&mut self.turns)
+    }
+
     fn tell(&mut self, event: &Event) {
         match event {
             Event::TurnStarted { turn, .. } => self.sections.push(Section {

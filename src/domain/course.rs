@@ -1,6 +1,9 @@
 //! The course of a run: who worked from when to when, when the user was waited for, and what each review said.
 //!
-//! A fold of the events like the rest of the state, kept for tables and bars. Refuses to decide anything by it.
+//! A fold of the events like the rest of the state, kept for tables and bars, and small: of what is long ago only sums and
+//! the times of work are known. Refuses to decide anything by it.
+
+mod earlier;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +15,14 @@ use super::review::Verdict;
 use super::run::{State, is_idle};
 use super::session::Usage;
 use super::turn::{Role, TurnResult};
+use earlier::Earlier;
 
-/// How many spans of each kind are kept; the oldest go first.
-const MOST: usize = 600;
+/// How many of the last turns are kept with all that is known of them.
+const TURNS: usize = 20;
+/// How many waits are.
+const WAITS: usize = 24;
+/// How many pauses, steps and reviews are kept; the oldest go first.
+const MOST: usize = 48;
 /// Shorter waits are none, in milliseconds.
 const SHORTEST: i64 = 500;
 
@@ -33,6 +41,9 @@ pub struct Course {
     reviews: Vec<ReviewSpan>,
     /// When the last event came.
     last: Option<At>,
+    /// What is known of the turns and waits before those.
+    #[serde(default, skip_serializing_if = "Earlier::is_empty")]
+    earlier: Earlier,
 }
 
 /// A time, and what it was spent on.
@@ -138,14 +149,50 @@ impl TurnSpan {
 }
 
 impl Course {
-    /// The turns, in their order.
+    /// The last turns, in their order.
     pub fn turns(&self) -> &[TurnSpan] {
         &self.turns
     }
 
-    /// When the user was waited for.
+    /// How many turns there were, of a role.
+    pub fn n_turns(&self, role: Role) -> usize {
+        let turns = self.turns.iter().filter(|turn| turn.role == role);
+        self.earlier.of(role).n() + turns.count()
+    }
+
+    /// How many turns there were.
+    pub fn n_all_turns(&self) -> usize {
+        self.n_turns(Role::Planner) + self.n_turns(Role::Reviewer)
+    }
+
+    /// The last times at which the user was waited for.
     pub fn waits(&self) -> &[Span] {
         &self.waits
+    }
+
+    /// How often the user was waited for.
+    pub fn n_waits(&self) -> usize {
+        self.earlier.n_waits() + self.waits.len()
+    }
+
+    /// When the user was waited for before the waits that are kept one by one.
+    pub fn times_of_early_waits(&self) -> &[(At, At)] {
+        self.earlier.waits()
+    }
+
+    /// When the user was waited for until `now`; what is long ago and close together is one time.
+    pub fn times_of_waits(&self, now: At) -> impl Iterator<Item = (At, At)> {
+        let waits = self.waits.iter();
+        let waits = waits.map(move |wait| (wait.from, wait.to.unwrap_or(now)));
+        self.earlier.waits().iter().copied().chain(waits)
+    }
+
+    /// When turns of a role did not end well.
+    pub fn bad_ends(&self, role: Role) -> impl Iterator<Item = At> {
+        let turns = self.turns.iter().filter(move |turn| turn.role == role);
+        let bad = turns.filter(|turn| turn.end.is_bad());
+        let earlier = self.earlier.of(role).bad_ends().iter().copied();
+        earlier.chain(bad.filter_map(|turn| turn.to))
     }
 
     /// When no program worked on the run.
@@ -171,50 +218,64 @@ impl Course {
     /// What a role used over all its sessions, as far as its CLIs told.
     pub fn used_by(&self, role: Role) -> Usage {
         let turns = self.turns.iter().filter(|turn| turn.role == role);
-        turns.fold(Usage::default(), |sum, turn| {
-            let used = turn.used();
-            Usage {
-                input_tokens: sum.input_tokens.saturating_add(used.input_tokens),
-                output_tokens: sum.output_tokens.saturating_add(used.output_tokens),
-                cost_micro_usd: match (sum.cost_micro_usd, used.cost_micro_usd) {
-                    (None, None) => None,
-                    (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
-                },
-                ..Usage::default()
-            }
+        turns.fold(self.earlier.of(role).used(), |sum, turn| {
+            sum_of(sum, turn.used())
         })
     }
 
-    /// When a role worked until `now`: its turns without the times in which the user was waited for.
+    /// When a role worked until `now`: its turns without the times in which the user was waited for. What is long ago
+    /// and close together is one time.
     pub fn work(&self, role: Role, now: At) -> Vec<(At, At)> {
-        let turns = self.turns.iter().filter(|turn| turn.role == role);
-        let work = turns.flat_map(|turn| {
-            let mut from = turn.from;
-            let to = turn.to.unwrap_or(now);
-            let mut pieces = Vec::new();
-            for wait in &self.waits {
-                let end = wait.to.unwrap_or(now);
-                if end > from && wait.from < to {
-                    pieces.push((from, wait.from.max(from)));
-                    from = end.min(to);
-                }
+        let earlier = self.earlier.of(role).work().iter().copied();
+        earlier.chain(self.late_work(role, now)).collect()
+    }
+
+    /// The same of the turns that are kept.
+    fn late_work(&self, role: Role, now: At) -> impl Iterator<Item = (At, At)> {
+        let turns = self.turns.iter().filter(move |turn| turn.role == role);
+        turns.flat_map(move |turn| self.work_in(turn, now))
+    }
+
+    /// A turn without the times in which the user was waited for.
+    fn work_in(&self, turn: &TurnSpan, now: At) -> Vec<(At, At)> {
+        let mut from = turn.from;
+        let to = turn.to.unwrap_or(now);
+        let mut pieces = Vec::new();
+        for (begins, end) in self.times_of_waits(now) {
+            if end > from && begins < to {
+                pieces.push((from, begins.max(from)));
+                from = end.min(to);
             }
-            pieces.push((from, to));
-            pieces
-        });
-        work.filter(|(from, to)| from < to).collect()
+        }
+        pieces.push((from, to));
+        pieces.retain(|(from, to)| from < to);
+        pieces
     }
 
     /// How long a role worked until `now`, in milliseconds, without waiting for the user.
     pub fn worked(&self, role: Role, now: At) -> i64 {
-        let work = self.work(role, now).into_iter();
-        work.map(|(from, to)| between(from, Some(to), now)).sum()
+        let late = self.late_work(role, now);
+        let late: i64 = late.map(|(from, to)| between(from, Some(to), now)).sum();
+        self.earlier.of(role).worked() + late
     }
 
     /// How long the user was waited for until `now`, in milliseconds.
     pub fn waited(&self, now: At) -> i64 {
         let waits = self.waits.iter();
-        waits.map(|wait| between(wait.from, wait.to, now)).sum()
+        let late: i64 = waits.map(|wait| between(wait.from, wait.to, now)).sum();
+        self.earlier.waited() + late
+    }
+}
+
+fn sum_of(one: Usage, other: Usage) -> Usage {
+    Usage {
+        input_tokens: one.input_tokens.saturating_add(other.input_tokens),
+        output_tokens: one.output_tokens.saturating_add(other.output_tokens),
+        cost_micro_usd: match (one.cost_micro_usd, other.cost_micro_usd) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+        },
+        ..Usage::default()
     }
 }
 
@@ -381,8 +442,14 @@ impl Course {
             let n = of.len().saturating_sub(MOST);
             of.drain(..n);
         }
-        last(&mut self.turns);
-        last(&mut self.waits);
+        while self.turns.len() > TURNS {
+            let turn = self.turns.remove(0);
+            let work = self.work_in(&turn, turn.from);
+            self.earlier.take_turn(&turn, &work);
+        }
+        while self.waits.len() > WAITS {
+            self.earlier.take_wait(&self.waits.remove(0));
+        }
         last(&mut self.pauses);
         last(&mut self.steps);
         last(&mut self.reviews);
@@ -401,6 +468,14 @@ fn end_of(event: &Event) -> TurnEnd {
 }
 
 impl TurnEnd {
+    /// Tells whether it did not end well.
+    pub fn is_bad(self) -> bool {
+        match self {
+            Self::Interrupted | Self::Failed | Self::CutOff => true,
+            Self::NotYet | Self::Completed => false,
+        }
+    }
+
     /// How a turn ended, in a word.
     pub fn word(self) -> &'static str {
         match self {

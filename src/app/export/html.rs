@@ -137,7 +137,7 @@ fn timeline(page: &Page) -> String {
     };
     let mut out = String::from("<div class=\"bars\">\n");
     for role in [Role::Planner, Role::Reviewer] {
-        let turns = course.turns().iter().filter(|turn| turn.role == role);
+        let turns = page.turns.iter().filter(|turn| turn.role == role);
         let bars: String = turns
             .map(|turn| {
                 bar(
@@ -155,11 +155,11 @@ fn timeline(page: &Page) -> String {
             length(course.worked(role, to))
         );
     }
-    let waits: String = course
-        .waits()
-        .iter()
-        .map(|wait| bar("you", wait.from, wait.to, &one_line(&wait.what)))
-        .collect();
+    let before = course.times_of_early_waits().iter();
+    let before = before.map(|(from, to)| bar("you", *from, Some(*to), "earlier"));
+    let waits = course.waits().iter();
+    let waits = waits.map(|wait| bar("you", wait.from, wait.to, &one_line(&wait.what)));
+    let waits: String = before.chain(waits).collect();
     let _ = writeln!(
         out,
         "<b>waited for you</b><div>{waits}</div><span>{}</span>\n</div>",

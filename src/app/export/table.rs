@@ -46,7 +46,6 @@ pub fn totals(page: &Page) -> Table {
     let course = &page.state.course;
     let row = |role: Role| {
         let session = page.state.session(role)?;
-        let turns = course.turns().iter().filter(|turn| turn.role == role);
         let used = course.used_by(role);
         let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
         let cost = cost.map_or(String::new(), |micro| {
@@ -56,7 +55,7 @@ pub fn totals(page: &Page) -> Table {
         Some(vec![
             role.name().to_owned(),
             one_line(cli),
-            turns.count().to_string(),
+            course.n_turns(role).to_string(),
             length(course.worked(role, page.end())),
             used.input_tokens.to_string(),
             used.output_tokens.to_string(),

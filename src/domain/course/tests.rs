@@ -385,3 +385,61 @@ fn what_an_agent_says_leaves_the_run_as_its_snapshot_has_it() {
     run.step(At(99_000), &said);
     assert_eq!(run, before);
 }
+
+/// A turn of so many seconds, with a wait of one second in its middle where it has one.
+fn turn(n: u32, role: Role, at: i64) -> TurnSpan {
+    let used = |n: u32| Usage {
+        input_tokens: u64::from(n) * 10,
+        ..Usage::default()
+    };
+    TurnSpan {
+        turn: TurnId::new(format!("trn_{n}")),
+        role,
+        what: "works on step 1".to_owned(),
+        from: At(at),
+        to: Some(At(at + 7_000)),
+        end: match n % 50 {
+            0 => TurnEnd::Failed,
+            _ => TurnEnd::Completed,
+        },
+        before: used(n),
+        after: used(n + 1),
+    }
+}
+
+#[test]
+fn a_long_course_stays_small_and_its_sums_are_those_of_all_turns() {
+    let mut course = Course::default();
+    for n in 0..1_000 {
+        let role = match n % 4 {
+            3 => Role::Reviewer,
+            _ => Role::Planner,
+        };
+        let at = i64::from(n) * 10_000;
+        course.turns.push(turn(n, role, at));
+        course.waits.push(Span {
+            from: At(at + 3_000),
+            to: Some(At(at + 4_000)),
+            what: "bash".to_owned(),
+        });
+        course.forget();
+    }
+    let now = At(10_000_000);
+    assert_eq!(course.turns().len(), TURNS);
+    assert_eq!(course.n_turns(Role::Planner), 750);
+    assert_eq!(course.n_turns(Role::Reviewer), 250);
+    assert_eq!(course.worked(Role::Planner, now), 750 * 6_000);
+    assert_eq!(course.worked(Role::Reviewer, now), 250 * 6_000);
+    assert_eq!(course.used_by(Role::Planner).input_tokens, 7_500);
+    assert_eq!(course.n_waits(), 1_000);
+    assert_eq!(course.waited(now), 1_000_000);
+    assert_eq!(course.bad_ends(Role::Planner).count(), 20);
+    // The bars begin with the first turn, and none lies outside of the run.
+    let work = course.work(Role::Planner, now);
+    assert_eq!(work.first().map(|(from, _)| *from), Some(At(0)));
+    assert!(work.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+    let n_bytes = serde_json::to_string(&course).unwrap().len();
+    assert!(n_bytes < 12_000, "{n_bytes} bytes");
+    let again: Course = serde_json::from_str(&serde_json::to_string(&course).unwrap()).unwrap();
+    assert_eq!(again, course);
+}

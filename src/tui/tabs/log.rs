@@ -241,7 +241,7 @@ pub fn draw(page: &mut Page, record: &Record, frame: &mut Frame, area: Rect, abo
     }
     area.width = area.width.min(WIDEST);
     let columns = usize::from(area.width);
-    let n_turns = about.state.map_or(0, |state| state.course.turns().len());
+    let n_turns = about.state.map_or(0, |state| state.course.n_all_turns());
     let mut hasher = DefaultHasher::new();
     (columns, about.log.revision, record.n_seen, n_turns).hash(&mut hasher);
     (record.filter, record.picked, about.find, about.clock).hash(&mut hasher);

@@ -235,6 +235,7 @@ impl Told {
         });
         match (span, &self.turn) {
             (Some(span), Some((_, word))) => (span.role.name(), format!("{}: {word}", span.what)),
+            // Of turns that are long ago the state knows no more than their sums.
             (None, Some((turn, word))) => ("agent", format!("turn {} {word}", number(turn))),
             (_, None) => (self.who.unwrap_or(self.kind.name()), self.text.clone()),
         }

@@ -5,7 +5,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::course::{Course, TurnEnd};
+use crate::domain::course::Course;
 use crate::domain::ids::At;
 use crate::domain::run::State;
 use crate::domain::turn::Role;
@@ -101,14 +101,7 @@ pub fn lines(state: &State, (now, clock): (At, Clock), columns: usize) -> Vec<Li
 fn rows(state: &State, axis: &Axis, now: At) -> Vec<Row> {
     let course = &state.course;
     let of_role = |role: Role| {
-        let turns = || course.turns().iter().filter(move |turn| turn.role == role);
-        let bad = |end: TurnEnd| {
-            matches!(
-                end,
-                TurnEnd::Failed | TurnEnd::CutOff | TurnEnd::Interrupted
-            )
-        };
-        let n = turns().count();
+        let n = course.n_turns(role);
         Row {
             name: role.name(),
             style: theme::role(role),
@@ -119,10 +112,7 @@ fn rows(state: &State, axis: &Axis, now: At) -> Vec<Row> {
                 .into_iter()
                 .map(|(from, to)| axis.piece(from, Some(to), now))
                 .collect(),
-            marked: turns()
-                .filter(|turn| bad(turn.end))
-                .map(|turn| axis.place(turn.to.unwrap_or(now)))
-                .collect(),
+            marked: course.bad_ends(role).map(|at| axis.place(at)).collect(),
             sum: format!(
                 "{} in {n} {}",
                 span(course.worked(role, now)),
@@ -130,20 +120,19 @@ fn rows(state: &State, axis: &Axis, now: At) -> Vec<Row> {
             ),
         }
     };
-    let waits = course.waits();
+    let waits = course.times_of_waits(now);
     let mut rows = vec![of_role(Role::Planner)];
     rows.extend(state.reviewer.iter().map(|_| of_role(Role::Reviewer)));
     rows.push(Row {
         name: "you",
-        style: theme::PLAIN,
+        style: theme::YOU,
         full: '▒',
         part: '▒',
         pieces: waits
-            .iter()
-            .map(|wait| axis.piece(wait.from, wait.to, now))
+            .map(|(from, to)| axis.piece(from, Some(to), now))
             .collect(),
         marked: Vec::new(),
-        sum: format!("{} asked {}×", span(course.waited(now)), waits.len()),
+        sum: format!("{} asked {}×", span(course.waited(now)), course.n_waits()),
     });
     rows
 }
@@ -174,7 +163,7 @@ impl Row {
         }
         let name = format!("  {:<1$}", self.name, NAMES - 2);
         let mut spans = vec![
-            Span::styled(name, theme::QUIET),
+            Span::styled(name, self.style),
             Span::styled(cells.into_iter().collect::<String>(), self.style),
         ];
         if has_sum {
