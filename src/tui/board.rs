@@ -20,7 +20,7 @@ use ratatui::text::Line;
 use super::command::Move;
 use super::layout::take_above;
 use super::theme;
-use super::wrap::{cut, wrap_own};
+use super::wrap::{cut, put, wrap_own};
 use crate::domain::ids::{At, DiscussionId};
 pub use cell::Entry;
 pub use does::Does;
@@ -273,7 +273,7 @@ fn draw_lines(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
             height: 1,
             ..area
         };
-        frame.render_widget(line, place);
+        put(frame, &line, place);
     }
 }
 

@@ -14,7 +14,7 @@ use super::keymap::IsWriting;
 use super::tabs::Tab;
 use super::theme;
 use super::transcript::facts;
-use super::wrap::{cut, width};
+use super::wrap::{cut, line_width, put, width};
 use crate::domain::event::Event;
 use crate::domain::ids::At;
 
@@ -97,14 +97,14 @@ impl Screen {
             ]);
         }
         let line = Line::from(spans);
-        let columns = u16::try_from(line.width()).unwrap_or(row.width);
+        let columns = u16::try_from(line_width(&line)).unwrap_or(row.width);
         let place = Rect {
             x: row.right().saturating_sub(columns),
             width: columns,
             height: 1,
             ..row
         };
-        frame.render_widget(line, place);
+        put(frame, &line, place);
         Some(place)
     }
 }

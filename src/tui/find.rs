@@ -12,7 +12,7 @@ use super::keymap::{Context, IsWriting};
 use super::page::{self, Mark};
 use super::tabs::Tab;
 use super::transcript::{self, Find};
-use super::wrap::{cut, one_line, width};
+use super::wrap::{cut, one_line, put, width};
 use super::{Screen, diff, theme};
 use crate::domain::run::State;
 
@@ -337,7 +337,7 @@ impl Screen {
             Span::raw(" "),
             Span::styled(rest, theme::QUIET),
         ];
-        frame.render_widget(Line::from(spans), area);
+        put(frame, &Line::from(spans), area);
         if !area.is_empty() {
             frame
                 .set_cursor_position((area.x.saturating_add(cursor).min(area.right() - 1), area.y));

@@ -7,9 +7,10 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme;
-use super::wrap::{cut, width};
+use super::wrap::{cut, put, width};
 
 /// How the letters are to be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +101,7 @@ pub fn draw_rows(frame: &mut Frame, area: Rect, rows: &[Row], chosen: usize) -> 
             height: 1,
             ..area
         };
-        frame.render_widget(row_line(row, at == chosen, (columns, names)), place);
+        put(frame, &row_line(row, at == chosen, (columns, names)), place);
         places.push((place, at));
     }
     places
@@ -126,12 +127,16 @@ fn row_line(row: &Row, is_chosen: bool, (columns, names): (usize, usize)) -> Lin
         (false, true) => (theme::QUIET, theme::QUIET),
     };
     let mut spans = vec![Span::styled(sign, theme::KEY)];
-    spans.extend(name.chars().enumerate().map(|(at, c)| {
-        let style = match row.lit.contains(&at) {
+    let mut at = 0;
+    // A sign of several characters is one, and lit where one of them is.
+    spans.extend(name.graphemes(true).map(|sign| {
+        let letters = at..at + sign.chars().count();
+        at = letters.end;
+        let style = match row.lit.iter().any(|lit| letters.contains(lit)) {
             true => name_style.patch(theme::KEY).underlined(),
             false => name_style,
         };
-        Span::styled(c.to_string(), style)
+        Span::styled(sign.to_owned(), style)
     }));
     if !row.about.is_empty() || !row.key.is_empty() {
         spans.push(Span::raw(" ".repeat(gap)));

@@ -14,7 +14,7 @@ use super::read_only::Elsewhere;
 use super::tabs::Tab;
 use super::theme;
 use super::words;
-use super::wrap::{cut, one_line, width};
+use super::wrap::{cut, one_line, put, width};
 use crate::domain::execution::StepCount;
 use crate::domain::ids::At;
 use crate::domain::phase::{Mode, Phase};
@@ -43,30 +43,30 @@ pub fn draw(
     match area.height {
         0 => Vec::new(),
         1 => {
-            frame.render_widget(state_line(), row(0));
+            put(frame, &state_line(), row(0));
             Vec::new()
         }
         2 => {
-            frame.render_widget(state_line(), row(0));
+            put(frame, &state_line(), row(0));
             let bar = tabs::bar(screen, row(1), state);
-            frame.render_widget(Line::from(bar.spans), row(1));
+            put(frame, &Line::from(bar.spans), row(1));
             bar.places
         }
         _ => {
-            frame.render_widget(title_line(screen, state, columns), row(0));
+            put(frame, &title_line(screen, state, columns), row(0));
             let bar = tabs::bar(screen, row(2), state);
             let room = columns.saturating_sub(bar.columns + 1);
             let works = state.and_then(|state| works(screen, state, now, room));
             match (state, works) {
                 (Some(state), Some(works)) => {
                     let line = path_line(state, columns);
-                    frame.render_widget(line, row(1));
+                    put(frame, &line, row(1));
                     let works = aligned_right(bar.spans, works, columns);
-                    frame.render_widget(works, row(2));
+                    put(frame, &works, row(2));
                 }
                 _ => {
-                    frame.render_widget(state_line(), row(1));
-                    frame.render_widget(Line::from(bar.spans), row(2));
+                    put(frame, &state_line(), row(1));
+                    put(frame, &Line::from(bar.spans), row(2));
                 }
             }
             bar.places

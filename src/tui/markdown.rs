@@ -237,9 +237,8 @@ fn lead(trimmed: &str) -> usize {
     if digits > 0 && (rest.starts_with(". ") || rest.starts_with(") ")) {
         return digits + 2;
     }
-    let is_mark = ["- ", "* ", "+ ", "> "]
-        .iter()
-        .any(|mark| trimmed.starts_with(mark));
+    let marks = ["- ", "* ", "+ ", "> ", "~ ", "☐ ", "☑ ", "▸ "];
+    let is_mark = marks.iter().any(|mark| trimmed.starts_with(mark));
     if is_mark { 2 } else { 0 }
 }
 

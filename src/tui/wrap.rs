@@ -1,11 +1,15 @@
-//! Breaks styled text into lines of a width, in columns of a terminal.
+//! Breaks styled text into lines of a width, in columns of a terminal, and draws a line.
 //!
-//! Refuses to know what the text means. Nothing that it gives out holds a control character.
+//! What belongs together as one sign is counted as one, each sign for itself, as terminals do: there no two letters
+//! share a column, though a font would join them. Refuses to know what the text means. Nothing that it gives out holds
+//! a control character.
 
+use ratatui::Frame;
+use ratatui::buffer::CellWidth;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
 
 use crate::text::clean;
 
@@ -40,18 +44,44 @@ pub fn one_line(text: &str) -> String {
 
 /// The columns that a drawable text takes.
 pub fn width(text: &str) -> usize {
-    text.width()
+    match text.is_ascii() {
+        true => text.len(),
+        false => text.graphemes(true).map(width_of).sum(),
+    }
+}
+
+/// The columns that one sign takes.
+fn width_of(sign: &str) -> usize {
+    usize::from(sign.cell_width())
+}
+
+/// The columns that a line takes.
+pub fn line_width(line: &Line<'_>) -> usize {
+    line.spans.iter().map(|span| width(&span.content)).sum()
+}
+
+/// Draws a line, each sign where the one before it ends.
+///
+/// The library's own way begins a span where the text before it would end if its letters were joined: in Arabic it
+/// would lie over the last of them.
+pub fn put(frame: &mut Frame, line: &Line<'_>, area: Rect) {
+    let buffer = frame.buffer_mut();
+    let area = Rect { height: 1, ..area }.intersection(buffer.area);
+    if !area.is_empty() {
+        buffer.set_style(area, line.style);
+        buffer.set_line(area.x, area.y, line, area.width);
+    }
 }
 
 /// Cuts a line to at most `columns`, with an ellipsis where something is missing.
 pub fn cut(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
+    if width(text) <= columns {
         return text.to_owned();
     }
     let mut out = String::new();
     let mut used = 0;
     for grapheme in text.graphemes(true) {
-        let next = grapheme.width();
+        let next = width_of(grapheme);
         if used + next + 1 > columns {
             break;
         }
@@ -66,17 +96,17 @@ pub fn cut(text: &str, columns: usize) -> String {
 
 /// Cuts a line to at most `columns` in its middle, so that its end stays: of a path, the file.
 pub fn cut_middle(text: &str, columns: usize) -> String {
-    if text.width() <= columns || columns < 5 {
+    if width(text) <= columns || columns < 5 {
         return cut(text, columns);
     }
     let for_end = (columns - 1) * 2 / 3;
     let mut end = Vec::new();
     let mut used = 0;
     for grapheme in text.graphemes(true).rev() {
-        if used + grapheme.width() > for_end {
+        if used + width_of(grapheme) > for_end {
             break;
         }
-        used += grapheme.width();
+        used += width_of(grapheme);
         end.push(grapheme);
     }
     let mut out = cut(text, columns - used);
@@ -93,7 +123,8 @@ struct Cell<'a> {
 
 /// Breaks spans into lines of at most `columns`; lines after the first begin with `indent` spaces.
 ///
-/// Breaks at spaces and between wide characters, else anywhere. Always gives at least one line, and
+/// Breaks at spaces and between wide characters, else anywhere; a word that is longer than a line is broken where it
+/// stands when the next line would begin it no further to the left. Always gives at least one line, and
 /// every line but the last holds at least one grapheme, so that any width ends.
 pub fn wrap(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'static>> {
     let cells: Vec<Cell<'_>> = spans
@@ -101,7 +132,7 @@ pub fn wrap(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'stat
         .flat_map(|span| {
             span.content.graphemes(true).map(|grapheme| Cell {
                 grapheme,
-                width: grapheme.width(),
+                width: width_of(grapheme),
                 style: span.style,
             })
         })
@@ -112,7 +143,9 @@ pub fn wrap(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'stat
     let mut from = 0;
     while from < cells.len() || lines.is_empty() {
         let lead = if lines.is_empty() { 0 } else { indent };
-        let to = line_end(&cells, from, columns - lead);
+        // Only the first line begins further to the left than those after it.
+        let least = if lines.is_empty() { indent } else { 0 };
+        let to = line_end(&cells, from, (columns - lead, least));
         lines.push(line_of(&cells[from..to], lead));
         from = to;
         // The space at a break is not carried to the next line.
@@ -129,8 +162,8 @@ pub fn wrap(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'stat
 /// What no line begins with after wide characters.
 const NEVER_FIRST: &str = ",.;:!?)]}%…，。、；：！？）】》」』”’ ";
 
-/// Finds where the line that begins at `from` ends.
-fn line_end(cells: &[Cell<'_>], from: usize, columns: usize) -> usize {
+/// Finds where the line that begins at `from` ends; with no more than `least` columns it does not end before a word.
+fn line_end(cells: &[Cell<'_>], from: usize, (columns, least): (usize, usize)) -> usize {
     let mut used = 0;
     let mut last_break = None;
     for (at, cell) in cells.iter().enumerate().skip(from) {
@@ -146,7 +179,8 @@ fn line_end(cells: &[Cell<'_>], from: usize, columns: usize) -> usize {
         let next = cells.get(at + 1);
         let is_before_wide = next.is_some_and(|next| next.width == 2);
         let may_start = next.is_none_or(|next| !NEVER_FIRST.contains(next.grapheme));
-        if cell.grapheme == " " || may_start && (cell.width == 2 || is_before_wide) {
+        let is_break = cell.grapheme == " " || may_start && (cell.width == 2 || is_before_wide);
+        if is_break && used > least {
             last_break = Some(at + 1);
         }
     }
@@ -229,6 +263,30 @@ mod tests {
     }
 
     #[test]
+    fn no_mark_of_a_list_stands_alone_before_a_word_that_has_to_be_broken() {
+        let of = |text: &str| -> Vec<String> {
+            let lines = wrap(&[Span::raw(text)], 8, 2);
+            lines.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(of("- unbreakable"), ["- unbrea", "  kable"]);
+        assert_eq!(of("- an unbreakable"), ["- an ", "  unbrea", "  kable"]);
+    }
+
+    #[test]
+    fn letters_that_a_font_joins_take_a_column_each_as_in_terminals() {
+        assert_eq!([width("لا إله"), width("e\u{301}👩‍👩‍👧")], [6, 3]);
+        assert_eq!(cut("السلام", 5), "السل…");
+        let area = Rect::new(0, 0, 6, 1);
+        let line = Line::from(vec![Span::raw("سلا"), Span::raw("م|x")]);
+        let mut terminal =
+            ratatui::Terminal::new(ratatui::backend::TestBackend::new(6, 1)).unwrap();
+        terminal.draw(|frame| put(frame, &line, area)).unwrap();
+        let cells = terminal.backend().buffer().content();
+        let drawn: String = cells.iter().map(|cell| cell.symbol()).collect();
+        assert_eq!(drawn, "سلام|x");
+    }
+
+    #[test]
     fn a_line_that_is_cut_says_so() {
         assert_eq!(cut("中文字符", 5), "中文…");
         assert_eq!(cut("abc", 3), "abc");
@@ -239,10 +297,10 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
         #[test]
-        fn wrapped_lines_fit_and_lose_nothing_but_spaces(text in "[a-z 中é👩‍👩‍👧]{0,60}", columns in 1usize..20) {
+        fn wrapped_lines_fit_and_lose_nothing_but_spaces(text in "[a-z 中éلا👩‍👩‍👧]{0,60}", columns in 1usize..20) {
             let lines = wrap_text(&text, columns, Style::new());
             for line in &lines {
-                proptest::prop_assert!(line.width() <= columns.max(2), "{line:?}");
+                proptest::prop_assert!(line_width(line) <= columns.max(2), "{line:?}");
             }
             let bare = |text: &str| text.replace(' ', "");
             let all: String = lines.iter().map(ToString::to_string).collect();

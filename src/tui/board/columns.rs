@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::Minutes;
 use crate::tui::theme;
-use crate::tui::wrap::{cut, one_line, width};
+use crate::tui::wrap::{cut, one_line, put, width};
 
 /// A visible column: its number, where it begins, how wide it is.
 pub type Column = (usize, u16, u16);
@@ -56,7 +56,7 @@ pub fn draw_heading(
     let first = columns.first().map_or(0, |column| column.0);
     if let ([_], true) = (columns, seats.len() > 1) {
         let picker = picker(minutes, chosen, usize::from(area.width));
-        frame.render_widget(picker, area);
+        put(frame, &picker, area);
         return;
     }
     for (n, x, wide) in columns {
@@ -93,7 +93,7 @@ pub fn draw_heading(
             width: *wide,
             ..area
         };
-        frame.render_widget(line, place);
+        put(frame, &line, place);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::ids::At;
 use crate::text::n_of;
 use crate::tui::layout::take_above;
 use crate::tui::theme;
-use crate::tui::wrap::{cut, one_line, width};
+use crate::tui::wrap::{cut, one_line, put, width};
 
 /// How wide a text gets that has the whole width.
 const WIDEST: usize = 112;
@@ -392,7 +392,7 @@ impl Grid<'_> {
                     mark(frame, place);
                 }
             }
-            frame.render_widget(line, place);
+            put(frame, &line, place);
         }
     }
 }

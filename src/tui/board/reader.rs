@@ -14,7 +14,7 @@ use crate::tui::layout::take_above;
 use crate::tui::markdown;
 use crate::tui::page::Page;
 use crate::tui::theme;
-use crate::tui::wrap::{cut, one_line, shown};
+use crate::tui::wrap::{cut, one_line, put, shown};
 
 /// How wide a text gets.
 const WIDEST: u16 = 112;
@@ -46,7 +46,7 @@ impl Reader {
             Span::styled("▤ ", theme::STRONG),
             Span::styled(cut(&title, columns.saturating_sub(2)), theme::STRONG),
         ]);
-        frame.render_widget(line, head);
+        put(frame, &line, head);
         let area = Rect {
             width: area.width.min(WIDEST),
             ..area

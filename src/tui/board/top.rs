@@ -15,7 +15,7 @@ use crate::domain::ids::At;
 use crate::text::n_of;
 use crate::tui::theme;
 use crate::tui::words::elapsed;
-use crate::tui::wrap::{cut, one_line, width, wrap};
+use crate::tui::wrap::{cut, line_width, one_line, width, wrap};
 
 /// How many columns the names of the rows take.
 const NAMES: usize = 12;
@@ -68,7 +68,7 @@ impl Head {
 
 /// Says at a line's end that there was more.
 fn end_cut(line: &mut Line<'static>, columns: usize) {
-    if line.width() < columns {
+    if line_width(line) < columns {
         line.spans.push(Span::styled("…", theme::QUIET));
     } else if let Some(last) = line.spans.last_mut() {
         let room = width(&last.content).saturating_sub(1);

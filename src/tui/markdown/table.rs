@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use super::inline::inline;
 use crate::tui::theme;
-use crate::tui::wrap::{width, wrap};
+use crate::tui::wrap::{line_width, width, wrap};
 
 /// Between two cells.
 const BETWEEN: &str = " │ ";
@@ -92,7 +92,9 @@ pub fn lay_out(rows: &[&str], columns: usize, base: Style) -> Vec<Line<'static>>
     let [head, below, body @ ..] = all.as_slice() else {
         return Vec::new();
     };
-    let widths = fitted(natural(std::iter::once(head).chain(body)), columns);
+    let Some(widths) = fitted(natural(std::iter::once(head).chain(body)), columns) else {
+        return in_lines(head, body, columns, base);
+    };
     let sides = below.iter().map(|rule| Side::read(rule));
     let sides = sides.chain(std::iter::repeat(Side::Left));
     let columns = widths.into_iter().zip(sides);
@@ -127,16 +129,31 @@ fn natural<'a>(rows: impl Iterator<Item = &'a Vec<String>>) -> Vec<usize> {
     widths
 }
 
-/// The same, the widest ones narrowed until all fit.
-fn fitted(mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
+/// The same, the widest ones narrowed until all fit; `None` where they cannot.
+fn fitted(mut widths: Vec<usize>, columns: usize) -> Option<Vec<usize>> {
     let between = width(BETWEEN) * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + between > columns {
-        match widths.iter_mut().max() {
-            Some(widest) if *widest > NARROWEST => *widest -= 1,
-            _ => break,
-        }
+        let widest = widths
+            .iter_mut()
+            .max()
+            .filter(|widest| **widest > NARROWEST)?;
+        *widest -= 1;
     }
-    widths
+    Some(widths)
+}
+
+/// A table of more columns than the window has room for: each row as a text, which is broken.
+fn in_lines(
+    head: &[String],
+    body: &[Vec<String>],
+    columns: usize,
+    base: Style,
+) -> Vec<Line<'static>> {
+    let line = |row: &[String], style| wrap(&inline(&row.join(BETWEEN), style), columns, 2);
+    let mut lines = line(head, base.patch(theme::STRONG));
+    lines.push(Line::styled("─".repeat(columns), theme::QUIET));
+    lines.extend(body.iter().flat_map(|row| line(row, base)));
+    lines
 }
 
 fn row_lines(row: &[String], columns: &[Column], style: Style) -> Vec<Line<'static>> {
@@ -155,7 +172,7 @@ fn row_lines(row: &[String], columns: &[Column], style: Style) -> Vec<Line<'stat
                     spans.push(Span::styled(BETWEEN, theme::QUIET));
                 }
                 let line = cell.get(n).cloned().unwrap_or_default();
-                let free = column.width.saturating_sub(line.width());
+                let free = column.width.saturating_sub(line_width(&line));
                 let before = column.side.before(free);
                 spans.push(Span::raw(" ".repeat(before)));
                 spans.extend(line.spans);
@@ -190,5 +207,34 @@ mod tests {
             ]
         );
         assert_eq!(n_rows(&rows), 4);
+    }
+
+    #[test]
+    fn a_table_of_more_columns_than_there_is_room_for_is_broken_and_loses_no_cell() {
+        let of = |cell: fn(usize) -> String| {
+            let cells: Vec<String> = (0..9).map(cell).collect();
+            format!("| {} |", cells.join(" | "))
+        };
+        let rows = [
+            of(|n| format!("head{n}")),
+            of(|_| "---".to_owned()),
+            of(|n| format!("数{n}")),
+        ];
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        let lines = lay_out(&rows, 36, Style::new());
+        assert!(lines.iter().all(|line| line_width(line) <= 36), "{lines:?}");
+        let told: Vec<String> = lines.iter().map(Line::to_string).collect();
+        let told = told.join("");
+        for n in 0..9 {
+            assert!(
+                told.contains(&format!("head{n}")) && told.contains(&format!("数{n}")),
+                "{told}"
+            );
+        }
+        assert!(
+            lay_out(&rows, 120, Style::new())[0]
+                .to_string()
+                .contains("head0 │ head1")
+        );
     }
 }

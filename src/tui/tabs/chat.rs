@@ -9,7 +9,7 @@ use crate::tui::found;
 use crate::tui::panes::{Voices, WIDE};
 use crate::tui::theme;
 use crate::tui::transcript::{Row, Transcript, Wide};
-use crate::tui::wrap::{cut, wrap_own};
+use crate::tui::wrap::{cut, put, wrap_own};
 
 /// Longer lines are hard to read.
 const WIDEST: u16 = 120;
@@ -55,10 +55,7 @@ pub fn draw(
             width: area.width - indent,
             height: 1,
         };
-        // Cut to its place already: as a widget it would be measured once more for where it stands.
-        let buffer = frame.buffer_mut();
-        buffer.set_style(place, row.line.style);
-        buffer.set_line(place.x, y, &row.line, place.width);
+        put(frame, &row.line, place);
         if row.is_picked {
             let mark = Rect {
                 x: place.x - 1,

@@ -249,7 +249,7 @@ pub(super) fn marked(sign: &str, text: &str, style: Style, columns: usize) -> Ve
             Span::styled(lead, style),
             Span::styled(line.to_owned(), style),
         ];
-        lines.extend(wrap(&spans, columns, width(sign)));
+        lines.extend(wrap(&spans, columns, width(sign) + markdown::hanging(line)));
     }
     lines
 }
