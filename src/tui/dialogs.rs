@@ -49,6 +49,10 @@ use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 
+/// How many columns of a finding a dialog tells, so that what else one decides by is seen beside it; Comments has the
+/// whole of it.
+pub const MOST_OF_FINDING: usize = 100;
+
 /// What dialogs need of the view.
 #[derive(Debug)]
 pub struct Known<'a> {

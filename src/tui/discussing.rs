@@ -16,7 +16,7 @@ use super::command::{Command, Move};
 use super::keymap::{Context, Hint, IsWriting};
 use super::sheet::{Sheet, Then};
 use super::transcript::besides;
-use super::wrap::{cut, one_line};
+use super::wrap::{cut, one_line, width};
 use super::{Screen, dialogs, theme};
 use crate::domain::discussion::{Discussion, DiscussionEvent, HOLDS};
 use crate::domain::event::Event;
@@ -317,21 +317,23 @@ impl Screen {
             false => "settled, it is dropped: nobody has to answer it any more",
         };
         let style = if holds { theme::BAD } else { theme::QUIET };
-        let sheet = Sheet::new(
-            format!("settle {n}"),
-            &format!("settle finding {n} by its discussion?"),
-        )
-        .says(&one_line(&finding.remark.text), theme::PLAIN)
-        .says(&board::decided(result).0, theme::STRONG)
-        .says(&besides(result), theme::QUIET)
-        .says(found, style)
-        .offers(
-            'y',
-            "settle it: the review counts it as settled by you",
-            Then::ActAndBack(vec![Action::Event(Event::FindingSettled { n })]),
-        )
-        .offers('n', "leave it open", Then::Back)
-        .first(1);
+        let text = one_line(&finding.remark.text);
+        let title = format!("settle finding {n} by its discussion?");
+        let mut sheet = Sheet::new(format!("settle {n}"), &title)
+            .says(&cut(&text, dialogs::MOST_OF_FINDING), theme::PLAIN)
+            .says(&board::decided(result).0, theme::STRONG)
+            .says(&besides(result), theme::QUIET)
+            .says(found, style)
+            .offers(
+                'y',
+                "settle it: the review counts it as settled by you",
+                Then::ActAndBack(vec![Action::Event(Event::FindingSettled { n })]),
+            )
+            .offers('n', "leave it open", Then::Back)
+            .first(1);
+        if width(&text) > dialogs::MOST_OF_FINDING {
+            sheet.whole = Some((title, format!("{text}\n\n{}", sheet.in_words())));
+        }
         self.ask(sheet)
     }
 

@@ -19,7 +19,7 @@ pub(super) fn sheet(
     let (kind, message, other) = failure;
     let role = purpose.role();
     let adapter = state.session(role).map_or("", |session| &session.adapter);
-    let title = format!("the turn of the {} ({adapter}) failed: {kind}", role.name());
+    let title = format!("{} ({adapter}) failed: {kind}", role.name());
     let mut sheet = Sheet::new(identity(id), &title).says(message, theme::BAD);
     sheet.whole = Some((title, message.to_owned()));
     // Some say it themselves.

@@ -1,13 +1,13 @@
 //! Dialog: the review does not end by itself; the user decides.
 
-use super::{answer, cancel, identity};
+use super::{MOST_OF_FINDING, answer, cancel, identity};
 use crate::domain::question::{Answer, ArbitrationReason};
 use crate::domain::run::State;
 use crate::text::n_of;
 use crate::tui::action::{Action, DocumentKind};
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
-use crate::tui::wrap::one_line;
+use crate::tui::wrap::{cut, one_line};
 
 /// How many open findings are listed.
 const N_LISTED: usize = 8;
@@ -35,7 +35,7 @@ pub(super) fn sheet(id: u32, reason: ArbitrationReason, open: usize, state: &Sta
             "{}. [{}] {}",
             remark.n,
             remark.severity.word(),
-            one_line(&remark.text)
+            cut(&one_line(&remark.text), MOST_OF_FINDING)
         );
         sheet = sheet.says(&line, theme::PLAIN);
     }

@@ -20,10 +20,6 @@ pub fn sheet(planned: &Planned) -> Sheet {
         None => ("discuss".to_owned(), "have this discussed?".to_owned()),
     };
     let mut sheet = Sheet::new(id, &title).until_closed();
-    let lines = topic.text.lines().filter(|line| !line.trim().is_empty());
-    for line in lines.take(LINES) {
-        sheet = sheet.says(line, theme::PLAIN);
-    }
     sheet = sheet
         .says(
             &format!("who    {}", one_line(&planned.participants.join(", "))),
@@ -36,12 +32,17 @@ pub fn sheet(planned: &Planned) -> Sheet {
         .says(
             &format!("given  {}", one_line(&planned.budget)),
             theme::QUIET,
-        )
-        .offers(
-            'y',
-            "have it discussed, beside the run",
-            Then::ActAndBack(vec![Action::Discuss(topic.clone())]),
         );
+    // The longest last: where there is little room it is cut, and the title says what it is about.
+    let lines = topic.text.lines().filter(|line| !line.trim().is_empty());
+    for line in lines.take(LINES) {
+        sheet = sheet.says(line, theme::PLAIN);
+    }
+    sheet = sheet.offers(
+        'y',
+        "have it discussed, beside the run",
+        Then::ActAndBack(vec![Action::Discuss(topic.clone())]),
+    );
     if let Some(finding) = topic.finding {
         sheet = sheet.offers(
             'e',

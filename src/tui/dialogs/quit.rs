@@ -11,12 +11,14 @@ use crate::tui::header::busy_in_words;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
 use crate::tui::words::Clock;
-use crate::tui::wrap::one_line;
+use crate::tui::wrap::{cut, one_line};
 
 /// The identity of the dialog.
 pub const ID: &str = "confirm quit";
 /// How many of those that run are named.
 const MAX_NAMED: usize = 4;
+/// How many columns of what one is about are told, so that the others are seen beside it.
+const MOST_OF_TEXT: usize = 64;
 
 /// The dialog, where something works; `key` is that of leaving.
 pub fn sheet(state: &State, clock: Clock, key: &str) -> Option<Sheet> {
@@ -38,12 +40,12 @@ pub fn sheet(state: &State, clock: Clock, key: &str) -> Option<Sheet> {
     }
     let title = format!("leave, and end {}?", ends.join(" and "));
     let tasked = tasks.iter().map(|child| {
-        let about = one_line(&child.order.description);
+        let about = cut(&one_line(&child.order.description), MOST_OF_TEXT);
         format!("{}: {about}", child.order.name())
     });
     let talked = talks
         .iter()
-        .map(|topic| format!("discussion: {}", one_line(topic)));
+        .map(|topic| format!("discussion: {}", cut(&one_line(topic), MOST_OF_TEXT)));
     let who = works.iter().map(|works| works.who.clone());
     let named: Vec<String> = who.chain(tasked).chain(talked).collect();
     let mut sheet = asked(&title).says(&super::listed(&named, MAX_NAMED), theme::CODE);

@@ -8,6 +8,7 @@ use similar::{ChangeTag, TextDiff};
 use super::{Known, answer, back_to_the_goal, cancel, identity};
 use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
+use crate::domain::plan;
 use crate::domain::question::Answer;
 use crate::domain::run::{Reading, State};
 use crate::text::front_matter;
@@ -42,8 +43,13 @@ pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>
         let accept = answer(id, Answer::AcceptAsIs);
         sheet = sheet.offers('y', "accept it as it is", accept);
     } else {
-        let text = "it has no numbered box any more; edit it (E) before it can be accepted";
-        sheet = sheet.says(text, theme::BAD);
+        let read = known.texts.plan.text.as_deref().map(plan::parse);
+        let why = match read {
+            Some(Err(why)) => why.to_string(),
+            Some(Ok(_)) | None => "it is no plan any more".to_owned(),
+        };
+        let text = format!("{why}. Edit it (E) before it can be accepted.");
+        sheet = sheet.says(&text, theme::BAD);
     }
     // While steps run there is no way back into the review but by stopping.
     if state.phase != Phase::Execute {

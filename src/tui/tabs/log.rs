@@ -357,7 +357,11 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
     }
     if laid.lines.len() == n_before {
         let key = about.keymap.named("filter", IsWriting::No);
-        let none = wrap_text(&format!("None; {key} lists others."), columns, theme::QUIET);
+        let none = match record.rows.is_empty() {
+            true => "None yet.".to_owned(),
+            false => format!("None; {key} lists others."),
+        };
+        let none = wrap_text(&none, columns, theme::QUIET);
         laid.lines.extend(gutter(none, false));
     }
     laid
