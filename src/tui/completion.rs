@@ -70,6 +70,12 @@ enum What {
 }
 
 impl Helped {
+    /// Tells whether something is offered.
+    #[cfg(test)]
+    pub(super) fn offers(&self) -> bool {
+        self.offer.is_some()
+    }
+
     /// What Enter takes of what is offered, where it does: a command that is written whole is carried out.
     pub(super) fn taken_by_enter(&self, composer: &Composer) -> Option<&str> {
         let offer = self.offer.as_ref()?;

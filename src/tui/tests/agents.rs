@@ -13,7 +13,7 @@ pub(super) fn agents() -> Vec<Agent> {
     let agent = |name: &str, mode: AgentMode, about: &str| Agent {
         name: name.to_owned(),
         mode,
-        about: about.to_owned(),
+        about: super::nasty::said(about),
         plays: (name == "explore").then(|| "claude, model m-1".to_owned()),
         has: vec!["read".to_owned(), "grep".to_owned()],
         asks: vec!["bash".to_owned()],

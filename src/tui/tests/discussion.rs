@@ -703,11 +703,17 @@ fn the_smallest_window_still_says_what_it_came_to() {
 pub fn planned() -> Planned {
     Planned {
         topic: Topic {
-            text: "Is finding 1 of the review right, and what shall be done about it?\n\n[blocking] an empty list is not said to give 0".to_owned(),
+            text: super::nasty::said(
+                "Is finding 1 of the review right, and what shall be done about it?\n\n[blocking] an empty list is not said to give 0",
+            ),
             preset: None,
             finding: Some(1),
         },
-        participants: vec!["advocate (codex)".to_owned(), "critic (claude)".to_owned(), "moderator (claude)".to_owned()],
+        participants: vec![
+            "advocate (codex)".to_owned(),
+            "critic (claude)".to_owned(),
+            "moderator (claude)".to_owned(),
+        ],
         terms: "debate, 3 rounds at most, 10 min a speech".to_owned(),
         budget: "a prompt holds 21952 characters of the discussion, 500 of each message".to_owned(),
     }

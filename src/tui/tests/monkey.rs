@@ -14,22 +14,29 @@ use ratatui::crossterm::event::{
 };
 
 use super::children::with_children;
+use super::nasty::said;
 use super::world::{NOW, approving, asking, questions, running, screen, state, story};
 use crate::domain::changes::Scope;
 use crate::domain::delta::Delta;
+use crate::domain::event::Approval;
 use crate::domain::execution::Stage;
 use crate::domain::ids::At;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{ArbitrationReason, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
-use crate::domain::undo::{Offer, Way};
+use crate::domain::undo::{Fate, Offer, Way};
+use crate::permission::Approvable;
+use crate::text::patch::Patch;
 use crate::tui::command::Command;
 use crate::tui::dialogs::confirm;
 use crate::tui::keymap::{Context, IsWriting, Key, Keymap};
+use crate::tui::panes::{Voices, WIDE};
 use crate::tui::sheet::{Draft, Then};
 use crate::tui::tabs::Tab;
-use crate::tui::{Action, Diff, Documents, Elsewhere, Kept, PastRun, ReadOnly, Rest, Screen};
+use crate::tui::{
+    Action, Diff, Documents, Elsewhere, Exact, Kept, PastRun, ReadOnly, Rest, Screen,
+};
 
 /// How many steps a seed takes where nothing else is said.
 const STEPS: u64 = 20_000;
@@ -66,6 +73,8 @@ pub(super) struct Place {
     name: String,
     state: Option<State>,
     open: fn(&mut Screen, Option<&State>),
+    /// Whether only a wide window shows it.
+    is_wide: bool,
 }
 
 impl Place {
@@ -78,7 +87,12 @@ impl Place {
     }
 
     pub(super) fn open(&self, screen: &mut Screen) {
-        (self.open)(screen, self.state());
+        self.open_with(screen, self.state());
+    }
+
+    /// Opens it on another run of the same kind.
+    pub(super) fn open_with(&self, screen: &mut Screen, state: Option<&State>) {
+        (self.open)(screen, state);
     }
 }
 
@@ -87,6 +101,7 @@ fn at(name: &str, state: Option<State>, open: fn(&mut Screen, Option<&State>)) -
         name: name.to_owned(),
         state,
         open,
+        is_wide: false,
     }
 }
 
@@ -95,7 +110,7 @@ fn past_run(name: &str) -> PastRun {
         name: name.to_owned(),
         date: "2026-11-21".to_owned(),
         ended: "DONE".to_owned(),
-        about: "it".to_owned(),
+        about: said("it"),
         how_far: String::new(),
         rest: match name.len() % 2 {
             0 => Rest::Over,
@@ -109,30 +124,38 @@ fn offers() -> Vec<Offer> {
         way,
         steps: vec![2],
         seen: "5ee7".to_owned(),
-        files: Vec::new(),
-        yours: Vec::new(),
+        files: vec![
+            (Fate::Changes, said("calc.py")),
+            (Fate::Goes, said("total.py")),
+        ],
+        yours: vec![said("calc.py")],
         unfinished: None,
-        commits: Vec::new(),
-        commit: None,
+        commits: vec![("3f2c9a1be0aa".to_owned(), said("[Step 2] test sum"))],
+        commit: Some(said("[Undo step 2]")),
     };
     vec![offer(Way::Undo { step: 2 }), offer(Way::Redo)]
+}
+
+/// What a step changed.
+fn a_diff() -> Diff {
+    let file = said("calc.py").replace('/', "_");
+    let [before, after] = ["return a", "return a + b"].map(said);
+    let head = format!("diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}");
+    let lines = format!(" def add(a, b):\n-    {before}\n+    {after}");
+    Diff::Found(Patch::read(&format!("{head}\n@@ -1,2 +1,2 @@\n{lines}\n")))
 }
 
 fn kept() -> [Kept; 1] {
     [Kept {
         id: 1,
-        what: "npm install *".to_owned(),
-        about: "build".to_owned(),
+        what: said("npm install *"),
+        about: said("build"),
     }]
 }
 
 /// A place of another form of a question that has one already.
 fn form(name: &str, phase: Phase, kind: QuestionKind) -> Place {
-    Place {
-        name: name.to_owned(),
-        state: Some(asking(phase, kind)),
-        open: |_, _| {},
-    }
+    at(name, Some(asking(phase, kind)), |_, _| {})
 }
 
 /// Questions that look or act otherwise than the one of their kind among `questions`.
@@ -166,6 +189,62 @@ fn other_forms() -> Vec<Place> {
     ]
 }
 
+/// Calls that are asked about otherwise than a command of the turn: an edit, the patch of a task, a call of a child.
+fn other_calls() -> Vec<Place> {
+    fn of(permission: &str, target: &str, child: Option<&str>) -> Option<State> {
+        let mut state = approving(&[target]);
+        state.approvals[0].permission = permission.to_owned();
+        state.approvals[0].child = child.map(str::to_owned);
+        state.approvals[0].offers = vec![Approvable::Exact(target.to_owned())];
+        Some(state)
+    }
+    fn would_change(screen: &mut Screen, state: Option<&State>) {
+        let call = &state.unwrap().approvals[0];
+        let file = &call.targets[0];
+        let before = said("a word");
+        let after = said("a word is what is counted");
+        screen.on_call(Exact {
+            request: call.request.clone(),
+            text: file.clone(),
+            diff: format!("{file}\n@@ -1,2 +1,2 @@\n # Notes\n-{before}\n+{after}\n"),
+        });
+    }
+    let child = Some("planner ▸ general#1");
+    vec![
+        at(
+            "call of an edit",
+            of("edit", "NOTES.md", None),
+            would_change,
+        ),
+        at(
+            "call of a patch",
+            of("edit", "NOTES.md", child),
+            would_change,
+        ),
+        at("call of a child", of("bash", "rg TODO", child), |_, _| {}),
+    ]
+}
+
+/// What a window or a key makes of a tab: something beside it, or what is offered over it.
+fn beside() -> Vec<Place> {
+    let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
+    let mut side = at("second pane", executing(), |screen, _| {
+        screen.show(Tab::Chat)
+    });
+    let mut voices = at("voices", executing(), |screen, _| {
+        screen.voices = Voices::Beside;
+    });
+    (side.is_wide, voices.is_wide) = (true, true);
+    let offer = at("offer", executing(), |screen, _| {
+        screen.on_agents(super::agents::agents());
+        screen.on_files(vec![said("calc.py"), said("tests/说明.md")]);
+        screen.writing = IsWriting::Yes;
+        screen.composer.set("@");
+        screen.offer();
+    });
+    vec![side, voices, offer]
+}
+
 /// What a tab is while something of it is on: written in, compared, beside something else, only looked at.
 fn modes() -> Vec<Place> {
     let executing = || Some(running(Phase::Execute, Purpose::Step { n: 2 }));
@@ -195,7 +274,7 @@ fn modes() -> Vec<Place> {
         at("only looked at", executing(), |screen, _| {
             screen.on_read_only(ReadOnly {
                 badge: "b".to_owned(),
-                why: "go on there".to_owned(),
+                why: said("go on there"),
                 elsewhere: Elsewhere::Works,
                 again: None,
             });
@@ -234,17 +313,18 @@ pub(super) fn places() -> Vec<Place> {
         ),
         at("goal", Some(state(Phase::RefineGoal)), |_, _| {}),
         at("unfinished", None, |screen, _| {
-            screen.on_unfinished("a run")
+            screen.on_unfinished(&said("a run"))
         }),
         at("palette", executing(), |screen, _| {
             screen.open_palette();
         }),
         at("find", executing(), |screen, _| screen.open_find()),
         at("text", executing(), |screen, _| {
-            screen.on_text("t", "# a\n\nb")
+            screen.on_text(&said("t"), &said("# a\n\nb"))
         }),
         at("diff", executing(), |screen, _| {
             screen.perform(Command::Diff(Scope::All), None);
+            screen.on_diff(Scope::All, vec![Scope::All, Scope::Step(1)], a_diff());
         }),
         at("themes", executing(), |screen, _| {
             screen.perform(Command::Theme(None), None);
@@ -265,7 +345,7 @@ pub(super) fn places() -> Vec<Place> {
             screen.own = Some(confirm::yolo())
         }),
         at("release", executing(), |screen, _| {
-            screen.own = Some(confirm::release("it"))
+            screen.own = Some(confirm::release(&said("it")))
         }),
         at("redo", executing(), |screen, _| {
             screen.on_undo(&offers().split_off(1), Phase::Execute);
@@ -322,14 +402,15 @@ pub(super) fn places() -> Vec<Place> {
             screen.own = Some(confirm::plan_anew())
         }),
     ];
-    let questions = questions().into_iter().map(|(phase, kind)| Place {
-        name: format!("question {}", kind.name()),
-        state: Some(asking(phase, kind)),
-        open: |_, _| {},
+    let questions = questions().into_iter().map(|(phase, kind)| {
+        let name = format!("question {}", kind.name());
+        form(&name, phase, kind)
     });
     all.extend(questions);
     all.extend(other_forms());
+    all.extend(other_calls());
     all.extend(modes());
+    all.extend(beside());
     all
 }
 
@@ -348,6 +429,10 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
         (screen.pager.is_some(), "text"),
         (screen.diff.is_some(), "diff"),
         (screen.board.is_some(), "board"),
+        (
+            screen.helped.offers() && screen.writing == IsWriting::Yes,
+            "offer",
+        ),
     ];
     if let Some((_, name)) = over.iter().find(|(is_open, _)| *is_open) {
         return (*name).to_owned();
@@ -362,12 +447,23 @@ fn place(screen: &Screen, state: Option<&State>) -> String {
             id.split(' ').next().unwrap().to_owned()
         }
         (None, Some(_), ..) => "unfinished".to_owned(),
-        (None, None, Some(state), Some(_)) if !state.approvals.is_empty() => "call".to_owned(),
+        (None, None, Some(state), Some(_)) if !state.approvals.is_empty() => {
+            call_place(&state.approvals[0]).to_owned()
+        }
         (None, None, Some(state), Some(_)) => match state.question() {
             Some(question) => question_place(&question.kind),
             None => "goal".to_owned(),
         },
-        (None, None, _, _) => tab_place(screen),
+        (None, None, _, _) => tab_place(screen, state),
+    }
+}
+
+fn call_place(call: &Approval) -> &'static str {
+    match (call.permission.as_str(), &call.child) {
+        ("edit", None) => "call of an edit",
+        ("edit", Some(_)) => "call of a patch",
+        (_, Some(_)) => "call of a child",
+        (_, None) => "call",
     }
 }
 
@@ -392,13 +488,16 @@ fn question_place(kind: &QuestionKind) -> String {
     }
 }
 
-fn tab_place(screen: &Screen) -> String {
+fn tab_place(screen: &Screen, state: Option<&State>) -> String {
+    let columns = screen.places.composer.width;
     let is_compared = screen.tab == Tab::Plan && screen.plan.against().is_some();
     match screen.draft {
         _ if screen.settings.read_only.is_some() => "only looked at".to_owned(),
         Some(Draft::Note) => "a note is written".to_owned(),
         Some(Draft::Line) => "a line is written".to_owned(),
         _ if is_compared => "tab plan, compared".to_owned(),
+        _ if screen.tab == Tab::Chat && screen.voices == Voices::Beside => "voices".to_owned(),
+        _ if screen.beside(columns, state).is_some() => "second pane".to_owned(),
         _ => format!("tab {}", screen.tab.slash_name()),
     }
 }
@@ -431,13 +530,18 @@ struct Pressed {
 impl Pressed {
     fn new(places: &[Place]) -> Self {
         let keys = keys();
-        let all: BTreeSet<usize> = (0..keys.len()).collect();
-        let left: BTreeMap<_, _> = places
+        // What is offered is offered to whoever writes.
+        let is_reached =
+            |place: &Place, at: usize| place.name != "offer" || keys[at].1 != Some(IsWriting::No);
+        let left: BTreeMap<String, BTreeSet<usize>> = places
             .iter()
-            .map(|place| (place.name.clone(), all.clone()))
+            .map(|place| {
+                let reached = (0..keys.len()).filter(|at| is_reached(place, *at));
+                (place.name.clone(), reached.collect())
+            })
             .collect();
         Self {
-            n_pairs: left.len() * keys.len(),
+            n_pairs: left.values().map(BTreeSet::len).sum(),
             keys,
             left,
         }
@@ -526,6 +630,11 @@ impl Monkey {
         let at = match open.is_empty() {
             true => self.dice.below(self.places.len()),
             false => *self.dice.of(&open),
+        };
+        self.size = match (self.places[at].is_wide, self.size) {
+            (true, _) => (180, 30),
+            (false, (WIDE.., rows)) => (80, rows),
+            (false, size) => size,
         };
         self.screen = screen();
         self.screen.writing = IsWriting::No;
@@ -738,11 +847,25 @@ impl Monkey {
         );
     }
 
+    /// Tells whether it goes on elsewhere: mostly soon where no key is left to press here and some are there.
+    fn is_bored(&mut self) -> bool {
+        let here = place(&self.screen, self.state.as_ref());
+        let is_left = self
+            .pressed
+            .left
+            .get(&here)
+            .is_some_and(|left| !left.is_empty());
+        !is_left && self.pressed.n_left() > 0 && self.dice.below(4) == 0
+    }
+
     fn play(mut self, n_steps: u64) -> String {
         while self.n_steps < n_steps {
             self.sit_down();
             for _ in 0..self.dice.within(20, 90) {
                 self.step();
+                if self.is_bored() {
+                    break;
+                }
             }
             self.leave();
         }

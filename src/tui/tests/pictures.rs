@@ -11,13 +11,20 @@ use crate::domain::turn::{Purpose, Role};
 use crate::tui::keymap::IsWriting;
 use crate::tui::{Elsewhere, PastRun, ReadOnly, Rest, Screen, Versions};
 
-pub fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
-    let mut pictures = Vec::new();
-    for size in [(80, 24), (120, 40), (40, 20), (200, 50)] {
+/// The sizes of a picture.
+pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (40, 20), (200, 50)];
+
+/// The screen at each of the sizes, one below the other.
+pub fn at_each_size(screen: &mut Screen, state: Option<&State>) -> String {
+    let pictures = SIZES.map(|size| {
         let picture = drawn(screen, size, state);
-        pictures.push(format!("{}x{}\n{picture}", size.0, size.1));
-    }
-    insta::assert_snapshot!(name, pictures.join("\n\n"));
+        format!("{}x{}\n{picture}", size.0, size.1)
+    });
+    pictures.join("\n\n")
+}
+
+pub fn check(name: &str, screen: &mut Screen, state: Option<&State>) {
+    insta::assert_snapshot!(name, at_each_size(screen, state));
 }
 
 pub fn not_writing() -> Screen {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::domain::event::{Approval, Created, Event, News, Settings};
@@ -574,13 +575,18 @@ pub fn screen() -> Screen {
     screen
 }
 
-/// The screen at a size as text.
-pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> String {
+/// The screen at a size.
+pub fn painted(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal
         .draw(|frame| screen.draw(frame, state, NOW))
         .unwrap();
-    let buffer = terminal.backend().buffer();
+    terminal.backend().buffer().clone()
+}
+
+/// The screen at a size as text.
+pub fn drawn(screen: &mut Screen, size: (u16, u16), state: Option<&State>) -> String {
+    let buffer = painted(screen, size, state);
     let mut lines = Vec::new();
     for y in 0..size.1 {
         let mut line = String::new();

@@ -1,0 +1,100 @@
+//! Whether what was drawn is whole: every frame closed on all sides, no wide sign halved.
+//!
+//! Refuses to know what stands in the frames.
+
+use ratatui::buffer::{Buffer, CellWidth};
+
+use super::gallery::Kind;
+use super::monkey::places;
+use super::world::painted;
+use crate::tui::keymap::IsWriting;
+use proptest::prelude::*;
+
+/// Corners that are closed by a frame: at the top left, the top right, the bottom left and the bottom right.
+const CORNERS: [[&str; 4]; 2] = [["╭", "╮", "╰", "╯"], ["┏", "┓", "┗", "┛"]];
+
+/// What is broken in a picture, in words.
+fn flaws(buffer: &Buffer) -> Vec<String> {
+    let mut flaws = Vec::new();
+    for y in 0..buffer.area.height {
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            flaws.extend(halved(buffer, (x, y)));
+            if let Some(corners) = CORNERS.iter().find(|corners| corners[0] == symbol) {
+                flaws.extend(unclosed(buffer, (x, y), corners));
+            }
+        }
+    }
+    flaws
+}
+
+/// A wide sign that reaches out of the window, or under another one.
+fn halved(buffer: &Buffer, (x, y): (u16, u16)) -> Option<String> {
+    let symbol = buffer[(x, y)].symbol();
+    let end = x + symbol.cell_width().max(1);
+    let is_free = |x: u16| {
+        buffer
+            .cell((x, y))
+            .is_some_and(|cell| cell.symbol().trim().is_empty())
+    };
+    let is_whole = (x + 1..end).all(is_free);
+    (!is_whole).then(|| format!("{symbol} is halved at {x},{y}"))
+}
+
+/// A frame of which a side or a corner is missing.
+fn unclosed(buffer: &Buffer, (left, top): (u16, u16), corners: &[&str; 4]) -> Option<String> {
+    let is = |x: u16, y: u16, wanted: &str| {
+        buffer
+            .cell((x, y))
+            .is_some_and(|cell| cell.symbol() == wanted)
+    };
+    let side = if corners[0] == "┏" { "┃" } else { "│" };
+    let right = (left + 1..buffer.area.width).find(|x| is(*x, top, corners[1]));
+    let bottom = (top + 1..buffer.area.height).find(|y| is(left, *y, corners[2]));
+    let (Some(right), Some(bottom)) = (right, bottom) else {
+        return Some(format!("the frame at {left},{top} has no end"));
+    };
+    if !is(right, bottom, corners[3]) {
+        return Some(format!("the frame at {left},{top} lacks its last corner"));
+    }
+    let open = (top + 1..bottom).find(|y| !is(left, *y, side) || !is(right, *y, side));
+    open.map(|y| format!("the frame at {left},{top} is open in row {y}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn every_frame_is_whole_at_any_size(
+        columns in 40u16..200,
+        rows in 12u16..50,
+        is_writing in any::<bool>(),
+        is_nasty in any::<bool>(),
+    ) {
+        let kind = if is_nasty { Kind::Nasty } else { Kind::Plain };
+        for place in places() {
+            let (mut screen, state) = kind.open(&place);
+            if is_writing {
+                screen.writing = IsWriting::Yes;
+            }
+            let painted = painted(&mut screen, (columns, rows), state.as_ref());
+            let flaws = flaws(&painted);
+            prop_assert!(flaws.is_empty(), "{} at {columns}x{rows}: {flaws:?}\n{}", place.name(),
+                super::world::drawn(&mut screen, (columns, rows), state.as_ref()));
+        }
+    }
+}
+
+#[test]
+fn a_broken_frame_is_told() {
+    let of = |lines: [&str; 3]| flaws(&Buffer::with_lines(lines)).join("; ");
+    assert_eq!(of(["╭─中╮", "│ab │", "╰───╯"]), "");
+    assert_eq!(
+        of(["╭──╮", "│ab ", "╰──╯"]),
+        "the frame at 0,0 is open in row 1"
+    );
+    assert_eq!(of(["╭──╮", "│ab│", "   "]), "the frame at 0,0 has no end");
+    let mut halved = Buffer::with_lines(["中a"]);
+    halved[(1, 0)].set_symbol("b");
+    assert_eq!(flaws(&halved).join("; "), "中 is halved at 0,0");
+}

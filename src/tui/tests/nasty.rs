@@ -1,0 +1,259 @@
+//! The same run in texts on which screens break: wide characters, signs of several characters, right-to-left
+//! scripts, marks without end, words of three hundred letters, and documents that are damaged.
+//!
+//! Refuses to know what is shown where: it puts other words into whatever holds a text that somebody wrote.
+
+use std::cell::Cell;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::world::{NOW, settings, story};
+use crate::domain::ids::At;
+use crate::domain::plan;
+use crate::domain::run::State;
+use crate::tui::{Documents, KeptText, Screen, ScreenSettings};
+
+const WIDE: &str = "为计算器加入求和功能并且说明空列表的结果，이것은 넓은 글자입니다。ハ゜";
+const SIGNS: &str =
+    "👩‍👩‍👧‍👦 🧑🏽‍💻 🇩🇪🇯🇵 ❤️ 1️⃣ ✌🏿 🏳️‍🌈 e\u{301}\u{302}\u{323} n\u{303} Z\u{351}\u{36b}\u{343}a\u{335}\u{31b}";
+const RIGHT_TO_LEFT: &str = "مرحبا بالعالم، لا إله السلام (calc.py) שלום עולם، 12 الأول";
+const MIXED: &str = "ends with *half **a `mark ~~and \\| a [link](https://example.org/";
+
+thread_local! {
+    static IS_NASTY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something while fixtures that are made for it speak in such words.
+pub fn nastily<T>(make: impl FnOnce() -> T) -> T {
+    let before = IS_NASTY.replace(true);
+    let made = make();
+    IS_NASTY.set(before);
+    made
+}
+
+/// A text of a fixture as it is, or in such words.
+pub fn said(text: &str) -> String {
+    match IS_NASTY.get() {
+        true => written(text),
+        false => text.to_owned(),
+    }
+}
+
+/// The word that does not end.
+fn endless() -> String {
+    let part = "Donaudampfschifffahrtsgesellschaftskapitänswitwenrente";
+    part.chars().cycle().take(300).collect()
+}
+
+/// A line of such words in the place of another; the same for the same one, and what it begins with differs.
+pub fn line(text: &str) -> String {
+    let endless = endless();
+    let parts = [WIDE, SIGNS, RIGHT_TO_LEFT, MIXED, &endless];
+    let from = text.bytes().map(usize::from).sum::<usize>() % parts.len();
+    let parts: Vec<&str> = (0..parts.len())
+        .map(|n| parts[(from + n) % parts.len()])
+        .collect();
+    parts.join(" ")
+}
+
+/// A path of such words that ends like another.
+fn path(text: &str) -> String {
+    let end = text.rsplit('/').next().unwrap_or_default();
+    format!("目录/👩‍👩‍👧‍👦/مرحبا لا/e\u{301}{}/{end}", "x".repeat(90))
+}
+
+/// A text of several lines: a list, a table, code, a quote, headings.
+fn essay(text: &str) -> String {
+    let line = line(text);
+    let endless = endless();
+    format!(
+        "# {WIDE}\n\n{line}\n\n- {RIGHT_TO_LEFT}\n  - {SIGNS} {WIDE}\n1. {endless}\n\n| {WIDE} | {SIGNS} | لا |\n\
+         |---|:-:|--:|\n| {RIGHT_TO_LEFT} | {SIGNS} | 1 |\n| a | {endless} | {WIDE} |\n\n> {line}\n\n\
+         ```python\ndef 求和(数):\n    return \"{SIGNS} {RIGHT_TO_LEFT} {WIDE}{WIDE}\"  # {endless}\n```\n\n{WIDE}{WIDE}"
+    )
+}
+
+/// A change of one file in such words.
+fn patch() -> String {
+    format!(
+        "@@ -1,3 +1,3 @@ {RIGHT_TO_LEFT}\n {WIDE}{WIDE}\n-{SIGNS} {RIGHT_TO_LEFT}\n+{SIGNS} {RIGHT_TO_LEFT} {WIDE}\n-{}\n+{}x\n",
+        endless(),
+        endless()
+    )
+}
+
+/// Fields that hold a text which an agent, a CLI, git or the user wrote.
+const WRITTEN: &[&str] = &[
+    "title",
+    "text",
+    "reason",
+    "message",
+    "output",
+    "output_tail",
+    "description",
+    "doing",
+    "topic",
+    "context",
+    "conclusion",
+    "wording",
+    "instead",
+    "blocking",
+    "why_changed",
+    "evidence",
+    "summary",
+    "found",
+    "why",
+    "rest",
+    "remarks",
+    "quote",
+    "questions",
+    "targets",
+    "command",
+    "what",
+    "error",
+    "told",
+    "exact",
+    "pattern",
+    "proposal",
+    "branch",
+    "origin",
+    "content",
+    "version",
+    "external_id",
+    "model",
+    "no_stance",
+];
+/// Fields that hold paths.
+const PATHS: &[&str] = &[
+    "path",
+    "paths",
+    "dirty",
+    "changed",
+    "made_by_tests",
+    "left_out",
+    "file",
+    "files",
+];
+
+/// The same with other words in each of these fields.
+pub fn nasty<T: Serialize + DeserializeOwned>(of: &T) -> T {
+    let mut value = serde_json::to_value(of).unwrap();
+    reword(&mut value);
+    serde_json::from_value(value).unwrap()
+}
+
+fn reword(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields.iter_mut() {
+                match field {
+                    Value::Object(files) if name == "diffs" => {
+                        *files = files
+                            .keys()
+                            .map(|file| (path(file), patch().into()))
+                            .collect();
+                    }
+                    Value::Object(files) if name == "paths" => {
+                        let files_of = std::mem::take(files).into_iter();
+                        *files = files_of.map(|(file, how)| (path(&file), how)).collect();
+                    }
+                    field if WRITTEN.contains(&name.as_str()) => put(field, written),
+                    field if PATHS.contains(&name.as_str()) => put(field, path),
+                    field => reword(field),
+                }
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(reword),
+        _ => {}
+    }
+}
+
+fn written(text: &str) -> String {
+    match text.contains('\n') {
+        true => essay(text),
+        false => line(text),
+    }
+}
+
+/// Puts other words into a text, or into the texts of a list; what is neither is gone into.
+fn put(field: &mut Value, words: fn(&str) -> String) {
+    // It may be one of a closed list.
+    let is_word = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    match field {
+        Value::String(text) if is_word(text) => {}
+        Value::String(text) => *text = words(text),
+        Value::Array(all) => all.iter_mut().for_each(|each| put(each, words)),
+        other => reword(other),
+    }
+}
+
+/// The plan in such words.
+pub fn plan_text() -> String {
+    let endless = endless();
+    format!(
+        "---\nversion: 2\n---\n\n# Task: {WIDE} {SIGNS}\n\n{RIGHT_TO_LEFT}\n\n## Steps\n1. [ ] {WIDE}{WIDE}\n\
+         2. [ ] {SIGNS} {RIGHT_TO_LEFT}\n   {endless}\n3. [ ] {endless}\n\n{}\n\nTest: `python3 -m pytest -q {RIGHT_TO_LEFT}`\n",
+        essay("")
+    )
+}
+
+/// A run in such words.
+pub fn state(of: &State) -> State {
+    let mut state = nasty(of);
+    if let Some(file) = &mut state.plan {
+        file.plan = plan::parse(&plan_text()).unwrap();
+        file.file_sha256 = plan::file_hash(plan_text().as_bytes());
+    }
+    state
+}
+
+/// Documents in such words.
+fn documents() -> Documents {
+    let earlier = plan_text().replace(WIDE, RIGHT_TO_LEFT);
+    Documents {
+        plan: Some(plan_text()),
+        comments: Some(format!(
+            "---\nverdict: CHANGES_REQUIRED\n---\n\n# Review\n\n1. [blocking] {WIDE}\n   {}\n2. [minor] {SIGNS}\n\n{}\n",
+            endless(),
+            essay("")
+        )),
+        log: Some(format!(
+            "# Log\n\n- 10:00 {RIGHT_TO_LEFT}\n- 10:04 {}\n",
+            endless()
+        )),
+        earlier: vec![KeptText {
+            iteration: 1,
+            version: 1,
+            text: earlier,
+        }],
+        reviews: Vec::new(),
+    }
+}
+
+/// A screen that has seen the story in such words.
+pub fn screen() -> Screen {
+    let mut screen = Screen::new(ScreenSettings {
+        repository: format!("~/{}", path("计算器")),
+        branch: Some(path("分支")),
+        branch_before: Some(path("主")),
+        ..settings()
+    });
+    for (n, event) in story().iter().enumerate() {
+        let at = At(NOW.0 - 42_000 + i64::try_from(n).unwrap() * 1_000);
+        screen.on_event(at, &nasty(event));
+    }
+    screen.on_documents(documents());
+    screen
+}
+
+#[test]
+fn the_same_text_becomes_the_same_words_and_others_begin_otherwise() {
+    assert_eq!(line("a"), line("a"));
+    let begin = |text: &str| line(text).chars().next();
+    let all: std::collections::BTreeSet<_> = ["a", "b", "c", "d", "e"].map(begin).into();
+    assert_eq!(all.len(), 5);
+    assert_eq!(said("a"), "a");
+    assert_eq!(nastily(|| said("a")), line("a"));
+}
