@@ -126,6 +126,34 @@ fn every_local_link_leads_somewhere() {
 }
 
 #[test]
+fn every_picture_that_the_readme_shows_is_there_for_a_dark_and_for_a_light_page() {
+    let readme = read("README.md");
+    let image = Regex::new(r#"src="assets/screens/dark/([a-z0-9-]+\.png)""#).unwrap();
+    let pictures: Vec<&str> = image
+        .captures_iter(&readme)
+        .filter_map(|captures| Some(captures.get(1)?.as_str()))
+        .collect();
+    assert!(pictures.len() > 8, "README.md shows {pictures:?}");
+    let is_missing = |picture: &&&str| {
+        let light = format!("assets/screens/light/{picture}");
+        let is_named = readme.contains(&format!(
+            "(prefers-color-scheme: light)\" srcset=\"{light}\""
+        ));
+        let is_there = |path: &str| root().join(path).exists();
+        !is_named || !is_there(&light) || !is_there(&format!("assets/screens/dark/{picture}"))
+    };
+    let missing: Vec<String> = pictures
+        .iter()
+        .filter(is_missing)
+        .map(|picture| format!("README.md: {picture} is not there for both"))
+        .collect();
+    none(
+        &missing,
+        "assets/screens/make takes pictures for both grounds",
+    );
+}
+
+#[test]
 fn every_path_in_the_map_exists() {
     let path = Regex::new(r"`((?:src|tests|prompts|docs|assets|\.ci)/[\w./-]*)`").unwrap();
     let mut complaints = Vec::new();
