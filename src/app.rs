@@ -9,7 +9,7 @@ pub mod changes;
 pub mod diagnosing;
 pub mod discussions;
 pub mod export;
-mod frugal;
+pub mod frugal;
 mod given;
 pub mod headless;
 pub mod history;

@@ -17,6 +17,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 
+use crate::limit::Limit;
 use crate::{side_by_side, timed};
 
 /// How this benchmark is started as a scripted agent's client, and as the echo server.
@@ -61,9 +62,13 @@ pub fn run() -> anyhow::Result<()> {
             side.next()
                 .ok_or_else(|| anyhow::anyhow!("fewer calls than asked for"))
         };
-        side_by_side(name, "", CALLS, &mut || next(&mut ours), &mut || {
-            next(&mut beside)
-        })?;
+        side_by_side(
+            name,
+            Limit::None,
+            CALLS,
+            &mut || next(&mut ours),
+            &mut || next(&mut beside),
+        )?;
     }
     Ok(())
 }

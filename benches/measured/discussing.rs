@@ -6,7 +6,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use agent_collab::app::start::{Wishes, ad_hoc};
 use agent_collab::domain::discussion::{Discussion, Status};
 use agent_collab::domain::task::Waits;
 use agent_collab::engine::{Caller, DiscussionAsk, Engine};
@@ -14,7 +13,8 @@ use agent_collab::mcp::tools::group_discuss::{Arguments, ModeArg};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::fanning_out::{TASK, choices, repository};
+use crate::fanning_out::{TASK, alone, choices, repository};
+use crate::limit::Limit;
 use crate::side_by_side;
 
 const ROUNDS: usize = 3;
@@ -29,7 +29,7 @@ pub fn run() -> anyhow::Result<()> {
         let rounds = n.div_ceil(n_places);
         side_by_side(
             &format!("{n} participants on {n_places} places / {rounds} x one speech"),
-            "<= 1.15",
+            Limit::Times(1.15),
             ROUNDS,
             &mut || makespan(&root, n, n_places),
             &mut || Ok(makespan(&root, 2, 1)? * rounds / 2),
@@ -51,9 +51,7 @@ fn makespan(root: &Path, n: u32, n_places: u32) -> anyhow::Result<Duration> {
             key: "discuss.concurrency".to_owned(),
             value: n_places.to_string(),
         });
-        let wishes = Wishes::at_rest(root.to_owned(), choices);
-        let started = ad_hoc(&wishes, "explore").await;
-        let mut started = started.map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+        let mut started = alone(root, choices).await?;
         let begun = Instant::now();
         let given = started.engine.begin_discussion(&ask(n))?;
         let (_, end) = given.map_err(|refused| anyhow::anyhow!("{refused}"))?;

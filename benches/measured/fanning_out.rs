@@ -2,17 +2,19 @@
 //!
 //! Real processes of the scripted agent, by the engine as a task's own command has it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use agent_collab::app::start::{Wishes, ad_hoc};
+use agent_collab::app::start::{self, Started, Wishes};
 use agent_collab::config::Choices;
 use agent_collab::domain::task::{TaskResult, TaskStatus, Waits};
 use agent_collab::engine::{Caller, Engine, TaskAsk};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use crate::limit::{Limit, verdict};
 use crate::{say, side_by_side};
 
 /// How long an agent takes, beside the start of its process.
@@ -26,7 +28,7 @@ pub fn run() -> anyhow::Result<()> {
         let rounds = n_tasks.div_ceil(n_places);
         side_by_side(
             &format!("{n_tasks} tasks on {n_places} places / {rounds} x one task"),
-            "<= 1.1",
+            Limit::Times(1.1),
             ROUNDS,
             &mut || makespan(&root, n_tasks, n_places),
             &mut || Ok(makespan(&root, 1, n_places)? * rounds),
@@ -69,12 +71,8 @@ pub fn queued() -> anyhow::Result<()> {
     let (_place, root) = repository()?;
     let runtime = runtime()?;
     runtime.block_on(async {
-        let wishes = Wishes::at_rest(
-            root.clone(),
-            choices(&root, 2, ("Found it.", Duration::from_secs(600)))?,
-        );
-        let started = ad_hoc(&wishes, "explore").await;
-        let mut started = started.map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+        let says = ("Found it.", Duration::from_secs(600));
+        let mut started = alone(&root, choices(&root, 2, says)?).await?;
         let mut waiting = Vec::new();
         let mut held = Vec::new();
         for n_tasks in [2, 66] {
@@ -88,14 +86,29 @@ pub fn queued() -> anyhow::Result<()> {
         let [without, with] = held[..] else {
             anyhow::bail!("two looks were taken");
         };
-        say(format_args!(
-            "{:<46} {:>10} {:>10} {:>7.2}  <= 1.1",
+        let (name, ratio) = (
             "memory with 64 tasks queued / with none",
-            format!("{} KiB", with),
-            format!("{} KiB", without),
-            with as f64 / without as f64
+            with as f64 / without as f64,
+        );
+        say(format_args!(
+            "{name:<46} {:>10} {:>10} {ratio:>7.2}  <= 1.1{}",
+            format!("{with} KiB"),
+            format!("{without} KiB"),
+            verdict(name, ratio, 1.1)
         ))
     })
+}
+
+/// An engine of its own, in which `explore` can be given tasks.
+pub async fn alone(root: &Path, choices: Choices) -> anyhow::Result<Started> {
+    let wishes = Wishes::at_rest(root.to_owned(), choices);
+    let opened = async {
+        let found = start::find(&wishes).await?;
+        let player = start::player_of(&found, "explore")?;
+        start::ad_hoc_played_by(&BTreeSet::from([player]), found, &wishes).await
+    };
+    let opened = opened.await;
+    opened.map_err(|refusal| anyhow::anyhow!("{refusal}"))
 }
 
 /// Waits until so many children have begun and nothing comes any more.
@@ -128,12 +141,7 @@ fn resident() -> anyhow::Result<u64> {
 /// From the first task given to the last result.
 fn makespan(root: &Path, n_tasks: u32, n_places: u32) -> anyhow::Result<Duration> {
     runtime()?.block_on(async {
-        let wishes = Wishes::at_rest(
-            root.to_owned(),
-            choices(root, n_places, ("Found it.", TASK))?,
-        );
-        let started = ad_hoc(&wishes, "explore").await;
-        let mut started = started.map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+        let mut started = alone(root, choices(root, n_places, ("Found it.", TASK))?).await?;
         let begun = Instant::now();
         let mut results = Vec::new();
         for _ in 0..n_tasks {

@@ -10,6 +10,7 @@ use agent_collab::domain::run::Run;
 use agent_collab::store::events;
 use serde_json::Value;
 
+use crate::limit::Limit;
 use crate::{long_run, side_by_side, timed};
 
 const ROUNDS: usize = 3;
@@ -33,7 +34,7 @@ pub fn run() -> anyhow::Result<()> {
     };
     side_by_side(
         "fold 100,000 events (100 MB)",
-        "-",
+        Limit::None,
         ROUNDS,
         &mut ours,
         &mut beside,

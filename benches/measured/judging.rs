@@ -8,12 +8,15 @@ use std::time::Duration;
 use agent_collab::permission::guard::{Settings, classify};
 use agent_collab::permission::shell;
 
+use crate::limit::Limit;
 use crate::{say, side_by_side, timed};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
 const N_COMMANDS: usize = 2_000;
 const N_BYTES: usize = 64 * 1024;
 const ROUNDS: usize = 9;
+/// How long the guard may take for the longest text.
+const SLOWEST: Duration = Duration::from_millis(50);
 /// How often each hostile text is judged for the slowest of a hundred.
 const N_JUDGED: usize = 200;
 
@@ -64,7 +67,7 @@ pub fn run() -> anyhow::Result<()> {
     let mut beside = || pipe("cat", &[]);
     side_by_side(
         "check --batch, 2,000 commands",
-        "< 1 s",
+        Limit::Within(Duration::from_secs(1)),
         ROUNDS,
         &mut ours,
         &mut beside,
@@ -87,12 +90,18 @@ fn hostile() -> anyhow::Result<()> {
         let mut ours = || anyhow::Ok::<Duration>(timed(|| classify(&text, &settings)).0);
         let mut beside = || anyhow::Ok::<Duration>(timed(|| shell::rough(&text)).0);
         let title = format!("guard, 64 KiB of {name}");
-        side_by_side(&title, "< 50 ms", ROUNDS, &mut ours, &mut beside)?;
+        side_by_side(
+            &title,
+            Limit::Within(SLOWEST),
+            ROUNDS,
+            &mut ours,
+            &mut beside,
+        )?;
         for _ in 0..N_JUDGED {
             all.push(ours()?);
         }
     }
-    say_tail("guard, all of these texts", "p99 < 50 ms", all)
+    say_tail("guard, all of these texts", SLOWEST, all)
 }
 
 /// The guard on commands as agents write them.
@@ -104,17 +113,19 @@ fn ordinary() -> anyhow::Result<()> {
         timed(|| classify(&command, &settings)).0
     };
     let all = (0..N_COMMANDS).map(judge).collect();
-    say_tail("guard, 2,000 commands", "p99 < 1 ms", all)
+    say_tail("guard, 2,000 commands", Duration::from_millis(1), all)
 }
 
-/// Says how long the slowest took.
-fn say_tail(name: &str, goal: &str, mut all: Vec<Duration>) -> anyhow::Result<()> {
+/// Says how long the slowest took; of a hundred, ninety-nine have to keep to the limit.
+fn say_tail(name: &str, most: Duration, mut all: Vec<Duration>) -> anyhow::Result<()> {
     all.sort();
-    let of = |per_cent: usize| all.get((all.len() * per_cent / 100).min(all.len() - 1));
+    let of = |per_cent: usize| {
+        let at = (all.len() * per_cent / 100).min(all.len() - 1);
+        all.get(at).copied().unwrap_or_default()
+    };
     let named = [("p50", 50), ("p95", 95), ("p99", 99), ("longest", 100)];
-    let told = named.map(|(name, per_cent)| {
-        let took = of(per_cent).copied().unwrap_or_default();
-        format!("{name} {took:.1?}")
-    });
-    say(format_args!("{name:<46} {}  {goal}", told.join(", ")))
+    let told = named.map(|(name, per_cent)| format!("{name} {:.1?}", of(per_cent)));
+    let word = Limit::Within(most).verdict(name, of(99), Duration::ZERO);
+    let told = told.join(", ");
+    say(format_args!("{name:<46} {told}  p99 <= {most:?}{word}"))
 }

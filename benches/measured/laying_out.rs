@@ -3,14 +3,11 @@
 
 use std::time::Duration;
 
-use agent_collab::domain::event::{Event, News};
-use agent_collab::domain::ids::{At, TurnId};
-use agent_collab::domain::turn::Role;
-use agent_collab::tui::{Documents, Screen, ScreenSettings};
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use agent_collab::tui::Documents;
+use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
+use crate::drawn::{Drawn, SIZE};
+use crate::limit::Limit;
 use crate::{side_by_side, timed};
 
 const ROUNDS: usize = 60;
@@ -18,7 +15,6 @@ const ROUNDS: usize = 60;
 const BLOCKS: usize = 5_000;
 /// How many steps the long plan has.
 const STEPS: usize = 10_000;
-const SIZE: (u16, u16) = (200, 50);
 
 pub fn run() -> anyhow::Result<()> {
     an_answer()?;
@@ -47,7 +43,7 @@ fn an_answer() -> anyhow::Result<()> {
     let mut beside = || first_frame(&plain);
     side_by_side(
         "an answer of 2,000 lines, marked up",
-        "-",
+        Limit::None,
         ROUNDS,
         &mut ours,
         &mut beside,
@@ -56,35 +52,33 @@ fn an_answer() -> anyhow::Result<()> {
 
 /// How long a screen takes for an answer and the frame that shows it.
 fn first_frame(text: &str) -> anyhow::Result<Duration> {
-    let mut screen = Screen::new(ScreenSettings::default());
-    let mut terminal = terminal()?;
-    draw(&mut screen, &mut terminal)?;
-    let (took, ()) = timed(|| says(&mut screen, text));
-    Ok(took + draw(&mut screen, &mut terminal)?)
+    let mut screen = Drawn::empty()?;
+    screen.draw()?;
+    let (took, ()) = timed(|| screen.says(text));
+    Ok(took + screen.draw()?)
 }
 
 fn another_width() -> anyhow::Result<()> {
-    let (mut long, mut empty) = (long(), Screen::new(ScreenSettings::default()));
-    let (mut a, mut b) = (terminal()?, terminal()?);
-    let mut ours = || resized(&mut long, &mut a);
-    let mut beside = || resized(&mut empty, &mut b);
+    let (mut long, mut empty) = (Drawn::long(BLOCKS)?, Drawn::empty()?);
+    let mut ours = || resized(&mut long);
+    let mut beside = || resized(&mut empty);
     side_by_side(
         "another width, 5,000 blocks",
-        "-",
+        Limit::None,
         ROUNDS,
         &mut ours,
         &mut beside,
     )
 }
 
-fn resized(screen: &mut Screen, terminal: &mut Terminal<TestBackend>) -> anyhow::Result<Duration> {
-    let columns = if terminal.size()?.width == SIZE.0 {
+fn resized(screen: &mut Drawn) -> anyhow::Result<Duration> {
+    let columns = if screen.terminal.size()?.width == SIZE.0 {
         90
     } else {
         SIZE.0
     };
-    terminal.backend_mut().resize(columns, SIZE.1);
-    draw(screen, terminal)
+    screen.terminal.backend_mut().resize(columns, SIZE.1);
+    screen.draw()
 }
 
 fn a_plan() -> anyhow::Result<()> {
@@ -98,7 +92,7 @@ fn a_plan() -> anyhow::Result<()> {
     let mut beside = || opened(&short);
     side_by_side(
         "a plan of 10,000 steps, opened",
-        "-",
+        Limit::None,
         ROUNDS,
         &mut ours,
         &mut beside,
@@ -106,68 +100,27 @@ fn a_plan() -> anyhow::Result<()> {
 }
 
 fn opened(plan: &str) -> anyhow::Result<Duration> {
-    let mut screen = Screen::new(ScreenSettings::default());
-    let mut terminal = terminal()?;
-    screen.on_documents(Documents {
+    let mut opened = Drawn::empty()?;
+    opened.screen.on_documents(Documents {
         plan: Some(plan.to_owned()),
         ..Documents::default()
     });
-    press(&mut screen, KeyCode::Esc, KeyModifiers::NONE);
-    draw(&mut screen, &mut terminal)?;
-    let (took, ()) = timed(|| press(&mut screen, KeyCode::Char('2'), KeyModifiers::NONE));
-    Ok(took + draw(&mut screen, &mut terminal)?)
+    opened.press(KeyCode::Esc);
+    opened.draw()?;
+    opened.key(KeyCode::Char('2'))
 }
 
 /// A letter into the line that a key with Ctrl opens.
 fn a_letter(name: &str, opens: KeyCode) -> anyhow::Result<()> {
-    let (mut long, mut empty) = (long(), Screen::new(ScreenSettings::default()));
-    let (mut a, mut b) = (terminal()?, terminal()?);
-    let letter = |screen: &mut Screen, terminal: &mut Terminal<TestBackend>| {
-        press(screen, opens, KeyModifiers::CONTROL);
-        draw(screen, terminal)?;
-        let (took, ()) = timed(|| press(screen, KeyCode::Char('s'), KeyModifiers::NONE));
-        let took = took + draw(screen, terminal)?;
-        press(screen, KeyCode::Esc, KeyModifiers::NONE);
+    let (mut long, mut empty) = (Drawn::long(BLOCKS)?, Drawn::empty()?);
+    let letter = |screen: &mut Drawn| {
+        screen.press_with(opens, KeyModifiers::CONTROL);
+        screen.draw()?;
+        let took = screen.key(KeyCode::Char('s'))?;
+        screen.press(KeyCode::Esc);
         anyhow::Ok(took)
     };
-    let mut ours = || letter(&mut long, &mut a);
-    let mut beside = || letter(&mut empty, &mut b);
-    side_by_side(name, "-", ROUNDS, &mut ours, &mut beside)
-}
-
-fn long() -> Screen {
-    let mut screen = Screen::new(ScreenSettings::default());
-    for n in 0..BLOCKS {
-        says(
-            &mut screen,
-            &format!("{n}: {}", "a sentence of an answer. ".repeat(30)),
-        );
-    }
-    screen
-}
-
-fn says(screen: &mut Screen, text: &str) {
-    let news = News::Text {
-        text: text.to_owned(),
-    };
-    let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
-    screen.on_event(At(0), &Event::Agent { turn, role, news });
-}
-
-fn press(screen: &mut Screen, code: KeyCode, modifiers: KeyModifiers) {
-    let _actions = screen.on_key(KeyEvent::new(code, modifiers), None);
-}
-
-fn terminal() -> anyhow::Result<Terminal<TestBackend>> {
-    Ok(Terminal::new(TestBackend::new(SIZE.0, SIZE.1))?)
-}
-
-fn draw(screen: &mut Screen, terminal: &mut Terminal<TestBackend>) -> anyhow::Result<Duration> {
-    let (took, drawn) = timed(|| {
-        terminal
-            .draw(|frame| screen.draw(frame, None, At(0)))
-            .map(drop)
-    });
-    drawn?;
-    Ok(took)
+    let mut ours = || letter(&mut long);
+    let mut beside = || letter(&mut empty);
+    side_by_side(name, Limit::None, ROUNDS, &mut ours, &mut beside)
 }

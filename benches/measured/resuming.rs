@@ -13,9 +13,13 @@ use agent_collab::tui::{Past, Screen, ScreenSettings};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::Value;
 
+use crate::limit::{Limit, verdict};
+use crate::saving::say_snapshot;
 use crate::{long_run, say, side_by_side, timed};
 
 const ROUNDS: usize = 3;
+/// As much as the whole program may take with a run of this length, in KiB.
+const MEMORY: u64 = 32 * 1024;
 /// As much of the log as the screen reads before it shows anything of it.
 const PAGE: u64 = 96 * 1024;
 /// As much as it reads at a time on the way to the beginning.
@@ -28,9 +32,7 @@ pub fn run() -> anyhow::Result<()> {
         .state()
         .clone();
     let size = std::fs::metadata(layout.state())?.len();
-    say(format_args!(
-        "the snapshot has {size} bytes after 100,000 events (goal: at most 16 KiB)"
-    ))?;
+    say_snapshot(size, "100,000 events")?;
     let before = anonymous();
     let mut ours = || {
         let (took, reopened) = timed(|| Journal::reopen(Guard::open(&layout, side.path())?));
@@ -47,20 +49,24 @@ pub fn run() -> anyhow::Result<()> {
     // What is kept by the plain way stays with the allocator: memory is looked at before it runs.
     ours()?;
     page()?;
+    let (name, taken) = (
+        "memory taken by both of ours",
+        anonymous().saturating_sub(before),
+    );
     say(format_args!(
-        "memory taken by both of ours: {} KiB (goal: the program at most 32 MiB)",
-        anonymous().saturating_sub(before)
+        "{name}: {taken} KiB  <= {MEMORY} KiB{}",
+        verdict(name, taken as f64, MEMORY as f64)
     ))?;
     side_by_side(
         "take up a run of 100,000 events",
-        "<= 1.5",
+        Limit::Times(1.5),
         ROUNDS,
         &mut ours,
         &mut beside,
     )?;
     side_by_side(
         "the last page of it, ready to be drawn",
-        "20 ms",
+        Limit::Within(Duration::from_millis(20)),
         ROUNDS,
         &mut page,
         &mut beside,
@@ -72,7 +78,7 @@ pub fn run() -> anyhow::Result<()> {
     };
     side_by_side(
         "its whole transcript, on the screen",
-        "<= 1.5",
+        Limit::Times(1.5),
         ROUNDS,
         &mut all,
         &mut beside,

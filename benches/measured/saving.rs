@@ -10,18 +10,26 @@ use agent_collab::domain::event::Event;
 use agent_collab::domain::ids::{At, RunId};
 use agent_collab::store::{EventLog, Guard, Layout, Names, Origin, snapshot};
 
+use crate::limit::{Limit, verdict};
 use crate::{long_run, say, side_by_side, timed};
 
 const ROUNDS: usize = 200;
+/// As large as a snapshot may be, however long the run is, in bytes.
+const SNAPSHOT: u64 = 16 * 1024;
+
+/// Says how large the snapshot is after so many events.
+pub fn say_snapshot(size: u64, after: &str) -> anyhow::Result<()> {
+    let name = format!("the snapshot after {after}");
+    let word = verdict(&name, size as f64, SNAPSHOT as f64);
+    say(format_args!("{name}: {size} bytes  <= {SNAPSHOT}{word}"))
+}
 
 pub fn run() -> anyhow::Result<()> {
     let (root, side) = (tempfile::tempdir()?, tempfile::tempdir()?);
     let journal = long_run::make(root.path(), side.path(), 2_000, 1_000)?;
     let state = journal.state().clone();
     let size = std::fs::metadata(journal.layout().state())?.len();
-    say(format_args!(
-        "the snapshot has {size} bytes after 2,000 events (goal: at most 16 KiB, however many)"
-    ))?;
+    say_snapshot(size, "2,000 events")?;
 
     let place = tempfile::tempdir()?;
     let layout = Layout::new(place.path(), Names::default())?;
@@ -34,7 +42,7 @@ pub fn run() -> anyhow::Result<()> {
     let mut beside = || replace(dir.path(), &bytes);
     side_by_side(
         "save the state, nothing new in the log",
-        "<= 1.2 (+20 us)",
+        Limit::TimesAnd(1.2, Duration::from_micros(20)),
         ROUNDS,
         &mut ours,
         &mut beside,
@@ -56,7 +64,7 @@ pub fn run() -> anyhow::Result<()> {
     };
     side_by_side(
         "an event and its snapshot",
-        "-",
+        Limit::None,
         ROUNDS,
         &mut log_and_save,
         &mut both,

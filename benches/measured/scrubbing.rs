@@ -7,12 +7,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::limit::Limit;
 use crate::{side_by_side, timed};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
 const N_BYTES: usize = 100_000_000;
 const ROUNDS: usize = 5;
-const GOAL: &str = "<= 10";
+const LIMIT: Limit = Limit::Times(10.0);
 
 /// The line of a number.
 type Line = fn(usize) -> String;
@@ -45,7 +46,7 @@ pub fn run() -> anyhow::Result<()> {
         fs::write(&file, text)?;
         let mut ours = || pipe(&file, &format!("'{PROGRAM}' scrub"));
         let mut beside = || pipe(&file, "cat");
-        side_by_side(name, GOAL, ROUNDS, &mut ours, &mut beside)?;
+        side_by_side(name, LIMIT, ROUNDS, &mut ours, &mut beside)?;
     }
     Ok(())
 }

@@ -13,12 +13,14 @@ use agent_collab::adapter::{
 use agent_collab::domain::ids::{SessionId, TurnId};
 use serde_json::{Value, json};
 
+use crate::limit::Limit;
 use crate::streams::{self, THREAD, TURN};
 use crate::{side_by_side, timed};
 
 const N_BYTES: usize = 100_000_000;
 const ROUNDS: usize = 3;
-const GOAL: &str = "<= 2.5 (0.4 of the speed)";
+/// 0.4 of the speed.
+const LIMIT: Limit = Limit::Times(2.5);
 
 type Begin = fn() -> anyhow::Result<Box<dyn Adapter>>;
 type Lines = fn(usize) -> Vec<String>;
@@ -59,7 +61,7 @@ pub fn run() -> anyhow::Result<()> {
             parsed?;
             Ok(took)
         };
-        side_by_side(name, GOAL, ROUNDS, &mut ours, &mut beside)?;
+        side_by_side(name, LIMIT, ROUNDS, &mut ours, &mut beside)?;
     }
     Ok(())
 }

@@ -1,0 +1,150 @@
+//! The board of a discussion: ten participants in ten rounds, beside two in one.
+
+use agent_collab::domain::discussion::{
+    Attitude, Confidence, Discussion, DiscussionEvent, DiscussionOrder, Part, Participant, Side,
+    Speech, Stance, Terms,
+};
+use agent_collab::domain::event::{Created, Settings};
+use agent_collab::domain::ids::{At, DiscussionId, RunId, SessionId};
+use agent_collab::domain::phase::{Gate, Mode};
+use agent_collab::domain::run::{Run, SCHEMA, State};
+use ratatui::crossterm::event::KeyCode;
+
+use crate::drawn::{A_KEY, Drawn};
+use crate::limit::Limit;
+use crate::side_by_side;
+
+const ROUNDS: usize = 100;
+
+pub fn run() -> anyhow::Result<()> {
+    let (mut large, mut small) = (board(10, 10)?, board(2, 1)?);
+    side_by_side(
+        "a board of 10 x 10 speeches / of 2",
+        Limit::Within(A_KEY),
+        ROUNDS,
+        &mut || again(&mut large),
+        &mut || again(&mut small),
+    )?;
+    side_by_side(
+        "the next speech on it",
+        Limit::Within(A_KEY),
+        ROUNDS,
+        &mut || large.key_and_back(KeyCode::Right, KeyCode::Left),
+        &mut || small.key_and_back(KeyCode::Right, KeyCode::Left),
+    )
+}
+
+fn again(board: &mut Drawn) -> anyhow::Result<std::time::Duration> {
+    board.screen.touch();
+    board.draw()
+}
+
+/// The screen with the board of a discussion open in which everybody has spoken in each round.
+fn board(n_participants: usize, n_rounds: u32) -> anyhow::Result<Drawn> {
+    let names: Vec<String> = (0..n_participants)
+        .map(|n| format!("participant-{n}"))
+        .collect();
+    let mut discussion = Discussion::begin(At(0), &order(&names));
+    for round in 1..=n_rounds {
+        for name in &names {
+            let session = SessionId::new(format!("ses_{name}"));
+            let began = DiscussionEvent::SpeechBegan {
+                round,
+                part: Part::Round,
+                participant: name.clone(),
+                session: session.clone(),
+                attacker: None,
+            };
+            discussion.take(At(1), &began);
+            let speech = Box::new(speech(round, name, session));
+            discussion.take(At(2), &DiscussionEvent::Spoke { speech });
+        }
+    }
+    let n_told: usize = discussion
+        .rounds
+        .iter()
+        .map(|round| round.speeches.len())
+        .sum();
+    anyhow::ensure!(
+        n_told == n_participants * n_rounds as usize,
+        "{n_told} spoke"
+    );
+    let mut drawn = Drawn::empty()?;
+    drawn.state = Some(state(discussion));
+    drawn.press(KeyCode::Esc);
+    drawn.draw()?;
+    drawn.key(KeyCode::Char('#'))?;
+    let shown = format!("{:?}", drawn.terminal.backend().buffer());
+    anyhow::ensure!(shown.contains(&names[0]), "the board is not open");
+    Ok(drawn)
+}
+
+fn order(names: &[String]) -> DiscussionOrder {
+    let participant = |name: &String| Participant {
+        name: name.clone(),
+        agent: "explore".to_owned(),
+        adapter: "codex".to_owned(),
+        model: None,
+        role: None,
+        side: Side::Open,
+    };
+    DiscussionOrder {
+        id: DiscussionId::new("dsc_1"),
+        parent: None,
+        topic: "SQLite or Postgres for this project's store?".to_owned(),
+        context: String::new(),
+        files: Vec::new(),
+        participants: names.iter().map(participant).collect(),
+        terms: Terms {
+            rounds: 10,
+            ..Terms::default()
+        },
+        preset: None,
+        finding: None,
+    }
+}
+
+fn speech(round: u32, name: &str, session: SessionId) -> Speech {
+    let text = "One file beside the repository is all that a single user needs.\n\n- no server\n- `WAL` lets readers go on\n\n";
+    Speech {
+        round,
+        part: Part::Round,
+        participant: name.to_owned(),
+        session: Some(session),
+        text: text.repeat(20),
+        no_stance: None,
+        stance: Some(Stance {
+            stance: Attitude::Agree,
+            proposal: "SQLite, behind a trait".to_owned(),
+            instead: None,
+            confidence: Some(Confidence::thousandths(700)),
+            blocking: Vec::new(),
+            why_changed: None,
+            evidence: Vec::new(),
+            checks: Vec::new(),
+            conclude: false,
+        }),
+        error: None,
+        took_ms: 31_000,
+    }
+}
+
+fn state(discussion: Discussion) -> State {
+    let created = Created {
+        schema: SCHEMA,
+        run: RunId::new("run_1"),
+        gate: Gate::Manual,
+        mode: Mode::Default,
+        settings: Settings {
+            max_iterations: 5,
+            stall_limit: 2,
+            auto_approve: false,
+            max_fix_turns: 2,
+        },
+        planner: (SessionId::new("ses_a"), "codex".to_owned()),
+        reviewer: None,
+    };
+    let mut state = Run::new(At(0), &created).state().clone();
+    state.discussions = vec![discussion];
+    state
+}

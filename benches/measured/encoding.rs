@@ -1,0 +1,105 @@
+//! What goes to the terminal of a frame: by the program's own way, which moves rows that only moved, beside writing each
+//! cell that changed. And how many bytes that is.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::time::Duration;
+
+use agent_collab::app::frugal::Frugal;
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::layout::Rect;
+use ratatui::{Terminal, TerminalOptions, Viewport};
+
+use crate::drawn::{A_KEY, Drawn, SIZE};
+use crate::limit::{Limit, verdict};
+use crate::{say, side_by_side, timed};
+
+const ROUNDS: usize = 400;
+
+pub fn run() -> anyhow::Result<()> {
+    let mut chat = Drawn::long(1_000)?;
+    chat.press(KeyCode::Esc);
+    chat.draw()?;
+    chat.key(KeyCode::PageUp)?;
+    let first = picture(&chat);
+    // A line up: nearly all rows move by one.
+    chat.key(KeyCode::Up)?;
+    let moved = picture(&chat);
+    chat.key(KeyCode::PageUp)?;
+    let another = picture(&chat);
+    anyhow::ensure!(first != moved && moved != another, "nothing moved");
+    compare(
+        "a frame whose rows moved, to the terminal",
+        [&first, &moved],
+    )?;
+    compare("a frame of which all is new", [&first, &another])?;
+    compare("a frame that is the one before", [&first, &first])
+}
+
+fn picture(drawn: &Drawn) -> Buffer {
+    drawn.terminal.backend().buffer().clone()
+}
+
+/// Shows two pictures in turn in both ways, and says how long it takes and how many bytes it is.
+fn compare(name: &str, pictures: [&Buffer; 2]) -> anyhow::Result<()> {
+    let (out, out_beside) = (Counting::default(), Counting::default());
+    let mut ours = terminal(Frugal::new(out.clone()))?;
+    let mut beside = terminal(CrosstermBackend::new(out_beside.clone()))?;
+    let [first, second] = pictures;
+    show(&mut ours, second)?;
+    ours.backend_mut().learn(second.clone());
+    show(&mut beside, second)?;
+    for out in [&out, &out_beside] {
+        out.0.set(0);
+    }
+    side_by_side(
+        name,
+        Limit::Within(A_KEY),
+        ROUNDS,
+        &mut || Ok(show(&mut ours, first)? + show(&mut ours, second)?),
+        &mut || Ok(show(&mut beside, first)? + show(&mut beside, second)?),
+    )?;
+    let per_frame = |out: &Counting| out.0.get() as f64 / (2 * ROUNDS) as f64;
+    let (n, n_beside) = (per_frame(&out), per_frame(&out_beside));
+    say(format_args!(
+        "{:<46} {n:>8.0} B {n_beside:>8.0} B          <= 1{}",
+        "  the same, in bytes",
+        verdict(&format!("{name}, in bytes"), n, n_beside)
+    ))
+}
+
+fn terminal<B: Backend<Error = io::Error>>(backend: B) -> io::Result<Terminal<B>> {
+    // No terminal is there to be asked how large it is.
+    let viewport = Viewport::Fixed(Rect::new(0, 0, SIZE.0, SIZE.1));
+    Terminal::with_options(backend, TerminalOptions { viewport })
+}
+
+fn show<B: Backend<Error = io::Error>>(
+    terminal: &mut Terminal<B>,
+    picture: &Buffer,
+) -> anyhow::Result<Duration> {
+    let (took, drawn) = timed(|| {
+        let draw = |frame: &mut ratatui::Frame| frame.buffer_mut().clone_from(picture);
+        terminal.draw(draw).map(drop)
+    });
+    drawn?;
+    Ok(took)
+}
+
+/// Takes everything and counts it.
+#[derive(Debug, Clone, Default)]
+struct Counting(Rc<Cell<usize>>);
+
+impl Write for Counting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.set(self.0.get() + bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! What figures are held against, and what came of it.
+//!
+//! Refuses to know what is measured.
+
+use std::fmt;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::say;
+
+/// What the time that something takes is held against.
+#[derive(Debug, Clone, Copy)]
+pub enum Limit {
+    /// Nothing: it is told.
+    None,
+    /// So many times what stands beside it.
+    Times(f64),
+    /// The same, and so much more.
+    TimesAnd(f64, Duration),
+    /// This, whatever stands beside it.
+    Within(Duration),
+}
+
+impl Limit {
+    /// Says whether a time is within the limit, and notes it; nothing where there is none.
+    pub fn verdict(self, name: &str, ours: Duration, beside: Duration) -> &'static str {
+        let most = match self {
+            Self::None => return "",
+            Self::Times(times) => beside.as_secs_f64() * times,
+            Self::TimesAnd(times, more) => beside.as_secs_f64() * times + more.as_secs_f64(),
+            Self::Within(most) => most.as_secs_f64(),
+        };
+        verdict(name, ours.as_secs_f64(), most)
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("-"),
+            Self::Times(times) => write!(f, "<= {times}"),
+            Self::TimesAnd(times, more) => write!(f, "<= {times} + {more:?}"),
+            Self::Within(most) => write!(f, "<= {most:?}"),
+        }
+    }
+}
+
+/// The figures that were held against a limit, each with whether it kept to it.
+static HELD: Mutex<Vec<(String, Kept)>> = Mutex::new(Vec::new());
+
+/// Whether a figure kept to its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Yes,
+    No,
+}
+
+/// Says whether a figure is within its limit, and notes it.
+pub fn verdict(name: &str, figure: f64, most: f64) -> &'static str {
+    let (kept, word) = match figure <= most {
+        true => (Kept::Yes, "  ok"),
+        // What is no number keeps to nothing.
+        false => (Kept::No, "  MISSED"),
+    };
+    if let Ok(mut held) = HELD.lock() {
+        held.push((name.to_owned(), kept));
+    }
+    word
+}
+
+/// Says how many kept to their limits and which did not, and gives the exit status that follows from it.
+pub fn conclude() -> anyhow::Result<ExitCode> {
+    let held = HELD.lock().map_err(|_| anyhow::anyhow!("a thread broke"))?;
+    let missed: Vec<&str> = held
+        .iter()
+        .filter(|(_, kept)| *kept == Kept::No)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let n_kept = held.len() - missed.len();
+    say(format_args!(
+        "\n{n_kept} of {} figures within their limits",
+        held.len()
+    ))?;
+    for name in &missed {
+        say(format_args!("missed: {name}"))?;
+    }
+    Ok(match missed.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
