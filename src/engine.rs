@@ -5,6 +5,7 @@
 
 pub mod answering;
 mod asking;
+mod awaited;
 pub mod changes;
 pub mod children;
 pub mod codex_rules;
@@ -60,6 +61,7 @@ use crate::permission::repetition::Calls;
 use crate::process::SpawnError;
 use crate::store::{Record, StoreError, Tampered, documents as documents_on_disk};
 
+use awaited::Awaited;
 use git::{Repository, Runnable};
 use journal::Journal;
 use live::{Ask, Told};
@@ -69,7 +71,6 @@ use staging::Staging;
 pub use children::{Caller, NotDeleted, TaskAsk, TaskRefused, subagent};
 use children::{Children, Said};
 pub use discussion::{DiscussionAsk, DiscussionRefused};
-use granting::Waiting;
 pub use granting::{Granted, Shown};
 pub use trouble::with_hint;
 use trouble::{Troubles, failed, troubled};
@@ -178,10 +179,8 @@ pub struct Engine {
     held: Option<Held>,
     /// What waits to be written into the documents, and what waits behind it.
     put_off: Option<PutOff>,
-    /// The raw texts of questions that agents asked, by request: shown text to raw text.
-    questions: BTreeMap<RequestId, BTreeMap<String, String>>,
-    /// The calls that wait for the user, as their agents made them.
-    calls: BTreeMap<RequestId, Waiting>,
+    /// What agents asked for and nobody has answered yet.
+    awaited: Awaited,
     /// The tools that agents call.
     tools: tools::Tools,
     told: Mailbox<(Role, Told)>,
@@ -247,8 +246,7 @@ impl Engine {
             runnable: None,
             held: None,
             put_off: None,
-            questions: BTreeMap::new(),
-            calls: BTreeMap::new(),
+            awaited: Awaited::default(),
             told: mpsc::channel(INBOX),
             done: mpsc::channel(INBOX),
             tasks: JoinSet::new(),

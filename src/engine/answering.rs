@@ -16,10 +16,10 @@ use crate::permission::{
 };
 
 use super::asking::{Asking, Circumstances, hidden_tools};
-use super::granting::Seat;
+use super::granting::{Seat, Waiting};
 use super::setup::OnAsk;
 use super::staging::Staging;
-use super::{Engine, EngineError, Waiting, news, with_hint};
+use super::{Engine, EngineError, news, with_hint};
 
 /// What ends a turn that turns in a circle where nobody is there.
 const NOBODY_ENDS_THE_LOOP: &str =
@@ -109,7 +109,7 @@ impl Engine {
             None => {
                 let seat = Seat::Role(role);
                 let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
-                self.hold(request, waiting);
+                self.awaited.hold(request, waiting);
                 Ok(())
             }
         }
@@ -128,11 +128,6 @@ impl Engine {
             None => self.feed(asked)?,
         }
         Ok(said)
-    }
-
-    /// Lets a call wait for the user.
-    pub(super) fn hold(&mut self, request: RequestId, waiting: Waiting) {
-        self.calls.insert(request, waiting);
     }
 
     /// A turn nobody asked for: nothing it wants is allowed.
@@ -204,7 +199,7 @@ impl Engine {
         said: Said,
         kept: Vec<Approved>,
     ) -> Result<(), EngineError> {
-        self.calls.remove(&request);
+        self.awaited.forget(&request);
         let allowed = said.answer == Answer::Allow;
         let (by, reason) = (said.by.to_owned(), news::line(&said.reason));
         // The answer is on record before the CLI acts on it.
@@ -233,7 +228,7 @@ impl Engine {
     pub(super) fn expire_approvals(&mut self, approvals: Vec<Approval>, why: Expiry) -> Vec<Event> {
         let reason = why.in_words().to_owned();
         for approval in &approvals {
-            self.calls.remove(&approval.request);
+            self.awaited.forget(&approval.request);
         }
         for approval in &approvals {
             if self.is_awaited(&approval.request) {

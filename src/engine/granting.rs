@@ -151,7 +151,7 @@ fn diff(changes: &[FileChange]) -> String {
 impl Engine {
     /// A call that waits, exactly as it was made; `None` when it does not wait here any more.
     pub fn waiting_call(&self, request: &RequestId) -> Option<&Shown> {
-        self.calls.get(request).map(|waiting| &waiting.shown)
+        self.awaited.call(request).map(|waiting| &waiting.shown)
     }
 
     /// Answers a call that waits, by the user's word. One that no longer waits is left alone.
@@ -163,7 +163,11 @@ impl Engine {
         request: &RequestId,
         answer: CallAnswer,
     ) -> Result<Granted, EngineError> {
-        let Some(seat) = self.calls.get(request).map(|waiting| waiting.seat.clone()) else {
+        let Some(seat) = self
+            .awaited
+            .call(request)
+            .map(|waiting| waiting.seat.clone())
+        else {
             return Ok(Granted::TooLate);
         };
         let by_user = |answer, reason: &str| Said {
@@ -194,7 +198,7 @@ impl Engine {
     /// The user looked at a circle and lets it go on: the next one is looked for anew.
     fn let_the_circle_pass(&mut self, request: &RequestId) {
         let closes = |waiting: &&Waiting| waiting.circumstances.repetition == Repetition::Loop;
-        let seat = self.calls.get(request).filter(closes);
+        let seat = self.awaited.call(request).filter(closes);
         match seat.map(|waiting| waiting.seat.clone()) {
             Some(Seat::Role(_)) => {
                 if let Some(at_work) = &mut self.at_work {
@@ -214,7 +218,7 @@ impl Engine {
         scope: Scope,
     ) -> Result<Granted, EngineError> {
         let not_kept = |why: String| Ok(Granted::NotKept(why));
-        let Some(waiting) = self.calls.get(request) else {
+        let Some(waiting) = self.awaited.call(request) else {
             return Ok(Granted::TooLate);
         };
         let offers = propose(&waiting.call, &waiting.decision);
@@ -257,7 +261,10 @@ impl Engine {
             let context = self.context_of(waiting, approved.clone());
             context.is_some_and(|context| decide(&waiting.call, &context).action == Action::Allow)
         };
-        let covered = self.calls.iter().filter(|(_, waiting)| is_covered(waiting));
+        let covered = self
+            .awaited
+            .calls()
+            .filter(|(_, waiting)| is_covered(waiting));
         let covered: Vec<RequestId> = covered.map(|(request, _)| request.clone()).collect();
         for request in covered {
             let said = Said {
@@ -284,7 +291,7 @@ impl Engine {
 
     /// Declines what else a session asked for whose turn the user ends with a plain no.
     fn decline_others(&mut self, request: &RequestId, seat: &Seat) -> Result<(), EngineError> {
-        let others = self.calls.iter();
+        let others = self.awaited.calls();
         let others = others.filter(|(other, waiting)| *other != request && waiting.seat == *seat);
         let others: Vec<RequestId> = others.map(|(other, _)| other.clone()).collect();
         for other in others {

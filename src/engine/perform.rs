@@ -332,7 +332,7 @@ impl Engine {
     }
 
     fn answer_agent(&mut self, request: &RequestId, answer: &Answer) {
-        let raw = self.questions.remove(request).unwrap_or_default();
+        let raw = self.awaited.take_questions(request);
         let answers = match answer {
             Answer::Texts { answers } => Some(
                 answers

@@ -133,8 +133,7 @@ impl Engine {
 
     /// Its CLI took a request back: a call has ended with that, like any other that nobody answered.
     pub(super) fn on_withdrawn(&mut self, request: RequestId) -> Result<(), EngineError> {
-        self.questions.remove(&request);
-        self.calls.remove(&request);
+        self.awaited.forget(&request);
         let mut waiting = self.state().approvals.iter();
         match waiting
             .find(|approval| approval.request == request)
@@ -247,7 +246,7 @@ impl Engine {
             .zip(questions)
             .map(|((shown, _), q)| (shown.clone(), q.text.clone()))
             .collect();
-        self.questions.insert(request.clone(), raw);
+        self.awaited.ask(request.clone(), raw);
         shown
     }
 

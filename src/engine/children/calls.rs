@@ -68,7 +68,7 @@ impl Engine {
                 let seat = Seat::Child(session.clone());
                 let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
                 self.wait_for_user(&request);
-                self.hold(request, waiting);
+                self.awaited.hold(request, waiting);
                 Ok(())
             }
         }

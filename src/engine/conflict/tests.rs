@@ -401,7 +401,18 @@ fn held_by_another() -> (World, DocumentLock) {
     world.engine.take_recorded();
     let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
     world.turn_ends();
-    assert!(!is_committed(&mut world), "it is another's to write");
+    let told = world.engine.take_recorded();
+    let is_too_soon = |record: &&Record<Event>| {
+        matches!(
+            record.event,
+            Event::Trouble { .. } | Event::ResponseCommitted { .. }
+        )
+    };
+    assert_eq!(
+        told.iter().find(is_too_soon),
+        None,
+        "it waits beside the loop"
+    );
     (world, lock)
 }
 

@@ -220,7 +220,7 @@ impl Engine {
                     self.tools.make_late(request, deadline);
                 }
                 // Whatever it was called by its agent, the run knows it by what was shown.
-                self.questions.remove(request);
+                self.awaited.forget(request);
                 self.feed(Event::AnswerPending {
                     request: request.clone(),
                     about,

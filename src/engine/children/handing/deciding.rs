@@ -98,7 +98,7 @@ impl Engine {
         let seat = Seat::Patch(session.clone());
         let Asking { call, changes, .. } = asking;
         let waiting = Waiting::new(seat, (call, circumstances), &changes, decision);
-        self.hold(request, waiting);
+        self.awaited.hold(request, waiting);
         Ok(())
     }
 
