@@ -4,15 +4,13 @@ use agent_collab::domain::discussion::{
     Attitude, Confidence, Discussion, DiscussionEvent, DiscussionOrder, Part, Participant, Side,
     Speech, Stance, Terms,
 };
-use agent_collab::domain::event::{Created, Settings};
-use agent_collab::domain::ids::{At, DiscussionId, RunId, SessionId};
-use agent_collab::domain::phase::{Gate, Mode};
-use agent_collab::domain::run::{Run, SCHEMA, State};
+use agent_collab::domain::ids::{At, DiscussionId, SessionId};
+use agent_collab::domain::run::{Run, State};
 use ratatui::crossterm::event::KeyCode;
 
 use crate::drawn::{A_KEY, Drawn};
 use crate::limit::Limit;
-use crate::side_by_side;
+use crate::{long_run, side_by_side};
 
 const ROUNDS: usize = 100;
 
@@ -130,21 +128,7 @@ fn speech(round: u32, name: &str, session: SessionId) -> Speech {
 }
 
 fn state(discussion: Discussion) -> State {
-    let created = Created {
-        schema: SCHEMA,
-        run: RunId::new("run_1"),
-        gate: Gate::Manual,
-        mode: Mode::Default,
-        settings: Settings {
-            max_iterations: 5,
-            stall_limit: 2,
-            auto_approve: false,
-            max_fix_turns: 2,
-        },
-        planner: (SessionId::new("ses_a"), "codex".to_owned()),
-        reviewer: None,
-    };
-    let mut state = Run::new(At(0), &created).state().clone();
+    let mut state = Run::new(At(0), &long_run::created()).state().clone();
     state.discussions = vec![discussion];
     state
 }

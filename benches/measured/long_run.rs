@@ -63,7 +63,8 @@ pub fn make(root: &Path, side: &Path, n_events: u32, mean: usize) -> Result<Jour
     Ok(journal)
 }
 
-fn created() -> Created {
+/// What the run begins with.
+pub fn created() -> Created {
     Created {
         schema: SCHEMA,
         run: RunId::new("run_long"),
