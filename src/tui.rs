@@ -26,6 +26,7 @@ mod found;
 mod fuzzy;
 mod header;
 mod help;
+mod hints;
 mod keymap;
 mod keys;
 mod layout;
@@ -57,6 +58,7 @@ mod tabs;
 mod theme;
 mod todos;
 mod transcript;
+mod useful;
 mod versions;
 mod welcome;
 mod words;
@@ -483,6 +485,7 @@ impl Screen {
     /// Draws one frame; the screen is clean after it.
     pub fn draw(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
         self.draw_all(frame, state, now);
+        self.take_hints(frame.buffer_mut());
         self.settings.theme.paint(frame.buffer_mut());
         self.dirty = false;
     }

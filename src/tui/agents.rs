@@ -8,7 +8,7 @@ use super::command::Command;
 use super::dialogs::confirm;
 use super::sheet::{Sheet, Then};
 use super::wrap::one_line;
-use super::{Screen, theme};
+use super::{Screen, hints, theme};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, QuestionKind};
@@ -157,7 +157,7 @@ fn no_agent<'a>(name: &str, there_are: &str, agents: impl Iterator<Item = &'a Ag
 
 fn list(agents: &[Agent], state: Option<&State>) -> Sheet {
     let text = "Enter shows what the chosen one may do; Esc goes back. @NAME TEXT gives a task.";
-    let mut sheet = Sheet::list("agents", "agents").says(text, theme::QUIET);
+    let mut sheet = Sheet::list("agents", "agents").says(text, hints::marked(theme::QUIET));
     for (agent, key) in agents.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
         let label = format!("{} ({}): {}", agent.name, agent.mode.name(), agent.about);
         sheet = sheet.offers(key, &label, Then::Confirm(Box::new(one(agent, state))));

@@ -18,9 +18,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::command::Move;
-use super::layout::take_above;
+use super::layout::{take_above, waits_behind};
 use super::theme;
-use super::wrap::{cut, put, wrap_own};
+use super::wrap::{put, wrap_own};
 use crate::domain::ids::{At, DiscussionId};
 pub use cell::Entry;
 pub use does::Does;
@@ -94,14 +94,8 @@ impl Board {
         self.places.clear();
         let mut area = area;
         if let Some(waits) = waits.filter(|_| area.height > 3) {
-            let text = cut(
-                &format!("? {waits} (Esc goes there)"),
-                usize::from(area.width),
-            );
-            frame.render_widget(
-                Line::styled(text, theme::NEEDS_YOU),
-                take_above(&mut area, 1),
-            );
+            let line = waits_behind(waits, "Esc", usize::from(area.width));
+            frame.render_widget(line, take_above(&mut area, 1));
         }
         let Some(minutes) = minutes else {
             let text = "There is no discussion in this run.";

@@ -7,7 +7,7 @@ use super::action::Action;
 use super::keymap::IsWriting;
 use super::sheet::{Sheet, Then};
 use super::wrap::one_line;
-use super::{Screen, theme};
+use super::{Screen, hints, theme};
 use crate::domain::ids::RequestId;
 
 /// The call that waits first, exactly as it was made; drawable, everything invisible made visible.
@@ -48,7 +48,7 @@ impl Screen {
         }
         let mut sheet = Sheet::list("permissions", "approved for more than one call").says(
             "Enter takes the chosen one back; Esc leaves them all.",
-            theme::QUIET,
+            hints::marked(theme::QUIET),
         );
         for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
             let label = format!(

@@ -8,7 +8,7 @@ use super::page::Page;
 use super::pager::Pager;
 use super::sheet::{Sheet, Then};
 use super::wrap::one_line;
-use super::{Screen, theme};
+use super::{Screen, hints, theme};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::SessionId;
 use crate::domain::run::State;
@@ -81,8 +81,10 @@ impl Screen {
 }
 
 fn sheet(children: &[Child]) -> Sheet {
-    let mut sheet = Sheet::list("sessions", "sessions of tasks")
-        .says("Enter opens the chosen one; Esc goes back.", theme::QUIET);
+    let mut sheet = Sheet::list("sessions", "sessions of tasks").says(
+        "Enter opens the chosen one; Esc goes back.",
+        hints::marked(theme::QUIET),
+    );
     // As Status lists them: the digit is mostly the task's own number.
     for (child, key) in children
         .iter()

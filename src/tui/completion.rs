@@ -33,6 +33,8 @@ pub struct Helped {
     pub agents: Vec<Agent>,
     /// What was sent while an agent talked, and goes to it once it is done.
     pub queued: Vec<String>,
+    /// The entries of the palette that were taken last, the latest first.
+    pub used: Vec<String>,
 }
 
 /// The files of the repository.
@@ -356,11 +358,14 @@ impl Screen {
         }
     }
 
-    /// Takes one of what is offered.
+    /// Points at one of what is offered, or takes the one that is pointed at already.
     pub(super) fn click_offer(&mut self, at: usize) {
-        if let Some(offer) = &mut self.helped.offer {
-            offer.chosen = at;
-            self.take_offer();
+        let Some(offer) = &mut self.helped.offer else {
+            return;
+        };
+        match std::mem::replace(&mut offer.chosen, at) == at {
+            true => self.take_offer(),
+            false => {}
         }
     }
 

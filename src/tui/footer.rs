@@ -6,15 +6,15 @@ use ratatui::text::{Line, Span};
 
 use super::Screen;
 use super::command::Command;
+use super::hints;
 use super::keymap::{Context, Hint, IsWriting};
 use super::read_only::{acts, is_calm};
 use super::sheet::{Choice, Sheet, Then};
 use super::tabs::{self, Tab};
 use super::theme;
+use super::useful::is_useful;
 use super::wrap::{cut, width};
-use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::QuestionKind;
-use crate::domain::run::{State, stands_against_notes};
+use crate::domain::run::State;
 
 /// Where a hint stands, and what its key does.
 pub type Buttons = Vec<(Rect, Command)>;
@@ -44,7 +44,7 @@ pub fn draw(
     }
     if let Some(toast) = &screen.toast {
         let text = cut(&format!(" {toast}"), columns);
-        frame.render_widget(Line::styled(text, theme::NEEDS_YOU), area);
+        frame.render_widget(Line::styled(text, theme::STRONG), area);
         return Buttons::new();
     }
     // Of a run that is only asked about nothing can be done yet.
@@ -146,7 +146,14 @@ impl Hints {
         if needed <= self.left {
             self.left -= needed;
             self.push(Span::raw(" "));
-            self.push(Span::styled(keys, theme::KEY));
+            let (first, others) = keys.split_once(' ').unwrap_or((keys, ""));
+            let others = if others.is_empty() {
+                ""
+            } else {
+                &keys[first.len()..]
+            };
+            self.push(Span::styled(first, hints::marked(theme::KEY)));
+            self.push(Span::styled(others, theme::KEY));
             self.push(Span::styled(format!(" {what} "), theme::QUIET));
         }
     }
@@ -284,60 +291,4 @@ fn is_at_hand(hint: &Hint, screen: &Screen, state: Option<&State>, sheet: Option
         }
         is_useful(command, state, sheet) && !(screen.is_read_only() && acts(command))
     })
-}
-
-/// Tells whether a command has something to do now.
-pub(super) fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
-    let phase = state.map(|state| state.phase);
-    let gate = state
-        .filter(|state| !state.phase.is_final())
-        .map(|state| state.gate);
-    match command {
-        Command::Go => sheet.is_some_and(|sheet| sheet.choices.iter().any(|c| c.key == 'g')),
-        Command::Auto => gate == Some(Gate::Manual),
-        Command::Pause => gate == Some(Gate::Auto),
-        Command::Steer(_) | Command::Interrupt => {
-            state.is_some_and(|state| state.running.is_some())
-        }
-        Command::Stop => matches!(
-            phase,
-            Some(
-                Phase::WritePlan
-                    | Phase::Review
-                    | Phase::Respond
-                    | Phase::Approved
-                    | Phase::Execute
-            )
-        ),
-        Command::Edit(_) => state.is_some_and(|state| state.plan.is_some()),
-        Command::Undo(_) => state.is_some_and(|state| state.stands_against_undo().is_none()),
-        Command::Export(_) => state.is_some(),
-        Command::Diff(_) => state.is_some_and(|state| state.execution.is_some()),
-        Command::View => sheet.is_some(),
-        Command::Allow | Command::Reject(_) => {
-            state.is_some_and(|state| !state.approvals.is_empty())
-        }
-        Command::Approve | Command::Changes(_) => {
-            let kind = asked(state);
-            matches!(kind, Some(QuestionKind::Execute { .. }))
-        }
-        Command::Answer(_) => asked(state).is_some(),
-        Command::Goal(_) => matches!(
-            phase,
-            None | Some(Phase::Init | Phase::RefineGoal | Phase::Done | Phase::Cancelled)
-        ),
-        Command::Refiner(_) => matches!(phase, None | Some(Phase::Init | Phase::RefineGoal)),
-        Command::Cancel | Command::Mode(_) => gate.is_some(),
-        Command::Resume => state.is_none(),
-        Command::Discuss(wish) => wish.is_useful(state),
-        Command::Note(_) | Command::Rewrite => {
-            state.is_some_and(|state| stands_against_notes(state).is_none())
-        }
-        _ => true,
-    }
-}
-
-pub(super) fn asked(state: Option<&State>) -> Option<&QuestionKind> {
-    let question = state?.question()?;
-    Some(&question.kind)
 }

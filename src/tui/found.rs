@@ -120,7 +120,7 @@ pub fn lit(lines: Vec<Line<'static>>, letters: &str, is_at_hand: bool) -> Vec<Li
 
 fn style(is_at_hand: bool) -> Style {
     match is_at_hand {
-        true => theme::CHOSEN,
+        true => theme::PICKED,
         false => theme::FOUND,
     }
 }
@@ -279,7 +279,7 @@ mod tests {
             let line = found.light(n, Line::raw((*row).to_owned()));
             assert_eq!(line.to_string(), *row);
             told.extend(line.spans.iter().filter_map(|span| match span.style {
-                style if style == theme::CHOSEN => Some(format!(">{}", span.content)),
+                style if style == theme::PICKED => Some(format!(">{}", span.content)),
                 style if style == theme::FOUND => Some(span.content.to_string()),
                 _ => None,
             }));

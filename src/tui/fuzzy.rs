@@ -85,26 +85,68 @@ pub struct Row {
     pub lit: Vec<usize>,
     /// Whether it does nothing now.
     pub is_idle: bool,
+    /// What it is among; stands above the first row of those. May be empty.
+    pub heading: String,
 }
 
 /// Draws as many rows as there is room for, the chosen one among them; gives where each stands, for the mouse.
 pub fn draw_rows(frame: &mut Frame, area: Rect, rows: &[Row], chosen: usize) -> Vec<(Rect, usize)> {
     let mut places = Vec::new();
     let n_shown = usize::from(area.height);
-    let from = (chosen + 1).saturating_sub(n_shown);
+    let lines = with_headings(rows);
+    let below = lines.iter().position(|line| *line == Shown::Row(chosen));
+    let from = (below.unwrap_or(0) + 1).saturating_sub(n_shown);
     let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
     let columns = usize::from(area.width);
     let names = widest.min(columns / 2);
-    for (n, (at, row)) in rows.iter().enumerate().skip(from).take(n_shown).enumerate() {
+    for (n, line) in lines.into_iter().skip(from).take(n_shown).enumerate() {
         let place = Rect {
             y: area.y.saturating_add(u16::try_from(n).unwrap_or(u16::MAX)),
             height: 1,
             ..area
         };
-        put(frame, &row_line(row, at == chosen, (columns, names)), place);
-        places.push((place, at));
+        match line {
+            Shown::Heading(heading) => {
+                let heading = cut(&format!("── {heading} "), columns);
+                put(frame, &Line::styled(heading, theme::QUIET), place);
+            }
+            Shown::Row(at) => {
+                if let Some(row) = rows.get(at) {
+                    put(frame, &row_line(row, at == chosen, (columns, names)), place);
+                    places.push((place, at));
+                }
+            }
+        }
     }
     places
+}
+
+/// A line of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shown {
+    /// What the rows below are about.
+    Heading(String),
+    /// A row, by its place.
+    Row(usize),
+}
+
+/// The rows, with a heading above the first of those that belong together.
+fn with_headings(rows: &[Row]) -> Vec<Shown> {
+    let mut lines = Vec::new();
+    let mut before = "";
+    for (at, row) in rows.iter().enumerate() {
+        if row.heading != before {
+            lines.push(Shown::Heading(row.heading.clone()));
+        }
+        before = &row.heading;
+        lines.push(Shown::Row(at));
+    }
+    lines
+}
+
+/// How many lines the rows take.
+pub fn n_lines(rows: &[Row]) -> usize {
+    with_headings(rows).len()
 }
 
 fn row_line(row: &Row, is_chosen: bool, (columns, names): (usize, usize)) -> Line<'static> {

@@ -4,6 +4,7 @@
 
 mod path;
 mod tabs;
+mod terms;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -15,7 +16,6 @@ use super::tabs::Tab;
 use super::theme;
 use super::words;
 use super::wrap::{cut, one_line, put, width};
-use crate::domain::execution::StepCount;
 use crate::domain::ids::At;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTerms;
@@ -25,54 +25,89 @@ use crate::domain::turn::Role;
 use crate::text::n_of;
 pub use tabs::Read;
 
-/// Draws as many of its three lines as there is room for; gives the places of the tabs.
+/// What of the header can be clicked.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// Each tab's title.
+    pub tabs: Vec<(Rect, Tab)>,
+    /// That the user is waited for.
+    pub need: Rect,
+}
+
+/// Draws as many of its three lines as there is room for.
 pub fn draw(
     screen: &Screen,
     frame: &mut Frame,
     area: Rect,
     state: Option<&State>,
     now: At,
-) -> Vec<(Rect, Tab)> {
+) -> Places {
     let columns = usize::from(area.width);
     let row = |n: u16| Rect {
         y: area.y.saturating_add(n),
         height: 1,
         ..area
     };
-    let state_line = || state_line(screen, state, now, columns);
+    let state_line = |frame: &mut Frame, row: Rect| {
+        let line = state_line(screen, state, now, columns);
+        let need = need_in(&line, row);
+        put(frame, &line, row);
+        need
+    };
     match area.height {
-        0 => Vec::new(),
-        1 => {
-            put(frame, &state_line(), row(0));
-            Vec::new()
-        }
+        0 => Places::default(),
+        1 => Places {
+            tabs: Vec::new(),
+            need: state_line(frame, row(0)),
+        },
         2 => {
-            put(frame, &state_line(), row(0));
+            let need = state_line(frame, row(0));
             let bar = tabs::bar(screen, row(1), state);
             put(frame, &Line::from(bar.spans), row(1));
-            bar.places
+            let tabs = bar.places;
+            Places { tabs, need }
         }
         _ => {
             put(frame, &title_line(screen, state, columns), row(0));
             let bar = tabs::bar(screen, row(2), state);
             let room = columns.saturating_sub(bar.columns + 1);
             let works = state.and_then(|state| works(screen, state, now, room));
-            match (state, works) {
+            let need = match (state, works) {
                 (Some(state), Some(works)) => {
-                    let line = path_line(state, columns);
-                    put(frame, &line, row(1));
+                    put(frame, &terms::path_line(state, columns), row(1));
                     let works = aligned_right(bar.spans, works, columns);
+                    let need = need_in(&works, row(2));
                     put(frame, &works, row(2));
+                    need
                 }
                 _ => {
-                    put(frame, &state_line(), row(1));
                     put(frame, &Line::from(bar.spans), row(2));
+                    state_line(frame, row(1))
                 }
-            }
-            bar.places
+            };
+            let tabs = bar.places;
+            Places { tabs, need }
         }
     }
 }
+
+/// Where a line says that the user is waited for; nowhere where it does not.
+fn need_in(line: &Line<'_>, row: Rect) -> Rect {
+    let mut place = Rect { width: 0, ..row };
+    for span in &line.spans {
+        let columns = u16::try_from(width(&span.content)).unwrap_or(u16::MAX);
+        let says_so = span.style == theme::CHOSEN || span.style == theme::NEEDS_YOU;
+        if says_so && span.content.contains(WAITS) {
+            place.width = columns;
+            return place.intersection(row);
+        }
+        place.x = place.x.saturating_add(columns);
+    }
+    Rect::default()
+}
+
+/// That the user is waited for.
+const WAITS: &str = "waits for you";
 
 /// Two texts in one line, one at its left and one at its right.
 fn aligned_right(
@@ -84,55 +119,6 @@ fn aligned_right(
     left.push(Span::raw(" ".repeat(columns.saturating_sub(used))));
     left.extend(right);
     Line::from(left)
-}
-
-/// The path of phases, how far the present one is, the gate and the mode.
-fn path_line(state: &State, columns: usize) -> Line<'static> {
-    let (long, short) = how_far(state).unwrap_or_default();
-    // Who talks about the goal stands beside the tabs as well.
-    let short = match state.phase {
-        Phase::RefineGoal => String::new(),
-        _ => short,
-    };
-    let gate = format!("gate {}", words::gate(state.gate));
-    let mode = state.mode.name();
-    let long = joined(&[&long, &gate, &format!("mode {mode}")], " · ");
-    let unusual = if state.mode == Mode::Default {
-        ""
-    } else {
-        mode
-    };
-    let short = joined(&[&short, &gate, unusual], " ");
-    let style = match state.mode {
-        Mode::Yolo => theme::NEEDS_YOU,
-        Mode::Plan | Mode::Default | Mode::AutoEdit => theme::PLAIN,
-    };
-    // One form a width, so that the path does not jump with what stands beside it.
-    let whole = match columns {
-        0..140 => path::Form::Close,
-        140.. => path::Form::Wide,
-    };
-    let forms = [
-        (whole, &long),
-        (whole, &short),
-        (path::Form::Present, &long),
-    ];
-    let laid = |form| {
-        let mut spans = vec![Span::raw(" ")];
-        spans.extend(path::spans(state.phase, form));
-        spans
-    };
-    let fits = |(form, terms): &(path::Form, &String)| {
-        path::columns(&laid(*form)) + width(terms) + 2 <= columns
-    };
-    let (form, terms) = forms
-        .into_iter()
-        .find(fits)
-        .unwrap_or((path::Form::Present, &short));
-    let path = laid(form);
-    let room = columns.saturating_sub(path::columns(&path) + 2);
-    let terms = format!("{} ", cut(terms, room));
-    aligned_right(path, vec![Span::styled(terms, style)], columns)
 }
 
 /// The parts that say something.
@@ -217,7 +203,7 @@ fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'s
         Span::raw(" "),
         Span::styled(title, theme::STRONG),
         Span::raw(" ".repeat(gap)),
-        Span::styled(badge.to_owned(), theme::NEEDS_YOU),
+        Span::styled(badge.to_owned(), theme::TAG),
         Span::styled(place, theme::QUIET),
         Span::raw(" "),
     ])
@@ -244,22 +230,17 @@ fn badge(screen: &Screen, columns: usize) -> String {
 
 fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -> Line<'static> {
     let Some(state) = state else {
-        let text = match screen.unfinished {
-            _ if screen.is_read_only() => " no run yet",
-            Some(_) => " an unfinished run waits for your word",
-            None => " no run yet: write what shall be done",
+        let (text, style) = match screen.unfinished {
+            _ if screen.is_read_only() => (" no run yet", theme::QUIET),
+            Some(_) => (" an unfinished run waits for your word", theme::NEEDS_YOU),
+            None => (" no run yet: write what shall be done", theme::NEEDS_YOU),
         };
-        let text = cut(text, columns);
-        return Line::styled(text, theme::NEEDS_YOU);
+        return Line::from(Span::styled(cut(text, columns), style));
     };
     let mut parts = vec![(state.phase.name().to_owned(), theme::STRONG)];
     if state.mode != Mode::Default {
-        let style = match state.mode {
-            Mode::Yolo => theme::NEEDS_YOU,
-            Mode::Plan | Mode::Default | Mode::AutoEdit => theme::PLAIN,
-        };
         // What is out of the ordinary stands where it is seen, however narrow the window is.
-        parts.push((state.mode.name().to_owned(), style));
+        parts.push((state.mode.name().to_owned(), terms::of_mode(state.mode)));
     }
     parts.extend(rest_of_state(
         screen,
@@ -298,12 +279,7 @@ fn rest_of_state(
 ) -> Vec<Part> {
     let plain = |text: &str| (text.to_owned(), theme::PLAIN);
     let who = |named| who_works(screen, state, now, named);
-    let (long, short) = how_far(state).unwrap_or_default();
-    // Who talks about the goal is named as the one who works.
-    let short = match state.phase {
-        Phase::RefineGoal => String::new(),
-        _ => short,
-    };
+    let terms::HowFar { long, short } = terms::how_far(state);
     let gate = format!("gate {}", words::gate(state.gate));
     let forms = [
         vec![plain(&long), plain(&gate), who(Named::WithAdapter)],
@@ -320,38 +296,6 @@ fn rest_of_state(
     let mut forms = forms.into_iter().map(told).skip(usize::from(columns < 60));
     let found = forms.find(|form| taken + columns_of(form) <= columns + 2);
     found.unwrap_or_else(|| vec![who(Named::WithTime)])
-}
-
-/// Iterations or steps, in words and in short.
-fn how_far(state: &State) -> Option<(String, String)> {
-    match state.phase {
-        Phase::Review | Phase::Respond if state.iteration > 0 => {
-            let (n, cap) = (state.iteration, state.cap());
-            Some((format!("iteration {n} of {cap}"), format!("{n}/{cap}")))
-        }
-        Phase::Execute => {
-            let StepCount { done, all } = state.step_count();
-            Some((
-                format!("{done} of {all} steps done"),
-                format!("{done}/{all}"),
-            ))
-        }
-        Phase::RefineGoal => {
-            let role = state.refiner;
-            let adapter = state.session(role).map_or("", |session| &session.adapter);
-            Some((
-                format!("with the {} ({})", role.name(), one_line(adapter)),
-                role.name().to_owned(),
-            ))
-        }
-        Phase::Init
-        | Phase::WritePlan
-        | Phase::Review
-        | Phase::Respond
-        | Phase::Approved
-        | Phase::Done
-        | Phase::Cancelled => None,
-    }
 }
 
 /// Whether an agent is named with its adapter.
@@ -376,13 +320,13 @@ fn who_works(
         return ("leaving".to_owned(), theme::STRONG);
     }
     if let Some(text) = words::limit(state, now, screen.clock_of_day()) {
-        return (text, theme::NEEDS_YOU);
+        return (text, theme::WARNING);
     }
     if let Some(word) = seen_from_outside(screen, state) {
         return (word.to_owned(), theme::QUIET);
     }
     if !state.approvals.is_empty() || state.question().is_some() {
-        return ("waits for you".to_owned(), theme::NEEDS_YOU);
+        return (WAITS.to_owned(), theme::NEEDS_YOU);
     }
     if let Some(running) = &state.running {
         let role = running.order.purpose.role();
@@ -410,7 +354,7 @@ fn who_works(
         return (text, theme::role(role));
     }
     match &state.busy {
-        Some(busy) => (busy_in_words(busy).to_owned(), theme::PLAIN),
+        Some(busy) => (busy_in_words(busy).to_owned(), theme::RUNNING),
         None if state.phase.is_final() => {
             let style = match state.phase {
                 Phase::Done => theme::GOOD,
@@ -419,9 +363,9 @@ fn who_works(
             let parts = ["the run is over", &tasks_left(state)];
             (joined(&parts, " · "), style)
         }
-        None if state.phase == Phase::RefineGoal => ("waits for you".to_owned(), theme::NEEDS_YOU),
+        None if state.phase == Phase::RefineGoal => (WAITS.to_owned(), theme::NEEDS_YOU),
         None => match super::discussing::at_work(state, now) {
-            Some(text) => (text, theme::KEY),
+            Some(text) => (text, theme::RUNNING),
             None => ("nobody works".to_owned(), theme::QUIET),
         },
     }

@@ -1,13 +1,13 @@
-//! The help: every key and slash command, out of the one keymap.
+//! The help: every key and slash command, out of the one keymap, by what it is about; what is about the tab comes first.
 
 use std::collections::BTreeSet;
 
 use ratatui::text::{Line, Span};
 
-use super::keymap::{Binding, Context, IsWriting, Key, Keymap};
+use super::keymap::{Binding, Context, GROUPS, IsWriting, Key, Keymap};
 use super::pager::Pager;
 use super::theme;
-use super::wrap::{width, wrap};
+use super::wrap::{cut, width, wrap};
 
 /// Where the text of a line begins.
 const INDENT: usize = 1 + KEYS_WIDE + 1 + NAMES_WIDE + 1;
@@ -18,9 +18,9 @@ const KEYS_WIDE: usize = 9;
 /// How wide the column of commands is.
 const NAMES_WIDE: usize = 28;
 
-/// The help, to be read.
-pub fn pager(keymap: &Keymap) -> Pager {
-    Pager::of_keys("keys and commands", lines(keymap))
+/// The help, to be read; `here` heads the actions that are about the tab, and names them.
+pub fn pager(keymap: &Keymap, here: (String, Vec<&'static str>)) -> Pager {
+    Pager::of_keys("keys and commands", lines(keymap, here))
 }
 
 /// One line of the help.
@@ -28,6 +28,8 @@ pub fn pager(keymap: &Keymap) -> Pager {
 pub enum Told {
     /// A sentence, or nothing.
     Prose(String),
+    /// What the lines below are about.
+    Heading(String),
     /// An action.
     Row {
         /// Its keys.
@@ -44,6 +46,10 @@ impl Told {
     pub fn lay_out(&self, columns: usize) -> Vec<Line<'static>> {
         let (keys, names, does) = match self {
             Self::Prose(text) => return wrap(&[Span::raw(text.as_str())], columns, 0),
+            Self::Heading(text) => {
+                let heading = Line::styled(cut(&format!("── {text} "), columns), theme::STRONG);
+                return vec![Line::default(), heading];
+            }
             Self::Row { keys, names, does } => (keys, names, does),
         };
         let pad = |text: &str, wanted: usize| {
@@ -73,12 +79,47 @@ impl Told {
     }
 }
 
+/// A line of the table, with its keys.
+type TableRow<'a> = (&'static Binding, &'a [Key]);
+
 /// The help.
-fn lines(keymap: &Keymap) -> Vec<Told> {
-    let before = vec![
+fn lines(keymap: &Keymap, (heading, names): (String, Vec<&'static str>)) -> Vec<Told> {
+    let mut rows: Vec<TableRow<'_>> = keymap.rows().collect();
+    let mut here = Vec::new();
+    for name in names {
+        let at = rows.iter().position(|(binding, _)| binding.name == name);
+        here.extend(at.map(|at| rows.remove(at)));
+    }
+    let mut told = Vec::new();
+    if !here.is_empty() {
+        told.push(Told::Heading(heading));
+        told.extend(here.into_iter().map(|row| line(row, row.0.slash)));
+    }
+    told.push(Told::Heading("the screen".to_owned()));
+    told.extend(about_the_screen(keymap).map(Told::Prose));
+    let mut seen = BTreeSet::new();
+    for group in GROUPS {
+        told.push(Told::Heading(group.name.to_owned()));
+        let own = group
+            .of(&mut rows, |(binding, _)| Some(binding))
+            .into_iter();
+        told.extend(own.map(|row| {
+            // The same command on another key is named once.
+            let is_new = row.0.slash.is_empty() || seen.insert(row.0.slash);
+            line(row, if is_new { row.0.slash } else { "" })
+        }));
+    }
+    told.push(Told::Heading("where other keys work".to_owned()));
+    told.extend(elsewhere(keymap).map(Told::Prose));
+    told
+}
+
+fn about_the_screen(keymap: &Keymap) -> impl Iterator<Item = String> {
+    let told = [
         format!(
-            "What needs you stands in a thick yellow frame; its last line says what Enter does. \
+            "What needs you stands in a thick frame; its last line says what Enter does. \
              Letters are commands only while you do not write: {} leaves the composer, {} goes back. \
+             A click on a hint presses the key that it names; a click on a choice points at it, one more takes it. \
              With Shift held a drag selects text as in any terminal; {} leaves the mouse to it. \
              `agent-collab keys` prints these keys as your configuration takes others.",
             keymap.named("leave", IsWriting::Yes),
@@ -89,22 +130,17 @@ fn lines(keymap: &Keymap) -> Vec<Told> {
          recalls what you sent. / offers commands and @ files, Tab takes one. Ctrl+/ undoes, Ctrl+R redoes, Ctrl+U \
          and Ctrl+K remove to the line's beginning and end, Ctrl+W a word. A large paste is one mark."
             .to_owned(),
-        String::new(),
     ];
-    let mut seen = BTreeSet::new();
-    let rows = keymap.rows().map(|row| {
-        // The same command on another key is named once.
-        let is_new = row.0.slash.is_empty() || seen.insert(row.0.slash);
-        line(row, if is_new { row.0.slash } else { "" })
-    });
-    let mut after = vec![
-        String::new(),
-        "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: ".to_owned()
-            + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
-            + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel",
-        String::new(),
-    ];
-    after.extend(Context::VIEWS.map(|view| {
+    told.into_iter()
+}
+
+/// The keys of dialogs and of views.
+fn elsewhere(keymap: &Keymap) -> impl Iterator<Item = String> {
+    let dialogs = "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: "
+        .to_owned()
+        + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
+        + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel";
+    let views = Context::VIEWS.map(|view| {
         let hints = keymap.hints_of(view);
         let keys: Vec<String> = hints
             .iter()
@@ -115,10 +151,8 @@ fn lines(keymap: &Keymap) -> Vec<Told> {
             first.make_ascii_uppercase();
         }
         told
-    }));
-    let (before, after) = (before.into_iter(), after.into_iter());
-    let before = before.map(Told::Prose);
-    before.chain(rows).chain(after.map(Told::Prose)).collect()
+    });
+    std::iter::once(dialogs).chain(views)
 }
 
 fn line((binding, keys): (&'static Binding, &[Key]), names: &'static str) -> Told {

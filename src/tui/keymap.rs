@@ -4,6 +4,7 @@
 //! an open dialog are the dialog's own choices; each of them is also `/answer CHOICE`.
 
 mod binding;
+mod group;
 mod key;
 mod map;
 mod own;
@@ -21,6 +22,7 @@ use crate::domain::page::PageForm;
 use crate::domain::undo::Wish as UndoWish;
 pub use binding::{Binding, Context};
 use binding::{bind, slash};
+pub use group::GROUPS;
 pub use key::{Key, nearest};
 use key::{alt, ctrl, letter, plain};
 pub use map::{Hint, IsWriting, Keymap};

@@ -185,7 +185,7 @@ impl Screen {
         }
     }
 
-    fn begin_command(&mut self) -> Vec<Action> {
+    pub(super) fn begin_command(&mut self) -> Vec<Action> {
         if let Some(why) = self.read_only_word() {
             return self.refuse(&why);
         }

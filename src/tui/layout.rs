@@ -5,16 +5,17 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
+use super::hints::{self, Hints};
 use super::keymap::IsWriting;
 use super::pager::Pager;
 use super::sheet::{FromComposer, Keys, Sheet};
 use super::tabs::{self, Tab};
 use super::theme;
 use super::wrap::{cut, one_line, width};
-use super::{Screen, footer, header};
+use super::{Screen, footer, header, useful};
 use crate::domain::changes::Scope;
 use crate::domain::ids::At;
 use crate::domain::question::QuestionKind;
@@ -53,6 +54,10 @@ pub struct Places {
     pub strip: Vec<(Rect, Scope)>,
     /// The keys of the footer.
     pub buttons: footer::Buttons,
+    /// What names a key anywhere else.
+    pub hints: Hints,
+    /// That the user is waited for, in the header.
+    pub need: Rect,
 }
 
 /// Takes rows from the bottom of an area, as many as there are.
@@ -112,7 +117,8 @@ impl Screen {
             sheet: sheet_area,
             ..Places::default()
         };
-        self.places.tabs = header::draw(self, frame, head, state, now);
+        let head = header::draw(self, frame, head, state, now);
+        (self.places.tabs, self.places.need) = (head.tabs, head.need);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
             true => self.draw_board(frame, inset(rest), (state, waiting.as_ref()), now),
@@ -161,7 +167,7 @@ impl Screen {
         if is_plan || self.beside(window.width, state) == Some(Tab::Plan) {
             sheet = sheet.beside_the_plan();
         }
-        let kind = footer::asked(state);
+        let kind = useful::asked(state);
         let is_gate = kind.is_some_and(|kind| matches!(kind, QuestionKind::Gate { .. }));
         // A prompt is read where it is asked about first.
         if reads_on == ReadsOn::Yes && is_gate {
@@ -284,9 +290,8 @@ impl Screen {
             if let Some(sheet) = other.filter(|_| area.height > 2) {
                 let line = take_above(&mut area, 1);
                 let back = keymap.named("close", IsWriting::No);
-                let text = format!("? {} ({back} goes there)", sheet.title);
-                let text = cut(&text, usize::from(line.width));
-                frame.render_widget(Line::styled(text, theme::NEEDS_YOU), line);
+                let waits = waits_behind(&sheet.title, &back, usize::from(line.width));
+                frame.render_widget(waits, line);
             }
             pager.draw(frame, area, keymap);
             return;
@@ -313,7 +318,7 @@ impl Screen {
         let block = Block::new()
             .borders(Borders::LEFT | Borders::TOP)
             .border_style(theme::QUIET)
-            .title(Line::styled(title, theme::QUIET));
+            .title(Line::from(hints::spans(&title, theme::QUIET)));
         let inner = block.inner(side);
         frame.render_widget(block, side);
         let inner = Rect {
@@ -402,6 +407,15 @@ impl Screen {
             }
         }
     }
+}
+
+/// What needs the user behind what lies over it, with the key that goes there.
+pub(super) fn waits_behind(what: &str, back: &str, columns: usize) -> Line<'static> {
+    let hint = format!(" ({back} goes there)");
+    let what = cut(&format!("? {what}"), columns.saturating_sub(width(&hint)));
+    let mut spans = vec![Span::styled(what, theme::NEEDS_YOU)];
+    spans.extend(hints::spans(&hint, theme::NEEDS_YOU));
+    Line::from(spans)
 }
 
 /// Tells whether an agent's call waits.

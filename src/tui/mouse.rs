@@ -1,6 +1,7 @@
 //! Clicks and the wheel.
 //!
-//! A click chooses; a click on what is chosen carries it out, as Enter does and with the same care.
+//! One rule everywhere: a click on a hint presses the key that it names; a click on a choice points at it, and a click on
+//! what is pointed at carries it out, as Enter does and with the same care.
 
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -8,10 +9,10 @@ use ratatui::layout::{Position, Rect};
 use super::Screen;
 use super::action::Action;
 use super::board::Board;
-use super::command::Move;
-use super::keymap::IsWriting;
+use super::command::{Command, Move};
+use super::keymap::{IsWriting, Key};
 use super::page::Mark;
-use super::sheet::Sheet;
+use super::sheet::{Keys, Sheet};
 use super::tabs::Tab;
 use crate::domain::run::State;
 
@@ -99,6 +100,9 @@ impl Screen {
 
     fn click(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
         let hit = |place: &Rect| place.contains(at);
+        if let Some(key) = self.hint_at(at) {
+            return self.click_hint(key, at, state);
+        }
         if let Some((_, row)) = self.places.offer.iter().find(|(place, _)| hit(place)) {
             self.click_offer(*row);
             return Vec::new();
@@ -106,6 +110,10 @@ impl Screen {
         if let Some((_, tab)) = self.places.tabs.iter().find(|(place, _)| hit(place)) {
             self.click_tab(*tab);
             return Vec::new();
+        }
+        if hit(&self.places.need) {
+            self.toast = None;
+            return self.press(Command::NeedsMe, state);
         }
         if let Some((_, command)) = self.places.buttons.iter().find(|(place, _)| hit(place)) {
             let command = command.clone();
@@ -141,6 +149,15 @@ impl Screen {
             Some(choice) => self.click_choice(choice, state),
             None => Vec::new(),
         }
+    }
+
+    /// Presses the key that a hint names; one in a page means the line that it stands in.
+    fn click_hint(&mut self, key: Key, at: Position, state: Option<&State>) -> Vec<Action> {
+        let is_page = self.tab != Tab::Chat && self.pager.is_none() && self.diff.is_none();
+        if self.places.body.contains(at) && is_page && self.board.is_none() {
+            let _was_pointed_at = self.point_in_page(self.tab, at);
+        }
+        self.press_hint(key, state)
     }
 
     fn click_tab(&mut self, tab: Tab) {
@@ -195,8 +212,12 @@ impl Screen {
         let Some(sheet) = self.waiting(state).filter(|sheet| self.is_shown(sheet)) else {
             return Vec::new();
         };
-        let was_writing = std::mem::replace(&mut self.writing, IsWriting::No);
-        match was_writing == IsWriting::No && self.chosen_of(&sheet) == choice {
+        let is_pointed_at = match self.keys_of(&sheet, self.chosen_of(&sheet)) {
+            Keys::Here(at) | Keys::EnterOnly(at) => at == choice,
+            Keys::Below(_) | Keys::Nobody => false,
+        };
+        self.writing = IsWriting::No;
+        match is_pointed_at {
             true => self.enter(sheet, state),
             false => self.point_at(&sheet, choice),
         }

@@ -11,6 +11,7 @@ use ratatui::widgets::{Block, BorderType, Borders, Padding, Paragraph};
 
 use super::Screen;
 use super::header::used_in_words;
+use super::hints;
 use super::keymap::IsWriting;
 use super::tabs::Tab;
 use super::theme;
@@ -295,8 +296,12 @@ fn in_rows(keys: &[(String, &'static str)], columns: usize) -> Vec<Line<'static>
         }
         used += needed;
         if let Some(row) = rows.last_mut() {
-            row.push(Span::styled(key.clone(), theme::KEY));
-            row.push(Span::styled(format!(" {what}   "), theme::PLAIN));
+            row.push(Span::styled(key.clone(), hints::marked(theme::KEY)));
+            row.push(Span::styled(
+                format!(" {what}"),
+                hints::marked(theme::PLAIN),
+            ));
+            row.push(Span::raw("   "));
         }
     }
     rows.into_iter().map(Line::from).collect()

@@ -9,6 +9,7 @@ use ratatui::widgets::Paragraph;
 
 use super::command::Move;
 use super::found::Found;
+use super::hints;
 use super::keymap::{IsWriting, Keymap};
 use super::tabs::Tab;
 use super::theme;
@@ -393,7 +394,7 @@ impl Page {
                 ..area
             };
             let label = cut(&label, usize::from(area.width));
-            frame.render_widget(Line::styled(label, theme::QUIET), below);
+            frame.render_widget(Line::from(hints::spans(&label, theme::QUIET)), below);
         }
     }
 }

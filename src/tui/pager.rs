@@ -10,12 +10,13 @@ use ratatui::text::{Line, Span};
 
 use super::command::Move;
 use super::help::Told;
+use super::hints;
 use super::keymap::{IsWriting, Keymap};
 use super::markdown;
 use super::page::{Page, Stand};
 use super::theme;
 use super::versions::{self, Layout, Looked, Pair, Versions};
-use super::wrap::{cut, drawable, shown, wrap};
+use super::wrap::{cut, drawable, shown, width, wrap};
 use crate::domain::ids::SessionId;
 use crate::text::Cleaner;
 
@@ -211,24 +212,41 @@ impl Pager {
     }
 
     /// The title, with the keys that matter here.
-    fn heading(&self, keymap: &Keymap, columns: usize) -> String {
+    fn heading(&self, keymap: &Keymap, columns: usize) -> Line<'static> {
         let key = |action| keymap.named(action, IsWriting::No);
-        let title = match &self.both {
-            None => self.title.clone(),
+        let (title, next) = match &self.both {
+            None => (self.title.clone(), String::new()),
             Some(both) => {
                 let next = match both.next(columns) {
                     Layout::Three => "with the text before",
                     Layout::Two(versions::Form::Sides) => "side by side",
                     Layout::Two(versions::Form::Diff) => "as a diff",
                 };
-                format!("{}, {}: {next}", both.title, key("view"))
+                let next = format!("  {}: {next}", key("view"));
+                (both.title.clone(), next)
             }
         };
         let (close, find) = (key("close"), key("text-find"));
-        match &self.dialog {
-            Some(_) => format!("? {title}  ({close} goes back to it)  {find} finds"),
-            None => format!("▤ {title}  ({close} closes)  {find} finds"),
-        }
+        let (sign, back, style) = match &self.dialog {
+            Some(_) => ("?", "goes back to it", theme::NEEDS_YOU),
+            None => ("▤", "closes", theme::STRONG),
+        };
+        // In a narrow window the footer names the keys that have no room here.
+        let closes = format!("  ({close} {back})");
+        let least = if next.is_empty() { &closes } else { &next };
+        let forms = [
+            format!("{next}{closes}  {find} finds"),
+            format!("{next}{closes}"),
+        ];
+        let fits = |keys: &&String| width(&title) + 2 + width(keys) <= columns;
+        let keys = forms.iter().find(fits).unwrap_or(least);
+        let title = cut(
+            &format!("{sign} {title}"),
+            columns.saturating_sub(width(keys)),
+        );
+        let mut spans = vec![Span::styled(title, style)];
+        spans.extend(hints::spans(keys, style));
+        Line::from(spans)
     }
 
     /// Moves the view.
@@ -264,12 +282,7 @@ impl Pager {
                 None => lay_out(&self.whole(), self.form, columns),
             });
         }
-        let heading = self.heading(keymap, columns);
-        let style = match &self.dialog {
-            Some(_) => theme::NEEDS_YOU,
-            None => theme::STRONG,
-        };
-        frame.render_widget(Line::styled(cut(&heading, columns), style), area);
+        frame.render_widget(self.heading(keymap, columns), area);
         let below = Rect {
             y: area.y.saturating_add(1),
             height: area.height.saturating_sub(1),

@@ -1,7 +1,8 @@
 //! The palette: every action by a few letters of it, with its key.
 //!
-//! Made of the one keymap, with the themes, of which the one that is pointed at is shown at once. While it is open no
-//! other key means anything, and no dialog counts as read.
+//! Made of the one keymap: what was used last, what is about the tab, then the rest by what it is about; once something
+//! is typed, only how well it fits counts. Themes are in it too, of which the one that is pointed at is shown at once.
+//! While it is open no other key means anything, and no dialog counts as read.
 
 use std::borrow::Cow;
 
@@ -12,12 +13,13 @@ use ratatui::text::Line;
 
 use super::action::Action;
 use super::command::{self, Move};
-use super::footer::is_useful;
 use super::fuzzy::{self, Among, Row};
-use super::keymap::{Binding, IsWriting, Key, Keymap};
+use super::keymap::{Binding, GROUPS, IsWriting, Key, Keymap};
 use super::look::Look;
 use super::sheet::Sheet;
+use super::tabs::{self, Tab};
 use super::theme::{self, Theme};
+use super::useful::stands_against;
 use super::wrap::{cut, width};
 use super::{Screen, popup, wrap};
 use crate::domain::run::State;
@@ -26,6 +28,9 @@ use crate::domain::run::State;
 const WIDEST: u16 = 100;
 /// How many rows it takes at most.
 const TALLEST: u16 = 22;
+
+/// How many of those that were taken last are listed first.
+const MOST_USED: usize = 5;
 
 /// The command that shows a theme.
 const THEME: &str = "/theme ";
@@ -42,6 +47,10 @@ pub struct Palette {
 /// What decides which entries have something to do.
 struct Now<'a> {
     look: &'a Look,
+    /// What was taken last, the latest first, by its slash command.
+    used: &'a [String],
+    /// What is about the tab, by the names of its actions, and how that is headed.
+    here: (String, Vec<&'static str>),
     state: Option<&'a State>,
     sheet: Option<&'a Sheet>,
 }
@@ -53,6 +62,10 @@ struct Entry {
     help: &'static str,
     /// The key that is shown.
     key: Option<Key>,
+    /// Its line of the table, where it is of one.
+    binding: Option<&'static Binding>,
+    /// What it is listed under.
+    heading: String,
 }
 
 /// What is done with an entry.
@@ -70,6 +83,8 @@ fn entries(keymap: &Keymap) -> Vec<Entry> {
             slash: Cow::Borrowed(slash),
             help: binding.help,
             key,
+            binding: Some(binding),
+            heading: String::new(),
         })
     };
     let mut all: Vec<Entry> = keymap.rows().flat_map(of).collect();
@@ -85,28 +100,45 @@ fn of_theme(theme: &Theme) -> Entry {
         slash: Cow::Owned(format!("{THEME}{}", theme.name())),
         help: "show it; screen.theme of the configuration keeps it",
         key: None,
+        binding: None,
+        heading: String::new(),
     }
 }
 
 impl Entry {
     fn row(&self, letters: &str, now: &Now<'_>) -> Row {
+        let against = self.stands_against(now.state, now.sheet);
         Row {
             name: self.slash.to_string(),
-            about: self.help.to_owned(),
+            about: match &against {
+                Some(why) => format!("not now, {why} · {}", self.help),
+                None => self.help.to_owned(),
+            },
             key: self.key.map_or_else(String::new, Key::name),
             lit: fuzzy::places(letters, &self.slash),
-            is_idle: !self.is_useful(now),
+            is_idle: against.is_some(),
+            heading: self.heading.clone(),
         }
     }
 
     /// Tells whether it has something to do now.
     fn is_useful(&self, now: &Now<'_>) -> bool {
-        match self.does() {
-            Does::Command(command) => is_useful(&command, now.state, now.sheet),
-            Does::Write(text) => match command::read(&format!("{text} 1")) {
-                Ok(command) => is_useful(&command, now.state, now.sheet),
-                Err(_) => true,
-            },
+        self.stands_against(now.state, now.sheet).is_none()
+    }
+
+    /// Why it has nothing to do now; `None` where it has.
+    fn stands_against(&self, state: Option<&State>, sheet: Option<&Sheet>) -> Option<String> {
+        let command = match self.does() {
+            Does::Command(command) => command,
+            Does::Write(text) => command::read(&format!("{text} 1")).ok()?,
+        };
+        stands_against(&command, state, sheet)
+    }
+
+    fn under(self, heading: &str) -> Self {
+        Self {
+            heading: heading.to_owned(),
+            ..self
         }
     }
 
@@ -134,14 +166,39 @@ impl Entry {
 }
 
 impl Palette {
-    /// The entries that are called like the letters, then those whose help has them; of either first those
-    /// that have something to do now.
-    fn found(&self, now: &Now<'_>) -> Vec<Entry> {
+    /// All entries by what they are about; of each kind first those that have something to do now.
+    fn listed(now: &Now<'_>) -> Vec<Entry> {
         let mut all = entries(&now.look.keymap);
-        match self.letters.trim().is_empty() {
-            true => all.retain(|entry| !entry.is_second_name()),
-            false => all.extend(self.themes(now.look).map(of_theme)),
+        all.retain(|entry| !entry.is_second_name());
+        let mut listed = Vec::new();
+        for used in now.used {
+            let at = all.iter().position(|entry| entry.slash == *used);
+            listed.extend(at.map(|at| all.remove(at).under("used last")));
         }
+        let (heading, names) = &now.here;
+        for name in names {
+            let is_it = |entry: &Entry| entry.binding.is_some_and(|of| of.name == *name);
+            let at = all.iter().position(is_it);
+            listed.extend(at.map(|at| all.remove(at).under(heading)));
+        }
+        for group in GROUPS {
+            let own = group.of(&mut all, |entry| entry.binding).into_iter();
+            let own = own.map(|entry| entry.under(group.name));
+            let (useful, idle): (Vec<Entry>, Vec<Entry>) =
+                own.partition(|entry| entry.is_useful(now));
+            listed.extend(useful.into_iter().chain(idle));
+        }
+        listed
+    }
+
+    /// The entries that are called like the letters, then those whose help has them; of either first those
+    /// that have something to do now. All of them where there are no letters.
+    fn found(&self, now: &Now<'_>) -> Vec<Entry> {
+        if self.letters.trim().is_empty() {
+            return Self::listed(now);
+        }
+        let mut all = entries(&now.look.keymap);
+        all.extend(self.themes(now.look).map(of_theme));
         let names = all.iter().map(|entry| entry.slash.as_ref());
         let helps = all.iter().map(|entry| entry.help);
         let by_name = fuzzy::best(&self.letters, names, (Among::Names, usize::MAX));
@@ -180,7 +237,7 @@ impl Palette {
             whole.height.min(TALLEST),
         );
         // Its upper edge stays where it is while what is found grows less.
-        let wanted = u16::try_from(found.len().max(1) + 3).unwrap_or(TALLEST);
+        let wanted = u16::try_from(fuzzy::n_lines(&found).max(1) + 3).unwrap_or(TALLEST);
         let area = Rect {
             x: whole.x + (whole.width - size.0) / 2,
             y: whole.y + (whole.height - size.1) / 4,
@@ -233,12 +290,32 @@ impl Screen {
             slash: Cow::Owned(slash.to_owned()),
             help: "",
             key: None,
+            binding: None,
+            heading: String::new(),
         };
-        entry.is_useful(&Now {
+        entry.stands_against(state, sheet).is_none()
+    }
+
+    fn now<'a>(&'a self, state: Option<&'a State>, sheet: Option<&'a Sheet>) -> Now<'a> {
+        Now {
             look: &self.settings.look,
+            used: &self.helped.used,
+            here: self.actions_here(),
             state,
             sheet,
-        })
+        }
+    }
+
+    /// How the actions are headed that are about the tab, and their names.
+    pub(super) fn actions_here(&self) -> (String, Vec<&'static str>) {
+        let is_compared = self.tab == Tab::Plan && self.plan.against().is_some();
+        let hints = match self.tab {
+            Tab::Chat => tabs::READ,
+            _ if is_compared => tabs::COMPARED,
+            other => other.hints(),
+        };
+        let names = hints.iter().flat_map(|(names, _)| names.iter().copied());
+        (format!("in {}", self.tab.title()), names.collect())
     }
 
     /// Opens the palette.
@@ -255,12 +332,7 @@ impl Screen {
         sheet: Option<&Sheet>,
     ) {
         if let Some(palette) = &self.palette {
-            let now = Now {
-                look: &self.settings.look,
-                state,
-                sheet,
-            };
-            let places = palette.draw(frame, &now);
+            let places = palette.draw(frame, &self.now(state, sheet));
             self.places.palette = Some(places);
             // What it covers was not read.
             self.seen = None;
@@ -271,11 +343,7 @@ impl Screen {
     /// What the open palette lists; nothing where it is closed.
     fn found_in_palette(&self, state: Option<&State>) -> Vec<Entry> {
         let sheet = self.waiting(state);
-        let now = Now {
-            look: &self.settings.look,
-            state,
-            sheet: sheet.as_ref(),
-        };
+        let now = self.now(state, sheet.as_ref());
         let palette = self.palette.as_ref();
         palette.map_or_else(Vec::new, |palette| palette.found(&now))
     }
@@ -369,12 +437,16 @@ impl Screen {
     /// A click in the palette points at an entry or carries out the one that is pointed at; one beside it
     /// closes it.
     pub(super) fn click_palette(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
+        let hint = self.hint_at(at);
         let (Some(palette), Some((area, rows))) = (&mut self.palette, &self.places.palette) else {
             return Vec::new();
         };
         if !area.contains(at) {
             self.close_palette();
             return Vec::new();
+        }
+        if let Some(key) = hint {
+            return self.press_hint(key, state);
         }
         match rows.iter().find(|(place, _)| place.contains(at)) {
             Some((_, row)) if palette.chosen == *row => self.take_entry(state),
@@ -387,6 +459,16 @@ impl Screen {
         }
     }
 
+    /// Puts an entry before those that were taken earlier.
+    fn note_used(&mut self, entry: &Entry) {
+        if entry.binding.is_some() {
+            let used = &mut self.helped.used;
+            used.retain(|slash| *slash != entry.slash);
+            used.insert(0, entry.slash.to_string());
+            used.truncate(MOST_USED);
+        }
+    }
+
     fn take_entry(&mut self, state: Option<&State>) -> Vec<Action> {
         let Some(chosen) = self.palette.as_ref().map(|palette| palette.chosen) else {
             return Vec::new();
@@ -395,6 +477,7 @@ impl Screen {
             return Vec::new();
         };
         self.close_palette();
+        self.note_used(&entry);
         match entry.does() {
             Does::Command(command) => self.perform(command, state),
             Does::Write(text) => {

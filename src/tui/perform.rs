@@ -101,7 +101,7 @@ impl Screen {
             Command::Suspend => vec![Action::Suspend],
             Command::Quit => self.quit(state),
             Command::Help => {
-                let pager = help::pager(self.keymap());
+                let pager = help::pager(self.keymap(), self.actions_here());
                 self.open(pager)
             }
             Command::Palette => self.open_palette(),

@@ -2,8 +2,11 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Borders, Clear};
 
+use super::hints;
 use super::theme;
 use super::wrap::{cut, width};
 
@@ -14,8 +17,11 @@ pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
     end_wide_characters(frame, area);
     let room = usize::from(area.width).saturating_sub(6);
     let titled = |text: &str| match text {
-        "" => String::new(),
-        text => format!(" {} ", cut(text, room)),
+        "" => Line::default(),
+        text => Line::from(hints::spans(
+            &format!(" {} ", cut(text, room)),
+            Style::new(),
+        )),
     };
     let block = Block::new()
         .borders(Borders::ALL)

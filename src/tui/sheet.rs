@@ -1,27 +1,20 @@
-//! A dialog as data: what is asked, the choices, and what Enter does; and how all of them are drawn.
+//! A dialog as data: what is asked, why, the choices, and what Enter does.
 //!
-//! It stands below the tab, never over the whole screen, so that what it is about stays readable.
+//! It stands below the tab, never over the whole screen, so that what it is about stays readable. Refuses to know how it
+//! is drawn.
+
+mod drawing;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Borders, Clear, Paragraph};
 
 use super::action::Action;
 use super::command::Command;
-use super::markdown::hanging;
 use super::theme;
-use super::wrap::{cut, one_line, shown, width, wrap};
+use super::wrap::{one_line, shown};
 use crate::domain::ids::RequestId;
 use crate::permission::Scope;
-
-/// What a dialog says in place of what Enter does while it takes no keys yet.
-const DEAF: &str = "a moment, to read it";
-/// How many columns a text of a dialog takes at most.
-const WIDEST: usize = 112;
 
 /// What waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +23,10 @@ pub struct Sheet {
     pub id: String,
     /// What is asked, in one line.
     pub title: String,
-    /// What has to be known to decide.
+    /// What has to be known to decide: first why it is asked, then what.
     pub body: Vec<(String, Style)>,
+    /// How many lines of the body say why it is asked; they give way where not all of it fits.
+    n_why: usize,
     /// The choices; at least one.
     pub choices: Vec<Choice>,
     /// Which one Enter carries out at first.
@@ -205,6 +200,7 @@ impl Sheet {
             id: id.into(),
             title: one_line(title),
             body: Vec::new(),
+            n_why: 0,
             choices: Vec::new(),
             first: 0,
             whole: None,
@@ -238,6 +234,17 @@ impl Sheet {
         let lines = shown(text);
         self.body
             .extend(lines.lines().map(|line| (line.to_owned(), style)));
+        self
+    }
+
+    /// Says why it is asked, above all that is said of it.
+    #[must_use]
+    pub fn because(mut self, why: &str, style: Style) -> Self {
+        let lines = shown(why);
+        for line in lines.lines() {
+            self.body.insert(self.n_why, (line.to_owned(), style));
+            self.n_why += 1;
+        }
         self
     }
 
@@ -292,6 +299,7 @@ impl Sheet {
         // A line that is taken away is part of what is read.
         let went_wrong = |line: &str, style| style == theme::BAD && !line.starts_with(['-', '−']);
         self.body.retain(|(line, style)| went_wrong(line, *style));
+        self.n_why = 0;
         self
     }
 
@@ -301,171 +309,4 @@ impl Sheet {
         self.choices.clear();
         self
     }
-
-    /// How many rows it would like to have.
-    pub fn n_rows(&self, columns: usize) -> usize {
-        self.body_lines(columns.saturating_sub(4), usize::MAX).len() + self.choices.len() + 2
-    }
-
-    fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
-        // Longer lines are hard to read.
-        let columns = columns.min(WIDEST);
-        let mut lines = Vec::new();
-        for (text, style) in &self.body {
-            let indent = hanging(text);
-            lines.extend(wrap(
-                &[Span::styled(text.as_str(), *style)],
-                columns,
-                indent,
-            ));
-            if lines.len() > rows.saturating_add(1) {
-                break;
-            }
-        }
-        lines
-    }
-
-    /// Draws the dialog as far as it has the keys, with what Enter does at its end, and the key that shows all of it
-    /// where it is cut; gives the rows of its choices for the mouse.
-    pub fn draw(
-        &self,
-        frame: &mut Frame,
-        area: Rect,
-        keys: Keys,
-        (enter, view): (&str, &str),
-    ) -> Vec<(Rect, usize)> {
-        frame.render_widget(Clear, area);
-        let (inner, columns) = self.draw_frame(frame, area, enter);
-        let rows = usize::from(inner.height);
-        let n_choices = self.choices.len().min(rows);
-        let n_body = rows - n_choices;
-        let mut body = self.body_lines(columns, n_body);
-        if body.len() > n_body {
-            match n_body {
-                0 => body.clear(),
-                // What it is about says more than that there is more.
-                1 => {
-                    body.truncate(1);
-                    if let Some(line) = body.first_mut() {
-                        shorten(line, columns, &format!(" {view} …"));
-                    }
-                }
-                _ => {
-                    let more = cut(&format!("… {view} shows all of it"), columns);
-                    body.truncate(n_body - 1);
-                    body.push(Line::styled(more, theme::QUIET));
-                }
-            }
-        }
-        let body_rows = u16::try_from(body.len()).unwrap_or(inner.height);
-        let body_area = Rect {
-            height: body_rows.min(inner.height),
-            ..inner
-        };
-        frame.render_widget(Paragraph::new(body), body_area);
-        // Of more choices than rows the chosen one is among those that are drawn.
-        let pointed_at = keys.pointed_at().unwrap_or(self.first);
-        let from = (pointed_at + 1).saturating_sub(n_choices.max(1));
-        let mut places = Vec::new();
-        for (row, at) in (from..from + n_choices).enumerate() {
-            let row = u16::try_from(row).unwrap_or(u16::MAX);
-            let place = Rect {
-                y: inner.y.saturating_add(body_rows).saturating_add(row),
-                height: 1,
-                ..inner
-            };
-            if place.y >= inner.bottom() {
-                break;
-            }
-            if let Some(choice) = self.choices.get(at) {
-                let is_chosen = keys.pointed_at() == Some(at);
-                frame.render_widget(choice_line(choice, keys, is_chosen, columns), place);
-                places.push((place, at));
-            }
-        }
-        places
-    }
-
-    /// Draws the dialog while it takes no keys yet: it has just come, and a key may be meant for something else.
-    pub fn draw_deaf(&self, frame: &mut Frame, area: Rect, view: &str) {
-        let _no_place_to_click = self.draw(frame, area, Keys::Nobody, (DEAF, view));
-    }
-
-    /// Draws the border where there is room for one.
-    fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
-        let columns = usize::from(area.width);
-        let (sign, style, border) = match self.asked_by {
-            AskedBy::Run => ("? ", theme::NEEDS_YOU, BorderType::Thick),
-            AskedBy::User => ("", theme::KEY, BorderType::Rounded),
-        };
-        let least = match self.n_rows(columns) {
-            // A list of one has a frame, too.
-            3 => 3,
-            _ => 4,
-        };
-        if area.height < least || area.width < 12 {
-            let title = cut(&format!("{sign}{}", self.title), columns);
-            let title = Line::styled(title, style);
-            frame.render_widget(title, area);
-            let inner = Rect {
-                y: area.y.saturating_add(1),
-                height: area.height.saturating_sub(1),
-                ..area
-            };
-            return (inner, columns);
-        }
-        let room = columns.saturating_sub(6);
-        let block = Block::new()
-            .borders(Borders::ALL)
-            .border_type(border)
-            .border_style(style)
-            .title(Line::styled(
-                format!(" {sign}{} ", cut(&self.title, room.saturating_sub(2))),
-                style,
-            ))
-            .title_bottom(Line::styled(format!(" {} ", cut(enter, room)), style));
-        let framed = block.inner(area);
-        frame.render_widget(block, area);
-        let inner = Rect {
-            x: framed.x + 1,
-            width: framed.width.saturating_sub(2),
-            ..framed
-        };
-        (inner, usize::from(inner.width))
-    }
-}
-
-/// Leaves room for a word at a line's end.
-fn shorten(line: &mut Line<'static>, columns: usize, word: &str) {
-    let style = line.spans.first().map_or(theme::PLAIN, |span| span.style);
-    let text: String = line
-        .spans
-        .iter()
-        .map(|span| span.content.as_ref())
-        .collect();
-    let text = cut(&text, columns.saturating_sub(width(word)));
-    *line = Line::from(vec![
-        Span::styled(text, style),
-        Span::styled(word.to_owned(), theme::QUIET),
-    ]);
-}
-
-/// A choice; quiet where none can be made, and without its letter where that is written elsewhere.
-fn choice_line(choice: &Choice, keys: Keys, is_chosen: bool, columns: usize) -> Line<'static> {
-    let key = choice.key.to_uppercase().to_string();
-    let room = columns.saturating_sub(width(&key) + 4);
-    let no_letter = Span::raw(" ".repeat(width(&key)));
-    let (sign, style, letter) = match (keys, is_chosen) {
-        (Keys::Here(_), true) => ("▸ ", theme::CHOSEN, Span::styled(key, theme::KEY)),
-        (Keys::Here(_), false) => ("  ", theme::PLAIN, Span::styled(key, theme::KEY)),
-        (Keys::EnterOnly(_), true) => ("▸ ", theme::CHOSEN, no_letter),
-        (Keys::EnterOnly(_), false) | (Keys::Below(_), _) => ("  ", theme::QUIET, no_letter),
-        (Keys::Nobody, _) => ("  ", theme::QUIET, Span::styled(key, theme::QUIET)),
-    };
-    Line::from(vec![
-        Span::styled(sign, theme::NEEDS_YOU),
-        letter,
-        Span::raw("  "),
-        Span::styled(cut(&choice.label, room), style),
-    ])
 }

@@ -18,16 +18,28 @@ use shades::{SHADES, Shades};
 
 /// What needs the user; nothing else looks like this.
 pub const NEEDS_YOU: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-/// What is chosen in a list.
+/// What is to be watched, and waits for nobody.
+pub const WARNING: Style = Style::new()
+    .fg(Color::LightRed)
+    .add_modifier(Modifier::BOLD);
+/// What goes on.
+pub const RUNNING: Style = Style::new()
+    .fg(Color::LightCyan)
+    .add_modifier(Modifier::BOLD);
+/// What is chosen where the user is needed.
 pub const CHOSEN: Style = Style::new()
     .fg(Color::Yellow)
     .add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
 /// What is picked where nothing needs the user.
 pub const PICKED: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
-/// What was found of what is looked for, beside the place that is at hand, which is chosen.
+/// What was found of what is looked for, beside the place that is at hand, which is picked.
 pub const FOUND: Style = Style::new()
-    .fg(Color::Yellow)
+    .fg(Color::LightCyan)
     .add_modifier(Modifier::UNDERLINED);
+/// A word on what is out of the ordinary with this screen.
+pub const TAG: Style = Style::new()
+    .fg(Color::DarkGray)
+    .add_modifier(Modifier::REVERSED);
 /// What the user said.
 pub const YOU: Style = Style::new().fg(Color::Green).add_modifier(Modifier::BOLD);
 /// What this program says.
@@ -184,6 +196,8 @@ mod tests {
     fn no_theme_shows_a_colour_that_cannot_be_read_on_its_ground() {
         let all = [
             NEEDS_YOU,
+            WARNING,
+            RUNNING,
             YOU,
             QUIET,
             GOOD,
@@ -205,6 +219,33 @@ mod tests {
                     shades.name
                 );
             }
+        }
+    }
+
+    #[test]
+    fn nothing_but_what_needs_the_user_has_its_colour() {
+        for shades in SHADES.iter().filter(|shades| shades.name != "none") {
+            let of = |style: Style| shades.text_shade(style.fg.unwrap_or(Color::Reset));
+            let others = [
+                WARNING,
+                RUNNING,
+                FOUND,
+                TAG,
+                YOU,
+                QUIET,
+                GOOD,
+                BAD,
+                STRONG,
+                CODE,
+                KEY,
+                PLAIN,
+                role(Role::Planner),
+                role(Role::Reviewer),
+            ];
+            for style in others {
+                assert_ne!(of(style), of(NEEDS_YOU), "{}: {style:?}", shades.name);
+            }
+            assert_ne!(of(WARNING), of(BAD), "{}", shades.name);
         }
     }
 }

@@ -155,10 +155,10 @@ fn awaited(minutes: &Minutes<'_>, now: At) -> (String, Style) {
     let discussion = minutes.discussion;
     if let Some(why) = discussion.stopping.filter(|_| discussion.is_running()) {
         let text = format!("■ it is being stopped: {}", why.in_words());
-        return (text, theme::NEEDS_YOU);
+        return (text, theme::WARNING);
     }
     if !discussion.is_running() {
-        return (cut_off(discussion), theme::NEEDS_YOU);
+        return (cut_off(discussion), theme::WARNING);
     }
     let mut parts = Vec::new();
     for participant in &discussion.order.participants {

@@ -23,7 +23,7 @@ pub fn attitude(attitude: Attitude) -> Mark {
 }
 
 /// No attitude: what was said holds no stance.
-pub const NO_STANCE: Mark = ("?", "no stance, no vote", theme::NEEDS_YOU);
+pub const NO_STANCE: Mark = ("?", "no stance, no vote", theme::WARNING);
 
 /// How it was decided.
 pub fn basis(outcome: &Outcome) -> Mark {
@@ -31,7 +31,7 @@ pub fn basis(outcome: &Outcome) -> Mark {
         Basis::Consensus => ("✓", "consensus", theme::GOOD),
         Basis::Vote => ("✓", "decided by vote", theme::GOOD),
         Basis::Moderator => ("✓", "decided by the moderator", theme::GOOD),
-        Basis::None if !outcome.tie.is_empty() => ("=", "a tie, not decided", theme::NEEDS_YOU),
+        Basis::None if !outcome.tie.is_empty() => ("=", "a tie, not decided", theme::WARNING),
         Basis::None => ("✗", "not decided", theme::BAD),
     }
 }

@@ -55,7 +55,7 @@ impl Who {
             Self::You => Some(("you changed this", theme::YOU)),
             Self::Agent => Some(("the agent changed this", theme::STRONG)),
             Self::BothAlike => Some(("both made the same of this", theme::GOOD)),
-            Self::BothOtherwise => Some(("both changed this", theme::NEEDS_YOU)),
+            Self::BothOtherwise => Some(("both changed this", theme::WARNING)),
         }
     }
 }

@@ -5,11 +5,14 @@
 use ratatui::Frame;
 use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
 use ratatui_textarea::CursorMove;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Composer, cursor};
+use crate::tui::hints;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width, wrap};
 
@@ -27,10 +30,8 @@ impl Composer {
     /// Draws the composer with its text and cursor; `label` says what Enter does.
     pub fn draw(&mut self, frame: &mut Frame, area: Rect, label: &str) {
         if area.height >= 3 {
-            let title = format!(
-                " {} ",
-                cut(label, usize::from(area.width).saturating_sub(4))
-            );
+            let label = cut(label, usize::from(area.width).saturating_sub(4));
+            let title = Line::from(hints::spans(&format!(" {label} "), Style::new()));
             let block = Block::new()
                 .borders(Borders::ALL)
                 .border_type(BorderType::Rounded)
@@ -124,13 +125,20 @@ impl Composer {
             .iter()
             .find(|line| !line.trim().is_empty());
         let long = format!("› {key} to write, / for commands");
-        let text = match first {
-            Some(line) => format!("› {line}  (unsent; {key} goes on)"),
-            None if width(&long) < usize::from(area.width) => long,
-            None => format!("› {key} to write"),
+        let columns = usize::from(area.width);
+        let line = match first {
+            Some(line) => {
+                let text = format!("› {line}  (unsent; {key} goes on)");
+                Line::styled(cut(&text, columns), theme::QUIET)
+            }
+            None => {
+                let hints = match width(&long) < columns {
+                    true => long,
+                    false => format!("› {key} to write"),
+                };
+                Line::from(hints::spans(&cut(&hints, columns), theme::QUIET))
+            }
         };
-        let text = cut(&text, usize::from(area.width));
-        debug_assert!(width(&text) <= usize::from(area.width));
-        frame.render_widget(ratatui::text::Line::styled(text, theme::QUIET), area);
+        frame.render_widget(line, area);
     }
 }

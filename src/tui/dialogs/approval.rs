@@ -1,7 +1,9 @@
 //! Dialog: may an agent's call go ahead, once, for longer, or not at all?
 //!
-//! It shows the call exactly as it was made. Enter refuses until the user chooses otherwise: a key that was
+//! It says why it is asked, then shows the call exactly as it was made. Enter refuses until the user chooses otherwise: a key that was
 //! meant for the dialog before allows nothing.
+
+use ratatui::style::Style;
 
 use super::patch::Shown;
 use crate::domain::event::{Approval, CallAnswer};
@@ -11,6 +13,7 @@ use crate::tui::action::Action;
 use crate::tui::calls::Exact;
 use crate::tui::sheet::{Draft, Sheet, Then};
 use crate::tui::theme;
+use crate::tui::wrap::one_line;
 
 /// How the ids of its dialogs begin.
 pub const ID: &str = "call";
@@ -44,19 +47,17 @@ pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -
         Some(patch) => (patch.head(), fenced("diff", &patch.as_diff())),
         None => (text.clone(), fenced("", &text)),
     };
-    sheet = sheet.says(&head, theme::CODE);
-    let why = says_reason(says_rule(Sheet::new("", ""), approval), approval).body;
-    whole.extend(why.iter().map(|(line, _)| format!("{line}\n\n")));
+    let why = why(approval);
+    let told: String = why.iter().map(|(line, _)| format!("{line}\n\n")).collect();
+    whole.insert_str(0, &told);
     sheet.whole = Some((title, whole));
-    let sheet = with_answers(sheet, approval);
-    let Some(patch) = patch else {
-        return says_reason(says_rule(sheet, approval), approval);
-    };
-    // What would be written may be longer than the window; the agent's own reason stands above it.
-    let said = says_reason(sheet, approval);
-    let lines = patch.lines().into_iter();
-    let said = lines.fold(said, |sheet, (line, style)| sheet.says(&line, style));
-    says_rule(said, approval)
+    let reasons = why.into_iter();
+    sheet = reasons.fold(sheet, |sheet, (line, style)| sheet.because(&line, style));
+    sheet = sheet.says(&head, theme::CODE);
+    // What would be written may be longer than the window.
+    let lines = patch.iter().flat_map(Shown::lines);
+    sheet = lines.fold(sheet, |sheet, (line, style)| sheet.says(&line, style));
+    with_answers(sheet, approval)
 }
 
 /// A text as it is, whatever marks it has: no fence in it is as long as its own.
@@ -66,8 +67,9 @@ fn fenced(info: &str, text: &str) -> String {
     format!("{fence}{info}\n{text}\n{fence}\n\n")
 }
 
-/// Why it is asked about.
-fn says_rule(mut sheet: Sheet, approval: &Approval) -> Sheet {
+/// Why it is asked about: what the rules say, what that means for longer, what the agent says.
+fn why(approval: &Approval) -> Vec<(String, Style)> {
+    let mut lines = Vec::new();
     if let Some(why) = &approval.why {
         let Why {
             reason,
@@ -84,21 +86,17 @@ fn says_rule(mut sheet: Sheet, approval: &Approval) -> Sheet {
             true => "asked because no rule allows it".to_owned(),
             false => format!("asked because {reason}{by}"),
         };
-        sheet = sheet.says(&asked, theme::QUIET);
+        lines.push((asked, theme::PLAIN));
     }
     if approval.keeping == Keeping::Never && approval.why.is_some() {
         let text = "it cannot be approved for more than this once";
-        sheet = sheet.says(text, theme::NEEDS_YOU);
+        lines.push((text.to_owned(), theme::WARNING));
     }
-    sheet
-}
-
-/// Why the agent wants it, as it says.
-fn says_reason(sheet: Sheet, approval: &Approval) -> Sheet {
-    match &approval.reason {
-        Some(reason) => sheet.says(&format!("why, as the agent says: {reason}"), theme::QUIET),
-        None => sheet,
+    if let Some(reason) = &approval.reason {
+        let said = format!("why, as the agent says: {}", one_line(reason));
+        lines.push((said, theme::QUIET));
     }
+    lines
 }
 
 fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
@@ -169,7 +167,7 @@ fn keep(approval: &Approval, scope: Scope) -> Sheet {
             };
             sheet.choices.push(crate::tui::sheet::Choice::new(
                 key,
-                &crate::tui::wrap::one_line(&label),
+                &one_line(&label),
                 Then::ActAndBack(vec![act]),
             ));
         }

@@ -1,6 +1,7 @@
 //! Dialog: the themes, each shown while it is pointed at.
 
 use crate::tui::command::Command;
+use crate::tui::hints;
 use crate::tui::look::Look;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme::{self, Theme};
@@ -11,7 +12,7 @@ pub const ID: &str = "themes";
 /// Lists the themes; the one that is shown stands first in line.
 pub fn sheet(shown: &Theme, look: &Look) -> Sheet {
     let text = "The screen shows the one that you point at; Esc goes back to the one before.";
-    let mut sheet = Sheet::list(ID, "theme").says(text, theme::QUIET);
+    let mut sheet = Sheet::list(ID, "theme").says(text, hints::marked(theme::QUIET));
     let letters = ('a'..='z').chain('0'..='9');
     for (theme, letter) in look.themes().iter().zip(letters) {
         let name = theme.name().to_owned();

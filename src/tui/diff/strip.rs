@@ -3,6 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use crate::domain::changes::Scope;
+use crate::tui::hints;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width};
 
@@ -52,7 +53,9 @@ pub fn lay_out(
     let used: usize = spans.iter().map(|span| width(&span.content)).sum();
     let gap = columns.saturating_sub(used + width(&mark));
     spans.push(Span::raw(" ".repeat(gap)));
-    spans.push(Span::styled(mark, theme::NEEDS_YOU));
+    let (what, hint) = mark.split_at(mark.rfind(" (").unwrap_or(mark.len()));
+    spans.push(Span::styled(what.to_owned(), theme::NEEDS_YOU));
+    spans.extend(hints::spans(hint, theme::NEEDS_YOU));
     Strip {
         line: Line::from(spans),
         places,

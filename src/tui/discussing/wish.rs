@@ -42,18 +42,31 @@ impl Wish {
         }
     }
 
-    /// Tells whether there is something to do for it.
-    pub fn is_useful(&self, state: Option<&State>) -> bool {
+    /// Why there is nothing to do for it now; `None` where there is.
+    pub fn stands_against(&self, state: Option<&State>) -> Option<&'static str> {
         let all = all(state);
-        match self {
-            Self::Begin(_) | Self::Budget(_) => true,
-            Self::Finding => state.is_some_and(|state| state.findings.open().count() > 0),
-            Self::Board | Self::Export => !all.is_empty(),
-            Self::Stop => all.iter().any(Discussion::is_running),
-            Self::GoOn => all.iter().any(Discussion::can_go_on),
-            Self::Quote => all.iter().any(|each| each.outcome.is_some()),
-            Self::Settle => all.iter().any(|each| each.order.finding.is_some()),
-        }
+        let (is_useful, why) = match self {
+            Self::Begin(_) | Self::Budget(_) => (true, ""),
+            Self::Finding => {
+                let has_one = state.is_some_and(|state| state.findings.open().count() > 0);
+                (has_one, "no finding is open")
+            }
+            Self::Board | Self::Export => (!all.is_empty(), "nothing was discussed yet"),
+            Self::Stop => (all.iter().any(Discussion::is_running), "no discussion runs"),
+            Self::GoOn => (
+                all.iter().any(Discussion::can_go_on),
+                "no discussion was cut off",
+            ),
+            Self::Quote => (
+                all.iter().any(|each| each.outcome.is_some()),
+                "no discussion is over yet",
+            ),
+            Self::Settle => (
+                all.iter().any(|each| each.order.finding.is_some()),
+                "no finding was discussed",
+            ),
+        };
+        (!is_useful).then_some(why)
     }
 }
 

@@ -28,39 +28,51 @@ pub enum Form {
     Wide,
     /// Every phase but the first once it is passed.
     Close,
+    /// The same without those that were passed before the last one.
+    Recent,
     /// The present one and its place.
     Present,
+    /// The present one.
+    Alone,
 }
 
-/// The path; passed phases, the present one, and those to come look different without colour too.
+/// The path: the present phase is lit, those that are passed are quiet, in every theme.
 pub fn spans(present: Phase, form: Form) -> Vec<Span<'static>> {
     let lit = match present {
         Phase::Done => theme::GOOD,
         Phase::Cancelled => theme::BAD,
-        _ => theme::STRONG,
+        _ => theme::RUNNING,
     };
     let lit = lit.add_modifier(Modifier::BOLD | Modifier::REVERSED);
     let lit = Span::styled(format!(" {} ", present.name()), lit);
     let Some(at) = PATH.iter().position(|phase| *phase == present) else {
         return vec![lit];
     };
-    if form == Form::Present {
-        let place = format!(" {}/{}", at + 1, PATH.len());
-        return vec![lit, Span::styled(place, theme::QUIET)];
-    }
+    let first = match form {
+        Form::Alone => return vec![lit],
+        Form::Present => {
+            let place = format!(" phase {} of {}", at + 1, PATH.len());
+            return vec![lit, Span::styled(place, theme::QUIET)];
+        }
+        Form::Wide => 0,
+        Form::Close => at.min(1),
+        Form::Recent => at.saturating_sub(1).max(at.min(1)),
+    };
     let mut spans = Vec::new();
-    let first = usize::from(form == Form::Close && at > 0);
+    if first > 1 {
+        spans.push(Span::styled("…›", theme::QUIET));
+    }
     for (n, phase) in PATH.iter().enumerate().skip(first) {
         let between = match (form, n) {
             _ if n == first => "",
             (Form::Wide, _) => " › ",
-            (Form::Close | Form::Present, _) => "›",
+            _ => "›",
         };
         spans.push(Span::styled(between, theme::QUIET));
         match n.cmp(&at) {
-            std::cmp::Ordering::Less => spans.push(Span::styled(phase.name(), theme::GOOD)),
+            std::cmp::Ordering::Less => spans.push(Span::styled(phase.name(), theme::QUIET)),
             std::cmp::Ordering::Equal => spans.push(lit.clone()),
-            std::cmp::Ordering::Greater => spans.push(Span::styled(phase.name(), theme::QUIET)),
+            std::cmp::Ordering::Greater => spans.push(Span::styled(phase.name(), theme::PLAIN)),
         }
     }
     spans

@@ -61,10 +61,10 @@ pub fn bar(screen: &Screen, area: Rect, state: Option<&State>) -> Bar {
             (false, false) => format!(" +{}", tab.digit()),
             (false, true) => format!("{gap}+{}", tab.digit()),
         };
-        let style = match (screen.tab == tab, is_open) {
-            (true, _) => theme::STRONG.reversed(),
-            (false, true) => theme::PLAIN,
-            (false, false) => theme::QUIET,
+        let (key_style, style) = match (screen.tab == tab, is_open) {
+            (true, _) => (theme::KEY.reversed(), theme::KEY.reversed()),
+            (false, true) => (theme::KEY, theme::PLAIN),
+            (false, false) => (theme::QUIET, theme::QUIET),
         };
         let badge = if is_narrow {
             String::new()
@@ -73,8 +73,12 @@ pub fn bar(screen: &Screen, area: Rect, state: Option<&State>) -> Bar {
         };
         let (sign, sign_style) = sign(screen, tab, state);
         let sign_style = if screen.tab == tab { style } else { sign_style };
+        // The digit is the key that goes there.
+        let digit = label.find(|c: char| c.is_ascii_digit());
+        let (key, title) = label.split_at(digit.map_or(0, |at| at + 1));
         let parts = [
-            (label, style),
+            (key.to_owned(), key_style),
+            (title.to_owned(), style),
             (badge, style),
             (sign.to_owned(), sign_style),
         ];
@@ -116,7 +120,7 @@ fn sign(screen: &Screen, tab: Tab, state: Option<&State>) -> (&'static str, rata
     let is_about = state.and_then(about) == Some(tab) && !screen.is_read_only();
     match (is_about, screen.tab == tab) {
         (true, false) => ("?", theme::NEEDS_YOU),
-        (false, false) if screen.read.is_behind(tab, screen.changes(tab)) => ("•", theme::YOU),
+        (false, false) if screen.read.is_behind(tab, screen.changes(tab)) => ("•", theme::RUNNING),
         _ => (" ", theme::PLAIN),
     }
 }

@@ -181,6 +181,31 @@ impl Key {
         Ok(Self { code, modifiers })
     }
 
+    /// Reads a key as it is written in hints.
+    pub fn shown(name: &str) -> Option<Self> {
+        let mut modifiers = KeyModifiers::NONE;
+        let mut rest = name;
+        for (lead, modifier) in [
+            ("Ctrl+", KeyModifiers::CONTROL),
+            ("Alt+", KeyModifiers::ALT),
+        ] {
+            if let Some(behind) = rest.strip_prefix(lead) {
+                modifiers |= modifier;
+                rest = behind;
+            }
+        }
+        let mut chars = rest.chars();
+        let word = WORDS.iter().find(|(.., shown)| *shown == rest);
+        let code = match (word, chars.next(), chars.next()) {
+            (Some((code, ..)), ..) => *code,
+            (None, Some(c), None) if c.is_ascii_uppercase() || c.is_ascii_punctuation() => {
+                KeyCode::Char(c.to_ascii_lowercase())
+            }
+            _ => function_key(&rest.to_lowercase()).filter(|_| rest.starts_with('F'))?,
+        };
+        Some(Self { code, modifiers })
+    }
+
     /// Tells whether a key writes when the composer is focused.
     pub fn is_printable(self) -> bool {
         matches!(self.code, KeyCode::Char(_)) && self.modifiers.is_empty()

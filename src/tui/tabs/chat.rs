@@ -6,6 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use crate::tui::found;
+use crate::tui::hints;
 use crate::tui::panes::{Voices, WIDE};
 use crate::tui::theme;
 use crate::tui::transcript::{Row, Transcript, Wide};
@@ -78,7 +79,8 @@ pub fn draw(
             height: 1,
             ..area
         };
-        frame.render_widget(Line::styled(cut(&text, columns), theme::QUIET), last);
+        let text = cut(&text, columns);
+        frame.render_widget(Line::from(hints::spans(&text, theme::QUIET)), last);
     }
 }
 

@@ -17,6 +17,7 @@ use ratatui::text::{Line, Span};
 use crate::domain::discussion::Discussion;
 use crate::domain::findings::{Finding, Stand, Status};
 use crate::domain::run::State;
+use crate::domain::turn::Role;
 use crate::text::n_of;
 use crate::tui::board::decided;
 use crate::tui::documents::Texts;
@@ -383,12 +384,14 @@ fn of_finding(
     ];
     if let Some((_, response)) = finding.responses.last() {
         let stand = match response.stand {
-            Stand::Accepted => "planner accepts: ",
-            Stand::Rejected => "planner rejects: ",
+            Stand::Accepted => " accepts: ",
+            Stand::Rejected => " rejects: ",
         };
         entries.push(Entry::of_parts(
             vec![
-                (format!("  ↳ {stand}"), theme::PLAIN),
+                ("  ↳ ".to_owned(), theme::PLAIN),
+                (Role::Planner.name().to_owned(), theme::role(Role::Planner)),
+                (stand.to_owned(), theme::PLAIN),
                 (one_line(&response.reason), theme::PLAIN),
             ],
             4,

@@ -19,6 +19,7 @@ use crate::domain::run::State;
 use crate::text::truncate;
 use crate::tui::documents::Text;
 use crate::tui::found;
+use crate::tui::hints;
 use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::layout::take_below;
 use crate::tui::markdown;
@@ -26,7 +27,7 @@ use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
 use crate::tui::transcript::short_path;
 use crate::tui::words::Clock;
-use crate::tui::wrap::{cut, wrap_own, wrap_text};
+use crate::tui::wrap::{cut, width, wrap, wrap_own};
 use detail::Detail;
 use told::{Kind, Told, told};
 
@@ -282,14 +283,16 @@ fn take_beside(area: &mut Rect) -> Rect {
 fn draw_detail(row: &Row, frame: &mut Frame, (area, sides): (Rect, Borders), about: About<'_>) {
     let (who, words) = row.told.in_words(about.state);
     let key = about.keymap.named("open", IsWriting::No);
-    let title = format!(" {who}, {} · {key} shows all ", about.clock.second(row.at));
+    let title = format!(" {who}, {} · ", about.clock.second(row.at));
+    let hint = format!("{key} shows all ");
+    let room = usize::from(area.width).saturating_sub(width(&hint));
     let block = Block::new()
         .borders(sides)
         .border_style(theme::QUIET)
-        .title(Line::styled(
-            cut(&title, usize::from(area.width)),
-            theme::QUIET,
-        ));
+        .title(Line::from(vec![
+            Span::styled(cut(&title, room), theme::QUIET),
+            Span::styled(hint, hints::marked(theme::QUIET)),
+        ]));
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let columns = usize::from(inner.width).saturating_sub(1);
@@ -361,7 +364,7 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
             true => "None yet.".to_owned(),
             false => format!("None; {key} lists others."),
         };
-        let none = wrap_text(&none, columns, theme::QUIET);
+        let none = wrap(&hints::spans(&none, theme::QUIET), columns, 0);
         laid.lines.extend(gutter(none, false));
     }
     laid

@@ -22,6 +22,7 @@ use crate::text::front_matter;
 use crate::tui::anchors;
 use crate::tui::compare::{self, Side};
 use crate::tui::documents::{Earlier, Texts};
+use crate::tui::hints;
 use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::markdown::Markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
@@ -109,7 +110,7 @@ fn compared(
         },
         key("filter"),
     );
-    let mut lines = wrap(&[Span::styled(head, theme::QUIET)], columns, 0);
+    let mut lines = wrap(&hints::spans(&head, theme::QUIET), columns, 0);
     lines.push(Line::default());
     let n_before = lines.len();
     let old = Side {

@@ -74,7 +74,11 @@ fn lay_out(state: &State, about: About<'_>, now: At, columns: usize) -> Vec<Line
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        lines.push(Line::styled(title.to_owned(), theme::STRONG));
+        // What is an agent's has its colour here, too.
+        let mut roles = [Role::Planner, Role::Reviewer].into_iter();
+        let style = roles.find(|role| role.name() == title).map(theme::role);
+        let style = style.unwrap_or(theme::STRONG);
+        lines.push(Line::styled(title.to_owned(), style));
         lines.extend(body);
     };
     let rows = |rows: Vec<Row>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
@@ -153,7 +157,7 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
         rows.extend(silent.flat_map(|silent| of_silence(silent, (clock, now), about.interrupt)));
     }
     if let Some(text) = words::limit(state, now, clock) {
-        rows.push(Row::new("waits", &text, theme::NEEDS_YOU));
+        rows.push(Row::new("waits", &text, theme::WARNING));
     }
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);
@@ -167,7 +171,7 @@ fn now_rows(state: &State, about: About<'_>, now: At) -> Vec<Row> {
 fn of_silence(silent: &Silent, (clock, now): (Clock, At), key: &str) -> [Row; 2] {
     let text = clock.local(&in_words(silent, now));
     [
-        Row::new("silence", &text, theme::NEEDS_YOU),
+        Row::new("silence", &text, theme::WARNING),
         row(
             "you may",
             &format!("interrupt it with {key}; nothing is ended before limits.turn_timeout"),

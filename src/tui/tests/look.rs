@@ -241,6 +241,82 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
     assert_ne!(drawn(&mut screen, (120, 40), Some(&state)), before);
 }
 
+/// The rows of the open palette, without frame and keys.
+fn palette_rows(screen: &mut Screen, state: &crate::domain::run::State) -> Vec<String> {
+    let seen = drawn(screen, (120, 80), Some(state));
+    let rows = seen.lines().filter_map(|line| {
+        let (_, row) = line.split_once('│')?;
+        Some(row.split_once('│')?.0.trim_end().to_owned())
+    });
+    rows.collect()
+}
+
+#[test]
+fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_typed() {
+    let state = running(Phase::Review, Purpose::Review);
+    let mut screen = with(&[]);
+    screen.show(Tab::Plan);
+    press(&mut screen, Some(&state), &["<c-p>"]);
+    let rows = palette_rows(&mut screen, &state);
+    let headings: Vec<&String> = rows.iter().filter(|row| row.starts_with("──")).collect();
+    assert_eq!(headings, ["── in Plan", "── the run"], "{rows:#?}");
+    assert!(rows[2].starts_with("▸ /previous-block"), "{rows:#?}");
+    press(&mut screen, Some(&state), &["interrupt"]);
+    let rows = palette_rows(&mut screen, &state);
+    assert!(!rows.iter().any(|row| row.starts_with("──")), "{rows:#?}");
+    press(&mut screen, Some(&state), &["<enter>", "<c-p>"]);
+    let rows = palette_rows(&mut screen, &state);
+    assert_eq!(rows[1], "── used last");
+    assert!(rows[2].contains("/interrupt"), "{rows:#?}");
+    assert_eq!(rows[3], "── in Plan");
+    // It is listed once.
+    let n = rows.iter().filter(|row| row.contains("/interrupt")).count();
+    assert_eq!(n, 1, "{rows:#?}");
+}
+
+#[test]
+fn what_cannot_be_done_now_is_listed_last_of_its_kind_and_says_why() {
+    let state = running(Phase::Review, Purpose::Review);
+    let mut screen = with(&[]);
+    press(&mut screen, Some(&state), &["<c-p>", "allow the agent's"]);
+    let rows = palette_rows(&mut screen, &state);
+    let row = rows.iter().find(|row| row.contains("/allow"));
+    let why = "not now, no call waits for you · allow the agent's call";
+    assert!(row.is_some_and(|row| row.contains(why)), "{rows:#?}");
+}
+
+#[test]
+fn the_help_begins_with_what_is_about_the_tab_and_names_every_command_once() {
+    let state = running(Phase::Review, Purpose::Review);
+    let mut screen = with(&[]);
+    screen.show(Tab::Comments);
+    press(&mut screen, Some(&state), &["?"]);
+    let seen = drawn(&mut screen, (140, 240), Some(&state));
+    let headings: Vec<&str> = seen
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("── "))
+        .collect();
+    let wanted = [
+        "in Comments",
+        "the screen",
+        "the run",
+        "what waits for you",
+        "plan, review and changes",
+        "tasks and discussions",
+        "moving",
+        "the view",
+        "writing and copying",
+        "the program",
+        "where other keys work",
+    ];
+    assert_eq!(headings, wanted, "{seen}");
+    for binding in BINDINGS {
+        let n = seen.matches(&format!("  {}  ", binding.slash)).count();
+        let is_long = binding.slash.len() > 27;
+        assert!(n == 1 || is_long, "{} is there {n} times", binding.slash);
+    }
+}
+
 #[test]
 fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     let state = running(Phase::Execute, Purpose::Step { n: 2 });

@@ -1,17 +1,19 @@
 //! Every place that takes the mouse, and what a click or the wheel does there.
 
-use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
-use super::outcome::awake;
+use super::monkey::{Place, places};
+use super::outcome::{SIZE, awake, outcome};
 use super::world::{drawn, running};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::turn::{Purpose, Role};
-use crate::tui::keymap::IsWriting;
+use crate::tui::keymap::{IsWriting, Key};
 use crate::tui::layout::Places;
+use crate::tui::sheet::Sheet;
 use crate::tui::tabs::Tab;
 use crate::tui::{Action, PastRun, Screen};
 
@@ -222,6 +224,162 @@ fn a_click_into_the_composer_lets_the_user_write() {
     assert_eq!(screen.writing, IsWriting::Yes);
 }
 
+/// The places of dialogs, with a screen on which each is read and has the keys.
+fn dialogs() -> impl Iterator<Item = (Place, Sheet)> {
+    places().into_iter().filter_map(|place| {
+        let mut screen = opened(&place);
+        screen.writing = IsWriting::No;
+        let lies_over = screen.palette.is_some()
+            || screen.find.is_some()
+            || screen.pager.is_some()
+            || screen.diff.is_some()
+            || screen.board.is_some();
+        let sheet = screen.waiting(place.state()).filter(|_| !lies_over)?;
+        Some((place, sheet))
+    })
+}
+
+fn opened(place: &Place) -> Screen {
+    let mut screen = awake(place.state(), |screen| place.open(screen));
+    drawn(&mut screen, SIZE, place.state());
+    screen
+}
+
+/// What a click comes to.
+fn clicked(screen: &mut Screen, state: Option<&State>, (column, row): (u16, u16)) -> String {
+    let event = MouseEvent {
+        kind: LEFT,
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    };
+    outcome(screen, state, |screen| screen.on_mouse(event, state))
+}
+
+fn pressed(screen: &mut Screen, state: Option<&State>, key: Key) -> String {
+    let event = KeyEvent::new(key.code, key.modifiers);
+    outcome(screen, state, |screen| screen.on_key(event, state))
+}
+
+#[test]
+fn a_choice_of_any_dialog_is_pointed_at_by_a_click_and_taken_by_one_on_what_is_pointed_at() {
+    let enter = Key::shown("Enter").unwrap();
+    let mut n_choices = 0;
+    for (place, sheet) in dialogs() {
+        let state = place.state();
+        for at in 0..sheet.choices.len() {
+            let mut screen = opened(&place);
+            screen.writing = IsWriting::No;
+            drawn(&mut screen, SIZE, state);
+            let spot = screen.places.choices.iter().find(|(_, of)| *of == at);
+            let Some(spot) = spot.map(|(spot, _)| middle(*spot)) else {
+                continue;
+            };
+            n_choices += 1;
+            let name = format!("{}: {}", place.name(), sheet.choices[at].label);
+            if screen.chosen_of(&sheet) != at {
+                let told = clicked(&mut screen, state, spot);
+                // Themes are shown as soon as they are pointed at.
+                let told = told.replace(&format!("theme {}; ", screen.theme().name()), "");
+                assert_eq!(told, format!("chosen {at}"), "{name}");
+            }
+            let mut other = opened(&place);
+            other.writing = IsWriting::No;
+            other.point_at(&sheet, at);
+            let by_key = pressed(&mut other, state, enter);
+            assert_eq!(clicked(&mut screen, state, spot), by_key, "{name}");
+        }
+    }
+    assert!(n_choices > 150, "{n_choices}");
+}
+
+#[test]
+fn nothing_that_gives_something_up_is_pointed_at_first() {
+    let gives_up = [
+        "Cancelled",
+        "Stopped",
+        "answer: Stop ",
+        "Archive",
+        "Quit(",
+        "Discard",
+        "Overwrite",
+        "Redo",
+        "Revoke",
+        "StopChild",
+        "UndoAsked",
+        "PlanEntered",
+    ];
+    for (place, sheet) in dialogs() {
+        let mut screen = opened(&place);
+        screen.writing = IsWriting::No;
+        drawn(&mut screen, SIZE, place.state());
+        let Some((spot, _)) = screen
+            .places
+            .choices
+            .iter()
+            .find(|(_, of)| *of == sheet.first)
+        else {
+            continue;
+        };
+        let spot = middle(*spot);
+        let told = clicked(&mut screen, place.state(), spot);
+        let lost = gives_up.iter().find(|word| told.contains(**word));
+        assert!(lost.is_none(), "{}: {told}", place.name());
+    }
+}
+
+#[test]
+fn a_hint_does_what_its_key_does_in_every_place() {
+    let mut found = std::collections::BTreeSet::new();
+    for place in places() {
+        let state = place.state();
+        let hints = opened(&place).places.hints;
+        for (at, key) in hints {
+            found.insert(key.name());
+            let mut by_key = opened(&place);
+            let mut by_click = opened(&place);
+            // A letter that is named beside a text that is written is no part of it.
+            if key.is_printable() && by_key.find.is_some() {
+                continue;
+            }
+            if key.is_printable() && by_key.writing == IsWriting::Yes {
+                by_key.writing = IsWriting::No;
+                by_click.writing = IsWriting::No;
+            }
+            let wanted = pressed(&mut by_key, state, key);
+            let told = clicked(&mut by_click, state, middle(at));
+            assert_eq!(told, wanted, "{}: {} at {at:?}", place.name(), key.name());
+        }
+    }
+    for name in ["Enter", "Esc", "↑", "↓", "I", "/", "PgUp", "PgDn", "\\"] {
+        assert!(found.contains(name), "no place names {name}: {found:?}");
+    }
+}
+
+#[test]
+fn what_an_agent_says_of_keys_is_no_hint() {
+    let mut state = super::world::approving(&["npm install (Y allows it) · Y allows"]);
+    state.approvals[0].reason = Some("Y allows it (Y allows it)  Y allows".to_owned());
+    let mut screen = awake(Some(&state), |_| {});
+    let picture = drawn(&mut screen, SIZE, Some(&state));
+    assert!(picture.contains("Y allows it"), "{picture}");
+    let mut hints = screen.places.hints.iter();
+    assert!(hints.all(|(_, key)| key.name() != "Y"));
+}
+
+#[test]
+fn a_click_on_the_word_that_the_user_is_waited_for_goes_there() {
+    let state = super::world::approving(&["npm install left-pad"]);
+    for size in [(100, 30), (40, 12)] {
+        let mut screen = awake(Some(&state), |screen| screen.show(Tab::Status));
+        drawn(&mut screen, size, Some(&state));
+        let place = screen.places.need;
+        assert!(place.width >= 13, "{size:?}: {place:?}");
+        at(&mut screen, &state, LEFT, middle(place));
+        assert_eq!(screen.tab, Tab::Chat);
+    }
+}
+
 #[test]
 fn whatever_a_frame_says_takes_clicks_has_a_test() {
     // A place that is new does not compile here before it is looked at; those of `look` are the palette, the footer,
@@ -238,5 +396,7 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
         offer: _,
         strip: _,
         buttons: _,
+        hints: _,
+        need: _,
     } = Places::default();
 }

@@ -132,3 +132,70 @@ fn the_time_of_who_works_is_seen_at_every_width() {
         }
     }
 }
+
+#[test]
+fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
+    use crate::permission::Why;
+    let mut state = super::world::approving(&["npm install left-pad"]);
+    let call = &mut state.approvals[0];
+    call.reason = Some("the tests need it".to_owned());
+    call.why = Some(Why {
+        reason: "it leaves the sandbox".to_owned(),
+        rule: "npm ask".to_owned(),
+        origin: "project".to_owned(),
+    });
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    for size in [(200, 50), (100, 30), (40, 24)] {
+        let seen = drawn(&mut screen, size, Some(&state));
+        let wanted = [
+            " asks: ",
+            "asked because it leaves the",
+            "why, as the agent says",
+            "npm install left-pad",
+            "allow it this once",
+        ];
+        let from = seen.find(wanted[0]).unwrap();
+        let places = wanted.map(|text| seen[from..].find(text));
+        assert!(places.iter().all(Option::is_some), "{size:?}:\n{seen}");
+        assert!(places.is_sorted(), "{size:?}:\n{seen}");
+    }
+    // In the smallest window what is asked is there, and all that can be said.
+    let seen = drawn(&mut screen, (40, 12), Some(&state));
+    assert!(seen.contains("npm install left-pad"), "{seen}");
+    assert!(seen.contains("┏") && seen.contains("┗"), "{seen}");
+    for key in ["Y", "R", "L", "N", "W"] {
+        assert!(seen.contains(&format!(" {key}  ")), "{key}:\n{seen}");
+    }
+}
+
+#[test]
+fn what_the_header_counts_is_named_at_every_width() {
+    use super::world::running;
+    use crate::domain::phase::Phase;
+    use crate::domain::turn::Purpose;
+    let runs = [
+        (Phase::Review, Purpose::Review, "iter"),
+        (Phase::Execute, Purpose::Step { n: 2 }, "step"),
+    ];
+    for (phase, purpose, name) in runs {
+        let state = running(phase, purpose);
+        for columns in 40..=200 {
+            let seen = drawn(&mut screen(), (columns, 30), Some(&state));
+            // The tabs count for themselves.
+            let head = seen.lines().take(3).filter(|line| !line.contains(" Chat"));
+            let head = head.collect::<Vec<&str>>().join("\n");
+            assert!(head.contains(name), "{columns}:\n{head}");
+            let words: Vec<&str> = head.split([' ', '\n']).collect();
+            for pair in words.windows(2) {
+                let is_count = |word: &str| {
+                    let parts = word.split_once('/');
+                    parts.is_some_and(|(n, all)| {
+                        n.parse::<u32>().is_ok() && all.parse::<u32>().is_ok()
+                    })
+                };
+                assert!(!is_count(pair[1]) || pair[0] == name, "{columns}:\n{head}");
+            }
+        }
+    }
+}

@@ -89,6 +89,41 @@ fn the_chosen_line_of_a_dialog_looks_otherwise_than_the_rest() {
 }
 
 #[test]
+fn the_chosen_entry_of_the_palette_looks_otherwise_than_the_rest() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    in_every_theme(|name, screen| {
+        press(screen, Some(&state), &["<c-p>", "/ne"]);
+        let chosen = looks_of(screen, &state, "/next-block");
+        press(screen, Some(&state), &["<down>"]);
+        let other = looks_of(screen, &state, "/next-block");
+        assert!(!chosen.is_empty() && chosen != other, "{name}");
+    });
+}
+
+#[test]
+fn the_phase_and_the_roles_are_told_apart_in_every_theme() {
+    let state = running(Phase::Review, Purpose::Review);
+    in_every_theme(|name, screen| {
+        screen.show(Tab::Status);
+        let one = |screen: &mut Screen, text: &str| {
+            let found = looks_of(screen, &state, text);
+            found.first().map(|looks| looks[0])
+        };
+        let (passed, present, to_come) = (
+            one(screen, "WRITE_PLAN"),
+            one(screen, "REVIEW"),
+            one(screen, "APPROVED"),
+        );
+        assert!(passed.is_some() && present.is_some(), "{name}");
+        assert!(passed != present && present != to_come, "{name}");
+        assert_ne!(passed, to_come, "{name}");
+        let (planner, reviewer) = (one(screen, "planner"), one(screen, "reviewer"));
+        assert!(planner.is_some() && reviewer.is_some(), "{name}");
+        assert!(name == "none" || planner != reviewer, "{name}");
+    });
+}
+
+#[test]
 fn what_is_looked_for_is_lit() {
     let state = running(Phase::Execute, Purpose::Step { n: 2 });
     in_every_theme(|name, screen| {

@@ -73,6 +73,8 @@ impl Shades {
             text: to(self.text),
             quiet: to(self.quiet),
             attention: to(self.attention),
+            warning: to(self.warning),
+            running: to(self.running),
             good: to(self.good),
             bad: to(self.bad),
             code: to(self.code),

@@ -23,11 +23,13 @@ pub struct ThemeFlaw {
 }
 
 /// The colours that a theme may name, besides `base`.
-pub const FIELDS: [&str; 9] = [
+pub const FIELDS: [&str; 11] = [
     "ground",
     "text",
     "quiet",
     "attention",
+    "warning",
+    "running",
     "good",
     "bad",
     "code",
@@ -83,6 +85,8 @@ impl Shades {
             "text" => &mut self.text,
             "quiet" => &mut self.quiet,
             "attention" => &mut self.attention,
+            "warning" => &mut self.warning,
+            "running" => &mut self.running,
             "good" => &mut self.good,
             "bad" => &mut self.bad,
             "code" => &mut self.code,

@@ -17,6 +17,8 @@ pub struct Shades {
     pub(super) text: Color,
     pub(super) quiet: Color,
     pub(super) attention: Color,
+    pub(super) warning: Color,
+    pub(super) running: Color,
     pub(super) good: Color,
     pub(super) bad: Color,
     pub(super) code: Color,
@@ -29,8 +31,8 @@ const fn rgb(hex: u32) -> Color {
     Color::Rgb(red, green, blue)
 }
 
-/// A theme of its own ground: ground, text, quiet, attention, good, bad, code, planner, reviewer.
-const fn whole(name: &'static str, of: [u32; 9]) -> Shades {
+/// A theme of its own ground: ground, text, quiet, attention, warning, running, good, bad, code, planner, reviewer.
+const fn whole(name: &'static str, of: [u32; 11]) -> Shades {
     Shades {
         name: Cow::Borrowed(name),
         assumed: Some(rgb(of[0])),
@@ -38,11 +40,13 @@ const fn whole(name: &'static str, of: [u32; 9]) -> Shades {
         text: rgb(of[1]),
         quiet: rgb(of[2]),
         attention: rgb(of[3]),
-        good: rgb(of[4]),
-        bad: rgb(of[5]),
-        code: rgb(of[6]),
-        planner: rgb(of[7]),
-        reviewer: rgb(of[8]),
+        warning: rgb(of[4]),
+        running: rgb(of[5]),
+        good: rgb(of[6]),
+        bad: rgb(of[7]),
+        code: rgb(of[8]),
+        planner: rgb(of[9]),
+        reviewer: rgb(of[10]),
     }
 }
 
@@ -54,6 +58,8 @@ pub const SIXTEEN: Shades = Shades {
     text: Color::Reset,
     quiet: Color::DarkGray,
     attention: Color::Yellow,
+    warning: Color::LightRed,
+    running: Color::LightCyan,
     good: Color::Green,
     bad: Color::Red,
     code: Color::Cyan,
@@ -65,6 +71,8 @@ const NONE: Shades = Shades {
     name: Cow::Borrowed("none"),
     quiet: Color::Reset,
     attention: Color::Reset,
+    warning: Color::Reset,
+    running: Color::Reset,
     good: Color::Reset,
     bad: Color::Reset,
     code: Color::Reset,
@@ -80,20 +88,20 @@ pub const SHADES: &[Shades] = &[
     Shades { name: Cow::Borrowed("terminal"), quiet: Color::Indexed(245), ..SIXTEEN },
     Shades {
         name: Cow::Borrowed("dark"), assumed: Some(rgb(0x00_1c_1c_1c)), ground: rgb(0x00_1c_1c_1c), text: Color::Indexed(252),
-        quiet: Color::Indexed(246), attention: Color::Indexed(221), good: Color::Indexed(114), bad: Color::Indexed(203),
+        quiet: Color::Indexed(246), attention: Color::Indexed(221), warning: Color::Indexed(209), running: Color::Indexed(117), good: Color::Indexed(114), bad: Color::Indexed(203),
         code: Color::Indexed(80), planner: Color::Indexed(111), reviewer: Color::Indexed(176),
     },
     Shades {
         name: Cow::Borrowed("light"), assumed: Some(rgb(0x00_fa_fa_fa)), ground: rgb(0x00_fa_fa_fa), text: Color::Indexed(236),
-        quiet: Color::Indexed(242), attention: Color::Indexed(130), good: Color::Indexed(22), bad: Color::Indexed(124),
+        quiet: Color::Indexed(242), attention: Color::Indexed(130), warning: Color::Indexed(58), running: Color::Indexed(23), good: Color::Indexed(22), bad: Color::Indexed(124),
         code: Color::Indexed(24), planner: Color::Indexed(25), reviewer: Color::Indexed(90),
     },
-    whole("catppuccin", [0x1e_1e_2e, 0xcd_d6_f4, 0x93_99_b2, 0xf9_e2_af, 0xa6_e3_a1, 0xf3_8b_a8, 0x94_e2_d5, 0x89_b4_fa, 0xcb_a6_f7]),
-    whole("gruvbox", [0x28_28_28, 0xeb_db_b2, 0xa8_99_84, 0xfa_bd_2f, 0xb8_bb_26, 0xfb_6f_5f, 0x8e_c0_7c, 0x83_a5_98, 0xd3_86_9b]),
-    whole("nord", [0x2e_34_40, 0xe5_e9_f0, 0x9a_a5_b8, 0xeb_cb_8b, 0xa3_be_8c, 0xe0_8a_92, 0x88_c0_d0, 0x8c_ae_d6, 0xc7_a0_c0]),
-    whole("tokyo-night", [0x1a_1b_26, 0xc0_ca_f5, 0x84_8c_b5, 0xe0_af_68, 0x9e_ce_6a, 0xf7_76_8e, 0x7d_cf_ff, 0x7a_a2_f7, 0xbb_9a_f7]),
-    whole("solarized-light", [0xfd_f6_e3, 0x3f_55_5d, 0x70_80_84, 0x8a_66_00, 0x5a_69_00, 0xc4_26_23, 0x17_73_6c, 0x1b_6c_ab, 0x9c_2a_68]),
-    whole("high-contrast", [0x00_00_00, 0xff_ff_ff, 0xd0_d0_d0, 0xff_ff_00, 0x00_ff_00, 0xff_80_80, 0x00_ff_ff, 0x9c_c8_ff, 0xff_a0_ff]),
+    whole("catppuccin", [0x1e_1e_2e, 0xcd_d6_f4, 0x93_99_b2, 0xf9_e2_af, 0xfa_b3_87, 0x89_dc_eb, 0xa6_e3_a1, 0xf3_8b_a8, 0x94_e2_d5, 0x89_b4_fa, 0xcb_a6_f7]),
+    whole("gruvbox", [0x28_28_28, 0xeb_db_b2, 0xa8_99_84, 0xfa_bd_2f, 0xfe_80_19, 0x7f_c7_d9, 0xb8_bb_26, 0xfb_6f_5f, 0x8e_c0_7c, 0x83_a5_98, 0xd3_86_9b]),
+    whole("nord", [0x2e_34_40, 0xe5_e9_f0, 0x9a_a5_b8, 0xeb_cb_8b, 0xde_8f_78, 0x8f_bc_bb, 0xa3_be_8c, 0xe0_8a_92, 0x88_c0_d0, 0x8c_ae_d6, 0xc7_a0_c0]),
+    whole("tokyo-night", [0x1a_1b_26, 0xc0_ca_f5, 0x84_8c_b5, 0xe0_af_68, 0xff_9e_64, 0x73_da_ca, 0x9e_ce_6a, 0xf7_76_8e, 0x7d_cf_ff, 0x7a_a2_f7, 0xbb_9a_f7]),
+    whole("solarized-light", [0xfd_f6_e3, 0x3f_55_5d, 0x70_80_84, 0x8a_66_00, 0xb8_44_14, 0x0f_6f_86, 0x5a_69_00, 0xc4_26_23, 0x17_73_6c, 0x1b_6c_ab, 0x9c_2a_68]),
+    whole("high-contrast", [0x00_00_00, 0xff_ff_ff, 0xd0_d0_d0, 0xff_ff_00, 0xff_b0_60, 0x80_ff_d0, 0x00_ff_00, 0xff_80_80, 0x00_ff_ff, 0x9c_c8_ff, 0xff_a0_ff]),
     SIXTEEN,
     NONE,
 ];
@@ -105,12 +113,14 @@ impl Shades {
     }
 
     /// All colours, in the order of the fields.
-    pub(super) fn each(&self) -> [Color; 9] {
+    pub(super) fn each(&self) -> [Color; 11] {
         [
             self.ground,
             self.text,
             self.quiet,
             self.attention,
+            self.warning,
+            self.running,
             self.good,
             self.bad,
             self.code,
@@ -139,6 +149,8 @@ impl Shades {
         match colour {
             Color::DarkGray => self.quiet,
             Color::Yellow => self.attention,
+            Color::LightRed => self.warning,
+            Color::LightCyan => self.running,
             Color::Green => self.good,
             Color::Red => self.bad,
             Color::Cyan => self.code,

@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 use super::steps;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
+use crate::tui::hints;
 use crate::tui::page::Marked;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, width};
@@ -90,11 +91,12 @@ impl Fold {
             false => (cut(&format!("{n} steps done"), room), opens),
         };
         let opens = cut(&opens, room.saturating_sub(width(&text)));
-        Line::from(vec![
+        let mut spans = vec![
             Span::styled(head, theme::GOOD),
             Span::styled(text, theme::PLAIN),
-            Span::styled(opens, theme::QUIET),
-        ])
+        ];
+        spans.extend(hints::spans(&opens, theme::QUIET));
+        Line::from(spans)
     }
 }
 

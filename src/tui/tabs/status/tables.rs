@@ -139,7 +139,7 @@ pub fn steps(state: &State, now: At) -> Table {
             (Some(record), _) => of_record(record),
             (None, Some(current)) => (
                 "▶",
-                theme::CODE,
+                theme::RUNNING,
                 String::new(),
                 current.receipt.as_ref().map(tested),
                 current.fix_turns,
@@ -212,7 +212,7 @@ fn of_turn(turn: &TurnSpan, now: At, clock: Clock) -> Vec<(String, Style)> {
     let n = used.input_tokens.saturating_add(used.output_tokens);
     let cost = used.cost_micro_usd.filter(|micro| *micro > 0);
     let style = match turn.end {
-        TurnEnd::NotYet => theme::CODE,
+        TurnEnd::NotYet => theme::RUNNING,
         TurnEnd::Completed => theme::QUIET,
         TurnEnd::Interrupted | TurnEnd::Failed | TurnEnd::CutOff => theme::BAD,
     };

@@ -1,0 +1,232 @@
+//! How a dialog is drawn: its frame, why it is asked and what, its choices, and what Enter does.
+//!
+//! Refuses to know what a choice leads to.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Borders, Clear, Paragraph};
+
+use super::{AskedBy, Choice, Keys, Sheet};
+use crate::tui::hints;
+use crate::tui::markdown::hanging;
+use crate::tui::theme;
+use crate::tui::wrap::{cut, width, wrap};
+
+/// What a dialog says in place of what Enter does while it takes no keys yet.
+const DEAF: &str = "a moment, to read it";
+/// How many columns a text of a dialog takes at most.
+const WIDEST: usize = 112;
+
+impl Sheet {
+    /// How many rows it would like to have.
+    pub fn n_rows(&self, columns: usize) -> usize {
+        self.body_lines(columns.saturating_sub(4), usize::MAX).len() + self.choices.len() + 2
+    }
+
+    fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+        let (why, what) = self.body.split_at(self.n_why.min(self.body.len()));
+        let mut lines = lines_of(why, columns, rows);
+        let what = lines_of(what, columns, rows);
+        // What is asked is read before why it is, where there is no room for both.
+        if lines.len() + what.len() > rows && !what.is_empty() {
+            let most = rows.saturating_sub(what.len()).max(rows / 3);
+            lines = in_a_row_each(why, columns, most);
+        }
+        lines.extend(what);
+        lines
+    }
+
+    /// Draws the dialog as far as it has the keys, with what Enter does at its end, and the key that shows all of it
+    /// where it is cut; gives the rows of its choices for the mouse.
+    pub fn draw(
+        &self,
+        frame: &mut Frame,
+        area: Rect,
+        keys: Keys,
+        (enter, view): (&str, &str),
+    ) -> Vec<(Rect, usize)> {
+        frame.render_widget(Clear, area);
+        let (inner, columns) = self.draw_frame(frame, area, enter);
+        let rows = usize::from(inner.height);
+        let n_choices = self.choices.len().min(rows);
+        let n_body = rows - n_choices;
+        let mut body = self.body_lines(columns, n_body);
+        if body.len() > n_body {
+            match n_body {
+                0 => body.clear(),
+                // What it is about says more than that there is more.
+                1 => {
+                    body.truncate(1);
+                    if let Some(line) = body.first_mut() {
+                        shorten(line, columns, &format!(" {view} …"));
+                    }
+                }
+                _ => {
+                    let more = cut(&format!("… {view} shows all of it"), columns);
+                    body.truncate(n_body - 1);
+                    body.push(Line::from(hints::spans(&more, theme::QUIET)));
+                }
+            }
+        }
+        let body_rows = u16::try_from(body.len()).unwrap_or(inner.height);
+        let body_area = Rect {
+            height: body_rows.min(inner.height),
+            ..inner
+        };
+        frame.render_widget(Paragraph::new(body), body_area);
+        // Of more choices than rows the chosen one is among those that are drawn.
+        let pointed_at = keys.pointed_at().unwrap_or(self.first);
+        let from = (pointed_at + 1).saturating_sub(n_choices.max(1));
+        let mut places = Vec::new();
+        for (row, at) in (from..from + n_choices).enumerate() {
+            let row = u16::try_from(row).unwrap_or(u16::MAX);
+            let place = Rect {
+                y: inner.y.saturating_add(body_rows).saturating_add(row),
+                height: 1,
+                ..inner
+            };
+            if place.y >= inner.bottom() {
+                break;
+            }
+            if let Some(choice) = self.choices.get(at) {
+                let is_chosen = keys.pointed_at() == Some(at);
+                let line = choice_line(choice, (keys, self.asked_by), is_chosen, columns);
+                frame.render_widget(line, place);
+                places.push((place, at));
+            }
+        }
+        places
+    }
+
+    /// Draws the dialog while it takes no keys yet: it has just come, and a key may be meant for something else.
+    pub fn draw_deaf(&self, frame: &mut Frame, area: Rect, view: &str) {
+        let _no_place_to_click = self.draw(frame, area, Keys::Nobody, (DEAF, view));
+    }
+
+    /// Draws the border where there is room for one.
+    fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
+        let columns = usize::from(area.width);
+        let (sign, style, border) = match self.asked_by {
+            AskedBy::Run => ("? ", theme::NEEDS_YOU, BorderType::Thick),
+            AskedBy::User => ("", theme::KEY, BorderType::Rounded),
+        };
+        let least = match self.n_rows(columns) {
+            // A list of one has a frame, too.
+            3 => 3,
+            _ => 4,
+        };
+        if area.height < least || area.width < 12 {
+            let title = cut(&format!("{sign}{}", self.title), columns);
+            let title = Line::styled(title, style);
+            frame.render_widget(title, area);
+            let inner = Rect {
+                y: area.y.saturating_add(1),
+                height: area.height.saturating_sub(1),
+                ..area
+            };
+            return (inner, columns);
+        }
+        let room = columns.saturating_sub(6);
+        let block = Block::new()
+            .borders(Borders::ALL)
+            .border_type(border)
+            .border_style(style)
+            .title(Line::styled(
+                format!(" {sign}{} ", cut(&self.title, room.saturating_sub(2))),
+                style,
+            ))
+            .title_bottom(enter_line(&cut(enter, room), style));
+        let framed = block.inner(area);
+        frame.render_widget(block, area);
+        let inner = Rect {
+            x: framed.x + 1,
+            width: framed.width.saturating_sub(2),
+            ..framed
+        };
+        (inner, usize::from(inner.width))
+    }
+}
+
+/// Leaves room for a word at a line's end.
+fn shorten(line: &mut Line<'static>, columns: usize, word: &str) {
+    let style = line.spans.first().map_or(theme::PLAIN, |span| span.style);
+    let text: String = line
+        .spans
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
+    let text = cut(&text, columns.saturating_sub(width(word)));
+    *line = Line::from(vec![
+        Span::styled(text, style),
+        Span::raw(" "),
+        Span::styled(word.trim_start().to_owned(), hints::marked(theme::QUIET)),
+    ]);
+}
+
+/// What Enter does, or what else goes to the dialog: the words of a choice are the agent's, and no hints.
+fn enter_line(enter: &str, style: Style) -> Line<'static> {
+    let mut line = match enter.starts_with("Enter") {
+        true => Line::styled(enter.to_owned(), hints::marked(style)),
+        false => Line::from(hints::spans(enter, style)),
+    };
+    line.spans.insert(0, Span::styled(" ", style));
+    line.spans.push(Span::styled(" ", style));
+    line
+}
+
+/// The first of some texts, cut to a row each.
+fn in_a_row_each(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line<'static>> {
+    let texts = texts.iter().take(most);
+    texts
+        .map(|(text, style)| Line::styled(cut(text, columns.min(WIDEST)), *style))
+        .collect()
+}
+
+/// Lines of a body at a width, not many more than there are rows for.
+fn lines_of(body: &[(String, Style)], columns: usize, rows: usize) -> Vec<Line<'static>> {
+    // Longer lines are hard to read.
+    let columns = columns.min(WIDEST);
+    let mut lines = Vec::new();
+    for (text, style) in body {
+        let spans = match hints::unmarked(*style) {
+            (style, true) => hints::spans(text, style),
+            (style, false) => vec![Span::styled(text.clone(), style)],
+        };
+        lines.extend(wrap(&spans, columns, hanging(text)));
+        if lines.len() > rows.saturating_add(1) {
+            break;
+        }
+    }
+    lines
+}
+
+/// A choice; quiet where none can be made, and without its letter where that is written elsewhere.
+fn choice_line(
+    choice: &Choice,
+    (keys, asked_by): (Keys, AskedBy),
+    is_chosen: bool,
+    columns: usize,
+) -> Line<'static> {
+    let (lit, sign_style) = match asked_by {
+        AskedBy::Run => (theme::CHOSEN, theme::NEEDS_YOU),
+        AskedBy::User => (theme::PICKED, theme::KEY),
+    };
+    let key = choice.key.to_uppercase().to_string();
+    let room = columns.saturating_sub(width(&key) + 4);
+    let no_letter = Span::raw(" ".repeat(width(&key)));
+    let (sign, style, letter) = match (keys, is_chosen) {
+        (Keys::Here(_), true) => ("▸ ", lit, Span::styled(key, theme::KEY)),
+        (Keys::Here(_), false) => ("  ", theme::PLAIN, Span::styled(key, theme::KEY)),
+        (Keys::EnterOnly(_), true) => ("▸ ", lit, no_letter),
+        (Keys::EnterOnly(_), false) | (Keys::Below(_), _) => ("  ", theme::QUIET, no_letter),
+        (Keys::Nobody, _) => ("  ", theme::QUIET, Span::styled(key, theme::QUIET)),
+    };
+    Line::from(vec![
+        Span::styled(sign, sign_style),
+        letter,
+        Span::raw("  "),
+        Span::styled(cut(&choice.label, room), style),
+    ])
+}

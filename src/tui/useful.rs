@@ -1,0 +1,112 @@
+//! What stands against a command now, in a few words: the footer leaves it out, the palette says why.
+//!
+//! Refuses to carry anything out; whoever does looks again.
+
+use super::command::Command;
+use super::sheet::Sheet;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::QuestionKind;
+use crate::domain::run::{State, stands_against_notes};
+
+/// Tells whether a command has something to do now.
+pub fn is_useful(command: &Command, state: Option<&State>, sheet: Option<&Sheet>) -> bool {
+    stands_against(command, state, sheet).is_none()
+}
+
+/// Why a command has nothing to do now; `None` where it has.
+pub fn stands_against(
+    command: &Command,
+    state: Option<&State>,
+    sheet: Option<&Sheet>,
+) -> Option<String> {
+    let phase = state.map(|state| state.phase);
+    let gate = state
+        .filter(|state| !state.phase.is_final())
+        .map(|state| state.gate);
+    let no_run = match phase {
+        Some(_) => "the run is over",
+        None => "there is no run yet",
+    };
+    let unless = |is_so: bool, why: &str| (!is_so).then(|| why.to_owned());
+    match command {
+        Command::Go => {
+            let has_it = sheet.is_some_and(|sheet| sheet.choices.iter().any(|c| c.key == 'g'));
+            unless(has_it, "no turn and no goal waits")
+        }
+        Command::Auto => match gate {
+            Some(Gate::Manual) => None,
+            Some(Gate::Auto) => Some("turns follow each other already".to_owned()),
+            None => Some(no_run.to_owned()),
+        },
+        Command::Pause => match gate {
+            Some(Gate::Auto) => None,
+            Some(Gate::Manual) => Some("each turn waits for you already".to_owned()),
+            None => Some(no_run.to_owned()),
+        },
+        Command::Steer(_) | Command::Interrupt => {
+            let runs = state.is_some_and(|state| state.running.is_some());
+            unless(runs, "no turn runs")
+        }
+        Command::Stop => {
+            let goes_on = matches!(
+                phase,
+                Some(
+                    Phase::WritePlan
+                        | Phase::Review
+                        | Phase::Respond
+                        | Phase::Approved
+                        | Phase::Execute
+                )
+            );
+            unless(goes_on, "nothing was begun that could be stopped")
+        }
+        Command::Edit(_) => {
+            let has_plan = state.is_some_and(|state| state.plan.is_some());
+            unless(has_plan, "there is no plan yet")
+        }
+        Command::Undo(_) => match state {
+            Some(state) => state.stands_against_undo(),
+            None => Some(no_run.to_owned()),
+        },
+        Command::Export(_) => unless(state.is_some(), no_run),
+        Command::Diff(_) => {
+            let executes = state.is_some_and(|state| state.execution.is_some());
+            unless(executes, "nothing was executed yet")
+        }
+        Command::View => unless(sheet.is_some(), "nothing waits for you"),
+        Command::Allow | Command::Reject(_) => {
+            let asks = state.is_some_and(|state| !state.approvals.is_empty());
+            unless(asks, "no call waits for you")
+        }
+        Command::Approve | Command::Changes(_) => {
+            let is_asked = matches!(asked(state), Some(QuestionKind::Execute { .. }));
+            unless(is_asked, "no plan waits for your approval")
+        }
+        Command::Answer(_) => unless(asked(state).is_some(), "nothing is asked"),
+        Command::Goal(_) => {
+            let takes_one = matches!(
+                phase,
+                None | Some(Phase::Init | Phase::RefineGoal | Phase::Done | Phase::Cancelled)
+            );
+            unless(takes_one, "the goal is confirmed")
+        }
+        Command::Refiner(_) => {
+            let is_open = matches!(phase, None | Some(Phase::Init | Phase::RefineGoal));
+            unless(is_open, "the goal is confirmed")
+        }
+        Command::Cancel | Command::Mode(_) => unless(gate.is_some(), no_run),
+        Command::Resume => unless(state.is_none(), "a run is open"),
+        Command::Discuss(wish) => wish.stands_against(state).map(str::to_owned),
+        Command::Note(_) | Command::Rewrite => match state {
+            Some(state) => stands_against_notes(state).map(str::to_owned),
+            None => Some(no_run.to_owned()),
+        },
+        _ => None,
+    }
+}
+
+/// What is asked.
+pub fn asked(state: Option<&State>) -> Option<&QuestionKind> {
+    let question = state?.question()?;
+    Some(&question.kind)
+}
