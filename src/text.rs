@@ -19,5 +19,5 @@ mod visible;
 
 mod counted;
 pub use clean::{Cleaner, Scrubber, Taken, clean, clean_beginning, clean_json_line, one_line};
-pub use counted::n_of;
+pub use counted::{changed_lines, n_lines, n_of};
 pub use visible::visible;

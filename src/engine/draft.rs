@@ -2,14 +2,13 @@
 //!
 //! Refuses to judge it: it goes the way of every turn's document.
 
-use similar::{ChangeTag, TextDiff};
-
 use crate::domain::event::Event;
 use crate::domain::question::{DraftFile, QuestionKind};
 use crate::domain::run::{Busy, Counts};
 use crate::domain::turn::{Purpose, TurnOrder};
 use crate::store::StoreError;
 use crate::store::documents::Document;
+use crate::text::{changed_lines, n_lines};
 
 use super::documents::Pen;
 use super::{Engine, Held, failed, staging};
@@ -117,16 +116,11 @@ fn count(name: &str, before: Option<&Document>, text: &str) -> DraftFile {
     let before = before.map_or_else(String::new, |before| {
         String::from_utf8_lossy(&before.bytes).into_owned()
     });
-    let diff = TextDiff::from_lines(before.as_str(), text);
-    let n_changed = |tag| {
-        diff.iter_all_changes()
-            .filter(|change| change.tag() == tag)
-            .count()
-    };
+    let (n_added, n_removed) = changed_lines(&before, text);
     DraftFile {
         name: name.to_owned(),
-        n_lines: text.lines().count(),
-        n_added: n_changed(ChangeTag::Insert),
-        n_removed: n_changed(ChangeTag::Delete),
+        n_lines: n_lines(text),
+        n_added,
+        n_removed,
     }
 }

@@ -41,6 +41,41 @@ pub fn to_lines_noting(text: &str, (n_first, n_last): (usize, usize), became: &s
     [first.concat(), note, last.concat()].concat()
 }
 
+/// How many lines such notes in a text say are not there.
+pub fn n_not_there(text: &str) -> usize {
+    let counts = text.lines().filter_map(|line| {
+        let note = line.strip_prefix(ELLIPSIS)?.strip_suffix(ELLIPSIS)?;
+        let (n, _) = note.trim_start().split_once(" lines ")?;
+        n.parse::<usize>().ok()
+    });
+    counts.fold(0, usize::saturating_add)
+}
+
+/// The first lines of a text.
+pub fn first_lines(text: &str, n: usize) -> &str {
+    let end = n
+        .checked_sub(1)
+        .and_then(|last| text.match_indices('\n').nth(last));
+    match (n, end) {
+        (0, _) => "",
+        (_, Some((at, _))) => text.get(..=at).unwrap_or(text),
+        (_, None) => text,
+    }
+}
+
+/// The last lines of a text; the end of its last line begins none.
+pub fn last_lines(text: &str, n: usize) -> &str {
+    let ended = text.strip_suffix('\n').unwrap_or(text);
+    let before = n
+        .checked_sub(1)
+        .and_then(|first| ended.rmatch_indices('\n').nth(first));
+    match (n, before) {
+        (0, _) => "",
+        (_, Some((at, _))) => text.get(at + 1..).unwrap_or_default(),
+        (_, None) => text,
+    }
+}
+
 /// Keeps as many graphemes as fit; where not even the ellipsis fits, it is left away.
 fn cut(text: &str, limit: usize, size: fn(&str) -> usize) -> String {
     if size(text) <= limit {
@@ -106,6 +141,26 @@ mod tests {
         );
         check(to_lines("1\n2\n3\n", 1, 1), "1\n2\n3\n");
         check(to_lines("1\n2\n3\n", 0, 0), "… 3 lines left out …\n");
+    }
+
+    #[test]
+    fn what_notes_say_is_counted() {
+        let text: String = (0..100).map(|n| format!("{n}\n")).collect();
+        assert_eq!(n_not_there(&text), 0);
+        let cut = to_lines_noting(&text, (20, 40), "left out here; a file has them");
+        assert_eq!(n_not_there(&cut), 40);
+        assert_eq!(n_not_there("… many lines left out …\n… 3 things …"), 0);
+    }
+
+    #[test]
+    fn lines_are_taken_from_both_ends() {
+        check(first_lines("a\nb\nc", 2).to_owned(), "a\nb\n");
+        check(first_lines("a", 2).to_owned(), "a");
+        check(first_lines("a\n", 0).to_owned(), "");
+        check(last_lines("a\nb\nc", 2).to_owned(), "b\nc");
+        check(last_lines("a\nb\nc\n", 2).to_owned(), "b\nc\n");
+        check(last_lines("a\nb\n", 0).to_owned(), "");
+        check(last_lines("a", 3).to_owned(), "a");
     }
 
     proptest! {

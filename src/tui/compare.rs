@@ -6,7 +6,7 @@ mod three;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use similar::{ChangeTag, DiffOp, TextDiff};
+use similar::{DiffOp, TextDiff};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::page::{Mark, Marked};
@@ -56,16 +56,6 @@ pub struct Side<'a> {
 
 /// A part of a line, and whether the other line lacks it.
 pub type Part<'a> = (&'a str, bool);
-
-/// How many lines the later text has more, and how many it lacks.
-pub fn counts(old: &str, new: &str) -> (usize, usize) {
-    let diff = TextDiff::from_lines(old, new);
-    let count = |tag| {
-        let changes = diff.iter_all_changes();
-        changes.filter(|change| change.tag() == tag).count()
-    };
-    (count(ChangeTag::Insert), count(ChangeTag::Delete))
-}
 
 /// The words of two lines that differ; `None` where the lines have too little in common.
 pub fn words<'a>(old: &'a str, new: &'a str) -> Option<(Vec<Part<'a>>, Vec<Part<'a>>)> {

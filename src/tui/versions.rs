@@ -9,7 +9,7 @@ pub use super::compare::Form;
 use super::compare::{self, MIN_COLUMNS_OF_THREE, Side, ThreeSides};
 use super::wrap::shown;
 pub use crate::text::merge::Versions;
-use crate::text::n_of;
+use crate::text::{changed_lines, n_lines, n_of};
 
 /// Two texts that are looked at, each with what it is; drawable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,11 +100,11 @@ impl Versions {
     /// How much the agent's text differs, in one line.
     pub fn in_words(&self) -> String {
         let (yours, agents) = (shown(&self.yours), shown(&self.agents));
-        let (n_more, n_less) = compare::counts(&yours, &agents);
+        let (n_more, n_less) = changed_lines(&yours, &agents);
         format!(
             "{}: the agent's text has {} and differs from yours by +{n_more} −{n_less}",
             self.name,
-            n_of(agents.lines().count(), "line"),
+            n_of(n_lines(&agents), "line"),
         )
     }
 

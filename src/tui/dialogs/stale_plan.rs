@@ -11,9 +11,8 @@ use crate::domain::phase::Phase;
 use crate::domain::plan;
 use crate::domain::question::Answer;
 use crate::domain::run::{Reading, State};
-use crate::text::front_matter;
+use crate::text::{changed_lines, front_matter};
 use crate::tui::command::Command;
-use crate::tui::compare;
 use crate::tui::documents::Texts;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::tabs::Tab;
@@ -25,7 +24,7 @@ pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>
     let changed = pair(reviewed, known.texts);
     match &changed {
         Some(pair) => {
-            let (n_more, n_less) = compare::counts(&pair.old.1, &pair.new.1);
+            let (n_more, n_less) = changed_lines(&pair.old.1, &pair.new.1);
             let text = format!("since then: +{n_more} −{n_less}");
             sheet = sheet.says(&text, theme::PLAIN);
             for (text, style) in differing(pair) {
@@ -89,7 +88,9 @@ pub fn pair(reviewed: &Sha256, texts: &Texts) -> Option<Pair> {
 
 /// The first lines that differ.
 fn differing(pair: &Pair) -> Vec<(String, Style)> {
-    let diff = TextDiff::from_lines(&pair.old.1, &pair.new.1);
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (pair.old.1.lines().collect(), pair.new.1.lines().collect());
+    let diff = TextDiff::from_slices(&old, &new);
     let lines = diff.iter_all_changes().filter_map(|change| {
         let (sign, style) = match change.tag() {
             ChangeTag::Delete => ('-', theme::BAD),
