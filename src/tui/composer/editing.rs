@@ -35,11 +35,36 @@ impl Composer {
             _ if self.takes_a_chip(key) => {}
             _ if self.takes_a_sign(key) => {}
             _ => {
+                let was = self.line_at_cursor().0.to_owned();
+                let may_split = typed(key).is_none() && !self.area.is_selecting();
                 self.area.input(key);
+                if may_split {
+                    self.take_the_rest(&was, before);
+                }
                 self.leave_chip(before);
             }
         }
         self.leave_sign(before);
+    }
+
+    /// Removes the rest of a sign where a key that removes words took a part of it: the area knows characters only.
+    fn take_the_rest(&mut self, was: &str, (row, place): (usize, usize)) {
+        let (now, at) = cursor(&self.area);
+        let (n_was, n_is) = (was.chars().count(), self.line_at_cursor().0.chars().count());
+        let Some(n_gone) = n_was.checked_sub(n_is).filter(|_| now == row) else {
+            return;
+        };
+        let to = at + n_gone;
+        if to == place && signs::is_within(was, at) {
+            for _ in signs::before(was, at)..at {
+                self.area.delete_char();
+            }
+        }
+        if at == place && signs::is_within(was, to) {
+            for _ in to..signs::after(was, to) {
+                self.area.delete_next_char();
+            }
+        }
     }
 
     /// What a key does to the text, where it does something.

@@ -155,6 +155,15 @@ fn a_sign_of_several_characters_is_typed_passed_and_removed_as_one() {
     check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧yb");
     check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧ye\u{301}b");
     check_text(&mut screen, &["<c-/>"], "ax👩‍👩‍👧e\u{301}b");
+    // A key that removes words removes whole signs, too.
+    let mut screen = Screen::new(settings());
+    check_text(&mut screen, &["ab #\u{fe0f}\u{20e3}", "<c-w>"], "ab ");
+    let mut screen = Screen::new(settings());
+    check_text(
+        &mut screen,
+        &["ab #\u{fe0f}\u{20e3}x", "<c-a>", "<a-d>", "<a-d>"],
+        "x",
+    );
     // Up and down land between signs.
     let mut screen = Screen::new(settings());
     check_text(

@@ -649,6 +649,9 @@ pub fn press_at(
             "<c-y>" => KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL),
             "<c-/>" => KeyEvent::new(KeyCode::Char('/'), KeyModifiers::CONTROL),
             "<s-enter>" => KeyEvent::new(KeyCode::Enter, KeyModifiers::SHIFT),
+            "<c-a>" => KeyEvent::new(KeyCode::Char('a'), KeyModifiers::CONTROL),
+            "<c-w>" => KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL),
+            "<a-d>" => KeyEvent::new(KeyCode::Char('d'), KeyModifiers::ALT),
             "<c-x>" => KeyEvent::new(KeyCode::Char('x'), KeyModifiers::CONTROL),
             text => {
                 for c in text.chars() {
