@@ -44,7 +44,7 @@ pub(super) use ground::can_be_told;
 
 pub use ad_hoc::{Absent, ad_hoc_played_by, at_rest, beside_a_goal, check_for, player_of};
 pub use bringing_back::{BroughtBack, bring_back, bring_back_here};
-pub use ground::{Ground, WITHOUT_A_REVIEWER, adapters, check_for_a_goal};
+pub use ground::{Ground, NAMELESS, WITHOUT_A_REVIEWER, adapters, check_for_a_goal};
 pub use unfinished::{Lies, unfinished};
 
 /// How long processes of a dead run may take to end.

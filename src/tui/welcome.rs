@@ -66,7 +66,7 @@ const ABOUT: &str = "Two agents, one goal: a planner writes the plan, a reviewer
 you approve, and the planner executes it step by step.";
 const SAFE: &str = "Nothing is sent, changed or committed before you say so.";
 const DEMO: &str =
-    "  `agent-collab demo` plays a whole run without these CLIs: no model, no key, no network";
+    "  `agent-collab demo` plays a whole run without any of this: no model, no key, no network";
 const STEPS: [&str; 3] = [
     "Write the goal below, in a sentence or a page; the planner asks what is open.",
     "Confirm it. Each turn waits for you, with exactly what will be sent: release it, or let all of them go (auto).",

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::app::history;
-use crate::app::start::{Found, WITHOUT_A_REVIEWER, adapters};
+use crate::app::start::{Found, NAMELESS, WITHOUT_A_REVIEWER, adapters};
 use crate::config::types::Config;
 use crate::engine::git::Repository;
 use crate::engine::probe::{Probed, missing_login, probe};
@@ -147,14 +147,14 @@ async fn look_at_git(welcome: &mut Welcome, repository: Option<&Repository>, roo
             .ready
             .push(format!("git, commits as {}", identity.author.name)),
         Ok(Err(missing)) => welcome.missing.push(Missing {
-            what: "git does not know in whose name to commit".to_owned(),
+            what: NAMELESS.to_owned(),
             remedy: missing.hint().to_owned(),
-            weight: Weight::Lessens,
+            weight: Weight::Stops,
         }),
         Err(error) => welcome.missing.push(Missing {
             what: error.to_string(),
             remedy: error.hint().to_owned(),
-            weight: Weight::Lessens,
+            weight: Weight::Stops,
         }),
     }
 }

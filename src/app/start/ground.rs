@@ -94,6 +94,9 @@ pub(super) async fn probe_roles(
     }
 }
 
+/// What is said where git was not told who commits: no run with a goal begins.
+pub const NAMELESS: &str = "git does not know in whose name to commit";
+
 /// What can be done where only the reviewer's CLI is missing.
 pub const WITHOUT_A_REVIEWER: &str = "or roles.reviewer = \"none\" goes on without a review";
 
@@ -191,9 +194,9 @@ async fn knows_the_name(repository: &Repository) -> Result<(), Refusal> {
         .identity()
         .await
         .map_err(|error| Refusal::error(&error, error.hint()))?;
-    identity.map(drop).map_err(|missing| {
-        Refusal::error("git does not know in whose name to commit", missing.hint())
-    })
+    identity
+        .map(drop)
+        .map_err(|missing| Refusal::error(NAMELESS, missing.hint()))
 }
 
 /// A directory whose runs' trees can be looked at.
