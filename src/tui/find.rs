@@ -243,7 +243,7 @@ impl Screen {
         match mark {
             Some(Mark::Line(line)) => self.plan.point_at(line),
             Some(Mark::Finding(n)) if self.tab == Tab::Comments => {
-                self.findings.pick(n);
+                self.findings.pick(Mark::Finding(n));
                 self.findings.keep_open(n);
             }
             _ => {}

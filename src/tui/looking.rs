@@ -106,11 +106,11 @@ impl Screen {
                 self.refuse("there is no finding yet: nothing can be pointed at");
                 return;
             };
-            if let Some(n) = self.findings.go(is_next, state) {
-                self.pages.of(Tab::Comments).bring(Mark::Finding(n));
+            if let Some(mark) = self.findings.go(is_next, state) {
+                self.pages.of(Tab::Comments).bring(mark);
                 // The line that it speaks of comes into view beside it.
                 if self.places.side.is_some_and(|(_, tab)| tab == Tab::Plan) {
-                    self.pages.of(Tab::Plan).bring(Mark::Finding(n));
+                    self.pages.of(Tab::Plan).bring(mark);
                 }
             }
             return;

@@ -193,9 +193,10 @@ impl Screen {
                 self.plan.point_at(line);
                 was
             }
-            (Tab::Comments, Some(Mark::Finding(n))) => {
-                let was = self.findings.picked() == Some(n);
-                self.findings.pick(n);
+            // There is nothing about the row but what it opens.
+            (Tab::Comments, Some(mark @ (Mark::Finding(_) | Mark::Settled))) => {
+                let was = self.findings.mark() == Some(mark) || mark == Mark::Settled;
+                self.findings.pick(mark);
                 was
             }
             (Tab::Log, Some(Mark::Row(n))) => {

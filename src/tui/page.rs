@@ -71,6 +71,8 @@ pub enum Mark {
     Step(usize),
     /// A finding, by its number.
     Finding(u32),
+    /// The row before the settled findings.
+    Settled,
     /// A note of the user, by its number.
     Note(u32),
     /// A line of the document, from 0.
@@ -279,9 +281,12 @@ impl Page {
     pub fn document_lines(&self) -> Vec<usize> {
         let lines = self.marks.keys().filter_map(|mark| match mark {
             Mark::Line(line) => Some(*line),
-            Mark::Folded(_) | Mark::Step(_) | Mark::Finding(_) | Mark::Note(_) | Mark::Row(_) => {
-                None
-            }
+            Mark::Folded(_)
+            | Mark::Step(_)
+            | Mark::Finding(_)
+            | Mark::Settled
+            | Mark::Note(_)
+            | Mark::Row(_) => None,
         });
         lines.collect()
     }

@@ -3,10 +3,13 @@
 //!
 //! Refuses to settle anything.
 
+mod chosen;
 mod rows;
 mod verdicts;
 
-use std::collections::BTreeSet;
+pub use chosen::Chosen;
+use chosen::{Filter, Settled, last_stand};
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
@@ -25,148 +28,14 @@ use crate::tui::markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
 use crate::tui::theme;
 use crate::tui::words::Clock;
-use crate::tui::wrap::{BAR, barred, cut, one_line, wrap, wrap_own};
+use crate::tui::wrap::{BAR, barred, one_line, wrap, wrap_own};
 
-/// Which findings are listed, which of them is pointed at, and which show all that is said of them.
-#[derive(Debug, Default)]
-pub struct Chosen {
-    filter: Filter,
-    picked: Option<u32>,
-    open: BTreeSet<u32>,
-    /// Letters that are looked for, in lower case: what has them is open.
-    sought: String,
-}
-
-/// Which findings are listed.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
-enum Filter {
-    #[default]
-    All,
-    Open,
-    Rejected,
-    Settled,
-}
-
-impl Filter {
-    fn next(self) -> Self {
-        match self {
-            Self::All => Self::Open,
-            Self::Open => Self::Rejected,
-            Self::Rejected => Self::Settled,
-            Self::Settled => Self::All,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Open => "the open ones",
-            Self::Rejected => "those that the planner rejects",
-            Self::Settled => "the settled ones",
-        }
-    }
-
-    fn has(self, finding: &Finding) -> bool {
-        match self {
-            Self::All => true,
-            Self::Open => finding.status == Status::Open,
-            Self::Rejected => last_stand(finding) == Some(Stand::Rejected),
-            Self::Settled => finding.status != Status::Open,
-        }
-    }
-}
-
-/// How the planner answered last.
-fn last_stand(finding: &Finding) -> Option<Stand> {
-    finding.responses.last().map(|(_, response)| response.stand)
-}
-
-impl Chosen {
-    /// Lists other findings.
-    pub fn turn(&mut self) {
-        self.filter = self.filter.next();
-        self.picked = None;
-    }
-
-    /// Points at the next listed finding, or the one before; gives its number.
-    pub fn go(&mut self, is_next: bool, state: &State) -> Option<u32> {
-        let listed = self.listed(state).into_iter();
-        let listed: Vec<u32> = listed.map(|finding| finding.remark.n).collect();
-        let at = listed.iter().position(|n| Some(*n) == self.picked);
-        let next = match (at, is_next) {
-            (None, true) => 0,
-            (None, false) => listed.len().checked_sub(1)?,
-            (Some(at), true) => at + 1,
-            (Some(at), false) => at.checked_sub(1)?,
-        };
-        self.picked = Some(*listed.get(next)?);
-        self.picked
-    }
-
-    /// The findings that are listed, those that are open first.
-    fn listed<'a>(&self, state: &'a State) -> Vec<&'a Finding> {
-        let all = state.findings.all().iter();
-        let mut listed: Vec<&Finding> = all.filter(|finding| self.filter.has(finding)).collect();
-        listed.sort_by_key(|finding| finding.status != Status::Open);
-        listed
-    }
-
-    /// Points at a finding of those that are listed.
-    pub fn pick(&mut self, n: u32) {
-        self.picked = Some(n);
-    }
-
-    /// Points at a finding, which is listed from here on.
-    pub fn point_at(&mut self, n: u32) {
-        self.filter = Filter::All;
-        self.picked = Some(n);
-    }
-
-    /// Opens the finding that is pointed at, or folds it; tells whether there is one.
-    pub fn open_picked(&mut self) -> bool {
-        let Some(n) = self.picked else {
-            return false;
-        };
-        if !self.open.remove(&n) {
-            self.open.insert(n);
-        }
-        true
-    }
-
-    /// Opens whatever has these letters while they are looked for; with none, nothing is open for them.
-    pub fn look_for(&mut self, letters: &str) {
-        self.sought = letters.to_lowercase();
-    }
-
-    /// Leaves a finding open that was opened for what is looked for.
-    pub fn keep_open(&mut self, n: u32) {
-        self.open.insert(n);
-    }
-
-    /// Tells whether all that is said of a finding is shown.
-    fn is_open(&self, n: u32, evidence: Option<&String>) -> bool {
-        let has = |text: &&String| text.to_lowercase().contains(&self.sought);
-        let is_sought = !self.sought.is_empty() && evidence.filter(has).is_some();
-        is_sought || self.open.contains(&n)
-    }
-
-    /// The number of the finding that is pointed at.
-    pub fn picked(&self) -> Option<u32> {
-        self.picked
-    }
-
-    /// Points at nothing; tells whether something was pointed at.
-    pub fn pick_nothing(&mut self) -> bool {
-        self.picked.take().is_some()
-    }
-}
-
-/// A drawable line of the list, with the indent of what is wrapped, and the finding that it is of.
+/// A drawable line of the list, with the indent of what is wrapped, and what it is of.
 #[derive(Debug, Hash)]
 struct Entry {
     parts: Vec<(String, Style)>,
     indent: usize,
-    of: Option<u32>,
+    of: Option<Mark>,
     /// Whether it takes a row and no more.
     is_row: bool,
 }
@@ -239,10 +108,8 @@ fn lay_out(ledger: &[Entry], chosen: &Chosen, texts: &Texts, columns: usize) -> 
     let columns = columns.saturating_sub(1);
     let mut laid = Marked::default();
     for entry in ledger {
-        if let Some(n) = entry.of {
-            laid.marks
-                .entry(Mark::Finding(n))
-                .or_insert(laid.lines.len());
+        if let Some(mark) = entry.of {
+            laid.marks.entry(mark).or_insert(laid.lines.len());
         }
         let is_picked = entry.of.is_some() && entry.of == chosen.picked;
         laid.lines.extend(gutter(entry.lines(columns), is_picked));
@@ -307,11 +174,15 @@ fn ledger(
     if form == Form::Rows {
         entries.push(Entry::new("", theme::PLAIN));
     }
-    let first = listed.first().map(|first| first.remark.n);
-    for finding in listed {
+    let first = listed.first().map(|first| Mark::Finding(first.remark.n));
+    let row = chosen.row_of_settled(state);
+    for (at, finding) in listed.into_iter().enumerate() {
+        if let Some((n_open, stands)) = row.filter(|(n_open, _)| *n_open == at) {
+            entries.extend(rows::of_settled(all.len() - n_open, stands, form));
+        }
         let n = finding.remark.n;
-        let is_whole =
-            chosen.picked.or(first) == Some(n) || chosen.is_open(n, texts.evidence.get(&n));
+        let is_whole = chosen.picked.or(first) == Some(Mark::Finding(n))
+            || chosen.is_open(n, texts.evidence.get(&n));
         if form == Form::Rows && !is_whole {
             entries.push(rows::of(finding));
             continue;
@@ -324,6 +195,9 @@ fn ledger(
             .iter()
             .rfind(|each| each.order.finding == Some(finding.remark.n));
         entries.extend(of_finding(finding, chosen, texts, talk));
+    }
+    if let Some((n_open, Settled::Folded)) = row {
+        entries.extend(rows::of_settled(all.len() - n_open, Settled::Folded, form));
     }
     if entries.len() == n_before {
         let text = format!("None of them is among {}; = lists others.", filter.name());
@@ -411,7 +285,7 @@ fn of_finding(
         }
     }
     for entry in &mut entries {
-        entry.of = Some(remark.n);
+        entry.of = Some(Mark::Finding(remark.n));
     }
     entries
 }
@@ -439,7 +313,7 @@ fn of_talk(talk: &Discussion, finding: &Finding) -> Vec<Entry> {
     let mut entries = vec![line(format!("discussed: {text}"), style)];
     let conclusion = one_line(&outcome.conclusion);
     entries.push(Entry {
-        parts: vec![(format!("    {}", cut(&conclusion, 300)), theme::PLAIN)],
+        parts: vec![(format!("    {conclusion}"), theme::PLAIN)],
         indent: 4,
         of: None,
         is_row: false,

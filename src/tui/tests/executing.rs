@@ -2,6 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::look::click;
 use super::pictures::{check, not_writing};
 use super::world::{NOW, approving, asking, drawn, press, questions, running};
 use crate::domain::event::Event;
@@ -404,7 +405,11 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     for n in 13..=20 {
         assert!(seen.contains(&format!("○ {n}. [major] finding")), "{seen}");
     }
-    assert!(seen.contains("✓ 3. [major]"), "{seen}");
+    // One row stands for those that are settled.
+    assert!(
+        seen.contains("▸ 12 settled") && !seen.contains("✓ 3. [major]"),
+        "{seen}"
+    );
     // The first one is whole, then the one that is pointed at.
     assert_eq!(seen.matches("raised in review").count(), 1, "{seen}");
     press(&mut screen, Some(&state), &[".", "."]);
@@ -412,4 +417,38 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     assert!(seen.contains("▌○ 14. "), "{seen}");
     assert_eq!(seen.matches("raised in review").count(), 1, "{seen}");
     check("comments_many", &mut screen, Some(&state));
+    // It opens and folds by a key and by a click; what is pointed at stays listed.
+    press(
+        &mut screen,
+        Some(&state),
+        &[".", ".", ".", ".", ".", ".", "."],
+    );
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("▌▸ 12 settled"), "{seen}");
+    press(&mut screen, Some(&state), &[" ", "."]);
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert!(
+        seen.contains("▾ 12 settled") && seen.contains("▌✓ 1. [major]"),
+        "{seen}"
+    );
+    press(&mut screen, Some(&state), &[",", " "]);
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(
+        seen.contains("▌▸ 12 settled") && !seen.contains("✓ 1. [major]"),
+        "{seen}"
+    );
+    let row = seen
+        .lines()
+        .position(|line| line.contains("12 settled"))
+        .unwrap();
+    click(&mut screen, &state, (5, u16::try_from(row).unwrap()));
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    assert!(seen.contains("▾ 12 settled"), "{seen}");
+    // Among the settled ones alone there is nothing to fold.
+    press(&mut screen, Some(&state), &["=", "=", "="]);
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert!(
+        seen.contains("✓ 1. [major]") && !seen.contains("12 settled"),
+        "{seen}"
+    );
 }

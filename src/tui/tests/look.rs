@@ -164,7 +164,7 @@ fn the_mouse_is_left_and_taken_by_a_key() {
     assert_eq!(screen.clicks(), Clicks::Taken);
 }
 
-fn click(
+pub(super) fn click(
     screen: &mut Screen,
     state: &crate::domain::run::State,
     at: (u16, u16),

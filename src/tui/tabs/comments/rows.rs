@@ -5,8 +5,9 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{Entry, standing};
+use super::{Entry, Form, Settled, standing};
 use crate::domain::findings::{Finding, Status};
+use crate::tui::page::Mark;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, one_line, width};
 
@@ -28,8 +29,24 @@ pub(super) fn of(finding: &Finding) -> Entry {
             (one_line(&remark.text), text),
         ],
         indent: 2,
-        of: Some(remark.n),
+        of: Some(Mark::Finding(remark.n)),
         is_row: true,
+    }
+}
+
+/// The row before the settled findings: folded, it stands for them.
+pub(super) fn of_settled(n: usize, stands: Settled, form: Form) -> Vec<Entry> {
+    let sign = match stands {
+        Settled::Folded => "▸",
+        Settled::Listed => "▾",
+    };
+    let row = Entry {
+        of: Some(Mark::Settled),
+        ..Entry::new(&format!("{sign} {n} settled"), theme::QUIET)
+    };
+    match form {
+        Form::Whole => vec![Entry::new("", theme::PLAIN), row],
+        Form::Rows => vec![row],
     }
 }
 
