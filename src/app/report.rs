@@ -10,7 +10,6 @@ use crate::domain::event::{Event, News};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::CommitTerms;
-use crate::domain::review::Verdict;
 use crate::domain::todo::{Status, Todo, Todos};
 use crate::domain::turn::{Role, TurnResult};
 use crate::domain::undo::named;
@@ -307,11 +306,7 @@ fn discussion_in_words(news: &DiscussionEvent) -> Option<String> {
 }
 
 fn review_in_words(review: &crate::domain::review::Review) -> String {
-    let verdict = match review.verdict {
-        Verdict::Approved => "approved",
-        Verdict::ChangesRequired => "changes required",
-    };
-    let mut lines = vec![format!("review: {verdict}")];
+    let mut lines = vec![format!("review: {}", review.verdict.in_words())];
     for remark in &review.remarks {
         lines.push(format!(
             "   {}. [{}] {}",

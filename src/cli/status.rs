@@ -140,7 +140,7 @@ pub(super) fn in_words(state: &State, work: Work) -> String {
         } else {
             ""
         };
-        lines.push(format!("verdict    {}{forced}", verdict.value.word()));
+        lines.push(format!("verdict    {}{forced}", verdict.value.in_words()));
     }
     for finding in state.findings.open() {
         let remark = &finding.remark;

@@ -205,13 +205,95 @@ pub enum StepOutcome {
     NoChange,
 }
 
+/// How a step that is through is to be taken: one rule for all that tell of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Came {
+    /// It is committed, and nothing speaks against it.
+    Well,
+    /// Nothing speaks against it, and it is in no commit.
+    Uncommitted,
+    /// It changed nothing: that is never tested work.
+    Unchanged,
+    /// Its tests do not let it pass.
+    Failing,
+}
+
+impl Came {
+    /// What is said of a step that changed nothing.
+    pub const NOTHING: &str = "changed nothing";
+
+    /// Its sign: a tick only where something was done and nothing speaks against it.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Well | Self::Uncommitted => "✓",
+            Self::Unchanged => "–",
+            Self::Failing => "■",
+        }
+    }
+}
+
 impl StepRecord {
-    /// What was tested, in words; `no change` where there was nothing to test.
+    /// How it is to be taken.
+    pub fn came(&self) -> Came {
+        let passes = self.receipt.as_ref().is_none_or(Receipt::lets_pass);
+        match &self.outcome {
+            StepOutcome::NoChange => Came::Unchanged,
+            _ if !passes => Came::Failing,
+            StepOutcome::Committed { .. } => Came::Well,
+            StepOutcome::Uncommitted { .. } => Came::Uncommitted,
+        }
+    }
+
+    /// What was tested, in words; that it changed nothing where there was nothing to test.
     pub fn tested_in_words(&self) -> String {
         match (&self.outcome, &self.receipt) {
-            (StepOutcome::NoChange, _) => "no change".to_owned(),
+            (StepOutcome::NoChange, _) => Came::NOTHING.to_owned(),
             (_, Some(receipt)) => receipt.in_words(),
             (_, None) => "not tested".to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::receipt::TestOutcome;
+    use super::*;
+
+    #[test]
+    fn only_a_change_that_nothing_speaks_against_has_a_tick() {
+        let committed = StepOutcome::Committed {
+            commit: "c".to_owned(),
+            message: "m".to_owned(),
+        };
+        let uncommitted = StepOutcome::Uncommitted {
+            reason: "r".to_owned(),
+        };
+        let failed = Receipt {
+            outcome: TestOutcome::Failed,
+            ..Receipt::without_command()
+        };
+        let came = |outcome: &StepOutcome, receipt: Option<&Receipt>| {
+            let record = StepRecord {
+                n: 1,
+                text: String::new(),
+                outcome: outcome.clone(),
+                receipt: receipt.cloned(),
+                fix_turns: 0,
+                summary: String::new(),
+                changed: Vec::new(),
+                made_by_tests: Vec::new(),
+                left_out: Vec::new(),
+                tree_before: None,
+                tree_after: None,
+            };
+            (record.came(), record.came().sign())
+        };
+        assert_eq!(came(&committed, None), (Came::Well, "✓"));
+        assert_eq!(came(&uncommitted, None), (Came::Uncommitted, "✓"));
+        for outcome in [&committed, &uncommitted] {
+            assert_eq!(came(outcome, Some(&failed)), (Came::Failing, "■"));
+        }
+        let nothing = StepOutcome::NoChange;
+        assert_eq!(came(&nothing, Some(&failed)), (Came::Unchanged, "–"));
     }
 }

@@ -28,6 +28,22 @@ impl Verdict {
             Self::ChangesRequired => "CHANGES_REQUIRED",
         }
     }
+
+    /// The word for people: the same wherever a verdict is told.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::ChangesRequired => "changes required",
+        }
+    }
+
+    /// What stands before that word in lists.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Approved => "✓",
+            Self::ChangesRequired => "↻",
+        }
+    }
 }
 
 /// What a review document says.

@@ -4,7 +4,6 @@
 
 use crate::domain::event::Event;
 use crate::domain::question::{Answer, CommitTerms, Terms};
-use crate::domain::review::Verdict;
 use crate::domain::undo::named;
 use crate::store::{Record, instant};
 use crate::text::n_of;
@@ -27,12 +26,9 @@ pub(super) fn entry(record: &Record<Event>, iteration: u32) -> Option<String> {
             format!("plan written, {}", n_of(plan.steps.len(), "step"))
         }
         Event::ReviewCommitted { review, .. } => {
-            let verdict = match review.verdict {
-                Verdict::Approved => "approved",
-                Verdict::ChangesRequired => "changes required",
-            };
             format!(
-                "review {iteration}: {verdict}, {}",
+                "review {iteration}: {}, {}",
+                review.verdict.in_words(),
                 n_of(review.remarks.len(), "finding")
             )
         }

@@ -1,12 +1,17 @@
 //! Words for values of the run that several places of the screen show.
 
+use ratatui::style::Style;
+
+use crate::domain::execution::Came;
 use crate::domain::ids::At;
 use crate::domain::phase::Gate;
 use crate::domain::question::QuestionKind;
 use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::domain::review::Verdict;
 use crate::domain::run::State;
 
 use super::Silent;
+use super::theme;
 use super::wrap::one_line;
 
 /// The gate's name.
@@ -14,6 +19,24 @@ pub fn gate(gate: Gate) -> &'static str {
     match gate {
         Gate::Manual => "manual",
         Gate::Auto => "auto",
+    }
+}
+
+/// A verdict in a list: its sign with its word, and how they are written.
+pub fn verdict(verdict: Verdict) -> (String, Style) {
+    let style = match verdict {
+        Verdict::Approved => theme::GOOD,
+        Verdict::ChangesRequired => theme::PLAIN,
+    };
+    (format!("{} {}", verdict.sign(), verdict.in_words()), style)
+}
+
+/// How a step that is through is written.
+pub fn came(came: Came) -> Style {
+    match came {
+        Came::Well | Came::Uncommitted => theme::GOOD,
+        Came::Unchanged => theme::QUIET,
+        Came::Failing => theme::BAD,
     }
 }
 

@@ -140,7 +140,7 @@ fn status_tells_where_a_run_stands() {
         .ends(0)
         .says("DONE")
         .says("1. [x] Write (not tested")
-        .says("2. [x] Look (no change)");
+        .says("2. [x] Look (changed nothing)");
     let told: Value =
         serde_json::from_str(&world.program(&["status", "--json"]).out).expect("JSON");
     assert_eq!(told["running"], false);

@@ -181,7 +181,11 @@ fn a_step_without_a_change_is_no_change_and_a_run_of_such_steps_is_an_error() {
         world.events_of("tests.ran").is_empty(),
         "nothing was changed, so nothing is tested"
     );
-    assert!(world.read(".agent-collab/log.md").contains("no change"));
+    assert!(
+        world
+            .read(".agent-collab/log.md")
+            .contains("changed nothing")
+    );
     assert_eq!(world.subjects(), ["first"]);
 }
 

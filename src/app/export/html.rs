@@ -7,7 +7,7 @@ mod prose;
 use std::fmt::Write;
 
 use crate::domain::discussion::Discussion;
-use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::execution::{Came, StepOutcome, StepRecord};
 use crate::domain::findings::{Finding, Status};
 use crate::domain::ids::At;
 use crate::domain::receipt::Receipt;
@@ -188,15 +188,21 @@ fn step(page: &Page, record: &StepRecord) -> String {
     });
     let outcome = match table::outcome(record) {
         Ok(commit) => format!("<code>{}</code>", escape(&commit)),
+        Err(why) if record.came() == Came::Unchanged => escape(&why),
         Err(why) => format!("<span class=\"bad\">{}</span>", escape(&why)),
     };
-    let sign = table::sign(record);
-    let class = if sign == "✓" { "good" } else { "bad" };
+    let class = match record.came() {
+        Came::Well | Came::Uncommitted => "good",
+        Came::Unchanged => "quiet",
+        Came::Failing => "bad",
+    };
+    let checks = table::tested(record).map(|checks| format!(" · {}", escape(&checks)));
     let mut out = format!(
-        "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. {}</h3>\n<p>{outcome} · {}{}</p>\n",
+        "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{}</span> {}. {}</h3>\n<p>{outcome}{}{}</p>\n",
+        record.came().sign(),
         record.n,
         prose::inline(&one_line(&record.text)),
-        escape(&record.tested_in_words()),
+        checks.unwrap_or_default(),
         took.unwrap_or_default()
     );
     if let Some(receipt) = &record.receipt {

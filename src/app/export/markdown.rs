@@ -128,12 +128,13 @@ fn step(page: &Page, record: &StepRecord) -> String {
         Ok(commit) => format!("commit {commit}"),
         Err(why) => line(&why),
     };
+    let tested = table::tested(record).map(|tested| format!(" · {}", line(&tested)));
     let mut out = format!(
-        "### {} {}. {}\n\n{outcome} · {}\n\n",
-        table::sign(record),
+        "### {} {}. {}\n\n{outcome}{}\n\n",
+        record.came().sign(),
         record.n,
         line(&record.text),
-        line(&record.tested_in_words())
+        tested.unwrap_or_default()
     );
     if let Some(receipt) = record
         .receipt

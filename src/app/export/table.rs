@@ -2,9 +2,8 @@
 //!
 //! Refuses to know how a page looks.
 
-use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::execution::{Came, StepOutcome, StepRecord};
 use crate::domain::findings::{Finding, Stand, Status};
-use crate::domain::review::Verdict;
 use crate::domain::turn::Role;
 use crate::text::one_line;
 
@@ -22,14 +21,11 @@ pub struct Table {
 /// Each review with its verdict.
 pub fn reviews(page: &Page) -> Table {
     let row = |review: &crate::domain::course::ReviewSpan| {
-        let verdict = match review.verdict {
-            Verdict::Approved => "✓ approved",
-            Verdict::ChangesRequired => "↻ changes required",
-        };
+        let verdict = review.verdict;
         vec![
             review.review.to_string(),
             page.time(review.at),
-            verdict.to_owned(),
+            format!("{} {}", verdict.sign(), verdict.in_words()),
             review.n_open.to_string(),
             review.n_new.to_string(),
             review.n_settled.to_string(),
@@ -85,17 +81,13 @@ pub fn outcome(record: &StepRecord) -> Result<String, String> {
     match &record.outcome {
         StepOutcome::Committed { commit, .. } => Ok(commit.chars().take(12).collect()),
         StepOutcome::Uncommitted { reason } => Err(format!("not committed: {}", one_line(reason))),
-        StepOutcome::NoChange => Err("changed nothing".to_owned()),
+        StepOutcome::NoChange => Err(Came::NOTHING.to_owned()),
     }
 }
 
-/// The sign of a step: a tick where nothing speaks against it.
-pub fn sign(record: &StepRecord) -> &'static str {
-    let receipt = record.receipt.as_ref();
-    match receipt.is_none_or(crate::domain::receipt::Receipt::lets_pass) {
-        true => "✓",
-        false => "■",
-    }
+/// What was tested of a step, behind a dot; nothing where there was nothing to test.
+pub fn tested(record: &StepRecord) -> Option<String> {
+    (record.came() != Came::Unchanged).then(|| one_line(&record.tested_in_words()))
 }
 
 /// Where a finding stands.

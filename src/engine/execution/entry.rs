@@ -1,6 +1,6 @@
 //! What log.md says of a step. Plain lines; nothing in a name can forge another entry.
 
-use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::execution::{Came, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
 use crate::engine::news;
 
@@ -54,7 +54,7 @@ pub(super) fn step_entry(record: &StepRecord, at: &str) -> String {
     lines.push(match &record.outcome {
         StepOutcome::Committed { commit, message } => format!("- commit: {commit} {message}"),
         StepOutcome::Uncommitted { reason } => format!("- commit: none, {reason}"),
-        StepOutcome::NoChange => "- commit: none, no change".to_owned(),
+        StepOutcome::NoChange => format!("- commit: none, it {}", Came::NOTHING),
     });
     lines.push(String::new());
     lines.join("\n")

@@ -369,7 +369,7 @@ fn review_committed(review: &Review) -> Vec<Block> {
     });
     let head = format!(
         "review: {}{doubt}, {}",
-        review.verdict.word(),
+        review.verdict.in_words(),
         n_of(review.remarks.len(), "finding")
     );
     let lines: Vec<String> = std::iter::once(head).chain(remarks).collect();

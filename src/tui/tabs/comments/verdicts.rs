@@ -2,13 +2,10 @@
 //!
 //! Refuses to know findings but by their counts.
 
-use ratatui::style::Style;
-
 use super::Entry;
-use crate::domain::review::Verdict;
 use crate::domain::run::State;
 use crate::tui::theme;
-use crate::tui::words::Clock;
+use crate::tui::words::{self, Clock};
 
 /// A row for each review: when, its verdict, how many findings were open, raised and settled.
 pub(super) fn of(state: &State, clock: Clock) -> Vec<Entry> {
@@ -17,7 +14,7 @@ pub(super) fn of(state: &State, clock: Clock) -> Vec<Entry> {
     let mut entries: Vec<Entry> = reviews
         .iter()
         .map(|review| {
-            let (sign, style) = sign_of(review.verdict);
+            let (sign, style) = words::verdict(review.verdict);
             let doubt = if review.consistent {
                 ""
             } else {
@@ -42,7 +39,7 @@ pub(super) fn of(state: &State, clock: Clock) -> Vec<Entry> {
         .collect();
     // Runs of earlier versions know no more than the last one.
     if let (Some(verdict), true) = (&state.verdict, reviews.is_empty()) {
-        let (sign, style) = sign_of(verdict.value);
+        let (sign, style) = words::verdict(verdict.value);
         let doubt = if verdict.consistent {
             ""
         } else {
@@ -56,11 +53,4 @@ pub(super) fn of(state: &State, clock: Clock) -> Vec<Entry> {
         entries.push(Entry::new(text, theme::BAD));
     }
     entries
-}
-
-fn sign_of(verdict: Verdict) -> (&'static str, Style) {
-    match verdict {
-        Verdict::Approved => ("✓ approved", theme::GOOD),
-        Verdict::ChangesRequired => ("↻ changes required", theme::PLAIN),
-    }
 }

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::domain::course::between;
-use crate::domain::execution::{Current, Execution, Stage, StepOutcome, StepRecord};
+use crate::domain::execution::{Came, Current, Execution, Stage, StepOutcome, StepRecord};
 use crate::domain::ids::At;
 use crate::domain::plan::{self, Step};
 use crate::domain::receipt::{Receipt, TestOutcome};
@@ -14,7 +14,7 @@ use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::tui::markdown::inline;
 use crate::tui::theme;
-use crate::tui::words::{receipt_short, short_commit, span};
+use crate::tui::words::{self, receipt_short, short_commit, span};
 use crate::tui::wrap::{one_line, width, wrap};
 
 /// What is to be said of a step beside its box.
@@ -150,42 +150,35 @@ type Note = Vec<(String, Style)>;
 type Notes = Vec<Note>;
 
 fn done(record: &StepRecord, state: &State, now: At) -> (&'static str, Tone, Notes) {
-    let receipt = record.receipt.as_ref();
-    let passes = receipt.is_none_or(Receipt::lets_pass);
-    let tone = if passes { Tone::Done } else { Tone::Odd };
+    let came = record.came();
+    let tone = match came {
+        Came::Well => Tone::Done,
+        Came::Unchanged => Tone::Still,
+        Came::Uncommitted | Came::Failing => Tone::Odd,
+    };
     let mut notes = Vec::new();
-    let (sign, tone) = match &record.outcome {
+    match &record.outcome {
         StepOutcome::Committed { commit, .. } => {
             notes.push(vec![(short_commit(commit), theme::CODE)]);
-            (if passes { "✓" } else { "■" }, tone)
         }
         StepOutcome::Uncommitted { reason } => {
-            notes.push(vec![(
-                format!("not committed: {}", one_line(reason)),
-                theme::BAD,
-            )]);
-            (if passes { "✓" } else { "■" }, Tone::Odd)
+            let text = format!("not committed: {}", one_line(reason));
+            notes.push(vec![(text, theme::BAD)]);
         }
         StepOutcome::NoChange => {
-            return (
-                "–",
-                Tone::Still,
-                vec![vec![(
-                    "changed nothing, no commit".to_owned(),
-                    theme::QUIET,
-                )]],
-            );
+            notes.push(vec![(Came::NOTHING.to_owned(), theme::QUIET)]);
+            return (came.sign(), tone, notes);
         }
-    };
-    let style = if passes { theme::GOOD } else { theme::BAD };
-    match receipt {
+    }
+    let style = words::came(came);
+    match &record.receipt {
         Some(receipt) => notes.push(vec![(receipt_short(receipt), style)]),
         None => notes.push(vec![("not tested".to_owned(), theme::PLAIN)]),
     }
     notes.extend(files(record.changed.len()));
     notes.extend(fixes(record.fix_turns));
     notes.extend(took(record.n, state, now));
-    (sign, tone, notes)
+    (came.sign(), tone, notes)
 }
 
 fn running(current: &Current, state: &State, now: At) -> Notes {

@@ -6,14 +6,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::domain::course::{ReviewSpan, TurnEnd, TurnSpan, between};
-use crate::domain::execution::{StepOutcome, StepRecord};
+use crate::domain::execution::{Came, StepOutcome, StepRecord};
 use crate::domain::findings::Stand;
 use crate::domain::ids::At;
 use crate::domain::receipt::Receipt;
-use crate::domain::review::Verdict;
 use crate::domain::run::State;
 use crate::tui::theme;
-use crate::tui::words::{Clock, dollars, receipt_short, short_commit, span, tokens};
+use crate::tui::words::{self, Clock, dollars, receipt_short, short_commit, span, tokens, verdict};
 use crate::tui::wrap::{cut, one_line, width};
 
 /// How many of the last turns are listed.
@@ -89,10 +88,7 @@ pub fn reviews(state: &State, clock: Clock) -> Table {
 }
 
 fn of_review(review: &ReviewSpan, state: &State, clock: Clock) -> Vec<(String, Style)> {
-    let (sign, style) = match review.verdict {
-        Verdict::Approved => ("✓ approved", theme::GOOD),
-        Verdict::ChangesRequired => ("↻ changes", theme::PLAIN),
-    };
+    let (sign, style) = verdict(review.verdict);
     let doubt = if review.consistent { "" } else { " ?" };
     let plain = |text: String| (text, theme::PLAIN);
     vec![
@@ -175,16 +171,16 @@ type Told = (&'static str, Style, String, Option<(String, Style)>, u32);
 fn of_record(record: &StepRecord) -> Told {
     let receipt = record.receipt.as_ref().map(tested);
     let fixes = record.fix_turns;
-    match &record.outcome {
-        StepOutcome::Committed { commit, .. } => {
-            ("✓", theme::GOOD, short_commit(commit), receipt, fixes)
-        }
-        StepOutcome::Uncommitted { .. } => ("✓", theme::GOOD, "none".to_owned(), receipt, fixes),
+    let (commit, tests) = match &record.outcome {
+        StepOutcome::Committed { commit, .. } => (short_commit(commit), receipt),
+        StepOutcome::Uncommitted { .. } => ("none".to_owned(), receipt),
         StepOutcome::NoChange => {
-            let nothing = ("no change".to_owned(), theme::QUIET);
-            ("–", theme::QUIET, String::new(), Some(nothing), fixes)
+            let nothing = (Came::NOTHING.to_owned(), theme::QUIET);
+            (String::new(), Some(nothing))
         }
-    }
+    };
+    let came = record.came();
+    (came.sign(), words::came(came), commit, tests, fixes)
 }
 
 fn tested(receipt: &Receipt) -> (String, Style) {
