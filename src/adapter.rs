@@ -51,6 +51,20 @@ pub trait Adapter: Send + Sync {
     fn on_exit(&mut self, exit: &Exit) -> Vec<Output>;
 }
 
+/// A frame as a raw stream keeps it.
+#[derive(Deserialize)]
+struct Kept {
+    from: String,
+    frame: serde_json::Value,
+}
+
+/// What a tool said, whole, where this line of a CLI's raw stream tells its end: `{"from":"cli","frame":…}`.
+pub fn output_of(call: &str, line: &str) -> Option<String> {
+    let kept: Kept = serde_json::from_str(line).ok()?;
+    let frame = (kept.from == "cli").then(|| kept.frame.to_string())?;
+    codex::output_of(call, &frame).or_else(|| claude::output_of(call, &frame))
+}
+
 /// What stays the same over a session's life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSpec {

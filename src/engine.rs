@@ -27,6 +27,7 @@ pub mod lying;
 mod moving;
 pub mod news;
 pub mod onlooker;
+pub mod outputs;
 mod perform;
 pub mod probe;
 mod prompting;

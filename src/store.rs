@@ -32,7 +32,7 @@ pub mod patches;
 #[cfg(test)]
 mod place;
 mod plain;
-mod raw;
+pub mod raw;
 mod run_log;
 pub mod sessions;
 pub mod snapshot;

@@ -29,13 +29,30 @@ mod tests;
 
 use asks::{Asks, Kind};
 use launch::Conversation;
+use messages::{Block, parse_block};
 use steering::Steering;
-use translate::Transcript;
+use translate::{Transcript, plain};
 use turn::{OpenTurn, Stage, Stop};
 use wire::Frame;
 
 /// The id of the handshake's request.
 const HANDSHAKE: &str = "initialize";
+
+/// What a tool said, where this line of claude tells its end.
+pub fn output_of(call: &str, line: &str) -> Option<String> {
+    let Frame::User(user) = wire::parse(line).frame else {
+        return None;
+    };
+    let blocks = user.message.content.as_array()?;
+    blocks.iter().find_map(|block| match parse_block(block) {
+        Ok(Block::ToolResult {
+            tool_use_id,
+            content,
+            ..
+        }) if tool_use_id == call => Some(plain(content)),
+        Ok(_) | Err(_) => None,
+    })
+}
 
 /// One session of `claude`.
 #[derive(Debug, Default)]

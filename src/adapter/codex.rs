@@ -36,7 +36,29 @@ pub use hook::denial;
 use connection::{Connection, Link};
 use hook::Hooks;
 use launch::Search;
-use translate::OpenItems;
+use translate::{OpenItems, Speaker};
+
+/// What a tool said, where this line of codex tells its end.
+pub fn output_of(call: &str, line: &str) -> Option<String> {
+    let wire::Frame::Notification { method, params } = wire::parse_frame(line).ok()? else {
+        return None;
+    };
+    if method != notifications::ENDED {
+        return None;
+    }
+    let changed: wire::ItemChanged = wire::parse_params(params).ok()?;
+    let of_sub_agent = call.strip_prefix(&changed.thread_id);
+    let speaker = match of_sub_agent.is_some_and(|rest| rest.starts_with(':')) {
+        true => Speaker::SubAgent(&changed.thread_id),
+        false => Speaker::Agent,
+    };
+    let item = items::parse_item(changed.item).ok()?;
+    let told = OpenItems::default().on_completed(speaker, item);
+    told.into_iter().find_map(|event| match event {
+        AdapterEvent::ToolEnded { item, output, .. } if item == call => Some(output),
+        _ => None,
+    })
+}
 
 /// The protocol of `codex app-server` for one session.
 #[derive(Debug, Default)]

@@ -18,6 +18,8 @@ const MAX_TEXT: usize = 64 * 1024;
 const END: usize = 8 * 1024;
 /// How much of a tool's output an event holds, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 40);
+/// Up to how many bytes all of an output is cleaned.
+const WHOLE: usize = 512 * 1024;
 /// What is said of the lines between them.
 const LEFT_OUT: &str = "left out here; raw.jsonl of the session has them";
 /// How much of what changed in a file an event holds: lines at the beginning and the end, and bytes.
@@ -25,6 +27,8 @@ const DIFF_LINES: (usize, usize) = (120, 40);
 const MAX_DIFF: usize = 16 * 1024;
 /// The longest line for people, in characters.
 const MAX_LINE: usize = 300;
+/// The longest name of a call, in characters: its card opens to all of a command.
+const MAX_TITLE: usize = 2_000;
 /// In how many bytes at the beginning of a text that line is looked for.
 const LINE_BYTES: usize = 16 * 1024;
 
@@ -36,7 +40,7 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
         AdapterEvent::ToolStarted { item, tool, title } => News::ToolStarted {
             item: line(item),
             tool: line(tool),
-            title: line(title),
+            title: line_of(title, MAX_TITLE),
         },
         AdapterEvent::ToolEnded {
             item,
@@ -47,7 +51,7 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
             item: line(item),
             status: tool_status(*status).to_owned(),
             exit_code: *exit_code,
-            output: truncate::to_lines_noting(&block(output), OUTPUT_LINES, LEFT_OUT),
+            output: tool_output(output),
         },
         AdapterEvent::FilesChanged { item, changes } => files_changed(item, changes),
         AdapterEvent::CallDenied { tool, reason } => News::CallDenied {
@@ -83,6 +87,28 @@ pub fn of(event: &AdapterEvent) -> Option<News> {
         | AdapterEvent::PlanUse { .. }
         | AdapterEvent::TurnEnded(_) => return None,
     })
+}
+
+/// The beginning and the end of what a tool said. What stands between them in a long one is not cleaned: nobody is
+/// told it here.
+fn tool_output(text: &str) -> String {
+    if text.len() <= WHOLE {
+        let text = truncate::to_lines_noting(&clean(text), OUTPUT_LINES, LEFT_OUT);
+        return with_end(text);
+    }
+    let (n_first, n_last) = OUTPUT_LINES;
+    let beginning = clean_beginning(text, MAX_TEXT);
+    let first = truncate::first_lines(&beginning, n_first);
+    let from = text.ceil_char_boundary(text.len() - MAX_TEXT);
+    let end = clean(text.get(from..).unwrap_or_default());
+    let last = truncate::last_lines(&end, n_last);
+    let n_lines = text.lines().count();
+    let n_left = n_lines.saturating_sub(first.lines().count() + last.lines().count());
+    let ellipsis = truncate::ELLIPSIS;
+    with_end(format!(
+        "{}\n{ellipsis} {n_left} lines {LEFT_OUT} {ellipsis}\n{last}",
+        first.trim_end_matches('\n')
+    ))
 }
 
 fn retrying(attempt: Option<u32>, max: Option<u32>, reason: &str) -> String {
@@ -154,7 +180,11 @@ fn said(text: &str) -> String {
 
 /// As [`block`], with its end kept where it is too long: there stands what it comes to.
 pub fn block_with_end(text: &str) -> String {
-    let text = clean(text);
+    with_end(clean(text))
+}
+
+/// Bounds a cleaned text; its end is kept.
+fn with_end(text: String) -> String {
     if text.len() <= MAX_TEXT {
         return text;
     }
@@ -166,10 +196,14 @@ pub fn block_with_end(text: &str) -> String {
 
 /// Cleans a text to one line for people.
 pub fn line(text: &str) -> String {
+    line_of(text, MAX_LINE)
+}
+
+fn line_of(text: &str, most: usize) -> String {
     let clean = clean_beginning(text.trim_start(), LINE_BYTES);
     truncate::to_chars(
         &clean.split_whitespace().collect::<Vec<_>>().join(" "),
-        MAX_LINE,
+        most,
     )
 }
 
@@ -260,6 +294,25 @@ mod tests {
             "…\n\n[cut: the text has 1300000 bytes; raw.jsonl of its session has more of it]";
         assert!(kept.ends_with(told), "{}", &kept[kept.len() - 200..]);
         assert!(kept.len() < MAX_TEXT + 200);
+    }
+
+    #[test]
+    fn of_a_long_output_beginning_and_end_are_told_and_how_much_is_between() {
+        let output = |n: usize| (1..=n).map(|n| format!("line {n}\n")).collect::<String>();
+        assert_eq!(tool_output(&output(3)), output(3));
+        for n in [1_000, 100_000] {
+            let told = tool_output(&output(n));
+            assert!(told.starts_with("line 1\nline 2\n"), "{told}");
+            assert!(
+                told.ends_with(&format!("line {}\nline {n}\n", n - 1)),
+                "{told}"
+            );
+            assert_eq!(told.lines().count(), 61, "{told}");
+            assert_eq!(truncate::n_not_there(&told), n - 60);
+        }
+        let told = tool_output(&format!("a{}z", "\u{1b}[31mx".repeat(1 << 20)));
+        assert!(told.starts_with("ax") && told.ends_with("xz"));
+        assert!(told.len() <= MAX_TEXT + 200);
     }
 
     #[test]

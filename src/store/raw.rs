@@ -4,9 +4,15 @@
 //! file, and says in the new one what is gone.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
 
-use super::{Guard, StoreError};
+use super::{Guard, Layout, StoreError, plain};
+
+/// The stream's file, and the one before it.
+pub(super) const NAME: &str = "raw.jsonl";
+const OLD: &str = "raw.jsonl.1";
 
 /// The function that makes a line fit to be kept: secrets and control sequences removed.
 pub type Clean = Box<dyn Fn(&str) -> String + Send + Sync>;
@@ -104,16 +110,70 @@ impl RawStream {
     }
 
     fn rotate(&mut self) -> Result<(), StoreError> {
-        let old = self.path.with_file_name("raw.jsonl.1");
+        let old = self.path.with_file_name(OLD);
         self.n_lost_bytes += self.guard.len(&old).unwrap_or(0);
         self.guard.rotate(&self.path, &old)?;
         let note = format!(
-            "{{\"agent_collab\":\"rotated\",\"before\":\"raw.jsonl.1\",\"lost_bytes\":{}}}\n",
+            "{{\"agent_collab\":\"rotated\",\"before\":\"{OLD}\",\"lost_bytes\":{}}}\n",
             self.n_lost_bytes
         );
         self.written = None;
         self.guard.append(&self.path, note.as_bytes())
     }
+}
+
+/// Goes through the lines of all raw streams of a run that hold a text, each stream's in order, with what makes something
+/// of a line; gives the last thing that was made. Keeps one line at a time.
+///
+/// # Errors
+/// A stream is there and cannot be read.
+pub fn last_with<T>(
+    layout: &Layout,
+    text: &str,
+    mut make: impl FnMut(&str) -> Option<T>,
+) -> Result<Option<T>, StoreError> {
+    let mut last = None;
+    let finder = memchr::memmem::Finder::new(text.as_bytes());
+    for folder in folders(&layout.sessions())? {
+        for name in [OLD, NAME] {
+            let path = folder.join(name);
+            let Some(file) = plain::open_read(&path)? else {
+                continue;
+            };
+            let mut lines = BufReader::new(file);
+            let mut line = Vec::new();
+            loop {
+                line.clear();
+                let n_read = lines.read_until(b'\n', &mut line);
+                if n_read.map_err(|error| StoreError::io("read", &path, error))? == 0 {
+                    break;
+                }
+                if finder.find(&line).is_some() {
+                    let line = String::from_utf8_lossy(&line);
+                    last = make(line.trim_end()).or(last);
+                }
+            }
+        }
+    }
+    Ok(last)
+}
+
+fn folders(sessions: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let failed = |error| StoreError::io("list", sessions, error);
+    let entries = match fs::read_dir(sessions) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    Ok(folders)
 }
 
 #[cfg(test)]

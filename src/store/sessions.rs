@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::domain::ids::{At, SessionId};
 
 use super::plain::{self, Found};
-use super::{Clean, Guard, InstanceLock, Layout, RawStream, StoreError, archives};
+use super::{Clean, Guard, InstanceLock, Layout, RawStream, StoreError, archives, raw};
 
 /// The schema number of `session.json` that this version writes.
 pub const SCHEMA: u64 = 1;
@@ -248,7 +248,7 @@ impl SessionFiles {
 
     /// Opens the raw stream of at most about twice `limit` bytes; every line passes `clean` first.
     pub fn open_raw(&self, limit: u64, clean: Clean) -> RawStream {
-        RawStream::new(&self.guard, self.dir.join("raw.jsonl"), limit, clean)
+        RawStream::new(&self.guard, self.dir.join(raw::NAME), limit, clean)
     }
 }
 

@@ -14,6 +14,9 @@ use crate::permission::{Call, Reach};
 /// Above this many bytes a diff is written as "all old lines, all new lines", which costs no search.
 const DIFF_LIMIT: usize = 256 * 1024;
 
+/// The longest title, in characters.
+const TITLE_LIMIT: usize = 2_000;
+
 /// Returns the kind of a tool, in the words of [`crate::adapter::AdapterEvent::ToolStarted`].
 pub fn kind(tool: &str) -> &str {
     match tool {
@@ -34,7 +37,7 @@ pub fn title(tool: &str, input: &Value) -> String {
         .find_map(|key| text(input, key));
     let whole = told.unwrap_or(tool);
     let first = whole.lines().next().unwrap_or_default();
-    let short: String = first.chars().take(200).collect();
+    let short: String = first.chars().take(TITLE_LIMIT).collect();
     if short.len() == whole.len() {
         short
     } else {

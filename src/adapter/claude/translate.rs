@@ -462,7 +462,7 @@ fn exit_code(outcome: Outcome, output: &str, result: Option<&Value>) -> Option<i
 }
 
 /// The text of a tool's result, which is a text or blocks.
-fn plain(content: Option<Value>) -> String {
+pub(super) fn plain(content: Option<Value>) -> String {
     match content {
         Some(Value::String(text)) => text,
         Some(Value::Array(blocks)) => {

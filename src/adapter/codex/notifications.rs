@@ -15,6 +15,9 @@ use super::{Codex, Interrupt, Stage, failure, malformed, notice, settings, unkno
 use crate::adapter::{AdapterEvent, Failure, FailureKind, Output, TurnEnd, Usage};
 use crate::domain::session::PlanWindow;
 
+/// What tells the end of an item.
+pub(super) const ENDED: &str = "item/completed";
+
 /// Notifications that change nothing here. All others that are not handled below are kept as unknown.
 const HARMLESS: [&str; 19] = [
     "account/updated",
@@ -82,7 +85,7 @@ impl Codex {
             "turn/started" => self.on_turn_started(&parse_params(params)?, out),
             "turn/completed" => self.on_turn_completed(&parse_params(params)?, out),
             "item/started" => self.on_item(Edge::Start, parse_params(params)?, line, out)?,
-            "item/completed" => self.on_item(Edge::End, parse_params(params)?, line, out)?,
+            ENDED => self.on_item(Edge::End, parse_params(params)?, line, out)?,
             "item/agentMessage/delta" => self.on_delta(Live::Text, parse_params(params)?, out),
             "item/reasoning/summaryTextDelta" | "item/reasoning/textDelta" => {
                 self.on_delta(Live::Thinking, parse_params(params)?, out);

@@ -12,7 +12,7 @@ use super::shell::without_wrapper;
 use crate::adapter::{AdapterEvent, ChangeKind, FileChange, ToolStatus};
 
 /// The longest title of a tool, in characters.
-const TITLE_LIMIT: usize = 300;
+const TITLE_LIMIT: usize = 2_000;
 
 /// Whose item it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
