@@ -103,7 +103,7 @@ use tabs::log::Record;
 pub use tabs::status::Held;
 pub use theme::{Depth, FIELDS as THEME_FIELDS, Surroundings, Theme, ThemeFlaw};
 use transcript::Transcript;
-pub use transcript::WantsEarlier;
+pub use transcript::{LongCall, WantsEarlier};
 pub use versions::Versions;
 pub use welcome::{Missing, Weight, Welcome};
 
@@ -300,6 +300,8 @@ impl Screen {
     fn settle(&mut self) {
         let repository = &self.settings.repository;
         self.transcript.name_from(repository);
+        let pager = self.keymap().named("pager", IsWriting::No);
+        self.transcript.name_key(&pager);
         if !repository.is_empty() {
             self.transcript.tell_time(self.clock_of_day());
         }

@@ -206,6 +206,12 @@ enum Done {
     Edited(DocumentKind, io::Result<std::process::ExitStatus>),
     /// The program in which a text was opened has ended.
     TextClosed(&'static str, io::Result<std::process::ExitStatus>),
+    /// All that a tool said was read; `None` where the disk does not have it.
+    CallRead(
+        Box<crate::tui::LongCall>,
+        crate::tui::Viewer,
+        Result<Option<String>, StoreError>,
+    ),
     /// What undoing would do, or why it cannot be done.
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
@@ -415,6 +421,7 @@ impl Shell {
             Ok(Done::Read(read)) => self.on_read(read),
             Ok(Done::Edited(document, ended)) => self.on_edited(document, ended),
             Ok(Done::TextClosed(what, ended)) => self.on_text_closed(what, ended),
+            Ok(Done::CallRead(call, with, read)) => self.on_call_read(&call, with, read),
             Ok(Done::Offered(offers)) => {
                 self.on_offered(offers);
                 Ok(None)

@@ -9,6 +9,7 @@ use crate::domain::page::PageForm;
 use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
 use crate::domain::undo::Wish;
+use crate::tui::transcript::LongCall;
 
 /// One thing that the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +111,13 @@ pub enum Action {
     OpenText {
         /// The text, drawable.
         text: String,
+        /// In which.
+        with: Viewer,
+    },
+    /// The same with a call, with all that its tool said as far as the disk has it.
+    OpenCall {
+        /// The call.
+        call: LongCall,
         /// In which.
         with: Viewer,
     },

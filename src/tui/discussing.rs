@@ -244,7 +244,7 @@ impl Screen {
         let Some(text) = read else {
             return Vec::new();
         };
-        self.toast = Some(format!("copied: {}", cut(&one_line(&text), 60)));
+        self.toast = Some(format!("copied: {}", one_line(&text)));
         vec![Action::Copy(text)]
     }
 
@@ -254,7 +254,7 @@ impl Screen {
             return self.refuse("that discussion is not of this run");
         };
         let text = discussion.result_as_markdown();
-        self.toast = Some(format!("copied: {}", cut(&one_line(&text), 60)));
+        self.toast = Some(format!("copied: {}", one_line(&text)));
         vec![Action::Copy(text)]
     }
 

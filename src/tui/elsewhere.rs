@@ -38,11 +38,21 @@ impl Screen {
         let Some(shown_by) = shown_by(event) else {
             return;
         };
-        let facts = facts(event);
-        let firsts = facts.iter().filter_map(|fact| fact.lines().next());
-        let text: Vec<&str> = firsts.collect();
+        // What came of a step is known where all of it was told.
+        let told = match event {
+            Event::StepRecorded { .. } => self.transcript.last_fact(),
+            _ => None,
+        };
+        let text = told.unwrap_or_else(|| {
+            let facts = facts(event);
+            let firsts = facts.iter().filter_map(|fact| fact.lines().next());
+            let text: Vec<&str> = firsts.collect();
+            match text.is_empty() {
+                true => String::new(),
+                false => format!("{}{}", sign(event), text.join(" · ")),
+            }
+        });
         if !text.is_empty() {
-            let text = format!("{}{}", sign(event), text.join(" · "));
             self.elsewhere = Some(Elsewhere { text, at, shown_by });
         }
     }
@@ -124,9 +134,7 @@ fn shown_by(event: &Event) -> Option<&'static [Tab]> {
 fn sign(event: &Event) -> &'static str {
     match event {
         Event::TestsRan { receipt, .. } if !receipt.lets_pass() => "✗ ",
-        Event::PlanCommitted { .. }
-        | Event::ResponseCommitted { .. }
-        | Event::StepRecorded { .. } => "✓ ",
+        Event::PlanCommitted { .. } | Event::ResponseCommitted { .. } => "✓ ",
         _ => "",
     }
 }

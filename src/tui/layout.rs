@@ -87,6 +87,7 @@ impl Screen {
     pub(super) fn draw_all(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
         let mut rest = frame.area();
         let waiting = self.waiting(state);
+        self.tell_end(state);
         self.note_outside(waiting.as_ref(), state);
         self.close_stale(waiting.as_ref());
         // A diff, a board and a long text have the whole height; what waits is named in them.
@@ -366,12 +367,10 @@ impl Screen {
         match tab {
             Tab::Chat => {
                 let (area, empty) = match (self.is_read_only(), state) {
+                    (false, None) if self.goes_on_from_a_run() => (area, ""),
                     (false, None) => (self.draw_welcome(frame, area), ""),
                     (true, None) => (area, "Nothing was recorded here yet."),
-                    (_, Some(_)) => {
-                        let area = self.draw_outcome(frame, area, state);
-                        (area, "Nothing was said yet.")
-                    }
+                    (_, Some(_)) => (area, "Nothing was said yet."),
                 };
                 let texts = (empty, find.as_str());
                 tabs::chat::draw(&mut self.transcript, frame, area, texts, self.voices);

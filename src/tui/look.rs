@@ -74,6 +74,7 @@ impl Screen {
         if let Some(theme) = shown {
             self.settings.theme = theme;
         }
+        self.settle();
     }
 
     /// The user's wishes, as far as they are known.

@@ -12,7 +12,7 @@ use super::page::Mark;
 use super::sheet::Draft;
 use super::tabs::{self, Tab};
 use super::transcript::Along;
-use super::wrap::{cut, one_line};
+use super::wrap::one_line;
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
 use crate::domain::note::Note;
@@ -40,7 +40,7 @@ impl Screen {
         let text = picked.or_else(|| self.transcript.last_said().map(str::to_owned));
         match text {
             Some(text) => {
-                self.toast = Some(format!("copied: {}", cut(&one_line(&text), 60)));
+                self.toast = Some(format!("copied: {}", one_line(&text)));
                 vec![Action::Copy(text)]
             }
             None => self.refuse("no agent has said anything yet"),
@@ -80,6 +80,9 @@ impl Screen {
 
     /// Opens what is pointed at, else what an agent said last, in another program.
     pub(super) fn open_outside(&mut self, with: Viewer) -> Vec<Action> {
+        if let Some(call) = self.transcript.picked_long() {
+            return vec![Action::OpenCall { call, with }];
+        }
         let picked = self.transcript.picked_text();
         match picked.or_else(|| self.transcript.last_said().map(str::to_owned)) {
             Some(text) => vec![Action::OpenText { text, with }],

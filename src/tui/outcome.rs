@@ -3,95 +3,42 @@
 //! Says what the program checked and counted, not what an agent claims. Refuses to know whether a branch
 //! still stands.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Borders, Padding, Paragraph};
 
 use super::Screen;
 use super::header::used_in_words;
-use super::hints;
 use super::keymap::IsWriting;
 use super::tabs::Tab;
 use super::theme;
-use super::words::elapsed;
-use super::wrap::{one_line, width, wrap};
-use crate::domain::execution::{Execution, StepCount, StepOutcome, StepRecord};
+use super::transcript::{Ending, Key};
+use super::words::{self, elapsed};
+use super::wrap::one_line;
+use crate::domain::execution::{Came, Execution, StepCount, StepOutcome, StepRecord};
 use crate::domain::phase::Phase;
 use crate::domain::question::CommitTerms;
 use crate::domain::receipt::TestOutcome;
 use crate::domain::run::State;
 use crate::text::n_of;
 
-/// How wide the card gets.
-const WIDEST: u16 = 100;
-/// How many rows of the chat stay above it, where it has that many.
-const ABOVE: u16 = 3;
-/// Below how many rows of the chat the card may take all of them.
-const LOW: u16 = 14;
-/// How wide a window is in which all of it is said.
-const ROOMY: usize = 56;
-
-/// Lines of the card that stay or go together; what gives way first has the highest rank.
-type Part = (u8, Vec<Line<'static>>);
-
 impl Screen {
-    /// Draws the card of a run that is over, where the end of the chat is shown; gives what is left above it.
-    pub(super) fn draw_outcome(
-        &self,
-        frame: &mut Frame,
-        area: Rect,
-        state: Option<&State>,
-    ) -> Rect {
-        let over = state.filter(|state| state.is_over() && self.transcript.follows());
-        let Some(state) = over.filter(|_| area.width > 20) else {
-            return area;
-        };
-        let width = area.width.saturating_sub(2).min(WIDEST);
-        let columns = usize::from(width).saturating_sub(4);
-        let above = if area.height < LOW { 0 } else { ABOVE };
-        let most = usize::from(area.height.saturating_sub(above + 2));
-        let lines = fitting(self.outcome(state, columns), most);
-        if lines.len() < 2 {
-            return area;
-        }
-        let height = u16::try_from(lines.len() + 2).unwrap_or(area.height);
-        let place = Rect {
-            x: area.x + 1,
-            y: area.bottom() - height,
-            width,
-            height,
-        };
-        let (title, style) = match state.phase {
-            Phase::Done => (" ✓ done ", theme::GOOD),
-            _ => (" ■ cancelled ", theme::QUIET),
-        };
-        let block = Block::new()
-            .borders(Borders::ALL)
-            .border_type(BorderType::Rounded)
-            .border_style(style)
-            .padding(Padding::horizontal(1))
-            .title(Line::styled(title, style.patch(theme::STRONG)));
-        frame.render_widget(Paragraph::new(lines).block(block), place);
-        Rect {
-            height: area.height - height,
-            ..area
+    /// Has the chat end with the card of a run that is over, for as long as it is.
+    pub(super) fn tell_end(&mut self, state: Option<&State>) {
+        match state {
+            Some(state) if state.is_over() => {
+                let ending = self.ending(state);
+                self.transcript.end_run(ending);
+            }
+            Some(state) => self.transcript.go_on_with(&state.run),
+            None => self.transcript.leave_run(),
         }
     }
 
-    /// What the card says, by what gives way first where it is low.
-    fn outcome(&self, state: &State, columns: usize) -> Vec<Part> {
-        let mut parts = Vec::new();
-        if let Some(goal) = &state.goal {
-            let title = Span::styled(one_line(&goal.title), theme::STRONG);
-            let mut title = wrap(&[title], columns, 0).into_iter().take(2);
-            parts.push((3, title.next().into_iter().collect()));
-            parts.push((6, title.collect()));
-        }
-        for (text, style) in self.found(state) {
-            parts.push((2, wrap(&[Span::styled(text, style)], columns, 2)));
-        }
+    /// Tells whether a run that ended here is what the chat shows while the next one begins.
+    pub(super) fn goes_on_from_a_run(&self) -> bool {
+        self.welcome.missing.is_empty() && self.transcript.has_ending()
+    }
+
+    fn ending(&self, state: &State) -> Ending {
         let last = &self.ended_at;
         let took = last.map(|last| format!("took {}", elapsed(state.created, last)));
         let reviews = (state.iteration > 0).then(|| {
@@ -100,15 +47,22 @@ impl Screen {
         });
         let counts = [reviews, took, used_in_words(state)];
         let counts: Vec<String> = counts.into_iter().flatten().collect();
-        if !counts.is_empty() {
-            let text = Span::styled(counts.join(" · "), theme::QUIET);
-            parts.push((7, wrap(&[text], columns, 0)));
+        Ending {
+            run: state.run.clone(),
+            head: match state.phase {
+                Phase::Done => (" ✓ done ", theme::GOOD),
+                _ => (" ■ cancelled ", theme::QUIET),
+            },
+            title: state.goal.as_ref().map(|goal| one_line(&goal.title)),
+            said: self.found(state),
+            counts: counts.join(" · "),
+            keys: match self.is_read_only() {
+                true => self.what_is_read(state),
+                false => self.what_now(state),
+            },
+            merge: self.merge(state).filter(|_| !self.is_read_only()),
+            rows: usize::MAX,
         }
-        parts.extend(match self.is_read_only() {
-            true => self.what_is_read(state, columns),
-            false => self.what_now(state, columns),
-        });
-        parts
     }
 
     /// What was done and how it was checked.
@@ -128,6 +82,7 @@ impl Screen {
         };
         let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
         said.extend(tests(&execution.done));
+        said.extend(unchanged(&execution.done));
         said.extend(left_in_tree(&execution.done));
         if let Some(last) = execution.undone.last() {
             let n = last.records.len();
@@ -137,35 +92,30 @@ impl Screen {
     }
 
     /// The keys and commands that make sense now.
-    fn what_now(&self, state: &State, columns: usize) -> Vec<Part> {
-        let mut parts = vec![(5, vec![Line::default()])];
-        let is_roomy = columns >= ROOMY;
-        let words = |long, short| if is_roomy { long } else { short };
+    fn what_now(&self, state: &State) -> Vec<Key> {
         let is_writing = self.writing == IsWriting::Yes;
         let key = |action: &str| self.keymap().named(action, self.writing);
         let mut keys = Vec::new();
         if state.execution.is_some() {
-            keys.push((key("diff"), words("what changed", "diff")));
-            keys.push((key("undo"), words("take a step back", "undo")));
+            keys.push(named(key("diff"), "what changed", "diff"));
+            keys.push(named(key("undo"), "take a step back", "undo"));
         }
-        let merge = self.merge(state);
-        if merge.is_some() && !is_writing {
-            keys.push((key("copy"), words("copy the merge", "copy merge")));
+        if self.merge(state).is_some() && !is_writing {
+            keys.push(named(key("copy"), "copy the merge", "copy merge"));
         }
         let is_undone = |execution: &Execution| !execution.undone.is_empty();
         if state.execution.as_ref().is_some_and(is_undone) {
-            keys.push((key("redo"), words("bring it back", "redo")));
+            keys.push(named(key("redo"), "bring it back", "redo"));
         }
-        let goal = match is_writing {
-            true => ("Enter".to_owned(), words("the next goal", "next goal")),
-            false => (key("write"), words("write the next goal", "next goal")),
-        };
-        let page = (key("export"), words("a page to share", "a page"));
-        keys.extend([goal, page, (key("quit"), "leave")]);
-        parts.push((0, in_rows(&keys, columns)));
-        let merge = merge.map(|command| (4, for_the_shell("merge", &command, columns)));
-        parts.extend(merge);
-        parts
+        keys.extend([
+            match is_writing {
+                true => named("Enter".to_owned(), "the next goal", "next goal"),
+                false => named(key("write"), "write the next goal", "next goal"),
+            },
+            named(key("export"), "a page to share", "a page"),
+            named(key("quit"), "leave", "leave"),
+        ]);
+        keys
     }
 
     /// The command that merges what the run committed, while the card stands there and nothing else is pointed at.
@@ -177,15 +127,12 @@ impl Screen {
     }
 
     /// The keys that make sense where the run is only looked at.
-    fn what_is_read(&self, state: &State, columns: usize) -> Vec<Part> {
+    fn what_is_read(&self, state: &State) -> Vec<Key> {
         let key = |action: &str| self.keymap().named(action, IsWriting::No);
         let diff = state.execution.as_ref();
-        let diff = diff.map(|_| (key("diff"), "what changed"));
-        let keys: Vec<(String, &'static str)> = diff
-            .into_iter()
-            .chain([(key("export"), "a page to share")])
-            .collect();
-        vec![(0, in_rows(&keys, columns))]
+        let diff = diff.map(|_| named(key("diff"), "what changed", "diff"));
+        let page = named(key("export"), "a page to share", "a page");
+        diff.into_iter().chain([page]).collect()
     }
 
     /// The command that brings the commits to the branch that was checked out before.
@@ -255,70 +202,39 @@ fn tests(done: &[StepRecord]) -> Vec<(String, Style)> {
     said
 }
 
-/// The lines that fit; those of the lowest rank stay.
-fn fitting(mut parts: Vec<Part>, most: usize) -> Vec<Line<'static>> {
-    let n_lines = |parts: &[Part]| parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
-    while n_lines(&parts) > most {
-        let ranks = parts.iter().map(|(rank, _)| *rank);
-        match ranks.max().filter(|rank| *rank > 0) {
-            // Of several the last one is the least.
-            Some(rank) => {
-                let at = parts.iter().rposition(|(of, _)| *of == rank);
-                at.map(|at| parts.remove(at));
-            }
-            None => break,
-        }
+/// A key with what it does, at length and in short.
+fn named(name: String, does: &'static str, in_short: &'static str) -> Key {
+    Key {
+        name,
+        does,
+        in_short,
     }
-    let lines = parts.into_iter().flat_map(|(_, lines)| lines);
-    lines.take(most).collect()
 }
 
-/// A command for the user's shell, whole.
-fn for_the_shell(what: &str, command: &str, columns: usize) -> Vec<Line<'static>> {
-    let lead = format!("{what}  ");
-    let indent = width(&lead);
-    let spans = [
-        Span::styled(lead, theme::QUIET),
-        Span::styled(command.to_owned(), theme::CODE),
-    ];
-    wrap(&spans, columns, indent)
+/// The steps that came to this, named.
+fn steps(done: &[StepRecord], is_it: impl Fn(&StepRecord) -> bool) -> Option<(String, usize)> {
+    let such = done.iter().filter(|record| is_it(record));
+    let such: Vec<String> = such.map(|record| record.n.to_string()).collect();
+    match such.as_slice() {
+        [] => None,
+        [only] => Some((format!("step {only}"), 1)),
+        several => Some((format!("steps {}", several.join(", ")), several.len())),
+    }
 }
 
-/// Keys with what they do, as many a row as fit.
-fn in_rows(keys: &[(String, &'static str)], columns: usize) -> Vec<Line<'static>> {
-    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
-    let mut used = 0;
-    for (key, what) in keys {
-        let needed = width(key) + width(what) + 4;
-        if used > 0 && used + needed > columns {
-            rows.push(Vec::new());
-            used = 0;
-        }
-        used += needed;
-        if let Some(row) = rows.last_mut() {
-            row.push(Span::styled(key.clone(), hints::marked(theme::KEY)));
-            row.push(Span::styled(
-                format!(" {what}"),
-                hints::marked(theme::PLAIN),
-            ));
-            row.push(Span::raw("   "));
-        }
-    }
-    rows.into_iter().map(Line::from).collect()
+/// The steps that changed nothing.
+fn unchanged(done: &[StepRecord]) -> Option<(String, Style)> {
+    let (which, _) = steps(done, |record| record.came() == Came::Unchanged)?;
+    let came = Came::Unchanged;
+    let text = format!("{} {which} {}", came.sign(), Came::NOTHING);
+    Some((text, words::came(came)))
 }
+
 /// The steps whose changes are in no commit.
 fn left_in_tree(done: &[StepRecord]) -> Option<(String, Style)> {
-    let is_left = |record: &&StepRecord| matches!(record.outcome, StepOutcome::Uncommitted { .. });
-    let left: Vec<String> = done
-        .iter()
-        .filter(is_left)
-        .map(|record| record.n.to_string())
-        .collect();
-    let whose = match left.as_slice() {
-        [] => return None,
-        [only] => format!("step {only} is"),
-        several => format!("steps {} are", several.join(", ")),
-    };
-    let text = format!("■ {whose} in no commit: the changes lie in the working tree");
+    let is_left = |record: &StepRecord| matches!(record.outcome, StepOutcome::Uncommitted { .. });
+    let (which, n) = steps(done, is_left)?;
+    let are = if n == 1 { "is" } else { "are" };
+    let text = format!("■ {which} {are} in no commit: the changes lie in the working tree");
     Some((text, theme::BAD))
 }

@@ -8,6 +8,7 @@ mod choices;
 mod commands;
 mod diff;
 mod discussion;
+mod ends;
 mod executing;
 mod find;
 mod frames;

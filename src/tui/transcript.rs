@@ -7,6 +7,7 @@
 mod block;
 mod card;
 mod earlier;
+mod ending;
 mod facts;
 mod finding;
 mod front;
@@ -21,6 +22,7 @@ mod scroll;
 mod step;
 mod talk;
 mod time;
+mod todos;
 mod turns;
 mod waiting;
 mod whose;
@@ -29,10 +31,11 @@ mod wide;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use block::{Block, Content, Folding, Who};
-pub use card::short_path;
 use card::{Changed, ToolEnd};
+pub use card::{LongCall, short_path};
 use earlier::Earlier;
 pub use earlier::WantsEarlier;
+pub use ending::{Ending, Key};
 pub use facts::facts;
 pub use finding::{Find, Stand};
 pub use picking::Along;
@@ -79,6 +82,8 @@ pub struct Transcript {
     steps: Steps,
     /// The folder that files are named from, with a slash at its end; empty where it is not known.
     root: String,
+    /// The key that shows all of what is cut.
+    key: String,
     /// The user's time of day, once it is known.
     clock: Option<Clock>,
     /// The sessions in which participants of discussions speak.
@@ -122,6 +127,7 @@ impl Default for Transcript {
             turns: Turns::default(),
             steps: Steps::default(),
             root: String::new(),
+            key: String::new(),
             clock: None,
             speakers: BTreeSet::new(),
             stand: whose::Stand::default(),
@@ -136,6 +142,7 @@ impl Transcript {
     pub fn on_event(&mut self, at: At, event: &Event) {
         if let Event::Created(_) = event {
             // Another log begins; nothing of the one before it can be told again.
+            self.leave_run();
             self.blocks.iter_mut().for_each(|block| block.seq = 0);
             self.earlier = Earlier::default();
         }
@@ -174,6 +181,7 @@ impl Transcript {
                 self.tell_answer(request, answer);
             }
             Event::TaskPatched { session, patch } => self.tell_patch(session, patch),
+            Event::TodosWritten { session, todos } => self.tell_todos(session, todos),
             Event::TestsRan { .. } | Event::CommitMade { .. } => {
                 let told = retell::event(event);
                 for (text, _) in told.iter().filter_map(Block::good) {
@@ -245,6 +253,14 @@ impl Transcript {
                 .for_each(|block| block.name_from(&root));
             self.root = root;
             self.count();
+        }
+    }
+
+    /// Names the key that shows all of what is cut, also in what is told already.
+    pub fn name_key(&mut self, key: &str) {
+        if self.key != key {
+            key.clone_into(&mut self.key);
+            self.blocks.iter_mut().for_each(|block| block.name_key(key));
         }
     }
 
@@ -343,6 +359,7 @@ impl Transcript {
         for mut block in blocks {
             block.seq = self.earlier.last();
             block.name_from(&self.root);
+            block.name_key(&self.key);
             block.tell_time(self.clock);
             block.is_named = self.turns.names(&block);
             self.n_bytes += block.n_bytes();
@@ -410,6 +427,7 @@ impl Transcript {
 
     /// Gives the lines that are visible in a window, laying out nothing else.
     pub fn visible(&mut self, wide: Wide, rows: usize) -> Vec<Row> {
+        self.fit_ending(rows);
         let (first, folding) = (self.first, self.thinking);
         let mut scroll = std::mem::take(&mut self.scroll);
         let mut window = scroll::Window {

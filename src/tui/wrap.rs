@@ -159,6 +159,33 @@ pub fn wrap(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'stat
     lines
 }
 
+/// As [`wrap`], at most so many lines; the last of them says where something is missing.
+pub fn wrap_to(
+    spans: &[Span<'_>],
+    columns: usize,
+    indent: usize,
+    most: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = wrap(spans, columns, indent);
+    let is_cut = lines.len() > most;
+    lines.truncate(most);
+    if let (true, Some(last)) = (is_cut, lines.last_mut()) {
+        let before: usize = last.spans.iter().rev().skip(1).map(Span::width).sum();
+        if let Some(span) = last.spans.last_mut() {
+            let text = format!("{} …", span.content.trim_end());
+            span.content = match before + text.width() <= columns {
+                true => text.into(),
+                false => cut(
+                    &format!("{}……", span.content),
+                    columns.saturating_sub(before),
+                )
+                .into(),
+            };
+        }
+    }
+    lines
+}
+
 /// What no line begins with after wide characters.
 const NEVER_FIRST: &str = ",.;:!?)]}%…，。、；：！？）】》」』”’ ";
 
@@ -284,6 +311,19 @@ mod tests {
         let cells = terminal.backend().buffer().content();
         let drawn: String = cells.iter().map(|cell| cell.symbol()).collect();
         assert_eq!(drawn, "سلام|x");
+    }
+
+    #[test]
+    fn lines_that_are_too_many_are_left_out_and_that_is_said() {
+        let check = |text: &str, most: usize, wanted: &str| {
+            let lines = wrap_to(&[Span::raw(text)], 8, 0, most);
+            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            assert_eq!(lines.join("|"), wanted);
+        };
+        check("one two three", 2, "one two |three");
+        check("one two three four", 2, "one two |three …");
+        check("one two seventeen", 1, "one two…");
+        check("中文字符宽宽", 1, "中文字…");
     }
 
     #[test]

@@ -55,6 +55,7 @@ impl Shell {
             Action::ListFiles => self.list_files(),
             Action::Copy(text) => self.copy(&text),
             Action::OpenText { text, with } => self.open_text(text, with),
+            Action::OpenCall { call, with } => self.open_call(call, with),
             Action::ShowDiff(scope) => self.show_diff(scope),
             Action::Undo(wish) => self.look_at_undo(wish),
         }

@@ -1,6 +1,6 @@
 //! A text of the chat in the user's own editor or pager, which gets the terminal for as long as it runs.
 //!
-//! The text lies in a file that only the user can read and that goes with the program that showed it.
+//! Of a call it shows all that its tool said, read at that moment. The text lies in a file that only the user can read and that goes with the program that showed it.
 //! Refuses to take anything back: what is changed there changes nothing here.
 
 use std::env;
@@ -9,7 +9,9 @@ use std::process::ExitStatus;
 
 use crossterm::event::EventStream;
 
-use crate::tui::Viewer;
+use crate::engine::outputs;
+use crate::store::StoreError;
+use crate::tui::{LongCall, Viewer};
 
 use super::ending::End;
 use super::frames::Wanted;
@@ -43,6 +45,38 @@ impl Shell {
         Ok(None)
     }
 
+    /// Reads all that the tool of a call said, beside the loop, to be shown.
+    pub(super) fn open_call(&mut self, call: LongCall, with: Viewer) -> Result<Option<End>, End> {
+        let own = self.occupied.as_ref().map(|occupied| &occupied.layout);
+        let seen = self.views.run_in_front().map(|(_, layout)| layout);
+        let Some(layout) = seen.or_else(|| own.cloned()) else {
+            return self.open_text(kept(&call), with);
+        };
+        self.tasks.spawn_blocking(move || {
+            let read = outputs::whole(&layout, &call.item, &call.output);
+            Done::CallRead(Box::new(call), with, read)
+        });
+        Ok(None)
+    }
+
+    /// Shows all that a tool said; where the disk does not have it any more, what is known of it.
+    pub(super) fn on_call_read(
+        &mut self,
+        call: &LongCall,
+        with: Viewer,
+        read: Result<Option<String>, StoreError>,
+    ) -> Result<Option<End>, End> {
+        let text = match read {
+            Ok(Some(whole)) => format!("{}\n{whole}", call.text),
+            Ok(None) => kept(call),
+            Err(error) => {
+                self.screen.on_word(&error.to_string());
+                kept(call)
+            }
+        };
+        self.open_text(text, with)
+    }
+
     /// Takes the terminal back.
     pub(super) fn on_text_closed(
         &mut self,
@@ -61,6 +95,12 @@ impl Shell {
         self.screen.on_word(&word);
         Ok(None)
     }
+}
+
+/// What is known of a call without its stream.
+fn kept(call: &LongCall) -> String {
+    let note = "[the end of it; the rest is not on the disk any more]";
+    format!("{}\n{note}\n{}", call.text, call.output)
 }
 
 fn written(text: &str) -> io::Result<tempfile::NamedTempFile> {

@@ -1,5 +1,6 @@
 //! Dialog: shall this be discussed, by these, like this?
 
+use crate::text::n_of;
 use crate::tui::action::Action;
 use crate::tui::discussing::Planned;
 use crate::tui::sheet::{Draft, Sheet, Then};
@@ -34,9 +35,13 @@ pub fn sheet(planned: &Planned) -> Sheet {
             theme::QUIET,
         );
     // The longest last: where there is little room it is cut, and the title says what it is about.
-    let lines = topic.text.lines().filter(|line| !line.trim().is_empty());
-    for line in lines.take(LINES) {
+    let mut lines = topic.text.lines().filter(|line| !line.trim().is_empty());
+    for line in lines.by_ref().take(LINES) {
         sheet = sheet.says(line, theme::PLAIN);
+    }
+    let n_more = lines.count();
+    if n_more > 0 {
+        sheet = sheet.says(&format!("… +{}", n_of(n_more, "line")), theme::QUIET);
     }
     sheet = sheet.offers(
         'y',

@@ -45,9 +45,14 @@ pub fn draw(
         frame.render_widget(Paragraph::new(lines), area);
         return;
     }
-    let has_line = !transcript.follows() && area.height > 2;
-    let rows = usize::from(area.height) - usize::from(has_line);
-    let rows = transcript.visible(wide, rows);
+    let is_scrolled = !transcript.follows() && area.height > 2;
+    let n_rows = usize::from(area.height);
+    let mut rows = transcript.visible(wide, n_rows - usize::from(is_scrolled));
+    // Laying out may have found that the end is reached: then nothing stands below it.
+    let has_line = is_scrolled && !transcript.follows();
+    if is_scrolled && !has_line {
+        rows = transcript.visible(wide, n_rows);
+    }
     for (row, y) in lit(rows, find).into_iter().zip(area.y..) {
         let indent = u16::try_from(row.indent).unwrap_or(0).min(area.width);
         let place = Rect {
@@ -66,8 +71,7 @@ pub fn draw(
             frame.render_widget(Line::styled("▌", theme::KEY), mark);
         }
     }
-    // Laying out may have found that the end is reached.
-    if has_line && !transcript.follows() {
+    if has_line {
         let earlier = match (transcript.wants_earlier(), transcript.has_earlier()) {
             (Some(_), _) => "; reading what came before …",
             (None, true) => "; Home goes to the beginning",

@@ -1,5 +1,9 @@
 //! Plan, Comments, Log and Status: full, empty and odd, at each size, and the keys that work in them.
 
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::style::Modifier;
+
 use super::pictures::{check, not_writing};
 use super::world::{NOW, asking, drawn, press, questions, running, settings, state};
 use crate::domain::changes::Scope;
@@ -11,7 +15,7 @@ use crate::domain::phase::Phase;
 use crate::domain::run::State;
 use crate::domain::todo::{Todos, Wanted};
 use crate::domain::turn::Purpose;
-use crate::tui::{Action, Documents, Held, Screen};
+use crate::tui::{Action, Documents, Held, Screen, Theme};
 
 #[test]
 fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
@@ -233,12 +237,40 @@ fn the_plan_tells_how_far_each_step_is() {
     check("plan_executing", &mut screen, Some(&state));
 }
 
+/// Tells whether a line that came has words that are marked, and others that are not.
+fn has_marked_words(screen: &mut Screen, state: &State) -> bool {
+    let mut terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
+    let draw = |frame: &mut ratatui::Frame| screen.draw(frame, Some(state), NOW);
+    terminal.draw(draw).unwrap();
+    let buffer = terminal.backend().buffer();
+    (0..40).any(|y| {
+        let (mut text, mut n_letters, mut n_marked) = (String::new(), 0, 0);
+        for x in 0..120 {
+            let cell = &buffer[(x, y)];
+            text.push_str(cell.symbol());
+            if cell.symbol().chars().all(char::is_alphanumeric) {
+                n_letters += 1;
+                n_marked += usize::from(cell.modifier.contains(Modifier::REVERSED));
+            }
+        }
+        text.contains(" +") && n_marked > 0 && n_marked < n_letters
+    })
+}
+
 #[test]
 fn the_plan_is_compared_with_earlier_versions_word_by_word() {
     let state = reviewing();
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["2", "="]);
     check("plan_compared", &mut screen, Some(&state));
+    // Each theme marks the words that changed, also where it has no colours of its own.
+    let shown = screen.theme();
+    for theme in Theme::shipped() {
+        let name = theme.name().to_owned();
+        screen.on_theme(theme);
+        assert!(has_marked_words(&mut screen, &state), "{name}");
+    }
+    screen.on_theme(shown);
     press(&mut screen, Some(&state), &["[", "\\"]);
     check("plan_compared_sides", &mut screen, Some(&state));
     let shown = drawn(&mut screen, (120, 40), Some(&state));

@@ -2,13 +2,13 @@
 
 use super::pictures::not_writing;
 use super::world::{NOW, approving, asking, created, drawn, press, settings, state};
-use crate::domain::event::{Event, News};
+use crate::domain::event::{Audit, Event, News};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Answer, Question, QuestionKind};
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::turn::{Again, Purpose, Role, TurnResult};
-use crate::tui::{Action, Screen};
+use crate::tui::{Action, Screen, Viewer};
 
 fn told(screen: &mut Screen, events: &[Event]) -> String {
     for event in events {
@@ -407,5 +407,79 @@ fn of_a_document_s_edit_the_front_matter_is_no_part() {
     assert!(
         seen.contains("│ -old") && !seen.contains("plan: 1"),
         "{seen}"
+    );
+}
+
+#[test]
+fn a_step_that_changed_nothing_is_told_as_done_and_quietly() {
+    let mut screen = not_writing();
+    let audit = |changed: &[&str]| {
+        Event::StepAudited(Audit {
+            step: 2,
+            changed: changed.iter().map(|path| (*path).to_owned()).collect(),
+            dirty: Vec::new(),
+            entry_points: Vec::new(),
+            held: Vec::new(),
+            tree: None,
+        })
+    };
+    let recorded = Event::StepRecorded {
+        step: 2,
+        plan_file_sha256: None,
+    };
+    press(&mut screen, Some(&state(Phase::Execute)), &["3"]);
+    screen.on_time(NOW);
+    let elsewhere = told(&mut screen, &[audit(&[]), recorded.clone()]);
+    assert!(
+        elsewhere.contains("– step 2 is done: it changed nothing"),
+        "{elsewhere}"
+    );
+    press(&mut screen, Some(&state(Phase::Execute)), &["1"]);
+    let seen = told(&mut screen, &[]);
+    assert!(
+        seen.contains("– step 2 is done: it changed nothing"),
+        "{seen}"
+    );
+    assert!(!seen.contains("✓ step 2"), "{seen}");
+    let mut screen = not_writing();
+    let passed = tests_ran(TestOutcome::Passed, "");
+    let seen = told(&mut screen, &[audit(&["a.py"]), passed, recorded]);
+    assert!(seen.contains("✓ step 2 is done"), "{seen}");
+}
+
+#[test]
+fn a_long_output_says_how_long_it_is_and_another_program_gets_all_of_it() {
+    let mut screen = not_writing();
+    let output = "first\n… 340 lines left out here; raw.jsonl of the session has them …\nlast";
+    let events = [started("t1", "seq 1 342"), ended("t1", "completed", output)];
+    let seen = told(&mut screen, &events);
+    assert!(seen.contains("✓ $ seq 1 342  342 lines"), "{seen}");
+    let state = state(Phase::Execute);
+    press(&mut screen, Some(&state), &[",", " "]);
+    let seen = told(&mut screen, &[]);
+    assert!(
+        seen.contains("│ ⋯ the end of 342 lines; Ctrl+L shows all"),
+        "{seen}"
+    );
+    for (key, with) in [("<c-l>", Viewer::Pager), ("<c-e>", Viewer::Editor)] {
+        let acts = press(&mut screen, Some(&state), &[key]);
+        let [Action::OpenCall { call, with: viewer }] = acts.as_slice() else {
+            panic!("{acts:?}");
+        };
+        assert_eq!((call.item.as_str(), *viewer), ("t1", with));
+        assert_eq!(
+            (call.text.as_str(), call.output.as_str()),
+            ("$ seq 1 342", output)
+        );
+    }
+    // One that is here whole needs no disk.
+    let events = [started("t2", "seq 1 2"), ended("t2", "completed", "1\n2")];
+    let seen = told(&mut screen, &events);
+    assert!(!seen.contains("seq 1 2  2 lines"), "{seen}");
+    press(&mut screen, Some(&state), &["<esc>", "<end>", ","]);
+    let acts = press(&mut screen, Some(&state), &["<c-l>"]);
+    assert!(
+        matches!(acts.as_slice(), [Action::OpenText { text, .. }] if text.ends_with("1\n2")),
+        "{acts:?}"
     );
 }

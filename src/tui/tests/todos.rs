@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
 
 use super::pictures::{check, not_writing};
 use super::world::{NOW, drawn, press, running};
-use crate::domain::event::Event;
+use crate::domain::event::{Event, Recorded};
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
@@ -12,7 +12,7 @@ use crate::domain::todo::{Todos, Wanted};
 use crate::domain::turn::Purpose;
 use crate::tui::command::Command;
 use crate::tui::keymap::{Context, IsWriting, Keymap};
-use crate::tui::{Action, Screen};
+use crate::tui::{Action, Past, Screen};
 
 fn list(all: &[(&str, &str, &str)]) -> Todos {
     let wanted = |(content, status, priority): &(&str, &str, &str)| Wanted {
@@ -70,6 +70,77 @@ fn the_chat_shows_the_list_that_was_written() {
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(seen.contains("todos: 1 of 1 completed"), "{seen}");
     check("chat_todos", &mut screen, Some(&state));
+}
+
+#[test]
+fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
+    let state = keeping();
+    let mut screen = not_writing();
+    let said = |screen: &mut Screen, text: &str| {
+        let text = text.to_owned();
+        screen.on_event(NOW, &Event::Said { text });
+    };
+    let second = || {
+        list(&[
+            ("look at calc.py", "completed", "medium"),
+            ("mend it", "completed", "medium"),
+        ])
+    };
+    write(&mut screen, first());
+    said(&mut screen, "between");
+    write(&mut screen, second());
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert!(seen.contains("▸ todos: 1 of 3 completed"), "{seen}");
+    assert!(!seen.contains("tell it in README"), "{seen}");
+    assert!(
+        seen.contains("▾ todos: 2 of 2 completed") && seen.contains("☑ mend it"),
+        "{seen}"
+    );
+    // That of another agent is another one.
+    let session = SessionId::new("ses_b");
+    let todos = list(&[("read", "pending", "medium")]);
+    screen.on_event(NOW, &Event::TodosWritten { session, todos });
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert!(
+        seen.contains("☑ mend it") && seen.contains("☐ read"),
+        "{seen}"
+    );
+    // The earlier one opens.
+    press(&mut screen, Some(&state), &[",", ",", ",", ",", " "]);
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert!(
+        seen.contains("▾ todos: 1 of 3 completed") && seen.contains("tell it in README"),
+        "{seen}"
+    );
+    // Nothing is between the same list and itself.
+    let mut screen = not_writing();
+    write(&mut screen, first());
+    write(&mut screen, second());
+    let seen = drawn(&mut screen, (80, 40), Some(&state));
+    assert_eq!(seen.matches("todos: ").count(), 1, "{seen}");
+}
+
+#[test]
+fn a_list_of_the_past_is_folded_where_it_is_written_again_later() {
+    let state = keeping();
+    let mut screen = not_writing();
+    write(&mut screen, list(&[("now", "pending", "medium")]));
+    let session = SessionId::new("ses_a");
+    let recorded = Recorded {
+        at: NOW,
+        event: Event::TodosWritten {
+            session,
+            todos: first(),
+        },
+    };
+    screen.on_past(Past::of(0, [&recorded]));
+    press(&mut screen, Some(&state), &["<home>"]);
+    let seen = drawn(&mut screen, (80, 60), Some(&state));
+    assert!(
+        seen.contains("▸ todos: 1 of 3 completed") && seen.contains("☐ now"),
+        "{seen}"
+    );
+    assert!(!seen.contains("tell it in README"), "{seen}");
 }
 
 #[test]

@@ -5,8 +5,10 @@
 use ratatui::text::Line;
 
 use super::card::{Card, Changed, ToolEnd};
+use super::ending::Ending;
 use super::lines::{self, Laid, Look};
 use super::talk::Talk;
+use super::todos::Told;
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
@@ -62,6 +64,10 @@ pub enum Content {
     Tool(Card),
     /// A discussion.
     Talk(Talk),
+    /// A list of todos.
+    Todos(Told),
+    /// How a run ended.
+    Ending(Ending),
     /// A quiet line of the program.
     Notice {
         /// The text.
@@ -92,6 +98,8 @@ pub enum Tone {
     Good,
     /// Badly.
     Bad,
+    /// Nothing came of it, and nothing went wrong.
+    Still,
     /// The user was asked; what waits now stands in its dialog.
     Asked,
 }
@@ -164,6 +172,8 @@ impl Content {
             Self::Fact { text, more, .. } => format!("{text}\n{more}").trim_end().to_owned(),
             Self::Tool(card) => card.text(),
             Self::Talk(talk) => talk.text(),
+            Self::Todos(told) => told.text.clone(),
+            Self::Ending(ending) => ending.text(),
         }
     }
 }
@@ -243,6 +253,36 @@ impl Block {
             Content::Talk(talk) => Some(talk),
             _ => None,
         }
+    }
+
+    /// The list that it shows, where it shows one.
+    pub fn todos(&self) -> Option<&Told> {
+        match &self.content {
+            Content::Todos(told) => Some(told),
+            _ => None,
+        }
+    }
+
+    /// The list that it shows was written again.
+    pub fn pass_todos(&mut self) {
+        if let Content::Todos(told) = &mut self.content {
+            told.is_past = true;
+            self.laid = Laid::default();
+        }
+    }
+
+    /// The end of a run that it shows, where it shows one.
+    pub fn ending(&self) -> Option<&Ending> {
+        match &self.content {
+            Content::Ending(ending) => Some(ending),
+            _ => None,
+        }
+    }
+
+    /// Shows the end of a run as it is now.
+    pub fn end_run(&mut self, ending: Ending) {
+        self.content = Content::Ending(ending);
+        self.laid = Laid::default();
     }
 
     /// Takes in what happens in the discussion that it shows.
@@ -327,6 +367,15 @@ impl Block {
         }
     }
 
+    /// Names the key that shows all of what is cut.
+    pub fn name_key(&mut self, key: &str) {
+        if let Content::Tool(card) = &mut self.content
+            && card.name_key(key)
+        {
+            self.laid = Laid::default();
+        }
+    }
+
     /// Names times as the user's clock does, where it is known.
     pub fn tell_time(&mut self, clock: Option<Clock>) {
         let (Content::Fact { text, .. }, Some(clock)) = (&mut self.content, clock) else {
@@ -350,6 +399,8 @@ impl Block {
             Content::Fact { text, more, .. } => text.len() + more.len(),
             Content::Tool(card) => card.n_bytes(),
             Content::Talk(talk) => talk.n_bytes(),
+            Content::Todos(told) => told.text.len(),
+            Content::Ending(ending) => ending.n_bytes(),
         }
     }
 
@@ -379,6 +430,7 @@ impl Block {
     fn look(&self, columns: usize, thinking: Folding) -> Look {
         let usual = match self.content {
             Content::Thinking { .. } => thinking,
+            Content::Todos(Told { is_past: false, .. }) => Folding::Open,
             _ => Folding::Folded,
         };
         Look {
@@ -391,7 +443,7 @@ impl Block {
     /// Opens it, or folds it; tells whether it can be.
     pub fn turn(&mut self, thinking: Folding) -> bool {
         let can = match &self.content {
-            Content::Thinking { .. } => true,
+            Content::Thinking { .. } | Content::Todos(_) => true,
             Content::Tool(card) => card.can_open(),
             Content::Speech { text } => lines::folds(self.who, text),
             Content::Fact { more, .. } => !more.is_empty(),

@@ -3,6 +3,11 @@
 //!
 //! Refuses to know events and files: what changed is what the CLI told.
 
+mod end;
+
+pub use end::ToolEnd;
+use end::{Outcome, REFUSED};
+
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -10,15 +15,11 @@ use super::block::Folding;
 use super::front::without_front_matter;
 use super::lines::marked;
 use crate::domain::ids::RequestId;
-use crate::text::truncate;
+use crate::text::{n_of, truncate};
 use crate::tui::own_tools;
 use crate::tui::theme;
 use crate::tui::wrap::{barred, cut, cut_middle, one_line, shown, width};
 
-/// How many bytes of a tool's output are kept; the session's file holds the rest.
-const MAX_OUTPUT: usize = 8 << 10;
-/// What is said of a call that did not go ahead.
-const REFUSED: &str = "refused";
 /// The tool by which claude asks the user.
 const CLAUDE_ASKS: &str = "AskUserQuestion";
 /// What a task handed over.
@@ -41,6 +42,19 @@ pub struct Card {
     pub waits: Option<RequestId>,
     /// Why it was refused, where it was.
     refused: Option<String>,
+    /// The key that shows all that its tool said.
+    opens: String,
+}
+
+/// A call whose tool said more than is kept here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongCall {
+    /// The CLI's name of the call.
+    pub item: String,
+    /// What it is, without what its tool said; drawable.
+    pub text: String,
+    /// The end of that, drawable.
+    pub output: String,
 }
 
 /// A file that a call changes.
@@ -52,89 +66,6 @@ pub struct Changed {
     pub change: String,
     /// Its lines that go and come, as in a diff; empty where the CLI did not tell them.
     pub diff: String,
-}
-
-/// How a tool ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolEnd {
-    /// What is worth saying of it: nothing where it just went well.
-    status: String,
-    /// Whether it went well.
-    outcome: Outcome,
-    /// The last line of its output, where it went badly.
-    detail: Option<String>,
-    /// The end of its output, drawable.
-    output: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Well,
-    Badly,
-    /// Its turn ended before it did.
-    Left,
-}
-
-impl ToolEnd {
-    /// Says how a tool ended, by the CLI's word, its exit code and its output.
-    pub fn new(word: &str, exit_code: Option<i32>, output: &str) -> Self {
-        let is_bad_word = matches!(word, "failed" | "error" | "declined" | "denied");
-        let code = exit_code.filter(|code| *code != 0);
-        let outcome = match code.is_some() || is_bad_word {
-            true => Outcome::Badly,
-            false if word == "abandoned" => Outcome::Left,
-            false => Outcome::Well,
-        };
-        let status = match (word, code) {
-            ("completed", None) => String::new(),
-            ("abandoned", None) => "ended with its turn".to_owned(),
-            ("completed" | "failed", Some(code)) => format!("exit {code}"),
-            (word, Some(code)) => format!("{word}, exit {code}"),
-            (word, None) => word.to_owned(),
-        };
-        // One word for one thing, whichever CLI says it.
-        let status = status
-            .replace("declined", REFUSED)
-            .replace("denied", REFUSED);
-        let last = output.lines().rev().find(|line| !line.trim().is_empty());
-        Self {
-            status: shown(&status),
-            outcome,
-            detail: last
-                .filter(|_| outcome == Outcome::Badly)
-                .map(|line| one_line(&truncate::to_bytes(line, 400))),
-            output: end_of(output),
-        }
-    }
-
-    /// A call that was never made, and why.
-    pub fn not_run(why: &str) -> Self {
-        Self {
-            status: why.to_owned(),
-            outcome: Outcome::Left,
-            detail: None,
-            output: String::new(),
-        }
-    }
-
-    /// How many bytes it holds.
-    pub fn n_bytes(&self) -> usize {
-        self.status.len() + self.output.len() + self.detail.as_ref().map_or(0, String::len)
-    }
-}
-
-/// The end of a tool's output, whole lines of it.
-fn end_of(output: &str) -> String {
-    let output = output.trim_end();
-    let mut from = output.len().saturating_sub(MAX_OUTPUT);
-    while !output.is_char_boundary(from) {
-        from += 1;
-    }
-    match output.get(from..) {
-        Some(end) if from > 0 => shown(end.split_once('\n').map_or(end, |(_, rest)| rest)),
-        Some(end) => shown(end),
-        None => String::new(),
-    }
 }
 
 impl Changed {
@@ -152,13 +83,19 @@ impl Changed {
         }
     }
 
-    /// How many lines come and go.
+    /// How many lines come and go, as far as they are told; lines that are left out of a file that comes or goes whole
+    /// do as the others.
     fn counts(&self) -> (usize, usize) {
         let n = |sign: char| {
-            let lines = self.diff.lines();
-            lines.filter(|line| line.starts_with(sign)).count()
+            let lines = self.diff.lines().filter_map(|line| line.strip_prefix(sign));
+            lines.map(|line| truncate::n_not_there(line).max(1)).sum()
         };
         (n('+'), n('-'))
+    }
+
+    /// Tells whether lines are left out of which nobody knows whether they come or go.
+    fn is_cut(&self) -> bool {
+        truncate::n_not_there(&self.diff) > 0 || self.diff.ends_with(truncate::ELLIPSIS)
     }
 
     fn n_bytes(&self) -> usize {
@@ -177,6 +114,7 @@ impl Card {
             end: None,
             waits: None,
             refused: None,
+            opens: String::new(),
         }
     }
 
@@ -196,6 +134,15 @@ impl Card {
             }
         }
         differs
+    }
+
+    /// Names the key that shows all that its tool said; tells whether that made a difference.
+    pub fn name_key(&mut self, key: &str) -> bool {
+        let differs = self.opens != key;
+        if differs {
+            key.clone_into(&mut self.opens);
+        }
+        differs && self.n_lines().is_some()
     }
 
     /// What it is about.
@@ -223,16 +170,33 @@ impl Card {
 
     /// All of it, as one would copy it.
     pub fn text(&self) -> String {
+        let mut text = self.without_output();
+        let output = self.output();
+        if !output.is_empty() {
+            text.push('\n');
+            text.push_str(output);
+        }
+        text
+    }
+
+    /// The call of which not all that its tool said is here.
+    pub fn long(&self) -> Option<LongCall> {
+        let end = self.end.as_ref()?;
+        end.n_lines.filter(|_| !self.output().is_empty())?;
+        Some(LongCall {
+            item: self.item.clone(),
+            text: self.without_output(),
+            output: end.output.clone(),
+        })
+    }
+
+    fn without_output(&self) -> String {
         let (verb, about) = self.in_words();
         let mut parts = vec![format!("{verb}{about}")];
         for file in &self.files {
             if !file.diff.is_empty() {
                 parts.push(format!("--- {}\n{}", file.path, file.diff.trim_end()));
             }
-        }
-        let output = self.output();
-        if !output.is_empty() {
-            parts.push(output.to_owned());
         }
         parts.join("\n")
     }
@@ -261,6 +225,12 @@ impl Card {
             true => "",
             false => output,
         }
+    }
+
+    /// How many lines its tool said, where not all of them are here.
+    fn n_lines(&self) -> Option<usize> {
+        let n = self.end.as_ref().and_then(|end| end.n_lines);
+        n.filter(|_| !self.output().is_empty())
     }
 
     fn is_edit(&self) -> bool {
@@ -334,6 +304,10 @@ impl Card {
             for line in self.refused.iter().flat_map(|why| why.lines()) {
                 lines.extend(barred(line, theme::BAD, columns));
             }
+            if let Some(n) = self.n_lines() {
+                let text = format!("⋯ the end of {}; {} shows all", n_of(n, "line"), self.opens);
+                lines.extend(barred(&text, theme::CODE, columns));
+            }
             for line in self.output().lines() {
                 lines.extend(barred(line, theme::QUIET, columns));
             }
@@ -400,6 +374,10 @@ impl Card {
             PATCH => [].iter(),
             _ => self.files.iter(),
         };
+        let rest = match counts.clone().any(Changed::is_cut) {
+            true => truncate::ELLIPSIS,
+            false => "",
+        };
         let counts = counts.map(Changed::counts);
         let (more, less) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         let refused = self.refused.as_ref().map(|why| match why.as_str() {
@@ -413,9 +391,11 @@ impl Card {
             None => ("runs", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
         };
+        let n_lines = self.n_lines().map(|n| n_of(n, "line"));
         let parts = [
-            ((more > 0).then(|| format!("+{more}")), theme::GOOD),
-            ((less > 0).then(|| format!("−{less}")), theme::BAD),
+            (n_lines, theme::QUIET),
+            ((more > 0).then(|| format!("+{more}{rest}")), theme::GOOD),
+            ((less > 0).then(|| format!("−{less}{rest}")), theme::BAD),
             ((!word.is_empty()).then(|| cut(word, columns)), style),
         ];
         let mut before = "  ";

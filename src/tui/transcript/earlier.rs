@@ -96,7 +96,8 @@ impl Transcript {
 
     /// Puts what came right before the first block in front; what is looked at stays where it is, unless
     /// the beginning was asked for.
-    pub fn put_before(&mut self, earlier: Self) {
+    pub fn put_before(&mut self, mut earlier: Self) {
+        earlier.pass_todos(&self.todos_of());
         self.count_from(earlier.earlier.last());
         let untold = earlier.earlier.untold();
         for mut block in earlier.blocks.into_iter().rev() {
@@ -108,6 +109,7 @@ impl Transcript {
                 block.end_tool(end);
             }
             block.name_from(&self.root);
+            block.name_key(&self.key);
             block.tell_time(self.clock);
             self.n_bytes += block.n_bytes();
             self.first -= 1;

@@ -3,9 +3,22 @@
 //! Refuses to know the stream: each event is told by itself.
 
 use super::block::Content;
-use super::{retell, talk};
+use super::lines::sign;
+use super::{Transcript, retell, talk};
 use crate::domain::event::{Event, News};
 use crate::tui::wrap::one_line;
+
+impl Transcript {
+    /// The fact that was told last, in a line with its sign, where nothing was told since.
+    pub fn last_fact(&self) -> Option<String> {
+        let last = self.blocks.iter().rfind(|block| !block.is_provisional())?;
+        let Content::Fact { text, tone, .. } = &last.content else {
+            return None;
+        };
+        let first = text.lines().next().unwrap_or_default();
+        Some(format!("{}{first}", sign(*tone).0))
+    }
+}
 
 /// What an event says beside texts and tools, for the log; drawable.
 pub fn facts(event: &Event) -> Vec<String> {
@@ -36,6 +49,8 @@ pub fn facts(event: &Event) -> Vec<String> {
             | Content::Provisional { .. }
             | Content::Thinking { .. }
             | Content::Tool(_)
+            | Content::Todos(_)
+            | Content::Ending(_)
             | Content::Talk(_) => None,
         })
         .collect()

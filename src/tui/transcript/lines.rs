@@ -142,6 +142,8 @@ fn finished(who: Who, content: &Content, look: Look) -> Vec<Line<'static>> {
         Content::Thinking { text } => below_name(who, look, thinking(text, columns, folding)),
         Content::Tool(card) => below_name(who, look, card.lines(columns, folding)),
         Content::Talk(talk) => talk.lines(columns),
+        Content::Todos(told) => todos(&told.text, columns, folding),
+        Content::Ending(ending) => ending.lines(columns),
         Content::Notice { text } => marked("· ", text, theme::QUIET, columns),
         Content::Fact { text, tone, more } if more.is_empty() => fact(text, *tone, columns),
         Content::Fact { text, tone, more } => proven(text, *tone, more, look),
@@ -179,14 +181,38 @@ fn thinking(text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> 
     lines
 }
 
-/// What is known, in one line; of a list below it only what blocks has weight.
-fn fact(text: &str, tone: Tone, columns: usize) -> Vec<Line<'static>> {
-    let (sign, style) = match tone {
+/// How far a list is, and its items where it is open.
+fn todos(text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> {
+    let (head, items) = text.split_once('\n').unwrap_or((text, ""));
+    match folding {
+        Folding::Folded => vec![Line::styled(
+            cut(&format!("▸ {head}"), columns),
+            theme::QUIET,
+        )],
+        Folding::Open => {
+            let mut lines = marked("▾ ", head, theme::QUIET, columns);
+            let items = items.lines();
+            lines.extend(items.flat_map(|item| marked("  ", item, theme::QUIET, columns)));
+            lines
+        }
+    }
+}
+
+/// What stands before a fact, and how it is written.
+pub(super) fn sign(tone: Tone) -> (&'static str, Style) {
+    match tone {
         Tone::Plain => ("■ ", theme::STRONG),
         Tone::Good => ("✓ ", theme::GOOD),
         Tone::Bad => ("✗ ", theme::BAD),
+        // As before such a step in the plan.
+        Tone::Still => ("– ", theme::QUIET),
         Tone::Asked => ("? ", theme::QUIET),
-    };
+    }
+}
+
+/// What is known, in one line; of a list below it only what blocks has weight.
+fn fact(text: &str, tone: Tone, columns: usize) -> Vec<Line<'static>> {
+    let (sign, style) = sign(tone);
     if tone != Tone::Plain {
         return marked(sign, text, style, columns);
     }

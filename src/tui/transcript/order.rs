@@ -7,14 +7,15 @@ use super::block::{Block, Who};
 use crate::domain::turn::Role;
 
 impl Transcript {
-    /// Puts a block at the end, or before the text that its author, or whom it is about, is still saying.
+    /// Puts a block at the end, or before the text that its author, or whom it is about, is still saying, or before the
+    /// card of a run that is over.
     pub(super) fn put(&mut self, mut block: Block, about: Option<Role>) {
         let said_by = match (block.who, block.is_provisional()) {
             (Who::Agent(role), false) => Some(role),
             _ => about,
         };
         let said = said_by.and_then(|role| self.said_now(role));
-        let Some(at) = said else {
+        let Some(at) = said.or_else(|| self.place_of_ending()) else {
             self.blocks.push_back(block);
             return;
         };

@@ -4,6 +4,7 @@
 
 use super::Transcript;
 use super::block::{Content, Who};
+use super::card::LongCall;
 use super::scroll::Scroll;
 use crate::domain::ids::DiscussionId;
 
@@ -103,6 +104,12 @@ impl Transcript {
         self.blocks.get(at)?.talk().map(|talk| &talk.id)
     }
 
+    /// The call that is pointed at, where its tool said more than is here.
+    pub fn picked_long(&self) -> Option<LongCall> {
+        let at = self.picked_now()? - self.first;
+        self.blocks.get(at)?.card()?.long()
+    }
+
     /// The text of what is pointed at.
     pub fn picked_text(&self) -> Option<String> {
         let at = self.picked_now()? - self.first;
@@ -127,6 +134,8 @@ impl Transcript {
             | Content::Provisional { .. }
             | Content::Thinking { .. }
             | Content::Tool(_)
+            | Content::Todos(_)
+            | Content::Ending(_)
             | Content::Talk(_) => true,
             Content::Fact { more, .. } => !more.is_empty(),
             Content::Notice { .. } | Content::Divider { .. } => false,

@@ -1,10 +1,11 @@
 //! How a step of the execution is told: a heading when it begins, one line when it is over.
 //!
-//! Refuses to call a step done whose tests fail.
+//! Refuses to call a step done whose tests fail, and one well done that changed nothing.
 
 use super::block::{Block, Content, Tone, Who};
 use super::{Transcript, retell};
 use crate::domain::event::Event;
+use crate::domain::execution::Came;
 use crate::domain::plan::Plan;
 use crate::tui::wrap::one_line;
 
@@ -21,6 +22,8 @@ pub(super) struct Steps {
     failing: Option<u32>,
     /// The step that was committed last.
     committed: Option<u32>,
+    /// The step whose changes were looked at last, until its tests run: they always do where something changed.
+    looked_at: Option<u32>,
 }
 
 impl Steps {
@@ -36,12 +39,14 @@ impl Steps {
                 plan: Some(plan), ..
             } => self.take(plan),
             Event::TurnStarted { .. } => self.told.clear(),
+            Event::StepAudited(audit) => self.looked_at = Some(audit.step),
             Event::TestsRan { step, receipt, .. } => {
+                self.looked_at = None;
                 self.failing = (!receipt.lets_pass()).then_some(*step);
             }
             Event::CommitMade { step, .. } => self.committed = Some(*step),
             Event::SnapshotTaken { step, .. } => {
-                (self.failing, self.committed) = (None, None);
+                (self.failing, self.committed, self.looked_at) = (None, None, None);
                 // A turn that mends the step is of the same one.
                 if self.begun.replace(*step) == Some(*step) {
                     return None;
@@ -75,6 +80,13 @@ impl Steps {
         self.told.push(text.to_owned());
     }
 
+    /// What is said of a step that is over and changed nothing; nothing of any other.
+    fn without_change(&self, step: u32) -> Option<Block> {
+        self.looked_at.filter(|looked_at| *looked_at == step)?;
+        let text = format!("step {step} is done: it {}", Came::NOTHING);
+        Some(Block::new(Who::System, Content::fact(Tone::Still, &text)))
+    }
+
     /// What is said of a step that is over although its tests fail; nothing of any other.
     fn with_failing_tests(&self, step: u32) -> Option<Block> {
         self.failing.filter(|failing| *failing == step)?;
@@ -90,7 +102,8 @@ impl Transcript {
     /// One line for a step that went well, in the place of those that said it bit by bit.
     pub(super) fn end_step(&mut self, step: u32, event: &Event) {
         let told = std::mem::take(&mut self.steps.told);
-        if let Some(block) = self.steps.with_failing_tests(step) {
+        let other = self.steps.without_change(step);
+        if let Some(block) = other.or_else(|| self.steps.with_failing_tests(step)) {
             return self.push_all(vec![block]);
         }
         let (mut parts, mut proof) = (Vec::new(), String::new());

@@ -11,7 +11,7 @@ use crate::domain::ids::DiscussionId;
 use crate::text::n_of;
 use crate::tui::board::{attitude, decided, stopped};
 use crate::tui::theme;
-use crate::tui::wrap::{cut, one_line, width, wrap};
+use crate::tui::wrap::{cut, one_line, width, wrap_to};
 
 /// A discussion; all texts are drawable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Talk {
                     Span::raw("  "),
                     Span::styled(text, style.patch(theme::STRONG)),
                 ];
-                lines.extend(wrap(&spans, columns, 4).into_iter().take(2));
+                lines.extend(wrap_to(&spans, columns, 4, 2));
                 lines.push(below(&over.1));
             }
             Now::Below => lines.push(below(&format!("{}; how it ended stands below", self.how))),
