@@ -173,7 +173,7 @@ pub fn wrap_to(
         let before: usize = last.spans.iter().rev().skip(1).map(Span::width).sum();
         if let Some(span) = last.spans.last_mut() {
             let text = format!("{} …", span.content.trim_end());
-            span.content = match before + text.width() <= columns {
+            span.content = match before + width(&text) <= columns {
                 true => text.into(),
                 false => cut(
                     &format!("{}……", span.content),
