@@ -10,7 +10,7 @@ use super::*;
 use crate::adapter::{AdapterEvent, ChangeKind, Order};
 use crate::config::{self, Choices, Places};
 use crate::domain::event::{Created, Event};
-use crate::domain::ids::{RunId, Sha256, TurnId};
+use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::plan::{self, file_hash};
 use crate::domain::question::{Answer as Said, CommitTerms, Terms};
@@ -176,6 +176,7 @@ fn command(line: &str, cwd: PathBuf) -> Call {
 fn created() -> Created {
     Created {
         gate: Gate::Auto,
+        planner: (SessionId::new("ses_a"), "a".to_owned()),
         reviewer: None,
         ..Created::example()
     }
