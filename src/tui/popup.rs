@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, BorderType, Borders, Clear};
 
 use super::hints;
 use super::theme;
-use super::wrap::{cut, width};
+use super::wrap::{cut, in_border, width};
 
 /// Clears an area, draws a border with these titles, and gives what is inside.
 pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
@@ -27,8 +27,8 @@ pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
         .borders(Borders::ALL)
         .border_type(BorderType::Rounded)
         .border_style(theme::KEY)
-        .title(titled(title))
-        .title_bottom(titled(below));
+        .title(in_border(titled(title)))
+        .title_bottom(in_border(titled(below)));
     let inner = block.inner(area);
     frame.render_widget(block, area);
     inner

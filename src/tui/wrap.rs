@@ -60,6 +60,20 @@ pub fn line_width(line: &Line<'_>) -> usize {
     line.spans.iter().map(|span| width(&span.content)).sum()
 }
 
+/// A line for a frame's border, which the library cuts to what it counts: sign by sign it counts as a terminal does.
+pub fn in_border(line: Line<'static>) -> Line<'static> {
+    let parts = line.spans.iter().flat_map(|span| {
+        let signs: Vec<&str> = match span.content.is_ascii() {
+            true => vec![span.content.as_ref()],
+            false => span.content.graphemes(true).collect(),
+        };
+        let styled = |sign: &str| Span::styled(sign.to_owned(), span.style);
+        signs.into_iter().map(styled).collect::<Vec<_>>()
+    });
+    let spans = parts.collect();
+    Line { spans, ..line }
+}
+
 /// Draws a line, each sign where the one before it ends.
 ///
 /// The library's own way begins a span where the text before it would end if its letters were joined: in Arabic it
@@ -311,6 +325,7 @@ mod tests {
         let cells = terminal.backend().buffer().content();
         let drawn: String = cells.iter().map(|cell| cell.symbol()).collect();
         assert_eq!(drawn, "سلام|x");
+        assert_eq!(in_border(Line::raw(" سلام ")).width(), 6);
     }
 
     #[test]

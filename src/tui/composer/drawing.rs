@@ -14,7 +14,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{Composer, cursor};
 use crate::tui::hints;
 use crate::tui::theme;
-use crate::tui::wrap::{cut, width, wrap};
+use crate::tui::wrap::{cut, in_border, width, wrap};
 
 impl Composer {
     /// How many lines the text takes at a width.
@@ -36,7 +36,7 @@ impl Composer {
                 .borders(Borders::ALL)
                 .border_type(BorderType::Rounded)
                 .border_style(theme::YOU)
-                .title(title);
+                .title(in_border(title));
             self.area.set_block(block);
         } else {
             self.area.remove_block();

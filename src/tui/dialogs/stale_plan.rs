@@ -21,6 +21,16 @@ use crate::tui::versions::Pair;
 
 pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>) -> Sheet {
     let mut sheet = Sheet::new(identity(id), "plan.md is not the plan that was reviewed");
+    let file = state.plan.as_ref();
+    let is_plan = file.is_some_and(|file| file.reading == Reading::Plan);
+    if !is_plan {
+        // First: it says why it cannot be accepted, and what changed may be long.
+        let text = format!(
+            "{}. Edit it (E) before it can be accepted.",
+            flaw(known.texts)
+        );
+        sheet = sheet.says(&text, theme::BAD);
+    }
     let changed = pair(reviewed, known.texts);
     match &changed {
         Some(pair) => {
@@ -36,19 +46,9 @@ pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>
             sheet = sheet.says(text, theme::QUIET);
         }
     }
-    let file = state.plan.as_ref();
-    let is_plan = file.is_some_and(|file| file.reading == Reading::Plan);
     if is_plan {
         let accept = answer(id, Answer::AcceptAsIs);
         sheet = sheet.offers('y', "accept it as it is", accept);
-    } else {
-        let read = known.texts.plan.text.as_deref().map(plan::parse);
-        let why = match read {
-            Some(Err(why)) => why.to_string(),
-            Some(Ok(_)) | None => "it is no plan any more".to_owned(),
-        };
-        let text = format!("{why}. Edit it (E) before it can be accepted.");
-        sheet = sheet.says(&text, theme::BAD);
     }
     // While steps run there is no way back into the review but by stopping.
     if state.phase != Phase::Execute {
@@ -64,6 +64,14 @@ pub(super) fn sheet(id: u32, reviewed: &Sha256, state: &State, known: &Known<'_>
         .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())
         .first(n_before)
+}
+
+/// Why what lies there is no plan.
+fn flaw(texts: &Texts) -> String {
+    match texts.plan.text.as_deref().map(plan::parse) {
+        Some(Err(why)) => why.to_string(),
+        Some(Ok(_)) | None => "it is no plan any more".to_owned(),
+    }
 }
 
 /// How many lines that differ are told in the dialog.

@@ -12,7 +12,7 @@ use super::{AskedBy, Choice, Keys, Sheet};
 use crate::tui::hints;
 use crate::tui::markdown::hanging;
 use crate::tui::theme;
-use crate::tui::wrap::{cut, width, wrap};
+use crate::tui::wrap::{cut, in_border, width, wrap};
 
 /// What a dialog says in place of what Enter does while it takes no keys yet.
 const DEAF: &str = "a moment, to read it";
@@ -133,11 +133,11 @@ impl Sheet {
             .borders(Borders::ALL)
             .border_type(border)
             .border_style(style)
-            .title(Line::styled(
+            .title(in_border(Line::styled(
                 format!(" {sign}{} ", cut(&self.title, room.saturating_sub(2))),
                 style,
-            ))
-            .title_bottom(enter_line(&cut(enter, room), style));
+            )))
+            .title_bottom(in_border(enter_line(&cut(enter, room), style)));
         let framed = block.inner(area);
         frame.render_widget(block, area);
         let inner = Rect {

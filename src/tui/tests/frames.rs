@@ -13,6 +13,9 @@ use proptest::prelude::*;
 /// Corners that are closed by a frame: at the top left, the top right, the bottom left and the bottom right.
 const CORNERS: [[&str; 4]; 2] = [["╭", "╮", "╰", "╯"], ["┏", "┓", "┗", "┛"]];
 
+/// All that frames are made of.
+const BORDERS: &str = "─━│┃╭╮╰╯┏┓┗┛";
+
 /// What is broken in a picture, in words.
 fn flaws(buffer: &Buffer) -> Vec<String> {
     let mut flaws = Vec::new();
@@ -57,6 +60,21 @@ fn unclosed(buffer: &Buffer, (left, top): (u16, u16), corners: &[&str; 4]) -> Op
     if !is(right, bottom, corners[3]) {
         return Some(format!("the frame at {left},{top} lacks its last corner"));
     }
+    let line = if corners[0] == "┏" { "━" } else { "─" };
+    // What stands in a border has a blank at either side; without the second one it was cut. Another frame may lie
+    // over this one.
+    let is_border = |x: u16, y: u16| {
+        let symbol = buffer.cell((x, y)).map(|cell| cell.symbol());
+        symbol.is_some_and(|symbol| BORDERS.contains(symbol))
+    };
+    let ends_short = |y: u16| {
+        let is_last = |x: u16| is(x + 1, y, line) || x + 1 == right;
+        let is_text = |x: &u16| is_last(*x) && !is_border(*x, y) && !is(*x, y, " ");
+        (left + 1..right).find(is_text)
+    };
+    if let Some(y) = [top, bottom].into_iter().find(|y| ends_short(*y).is_some()) {
+        return Some(format!("what stands in row {y} is cut"));
+    }
     let open = (top + 1..bottom).find(|y| !is(left, *y, side) || !is(right, *y, side));
     open.map(|y| format!("the frame at {left},{top} is open in row {y}"))
 }
@@ -94,6 +112,10 @@ fn a_broken_frame_is_told() {
         "the frame at 0,0 is open in row 1"
     );
     assert_eq!(of(["╭──╮", "│ab│", "   "]), "the frame at 0,0 has no end");
+    assert_eq!(
+        of(["╭ ab─╮", "│    │", "╰────╯"]),
+        "what stands in row 0 is cut"
+    );
     let mut halved = Buffer::with_lines(["中a"]);
     halved[(1, 0)].set_symbol("b");
     assert_eq!(flaws(&halved).join("; "), "中 is halved at 0,0");

@@ -288,6 +288,24 @@ fn what_one_decides_by_is_seen_beside_a_long_text() {
     }
 }
 
+#[test]
+fn a_plan_that_is_none_says_why_before_what_changed() {
+    let mut all = places().into_iter();
+    let place = all
+        .find(|place| place.name() == "question stale_plan")
+        .unwrap();
+    let (mut screen, state) = Kind::Plain.open(&place);
+    let mut state = state.unwrap();
+    state.plan.as_mut().unwrap().reading = Reading::Broken;
+    screen.on_documents(Documents {
+        plan: Some(PLAN.replace("2. [ ] test sum", "1. [ ] test sum")),
+        ..super::world::documents()
+    });
+    let seen = drawn(&mut screen, (40, 20), Some(&state));
+    assert!(seen.contains("step 1 appears twice in the plan"), "{seen}");
+    assert!(!seen.contains("accept it as it is"), "{seen}");
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the files of the repository are what this test is about"
