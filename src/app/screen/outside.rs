@@ -99,7 +99,7 @@ impl Shell {
 
 /// What is known of a call without its stream.
 fn kept(call: &LongCall) -> String {
-    let note = "[the end of it; the rest is not on the disk any more]";
+    let note = "[not all of it: the rest is not on the disk any more]";
     format!("{}\n{note}\n{}", call.text, call.output)
 }
 

@@ -458,7 +458,7 @@ fn a_long_output_says_how_long_it_is_and_another_program_gets_all_of_it() {
     press(&mut screen, Some(&state), &[",", " "]);
     let seen = told(&mut screen, &[]);
     assert!(
-        seen.contains("│ ⋯ the end of 342 lines; Ctrl+L shows all"),
+        seen.contains("│ ⋯ 342 lines in all; Ctrl+L shows them"),
         "{seen}"
     );
     for (key, with) in [("<c-l>", Viewer::Pager), ("<c-e>", Viewer::Editor)] {

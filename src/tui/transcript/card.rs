@@ -305,7 +305,7 @@ impl Card {
                 lines.extend(barred(line, theme::BAD, columns));
             }
             if let Some(n) = self.n_lines() {
-                let text = format!("⋯ the end of {}; {} shows all", n_of(n, "line"), self.opens);
+                let text = format!("⋯ {} in all; {} shows them", n_of(n, "line"), self.opens);
                 lines.extend(barred(&text, theme::CODE, columns));
             }
             for line in self.output().lines() {
