@@ -363,9 +363,8 @@ impl Screen {
         let Some(offer) = &mut self.helped.offer else {
             return;
         };
-        match std::mem::replace(&mut offer.chosen, at) == at {
-            true => self.take_offer(),
-            false => {}
+        if std::mem::replace(&mut offer.chosen, at) == at {
+            self.take_offer();
         }
     }
 

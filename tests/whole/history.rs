@@ -54,6 +54,15 @@ fn finished_runs_are_listed_the_latest_first() {
     assert_eq!(listed[1]["agents"], serde_json::json!(["codex", "claude"]));
 }
 
+/// Has the planner write a file in its step.
+fn writes(world: &World, name: &str) {
+    let step = vec![write(name, "new\n"), say("Wrote.")];
+    world.cast(
+        &Agent::planning(&["Write"]).step(1, step),
+        &Agent::approving(),
+    );
+}
+
 #[test]
 fn an_unfinished_run_of_the_history_is_taken_up_again() {
     let world = with_history();
@@ -63,18 +72,11 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
         .ends(3)
         .complains("an unfinished run is here: `A third`, in phase APPROVED")
         .complains("finish or cancel it first; then `agent-collab resume ");
-    let writes = |name: &str| {
-        let step = vec![write(name, "new\n"), say("Wrote.")];
-        world.cast(
-            &Agent::planning(&["Write"]).step(1, step),
-            &Agent::approving(),
-        );
-    };
-    writes("third.txt");
+    writes(&world, "third.txt");
     world
         .program(&["resume", "--auto", "--yes-execute"])
         .ends(0);
-    writes("another.txt");
+    writes(&world, "another.txt");
     // What it goes on with is looked for before anything is moved.
     let listed = || world.program(&["history", "--json"]).ends(0).out.clone();
     let before = listed();
