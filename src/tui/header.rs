@@ -203,7 +203,7 @@ fn title_line(screen: &Screen, state: Option<&State>, columns: usize) -> Line<'s
         Span::raw(" "),
         Span::styled(title, theme::STRONG),
         Span::raw(" ".repeat(gap)),
-        Span::styled(badge.to_owned(), theme::TAG),
+        Span::styled(badge.to_owned(), theme::PLAIN),
         Span::styled(place, theme::QUIET),
         Span::raw(" "),
     ])

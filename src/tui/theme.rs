@@ -36,10 +36,6 @@ pub const PICKED: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifie
 pub const FOUND: Style = Style::new()
     .fg(Color::LightCyan)
     .add_modifier(Modifier::UNDERLINED);
-/// A word on what is out of the ordinary with this screen.
-pub const TAG: Style = Style::new()
-    .fg(Color::DarkGray)
-    .add_modifier(Modifier::REVERSED);
 /// What the user said.
 pub const YOU: Style = Style::new().fg(Color::Green).add_modifier(Modifier::BOLD);
 /// What this program says.
@@ -230,7 +226,6 @@ mod tests {
                 WARNING,
                 RUNNING,
                 FOUND,
-                TAG,
                 YOU,
                 QUIET,
                 GOOD,

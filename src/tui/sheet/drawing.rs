@@ -32,7 +32,7 @@ impl Sheet {
         // What is asked is read before why it is, where there is no room for both.
         if lines.len() + what.len() > rows && !what.is_empty() {
             let most = rows.saturating_sub(what.len()).max(rows / 3);
-            lines = in_a_row_each(why, columns, most);
+            lines = in_few_rows(why, columns, most);
         }
         lines.extend(what);
         lines
@@ -176,12 +176,23 @@ fn enter_line(enter: &str, style: Style) -> Line<'static> {
     line
 }
 
-/// The first of some texts, cut to a row each.
-fn in_a_row_each(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line<'static>> {
-    let texts = texts.iter().take(most);
-    texts
-        .map(|(text, style)| Line::styled(cut(text, columns.min(WIDEST)), *style))
-        .collect()
+/// Some texts in a few rows: each begins in one of its own, and is cut where the others need the rest.
+fn in_few_rows(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line<'static>> {
+    let n_texts = texts.len().min(most);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (n, text) in (1..).zip(texts.iter().take(n_texts)) {
+        let rows = most.saturating_sub(lines.len() + (n_texts - n));
+        let mut own = lines_of(std::slice::from_ref(text), columns, rows);
+        if own.len() > rows {
+            own.truncate(rows);
+            if let Some(last) = own.last_mut() {
+                let whole = format!("{} …", last.to_string().trim_end());
+                *last = Line::styled(cut(&whole, columns.min(WIDEST)), text.1);
+            }
+        }
+        lines.extend(own);
+    }
+    lines
 }
 
 /// Lines of a body at a width, not many more than there are rows for.
