@@ -6,10 +6,13 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::World;
-use crate::editing::{ENTER, ESC, PLAN, begin, cast, leave, open, talk, talking};
+use crate::keys::{CTRL_C, CTRL_S, ENTER, ESC};
+use crate::played::{
+    PLAN, begin, cast, leave, left_at_the_approval, names_in, open, open_again, overwrite, state,
+    talk, talking,
+};
 use crate::script::{Agent, say};
 
-const CTRL_S: &str = "\x13";
 const TASK: &str = "[agent-collab task";
 
 #[test]
@@ -44,7 +47,7 @@ fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
     // What is missing comes: the goal stands there still.
     fs::write(&config, text).unwrap();
     leave(terminal);
-    let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
+    let mut terminal = open_again(&world, &config);
     terminal.wait_for("I looked around.");
     terminal.type_keys("A test\r");
     terminal.wait_for("is this the goal");
@@ -59,10 +62,7 @@ fn a_run_that_was_killed_right_after_its_goal_is_asked_about() {
     terminal.signal(Signal::SIGKILL);
     terminal.wait_for_end();
     // As it would lie there had the program been killed between the log and its snapshot.
-    let workdir = world.repository().join(".agent-collab");
-    let state: Value =
-        serde_json::from_slice(&fs::read(workdir.join("state.json")).unwrap()).unwrap();
-    let mut state = state;
+    let mut state = state(&world);
     state["last_seq"] = 1.into();
     for (key, value) in [
         ("goal", Value::Null),
@@ -73,8 +73,8 @@ fn a_run_that_was_killed_right_after_its_goal_is_asked_about() {
     ] {
         state[key] = value;
     }
-    fs::write(workdir.join("state.json"), state.to_string()).unwrap();
-    let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
+    overwrite(&world, "state.json", &state.to_string());
+    let mut terminal = open_again(&world, &config);
     terminal.wait_for("continue the unfinished run?");
     terminal.wait_for("A test");
     terminal.wait_for("in phase REFINE_GOAL");
@@ -85,7 +85,7 @@ fn a_run_that_was_killed_right_after_its_goal_is_asked_about() {
 fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     let world = World::new();
     let planner = talking().plan(PLAN);
-    let reviewer = Agent::new().review("[APPROVED]\n");
+    let reviewer = Agent::approving();
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
     terminal.wait_for("execute the approved plan");
@@ -115,7 +115,7 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     terminal.wait_for("written to .agent-collab/exports/a-test-3.html");
     terminal.type_keys(ESC);
     terminal.wait_gone("read-only, a run of the history");
-    terminal.type_keys("\x03");
+    terminal.type_keys(CTRL_C);
     // The code of a run that was cancelled.
     assert_eq!(terminal.wait_for_end().code(), Some(5));
 }
@@ -123,14 +123,10 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
 #[test]
 fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     let world = World::new();
-    let reviewer = Agent::new().review("[APPROVED]\n");
-    let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
-    let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
-    leave(terminal);
+    left_at_the_approval(&world);
     // A mistaken N, and another goal.
     let config = cast(&world, &talking(), &Agent::new(), "");
-    let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
+    let mut terminal = open_again(&world, &config);
     terminal.wait_for("continue the unfinished run?");
     terminal.type_keys("n");
     terminal.wait_for("until then /resume continues it");
@@ -157,14 +153,8 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     terminal.wait_for("execute the approved plan");
     terminal.wait_for("plan.md is written");
     leave(terminal);
-    let workdir = world.repository().join(".agent-collab");
-    let state: Value =
-        serde_json::from_slice(&fs::read(workdir.join("state.json")).unwrap()).unwrap();
-    assert_eq!(state["goal"]["title"], "A test");
-    let history = fs::read_dir(workdir.join("history")).unwrap();
-    let names: Vec<String> = history
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    assert_eq!(state(&world)["goal"]["title"], "A test");
+    let names = names_in(&world, "history");
     assert!(
         matches!(names.as_slice(), [only] if only.ends_with("-something-else")),
         "{names:?}"
@@ -174,11 +164,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
 #[test]
 fn a_run_that_was_opened_to_be_read_is_taken_up_again_by_a_key() {
     let world = World::new();
-    let reviewer = Agent::new().review("[APPROVED]\n");
-    let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
-    let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
-    leave(terminal);
+    let config = left_at_the_approval(&world);
     let workdir = world.repository().join(".agent-collab");
     let archived = workdir.join("history/2026-01-02-a-test");
     fs::create_dir_all(&archived).unwrap();

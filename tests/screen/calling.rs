@@ -1,17 +1,8 @@
 //! What goes to the terminal beside the picture: the call of a user who looks elsewhere, and the clipboard.
 
 use crate::World;
+use crate::keys::{CTRL_C, CTRL_Y, ESC, FOCUS_GAINED, FOCUS_LOST};
 use crate::terminal::Terminal;
-
-const CTRL_C: &str = "\x03";
-const CTRL_Y: &str = "\x19";
-const ESC: &str = "\x1b";
-const FOCUS_LOST: &str = "\x1b[O";
-const FOCUS_GAINED: &str = "\x1b[I";
-
-fn said(terminal: &Terminal) -> String {
-    String::from_utf8_lossy(&terminal.raw).into_owned()
-}
 
 /// A demo at the question for the goal, outside of the composer.
 fn at_the_goal(world: &World, variables: &[(&str, &str)]) -> Terminal {
@@ -88,16 +79,10 @@ fn who_looks_at_the_window_is_not_called() {
 fn what_is_copied_goes_to_the_terminals_clipboard() {
     let world = World::new();
     let mut terminal = at_the_goal(&world, &[]);
-    let clipboard = |terminal: &Terminal| -> Option<String> {
-        let said = said(terminal);
-        let (_, last) = said.rsplit_once("\x1b]52;c;")?;
-        let end = last.find(['\x07', '\x1b'])?;
-        Some(String::from_utf8(decoded(&last[..end])).unwrap())
-    };
-    assert_eq!(clipboard(&terminal), None);
+    assert_eq!(copied(&terminal), [""; 0]);
     terminal.type_keys(CTRL_Y);
-    terminal.wait("the clipboard", |terminal| clipboard(terminal).is_some());
-    let copied = clipboard(&terminal).unwrap();
+    terminal.wait("the clipboard", |terminal| !copied(terminal).is_empty());
+    let copied = copied(&terminal).remove(0);
     // It is the whole answer and not its picture: what the screen shows of it is in it.
     assert!(copied.contains("open last line"), "{copied}");
     assert!(
@@ -107,6 +92,16 @@ fn what_is_copied_goes_to_the_terminals_clipboard() {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
+}
+
+/// What was sent to the clipboard, in order.
+fn copied(terminal: &Terminal) -> Vec<String> {
+    let said = terminal.said();
+    let sent = said.split("\x1b]52;c;").skip(1).filter_map(|part| {
+        let end = part.find(['\x07', '\x1b'])?;
+        Some(String::from_utf8(decoded(&part[..end])).unwrap())
+    });
+    sent.collect()
 }
 
 /// The bytes that OSC 52 carries, six bits a letter.

@@ -3,12 +3,9 @@
 use std::process::Command;
 
 use crate::World;
+use crate::giving_back::in_a_turn;
+use crate::keys::{CTRL_C, CTRL_R, ENTER, ESC};
 use crate::terminal::Terminal;
-
-const ESC: &str = "\x1b";
-const ENTER: &str = "\r";
-const CTRL_C: &str = "\x03";
-const CTRL_R: &str = "\x12";
 
 fn open_demo(world: &World) -> Terminal {
     let folder = world.repository().join("demo");
@@ -245,10 +242,7 @@ fn the_users_own_editor_gets_the_terminal_and_gives_it_back() {
 #[test]
 fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let world = World::new();
-    let folder = world.repository().join("demo");
-    // At a human speed, so that the turn is under way.
-    let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("the planner is");
+    let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys(CTRL_C);
     terminal.wait_for("leave, and end the turn?");
     terminal.wait_for("Enter: no, back");
@@ -262,20 +256,18 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
     assert!(log_of(&world).contains("run.left"));
-    assert_eq!(n_agents(&folder.to_string_lossy()), 0);
+    assert_eq!(n_agents(&folder), 0);
 }
 
 #[test]
 fn ctrl_c_twice_in_a_turn_leaves_at_once_and_keeps_the_run() {
     let world = World::new();
-    let folder = world.repository().join("demo");
-    let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("the planner is");
+    let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys("\x03\x03");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
     assert!(log_of(&world).contains("run.left"));
-    assert_eq!(n_agents(&folder.to_string_lossy()), 0);
+    assert_eq!(n_agents(&folder), 0);
 }
 
 #[test]
@@ -333,19 +325,6 @@ fn an_unfinished_run_is_taken_up_at_once_where_that_is_asked_for() {
     terminal.wait_for("no unfinished run is here");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
-}
-
-#[test]
-fn a_signal_in_a_turn_gives_the_terminal_back_and_ends_the_agents() {
-    let world = World::new();
-    let folder = world.repository().join("demo");
-    let mut terminal = world.open(&["demo", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("the planner is");
-    terminal.signal(nix::sys::signal::Signal::SIGTERM);
-    assert_eq!(terminal.wait_for_end().code(), Some(130));
-    terminal.assert_given_back();
-    assert!(log_of(&world).contains("interrupted by SIGTERM"));
-    assert_eq!(n_agents(&folder.to_string_lossy()), 0);
 }
 
 pub fn log_of(world: &World) -> String {

@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::World;
-use crate::editing::{ENTER, ESC, PLAN, begin, cast, fifo, leave, open, read, talk, talking};
+use crate::keys::{ENTER, ESC};
+use crate::played::{
+    PLAN, WANTS_MORE, begin, cast, command, fifo, leave, open, read, release, state, talk, talking,
+    told,
+};
 use crate::script::{Agent, say, shell, write};
 use crate::terminal::Terminal;
 
@@ -20,17 +24,6 @@ fn header(name: &str) -> String {
     format!("[agent-collab discussion {name}]")
 }
 
-fn state(world: &World) -> Value {
-    serde_json::from_str(&read(world, "state.json")).unwrap()
-}
-
-/// All that the reviewer was told.
-fn told_reviewer(world: &World) -> String {
-    let id = state(world)["reviewer"]["id"].clone();
-    let id = id.as_str().unwrap();
-    read(world, &format!("sessions/{id}/messages.jsonl"))
-}
-
 /// A planner that waits on the pipe before it contradicts the review, and speaks for it in the discussion.
 fn planner(fifo: &Path) -> Agent {
     let answers = vec![
@@ -43,9 +36,7 @@ fn planner(fifo: &Path) -> Agent {
 
 /// A reviewer that asks for more, takes part, and then approves.
 fn reviewer() -> Agent {
-    let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n")
-        .review("[APPROVED]\n");
+    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
     let reviewer = says(
         reviewer,
         "critic",
@@ -74,42 +65,29 @@ fn discuss_finding(world: &World, fifo: &Path) -> Terminal {
     terminal
 }
 
-/// Writes a command and sends it.
-fn command(terminal: &mut Terminal, text: &str) {
-    terminal.type_keys("i");
-    terminal.wait_gone("I to write");
-    terminal.type_keys(text);
-    terminal.wait_for(text);
-    terminal.type_keys(ENTER);
-}
-
-fn release(fifo: &Path) {
-    let fifo = fifo.to_owned();
-    std::thread::spawn(move || std::fs::write(fifo, "go on\n"));
-}
-
 #[test]
 fn what_a_discussion_says_of_a_finding_is_evidence_in_the_next_review() {
     let world = World::new();
     let fifo = fifo(&world);
     let mut terminal = discuss_finding(&world, &fifo);
-    assert!(!told_reviewer(&world).contains("It is to stay as it is."));
+    assert!(!told(&world, "reviewer").contains("It is to stay as it is."));
     release(&fifo);
     terminal.type_keys(ESC);
     terminal.wait_for("execute the approved plan");
-    let told = told_reviewer(&world);
+    let told_reviewer = told(&world, "reviewer");
     for words in [
         "Other agents discussed finding 1 of yours",
         "<discussion_result>",
         "It is to stay as it is.",
         "it says enough",
     ] {
-        assert!(told.contains(words), "{words} in\n{told}");
+        assert!(told_reviewer.contains(words), "{words} in\n{told_reviewer}");
     }
-    let told_planner = state(&world)["planner"]["id"].clone();
-    let id = told_planner.as_str().expect("a session");
-    let told = read(&world, &format!("sessions/{id}/messages.jsonl"));
-    assert!(!told.contains("<discussion_result>"), "{told}");
+    let told_planner = told(&world, "planner");
+    assert!(
+        !told_planner.contains("<discussion_result>"),
+        "{told_planner}"
+    );
     leave(terminal);
 }
 
@@ -164,7 +142,7 @@ fn the_user_settles_a_finding_by_its_discussion() {
     });
     release(&fifo);
     terminal.wait_for("execute the approved plan");
-    let told = told_reviewer(&world);
+    let told = told(&world, "reviewer");
     let second = told.rfind("This is review 2").expect("a second review");
     assert!(!told[second..].contains("## Open findings"), "{told}");
     leave(terminal);

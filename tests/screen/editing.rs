@@ -1,87 +1,14 @@
 //! The user's own hands on plan and comments, on the screen: conflicts, edits by hand, who talks, what expired.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use nix::sys::signal::Signal;
 
 use crate::World;
-use crate::script::{Agent, edit, say, shell, write};
-use crate::terminal::Terminal;
-
-pub const ESC: &str = "\x1b";
-pub const ENTER: &str = "\r";
-const F2: &str = "\x1bOQ";
-const CTRL_C: &str = "\x03";
-pub const PLAN: &str = "# Task: A test\n\nOne word.\n\n1. [ ] Write\n";
-
-/// Lets two scripted agents play; returns the configuration that names them.
-pub fn cast(world: &World, planner: &Agent, reviewer: &Agent, more: &str) -> PathBuf {
-    let folder = world.folder.path();
-    let mut config = format!("{more}\n");
-    for (name, agent) in [("codex", planner), ("claude", reviewer)] {
-        let script = folder.join(format!("{name}.json"));
-        std::fs::write(&script, agent.to_json()).unwrap();
-        let program = env!("CARGO_BIN_EXE_agent-collab");
-        config.push_str(&format!(
-            "[adapters.{name}]\nprogram = {program:?}\nargs = [\"scripted-agent\", \"--as\", \"{name}\", \
-             \"--fast\", \"--script\", {:?}]\nwritable = [{:?}]\n",
-            script.to_string_lossy(),
-            folder.to_string_lossy()
-        ));
-    }
-    let path = folder.join("config.toml");
-    std::fs::write(&path, config).unwrap();
-    path
-}
-
-pub fn talking() -> Agent {
-    Agent::new().always("[agent-collab REFINE_GOAL]", vec![say("Understood.")])
-}
-
-pub fn open(world: &World, config: &Path) -> Terminal {
-    let mut terminal = world.open(&["--config", &config.to_string_lossy()]);
-    terminal.wait_for("What is the goal?");
-    terminal
-}
-
-/// Gives the goal, and leaves it unconfirmed.
-pub fn talk(world: &World, config: &Path) -> Terminal {
-    let mut terminal = open(world, config);
-    terminal.type_keys("A test\r");
-    terminal.wait_for("is this the goal");
-    terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
-    terminal
-}
-
-/// Gives the goal, confirms it, and lets turns follow each other.
-pub fn begin(world: &World, config: &Path) -> Terminal {
-    let mut terminal = talk(world, config);
-    terminal.type_keys("a");
-    terminal.wait_for("gate auto");
-    terminal.type_keys(ENTER);
-    terminal
-}
-
-pub fn read(world: &World, name: &str) -> String {
-    let path = world.repository().join(".agent-collab").join(name);
-    std::fs::read_to_string(path).unwrap()
-}
-
-/// A pipe on which an agent waits until somebody writes into it.
-pub fn fifo(world: &World) -> PathBuf {
-    let fifo = world.folder.path().join("wait");
-    let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
-    assert!(made.success());
-    fifo
-}
-
-pub fn leave(mut terminal: Terminal) {
-    terminal.type_keys(CTRL_C);
-    assert_eq!(terminal.wait_for_end().code(), Some(0));
-    terminal.assert_given_back();
-}
+use crate::keys::{ENTER, ESC, F2};
+use crate::played::{
+    PLAN, WANTS_MORE, begin, cast, fifo, kept_of_conflicts, leave, open, overwrite, read, release,
+    talking,
+};
+use crate::script::{Agent, edit, shell, write};
 
 #[test]
 fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
@@ -117,15 +44,13 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
             edit("${plan_path}", "One word", "Its word"),
         ],
     );
-    let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n")
-        .review("[APPROVED]\n");
+    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
     terminal.wait_for("answers the review");
     let mine = read(&world, "plan.md").replace("One word", "My word");
-    std::fs::write(world.repository().join(".agent-collab/plan.md"), &mine).unwrap();
-    std::thread::spawn(move || std::fs::write(fifo, "go on\n"));
+    overwrite(&world, "plan.md", &mine);
+    release(&fifo);
     terminal.wait_for("plan.md was edited while the planner wrote it");
     terminal.wait_for("differs from yours by +1 −1");
     terminal.type_keys("v");
@@ -150,11 +75,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     terminal.wait_for("execute the approved plan");
     let plan = read(&world, "plan.md");
     assert!(plan.contains("My word.\nIts word.\n"), "{plan}");
-    let kept = world.repository().join(".agent-collab/history/conflicts");
-    let kept: Vec<String> = std::fs::read_dir(kept)
-        .unwrap()
-        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
-        .collect();
+    let kept = kept_of_conflicts(&world);
     assert!(kept.contains(&mine), "{kept:?}");
     let merged = |text: &String| text.contains("My word.\nIts word.\n");
     assert!(kept.iter().any(merged), "{kept:?}");
@@ -164,9 +85,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
 /// At the cap the user edits by hand; the last key says how it goes on. Returns how many reviews there were.
 fn edited_by_hand(done: &str) -> usize {
     let world = World::new();
-    let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n")
-        .review("[APPROVED]\n");
+    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
     let config = cast(
         &world,
         &talking().plan(PLAN),

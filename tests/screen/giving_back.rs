@@ -1,33 +1,20 @@
 //! The terminal while a run is under way: put aside and taken again, hung up, left in a hurry, and broken in.
 
 use nix::sys::signal::Signal;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 
 use crate::World;
 use crate::demo::{log_of, n_agents};
+use crate::keys::{CTRL_C, CTRL_Z};
+use crate::lifecycle::ENDING;
 use crate::terminal::Terminal;
 
-const CTRL_C: &str = "\x03";
-const CTRL_Z: &str = "\x1a";
-
 /// A demo at a human speed, in the middle of the planner's first turn.
-fn in_a_turn(world: &World, variables: &[(&str, &str)]) -> (Terminal, String) {
+pub fn in_a_turn(world: &World, variables: &[(&str, &str)]) -> (Terminal, String) {
     let folder = world.repository().join("demo");
     let folder = folder.to_string_lossy().into_owned();
     let mut terminal = world.open_so(&["demo", "--dir", &folder], variables);
     terminal.wait_for("the planner is");
     (terminal, folder)
-}
-
-fn wait_for_stop(terminal: &mut Terminal) {
-    let pid = terminal.pid();
-    terminal.wait("the stop", |_| {
-        let flags = WaitPidFlag::WUNTRACED | WaitPidFlag::WNOHANG;
-        matches!(waitpid(pid, Some(flags)), Ok(WaitStatus::Stopped(..)))
-    });
-    terminal.wait("the terminal back", |terminal| {
-        terminal.left_on().is_empty()
-    });
 }
 
 #[test]
@@ -40,7 +27,7 @@ fn a_run_that_was_put_aside_is_drawn_whole_again_and_goes_on() {
             0 => terminal.type_keys(CTRL_Z),
             _ => terminal.signal(Signal::SIGTSTP),
         }
-        wait_for_stop(&mut terminal);
+        terminal.wait_for_stop();
         terminal.scribble("\x1b[2J\x1b[Hthe shell was here");
         terminal.wait_for("the shell was here");
         terminal.resize(columns, rows);
@@ -91,7 +78,7 @@ fn the_second_ctrl_c_ends_it_at_once_and_no_agent_stays() {
 
 #[test]
 fn every_signal_in_a_turn_gives_the_terminal_back_and_ends_the_agents() {
-    for signal in [Signal::SIGHUP, Signal::SIGINT] {
+    for signal in ENDING {
         let world = World::new();
         let (mut terminal, folder) = in_a_turn(&world, &[]);
         terminal.signal(signal);
@@ -114,7 +101,7 @@ fn a_program_that_breaks_in_a_turn_gives_the_terminal_back_keeps_the_run_and_lea
         std::fs::write(&file, wish).unwrap();
         let status = terminal.wait_for_end();
         terminal.assert_given_back();
-        let said = String::from_utf8_lossy(&terminal.raw).into_owned();
+        let said = terminal.said();
         assert!(said.contains("broken on purpose"), "{wish}: {said}");
         assert_eq!(status.code(), Some(101), "{wish}");
         terminal.wait("the agents' end", |_| n_agents(&folder) == 0);

@@ -5,13 +5,13 @@ use std::process::Command;
 
 use agent_collab::app::terminal;
 use nix::sys::signal::Signal;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 
 use crate::World;
+use crate::keys::{CTRL_C, CTRL_Z};
 use crate::terminal::Terminal;
 
-const CTRL_C: &str = "\x03";
-const CTRL_Z: &str = "\x1a";
+/// The signals that end the program.
+pub const ENDING: [Signal; 3] = [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT];
 
 #[test]
 fn it_opens_and_ctrl_c_closes_it_at_once() {
@@ -28,7 +28,7 @@ fn it_opens_and_ctrl_c_closes_it_at_once() {
 
 #[test]
 fn signals_give_the_terminal_back() {
-    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
+    for signal in ENDING {
         let world = World::new();
         let mut terminal = world.open(&[]);
         terminal.signal(signal);
@@ -39,7 +39,7 @@ fn signals_give_the_terminal_back() {
 
 #[test]
 fn signals_end_it_while_the_terminal_takes_nothing() {
-    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
+    for signal in ENDING {
         let world = World::new();
         world.git(&["checkout", "--quiet", "-B", "main"]);
         let mut terminal = world.open(&[]);
@@ -73,7 +73,7 @@ fn a_terminal_that_takes_nothing_for_a_while_keeps_nobody_waiting() {
 }
 
 /// Fails unless the instance of this world answers who asks it something from outside.
-fn assert_hears(world: &World) {
+pub fn assert_hears(world: &World) {
     let asked = Command::new(env!("CARGO_BIN_EXE_agent-collab"))
         .args(["send", "pause"])
         .current_dir(world.repository())
@@ -112,14 +112,7 @@ fn ctrl_z_stops_it_and_it_comes_back() {
     let world = World::new();
     let mut terminal = world.open(&[]);
     terminal.type_keys(CTRL_Z);
-    let pid = terminal.pid();
-    terminal.wait("the stop", |_| {
-        let flags = WaitPidFlag::WUNTRACED | WaitPidFlag::WNOHANG;
-        matches!(waitpid(pid, Some(flags)), Ok(WaitStatus::Stopped(..)))
-    });
-    terminal.wait("the terminal back", |terminal| {
-        terminal.left_on().is_empty()
-    });
+    terminal.wait_for_stop();
     terminal.signal(Signal::SIGCONT);
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
     terminal.type_keys(CTRL_C);
@@ -137,7 +130,7 @@ fn a_panic_is_told_after_the_terminal_is_given_back() {
     assert!(!terminal.wait_for_end().success());
     terminal.assert_given_back();
     // A backtrace, where one is wanted, may be longer than the screen.
-    let told = String::from_utf8_lossy(&terminal.raw).into_owned();
+    let told = terminal.said();
     assert!(told.contains("in the middle of a frame"), "{told}");
 }
 

@@ -5,11 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::World;
+use crate::keys::{CTRL_C, ENTER, ESC};
 use crate::terminal::Terminal;
-
-const ESC: &str = "\x1b";
-const ENTER: &str = "\r";
-const CTRL_C: &str = "\x03";
 
 /// A demo that waits at its first gate, in front of a person.
 fn open_demo(world: &World) -> Terminal {

@@ -12,11 +12,13 @@ mod demo;
 mod discussing;
 mod editing;
 mod giving_back;
+mod keys;
 mod lifecycle;
 #[path = "../../benches/measured/long_run.rs"]
 mod long_run;
 mod looking;
 mod opening;
+mod played;
 #[path = "../whole/programs.rs"]
 mod programs;
 #[path = "../whole/script.rs"]

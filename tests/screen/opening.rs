@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::World;
-use crate::editing::{ENTER, PLAN, cast, leave, open, talking};
+use crate::keys::ENTER;
+use crate::played::{PLAN, cast, leave, open, talking};
 use crate::programs::put_program;
 use crate::script::{Agent, say};
 use crate::terminal::Terminal;

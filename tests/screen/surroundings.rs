@@ -6,21 +6,11 @@ use std::process::Command;
 use vt100::Color;
 
 use crate::World;
+use crate::played::leave;
 use crate::terminal::Terminal;
 
-const CTRL_C: &str = "\x03";
 const QUESTION: &str = "\x1b]11;?\x1b\\";
 const READY: &str = "no run yet";
-
-fn end(mut terminal: Terminal) {
-    terminal.type_keys(CTRL_C);
-    assert_eq!(terminal.wait_for_end().code(), Some(0));
-    terminal.assert_given_back();
-}
-
-fn said(terminal: &Terminal) -> String {
-    String::from_utf8_lossy(&terminal.raw).into_owned()
-}
 
 #[test]
 fn a_light_ground_is_followed_and_the_answer_is_nobodys_key() {
@@ -30,7 +20,9 @@ fn a_light_ground_is_followed_and_the_answer_is_nobodys_key() {
     ] {
         let world = World::new();
         let mut terminal = world.open(&[]);
-        terminal.wait("the question", |terminal| said(terminal).contains(QUESTION));
+        terminal.wait("the question", |terminal| {
+            terminal.said().contains(QUESTION)
+        });
         // It comes in the middle of what somebody types.
         terminal.type_keys(&format!("hel{answer}lo"));
         terminal.wait_for("hello");
@@ -38,7 +30,7 @@ fn a_light_ground_is_followed_and_the_answer_is_nobodys_key() {
             terminal.colours().contains(&Color::Idx(242))
         });
         assert!(!terminal.text().contains("rgb"), "{}", terminal.text());
-        end(terminal);
+        leave(terminal);
     }
 }
 
@@ -48,13 +40,13 @@ fn a_terminal_that_answers_nothing_is_not_waited_for() {
     let mut terminal = world.open(&[]);
     terminal.type_keys("\x1b]typed");
     terminal.wait_for("typed");
-    let first = said(&terminal).find("agent-collab").unwrap();
-    let question = said(&terminal).find(QUESTION).unwrap();
+    let first = terminal.said().find("agent-collab").unwrap();
+    let question = terminal.said().find(QUESTION).unwrap();
     assert!(
         first < question,
         "the first frame comes before the question"
     );
-    end(terminal);
+    leave(terminal);
 }
 
 #[test]
@@ -65,8 +57,8 @@ fn what_the_environment_says_of_colours_is_kept_to() {
         terminal.wait_for(READY);
         let colours = terminal.colours();
         assert!(!colours.iter().any(wrong), "{variables:?}: {colours:?}");
-        assert!(!said(&terminal).contains(QUESTION), "{variables:?}");
-        end(terminal);
+        assert!(!terminal.said().contains(QUESTION), "{variables:?}");
+        leave(terminal);
     };
     check(&[("NO_COLOR", "1")], |colour| *colour != Color::Default);
     check(&[("TERM", "screen")], |colour| {
@@ -81,9 +73,9 @@ fn a_locale_that_is_not_utf_8_has_frames_of_ascii() {
     terminal.wait_for(READY);
     terminal.type_keys("a goal");
     terminal.wait_for("a goal");
-    assert!(terminal.raw.is_ascii(), "{}", said(&terminal));
+    assert!(terminal.raw.is_ascii(), "{}", terminal.said());
     assert!(terminal.text().contains("+---"), "{}", terminal.text());
-    end(terminal);
+    leave(terminal);
 }
 
 #[test]
@@ -95,7 +87,7 @@ fn a_terminal_that_only_prints_is_told_what_works_there() {
         let places = (&*places.0, &*places.1);
         let mut terminal = Terminal::start_with(program, &[], places, &[("TERM", term)]);
         assert_eq!(terminal.wait_for_end().code(), Some(2));
-        let said = said(&terminal);
+        let said = terminal.said();
         assert!(said.contains(word), "{said}");
         assert!(said.contains("`agent-collab run --goal …`"), "{said}");
         assert!(!said.contains('\x1b'), "{said}");
@@ -107,12 +99,12 @@ fn frames_are_sent_as_a_whole_where_that_is_known_to_be_understood() {
     let world = World::new();
     let mut terminal = world.open(&[]);
     terminal.wait_for(READY);
-    assert!(said(&terminal).contains("\x1b[?2026h"));
-    end(terminal);
+    assert!(terminal.said().contains("\x1b[?2026h"));
+    leave(terminal);
     let mut terminal = world.open_with(&[("TERM", "linux")]);
     terminal.wait_for(READY);
-    assert!(!said(&terminal).contains("\x1b[?2026h"));
-    end(terminal);
+    assert!(!terminal.said().contains("\x1b[?2026h"));
+    leave(terminal);
 }
 
 #[test]
@@ -140,7 +132,7 @@ fn after_a_storm_of_sizes_the_picture_is_that_of_the_last() {
         "of other sizes nothing is left:\n{}",
         terminal.text()
     );
-    end(terminal);
+    leave(terminal);
 }
 
 #[test]
@@ -149,14 +141,14 @@ fn the_mouse_is_left_to_the_terminal_by_configuration_and_by_a_key() {
     world.configure("[screen]\nmouse = false\n");
     let mut terminal = world.open_plain("", &[]);
     terminal.wait("no mouse", |terminal| {
-        said(terminal).contains("\x1b[?1002l")
+        terminal.said().contains("\x1b[?1002l")
     });
     terminal.type_keys("\x1bOR");
     terminal.wait_for("the mouse works here now");
     terminal.wait("the mouse", |terminal| terminal.is_taken());
     terminal.type_keys("\x1bOR");
     terminal.wait_for("the mouse is the terminal's now");
-    end(terminal);
+    leave(terminal);
 }
 
 #[test]
@@ -188,13 +180,13 @@ fn what_was_sent_is_called_back_after_the_program_ended() {
     terminal.wait_for("/side");
     terminal.type_keys("\r");
     terminal.wait_gone("/side");
-    end(terminal);
+    leave(terminal);
     let mut terminal = world.open(&[]);
     terminal.wait("what was sent", |terminal| {
         terminal.type_keys("\x1b[A");
         terminal.text().contains("/side")
     });
-    end(terminal);
+    leave(terminal);
 }
 
 #[test]
@@ -211,19 +203,19 @@ fn a_folder_with_an_evil_name_says_nothing_to_the_terminal() {
         .unwrap();
     assert!(is_made.success());
     let mut terminal = world.open_in("a\x1b]0;evil\x07b", &[]);
-    terminal.wait("a title", |terminal| said(terminal).contains("\x1b]2;"));
+    terminal.wait("a title", |terminal| terminal.said().contains("\x1b]2;"));
     terminal.wait_for(READY);
     assert!(
-        !said(&terminal).contains("\x1b]0;evil"),
+        !terminal.said().contains("\x1b]0;evil"),
         "{:?}",
         terminal.text()
     );
-    let titles = said(&terminal);
+    let titles = terminal.said();
     for title in titles.split("\x1b]2;").skip(1) {
         let title = title.split("\x1b\\").next().unwrap();
         assert!(!title.chars().any(char::is_control), "{title:?}");
     }
-    end(terminal);
+    leave(terminal);
 }
 
 /// A program that only tells its version and who is logged in.
@@ -257,5 +249,5 @@ fn a_start_says_who_is_not_logged_in_and_how_that_is_done() {
     terminal.wait_for("nobody is logged in at claude");
     terminal.wait_for("`claude auth login` does it");
     assert!(!terminal.text().contains("logged in at codex"));
-    end(terminal);
+    leave(terminal);
 }

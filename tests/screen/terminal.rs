@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{FlowArg, Termios, tcflow, tcgetattr};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, Pty, open};
@@ -135,6 +136,18 @@ impl Terminal {
         Pid::from_raw(i32::try_from(self.child.id()).unwrap())
     }
 
+    /// Waits until the program has stopped, and has given the terminal back for it.
+    pub fn wait_for_stop(&mut self) {
+        let pid = self.pid();
+        self.wait("the stop", |_| {
+            let flags = WaitPidFlag::WUNTRACED | WaitPidFlag::WNOHANG;
+            matches!(waitpid(pid, Some(flags)), Ok(WaitStatus::Stopped(..)))
+        });
+        self.wait("the terminal back", |terminal| {
+            terminal.left_on().is_empty()
+        });
+    }
+
     /// From now on the terminal takes nothing, as after Ctrl+S.
     pub fn stand_still(&self) {
         tcflow(&self.pts, FlowArg::TCOOFF).unwrap();
@@ -176,6 +189,11 @@ impl Terminal {
         let drawn = cells.filter_map(|(row, column)| screen.cell(row, column));
         let text = drawn.filter(|cell| !cell.contents().trim().is_empty());
         text.map(vt100::Cell::fgcolor).collect()
+    }
+
+    /// All that the program wrote, as text.
+    pub fn said(&self) -> String {
+        String::from_utf8_lossy(&self.raw).into_owned()
     }
 
     /// The text of the screen.
