@@ -32,7 +32,9 @@ pub use contain::{Containment, Hold, Kernel, PRIVATE_TMPDIR, find_kernel};
 pub use doing::{Doing, Input, ProcessState, doing, state_of};
 pub use error::{InputClosed, SpawnError};
 pub use input::InputHandle;
-pub use leftover::{Leftover, end_everything, end_leftovers, end_leftovers_of, find_leftovers};
+pub use leftover::{
+    Leftover, end_everything, end_leftovers, end_leftovers_of, end_own_session, find_leftovers,
+};
 pub use registry::become_subreaper;
 pub use run_to_end::{Ended, Finished, Limits, Stdin, run_to_end};
 pub use running::{Exit, Line, Pipes, Running, StopHandle, Stream, spawn};

@@ -7,6 +7,7 @@
 mod ascii;
 #[cfg(debug_assertions)]
 mod breaking;
+mod lending;
 mod sixteen;
 mod way;
 
@@ -29,6 +30,8 @@ use crate::text::clean;
 use crate::tui::{Clicks, Depth, Surroundings, Theme};
 use way::Way;
 
+pub use lending::Left;
+use lending::Lent;
 pub use way::say_last;
 
 /// What is switched on, in order, and what switches it off, in the opposite order. A terminal that
@@ -169,6 +172,8 @@ pub struct Terminal {
     is_of_sixteen: bool,
     /// Whether it shows ASCII only.
     is_of_ascii: bool,
+    /// While another program has it: what it was before.
+    lent: Option<Lent>,
 }
 
 /// Terminals that do not show a frame as a whole; they would pass over the marks, which cost bytes all the same.
@@ -206,6 +211,7 @@ impl Terminal {
             is_of_sixteen: depth() == Depth::Sixteen,
             is_of_ascii: ascii::is_wanted(),
             keeps_frames: false,
+            lent: None,
         })
     }
 
@@ -215,6 +221,23 @@ impl Terminal {
     /// The terminal is gone.
     pub fn give_back(&mut self) -> io::Result<()> {
         leave()
+    }
+
+    /// Gives the terminal back for another program to have it.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn lend(&mut self) -> io::Result<()> {
+        self.give_back()?;
+        self.lent = Some(Lent::begin());
+        Ok(())
+    }
+
+    /// Makes the terminal what it was before it was lent, once whoever had it is gone. Does nothing where nobody has it.
+    pub fn take_back(&mut self, left: Left) {
+        if let Some(lent) = self.lent.take() {
+            lent.end(left);
+        }
     }
 
     /// Takes the terminal again; neither what is on it nor its modes are relied on.
@@ -376,6 +399,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        self.take_back(Left::Anyhow);
         let _gone = leave();
     }
 }

@@ -13,6 +13,8 @@ use tokio::time::{Instant, sleep};
 use super::family::{extend_by_parent, signal_one};
 use super::table::{Life, ProcessIdentity, command_of, is_alive, mark_of, scan};
 
+/// How soon it is looked again who still lives.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// How often it is looked for leftovers at the most.
 const LOOKS: u32 = 8;
 
@@ -71,23 +73,48 @@ pub async fn end_leftovers_of(marker_prefix: &str, grace: Duration) {
 /// Ends everything that descends from this program and is not of its own session, at the very end of
 /// it: TERM, `grace`, KILL. Gives those who live on.
 pub async fn end_everything(grace: Duration) -> Vec<ProcessIdentity> {
+    end_all(grace, || below(Session::Another)).await
+}
+
+/// Ends what descends from this program and is of its own session, which is whoever it lent its terminal: TERM,
+/// `grace`, KILL. For as long as `first` nobody is signalled: whoever was told together with this program ends by
+/// itself, and may take a second signal for impatience. Gives those who live on.
+pub async fn end_own_session(first: Duration, grace: Duration) -> Vec<ProcessIdentity> {
+    let give_up_at = Instant::now() + first;
+    while !below(Session::Own).is_empty() {
+        if Instant::now() >= give_up_at {
+            return end_all(grace, || below(Session::Own)).await;
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+    Vec::new()
+}
+
+/// Whose session a process is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Session {
+    /// This program's.
+    Own,
+    /// Somebody else's.
+    Another,
+}
+
+/// All that live, descend from this program, and are of such a session.
+fn below(session: Session) -> BTreeSet<ProcessIdentity> {
     let own = super::table::own_identity();
-    end_all(grace, || {
-        let table = scan();
-        let own_session = table
-            .iter()
-            .find(|entry| entry.id == own)
-            .map(|entry| entry.session);
-        let mut below = BTreeSet::from([own]);
-        extend_by_parent(&mut below, &table);
-        below.retain(|id| {
-            table
-                .iter()
-                .any(|entry| entry.id == *id && Some(entry.session) != own_session)
-        });
-        below
-    })
-    .await
+    let table = scan();
+    let entry_of = |id: ProcessIdentity| table.iter().find(|entry| entry.id == id);
+    let own_session = entry_of(own).map(|entry| entry.session);
+    let mut below = BTreeSet::from([own]);
+    extend_by_parent(&mut below, &table);
+    below.remove(&own);
+    below.retain(|id| {
+        entry_of(*id).is_some_and(|entry| {
+            let is_own = Some(entry.session) == own_session;
+            entry.life == Life::Alive && is_own == (session == Session::Own)
+        })
+    });
+    below
 }
 
 /// Signals everybody who is found, over again for newborns, until nobody lives or patience ends.
@@ -113,7 +140,7 @@ async fn end_all(
             if Instant::now() >= give_up_at {
                 break;
             }
-            sleep(Duration::from_millis(10)).await;
+            sleep(LOOK_AGAIN).await;
         }
     }
     seen.into_iter().collect()

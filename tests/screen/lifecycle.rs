@@ -11,7 +11,12 @@ use crate::keys::{CTRL_C, CTRL_Z};
 use crate::terminal::Terminal;
 
 /// The signals that end the program.
-pub const ENDING: [Signal; 3] = [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT];
+pub const ENDING: [Signal; 4] = [
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+];
 
 #[test]
 fn it_opens_and_ctrl_c_closes_it_at_once() {

@@ -13,6 +13,7 @@ mod discussing;
 mod editing;
 mod giving_back;
 mod keys;
+mod lent;
 mod lifecycle;
 #[path = "../../benches/measured/long_run.rs"]
 mod long_run;

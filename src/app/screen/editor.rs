@@ -1,14 +1,23 @@
 //! The user's own editor on one document, in the terminal that the screen has given back.
 //!
 //! The one child that is no child of `process`: it needs the terminal, so it stays in this program's
-//! session and group, and nobody but the user ends it.
+//! session and group, and nobody but the user ends it, unless this program ends before it.
 
 use std::env;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
 use tokio::process::Command;
+
+use crate::app::terminal::Left;
+use crate::process::end_own_session;
+
+/// The last exit code of a program that ended by itself; those above are how a shell tells of a signal.
+const LAST_OWN_CODE: i32 = 128;
+/// How long it may take to end by the signal that this program got, too, and how long once it is told to.
+const GRACE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(500));
 
 /// The editor's command line by the environment: `VISUAL`, `EDITOR`, else vi.
 pub fn command_line() -> String {
@@ -34,4 +43,23 @@ pub async fn edit(command_line: &str, file: &Path) -> io::Result<ExitStatus> {
         .stderr(Stdio::inherit())
         .kill_on_drop(true);
     editor.spawn()?.wait().await
+}
+
+/// Tells how an editor that ended left the terminal.
+pub fn left_by(ended: &io::Result<ExitStatus>) -> Left {
+    let code = ended.as_ref().ok().and_then(ExitStatus::code);
+    match code {
+        Some(..=LAST_OWN_CODE) => Left::Tidy,
+        Some(_) | None => Left::Anyhow,
+    }
+}
+
+/// Has the editor end because this program does. Editors save what they hold when they are told to end, and nothing
+/// when they are killed.
+pub async fn end() {
+    let (first, grace) = GRACE;
+    let left = end_own_session(first, grace).await;
+    if !left.is_empty() {
+        tracing::warn!(?left, "the editor cannot be ended");
+    }
 }

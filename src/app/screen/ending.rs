@@ -1,4 +1,5 @@
-//! How the screen ends: the terminal comes first, then the children, then the word on why.
+//! How the screen ends: the terminal comes first, and before it whoever it was lent to, then the children, then the word
+//! on why.
 
 use std::io;
 use std::pin::Pin;
@@ -9,14 +10,14 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::app::alone::{SHUT_DOWN, end_what_is_left};
 use crate::app::start::Refusal;
-use crate::app::terminal::say_last;
+use crate::app::terminal::{Left, say_last};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::engine::{Engine, EngineError, Outcome};
 use crate::tui::{Action, QuitStep};
 
 use super::farewell::farewell;
-use super::{Input, Shell, Signalled};
+use super::{Input, Shell, Signalled, editor};
 
 /// How long a turn that the user leaves may take to end by its CLI's protocol.
 const LEAVE_GRACE: Duration = Duration::from_secs(2);
@@ -118,7 +119,15 @@ impl Shell {
         if !matches!(end, End::TerminalGone(_)) {
             self.ground.settle();
         }
-        let patience = end.patience();
+        let patience = match (&self.input, end.patience()) {
+            // Nobody sees how it ends while an editor has the terminal.
+            (None, Patience::Shown) => Patience::Brief,
+            (_, patience) => patience,
+        };
+        if self.input.is_none() {
+            editor::end().await;
+            self.terminal.take_back(Left::Anyhow);
+        }
         if patience != Patience::Shown {
             self.give_terminal_back();
         }

@@ -147,7 +147,7 @@ impl Shell {
             }
         };
         self.leave_input();
-        self.terminal.give_back().map_err(End::TerminalGone)?;
+        self.terminal.lend().map_err(End::TerminalGone)?;
         self.beside(async move {
             let editor = editor::command_line();
             Done::Edited(document, editor::edit(&editor, &file).await)
@@ -161,6 +161,7 @@ impl Shell {
         document: DocumentKind,
         ended: std::io::Result<std::process::ExitStatus>,
     ) -> Result<Option<End>, End> {
+        self.terminal.take_back(editor::left_by(&ended));
         self.terminal.take_again().map_err(End::TerminalGone)?;
         self.input = Some(EventStream::new());
         self.screen.touch();

@@ -37,7 +37,7 @@ impl Shell {
             Viewer::Pager => ("the pager", pager()),
         };
         self.leave_input();
-        self.terminal.give_back().map_err(End::TerminalGone)?;
+        self.terminal.lend().map_err(End::TerminalGone)?;
         self.beside(async move {
             let ended = editor::edit(&line, file.path()).await;
             Done::TextClosed(what, ended)
@@ -83,6 +83,7 @@ impl Shell {
         what: &'static str,
         ended: io::Result<ExitStatus>,
     ) -> Result<Option<End>, End> {
+        self.terminal.take_back(editor::left_by(&ended));
         self.terminal.take_again().map_err(End::TerminalGone)?;
         self.input = Some(EventStream::new());
         self.touch();

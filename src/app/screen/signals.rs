@@ -26,6 +26,7 @@ pub enum Signalled {
 /// The signals that are listened to.
 pub struct Signals {
     interrupt: Signal,
+    quit: Signal,
     terminate: Signal,
     hangup: Signal,
     stop: Signal,
@@ -39,10 +40,11 @@ impl Signals {
     /// # Errors
     /// The system refuses.
     pub fn listen() -> io::Result<Self> {
-        // An interrupt may be meant for an editor.
+        // Those of the keyboard may be meant for an editor.
         last_resort(&[SignalKind::terminate(), SignalKind::hangup()])?;
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
@@ -58,6 +60,7 @@ impl Signals {
             _ = self.hangup.recv() => Signalled::End("SIGHUP"),
             _ = self.terminate.recv() => Signalled::End("SIGTERM"),
             _ = self.interrupt.recv() => Signalled::End("SIGINT"),
+            _ = self.quit.recv() => Signalled::End("SIGQUIT"),
             _ = self.stop.recv() => Signalled::Stop,
             _ = self.continued.recv() => Signalled::Continued,
             _ = self.resized.recv() => Signalled::Resized,
@@ -69,7 +72,7 @@ impl Shell {
     pub(super) fn on_signal(&mut self, signalled: Signalled) -> Result<Option<End>, End> {
         match signalled {
             // An editor in the foreground gets its own; ours was not meant.
-            Signalled::End("SIGINT") if self.input.is_none() => Ok(None),
+            Signalled::End("SIGINT" | "SIGQUIT") if self.input.is_none() => Ok(None),
             Signalled::End(name) => Ok(Some(End::Signalled(name))),
             Signalled::Stop => self.suspend(),
             Signalled::Continued => self.come_back(),
