@@ -1,7 +1,9 @@
 //! What goes to the terminal beside the picture: the call of a user who looks elsewhere, and the clipboard.
 
 use crate::World;
-use crate::keys::{CTRL_C, CTRL_Y, ESC, FOCUS_GAINED, FOCUS_LOST};
+use crate::keys::{ALT_Y, CTRL_C, CTRL_Y, ENTER, ESC, FOCUS_GAINED, FOCUS_LOST};
+use crate::played::{PLAN, WANTS_MORE, cast, leave, talk};
+use crate::script::{Agent, say};
 use crate::terminal::Terminal;
 
 /// A demo at the question for the goal, outside of the composer.
@@ -102,6 +104,58 @@ fn copied(terminal: &Terminal) -> Vec<String> {
         Some(String::from_utf8(decoded(&part[..end])).unwrap())
     });
     sent.collect()
+}
+
+/// The shape of a key; it opens nothing.
+const SECRET: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+/// Clears the screen, gives the window a title, fills the clipboard, and turns the reading round.
+const STEERING: &str = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\u{9b}31m\u{202e}";
+
+#[test]
+fn what_is_copied_holds_no_secret_and_nothing_that_steers_a_terminal() {
+    let world = World::new();
+    let text = format!("The key is {SECRET}{STEERING} here");
+    let answer = format!("{text}.\n\n```sh\nlogin {SECRET}{STEERING} here\n```\n");
+    let planner = Agent::new()
+        .always("[agent-collab REFINE_GOAL]", vec![say(&answer)])
+        .plan(&PLAN.replace("One word", &text));
+    let reviewer = Agent::new().review(&WANTS_MORE.replace("Say more", &text));
+    let config = cast(
+        &world,
+        &planner,
+        &reviewer,
+        "[workflow]\nmax_iterations = 1\n",
+    );
+    let mut terminal = talk(&world, &config);
+    let mut n_copied = 0;
+    let mut copy = |terminal: &mut Terminal, keys: &str| {
+        terminal.type_keys(keys);
+        n_copied += 1;
+        terminal.wait("the clipboard", |terminal| {
+            copied(terminal).len() == n_copied
+        });
+    };
+    // The answer and its code; then the line of the plan and the finding that are pointed at.
+    copy(&mut terminal, CTRL_Y);
+    copy(&mut terminal, ALT_Y);
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("the review reached its cap");
+    terminal.type_keys("2..");
+    terminal.wait_for("▌The key is");
+    copy(&mut terminal, CTRL_Y);
+    terminal.type_keys("3.");
+    terminal.wait_for("[major] The key is");
+    copy(&mut terminal, CTRL_Y);
+    for text in copied(&terminal) {
+        assert!(text.contains("here"), "{text}");
+        assert!(!text.contains(SECRET), "{text}");
+        let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!text.contains(steers), "{text:?}");
+    }
+    assert!(!terminal.said().contains("owned\x07"));
+    leave(terminal);
 }
 
 /// The bytes that OSC 52 carries, six bits a letter.
