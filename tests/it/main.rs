@@ -10,6 +10,7 @@
 
 mod architecture;
 mod documents;
+mod flows;
 
 mod arrows;
 mod layers;

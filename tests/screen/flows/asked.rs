@@ -1,0 +1,126 @@
+//! What agents ask: a question, and whether a call may go ahead.
+
+use serde_json::{Value, json};
+
+use crate::World;
+use crate::keys::ENTER;
+use crate::played::{PLAN, begin, cast, events_of, leave, read, talking};
+use crate::script::{Agent, say, write};
+use crate::terminal::Terminal;
+
+/// A question whose answer, or its lack, goes into a document.
+fn question(path: &str, text: &str) -> Value {
+    let written = |answer: &str| vec![write(path, &text.replace("ANSWER", answer))];
+    json!({
+        "do": "question", "question": "Which Python?", "options": ["3.12", "3.13"],
+        "if_answered": written("${answer}"), "if_dismissed": written("whichever"),
+    })
+}
+
+/// A run whose planner asks before it writes its plan.
+fn asking(world: &World) -> Terminal {
+    let plan = question("${plan_path}", &PLAN.replace("One word", "Python ANSWER"));
+    let planner = talking().on("[agent-collab WRITE_PLAN]", vec![plan]);
+    let config = cast(world, &planner, &Agent::approving(), "");
+    let mut terminal = begin(world, &config);
+    terminal.wait_for("the planner asks");
+    terminal.wait_for("Which Python?");
+    assert!(!world.repository().join(".agent-collab/plan.md").exists());
+    terminal
+}
+
+#[test]
+fn an_answer_that_is_picked_reaches_the_agent() {
+    let world = World::new();
+    let mut terminal = asking(&world);
+    // A number points at an answer, Enter gives it.
+    terminal.type_keys("2");
+    terminal.wait_for("Enter: 3.13");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    assert!(read(&world, "plan.md").contains("Python 3.13."));
+    leave(terminal);
+}
+
+#[test]
+fn an_answer_in_own_words_reaches_the_agent() {
+    let world = World::new();
+    let review = question("${comments_path}", "[APPROVED]\n\nPython ANSWER.\n");
+    let reviewer = Agent::new().on("[agent-collab REVIEW", vec![review]);
+    let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("the reviewer asks");
+    terminal.type_keys("w");
+    terminal.wait_gone("I to write");
+    terminal.type_keys("3.14, it is faster");
+    terminal.wait_for("3.14, it is faster");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    let comments = read(&world, "comments.md");
+    assert!(
+        comments.contains("Python 3.14, it is faster."),
+        "{comments}"
+    );
+    leave(terminal);
+}
+
+#[test]
+fn an_agent_whose_question_is_not_answered_decides_itself() {
+    let world = World::new();
+    let mut terminal = asking(&world);
+    terminal.type_keys("n");
+    terminal.wait_for("execute the approved plan");
+    let plan = read(&world, "plan.md");
+    assert!(plan.contains("Python whichever."), "{plan}");
+    leave(terminal);
+}
+
+#[test]
+fn a_call_is_allowed_once_for_the_run_and_refused() {
+    let world = World::new();
+    let call = |run: &str| {
+        json!({ "do": "command", "run": run, "ask": "always", "reason": "it is needed",
+                "if_denied": [say("So be it.")] })
+    };
+    let calls = ["touch one", "touch two", "touch two", "touch three"];
+    let mut actions: Vec<Value> = calls.iter().map(|run| call(run)).collect();
+    actions.push(say("Touched."));
+    let planner = talking().plan(PLAN).step(1, actions);
+    let config = cast(&world, &planner, &Agent::approving(), "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("y");
+    // The tool and what it is about, exactly, and what is offered: once, for longer, no. The chat names the call before
+    // the dialog is there.
+    terminal.wait_for("planner asks: bash, in EXECUTE");
+    terminal.wait_for("┃ touch one");
+    terminal.wait_for("why, as the agent says: it is needed");
+    for choice in ["allow it this once", "allow it for this run", "refuse it"] {
+        terminal.wait_for(choice);
+    }
+    let is_there = |name: &str| world.repository().join(name).exists();
+    assert!(!is_there("one"));
+    terminal.type_keys("y");
+    terminal.wait_for("┃ touch two");
+    assert!(is_there("one") && !is_there("two"));
+    terminal.type_keys("r");
+    terminal.wait_for("allow for this run: what?");
+    terminal.type_keys("e");
+    // The same call again is not asked about; the next one is.
+    terminal.wait_for("┃ touch three");
+    assert!(is_there("two"));
+    terminal.type_keys("w");
+    terminal.wait_for("Why not?");
+    terminal.type_keys("\x15two are enough");
+    terminal.wait_for("two are enough");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("the run is over");
+    assert!(!is_there("three"));
+    let asked = events_of(&world, "approval.asked");
+    let second = asked
+        .iter()
+        .rfind(|asked| asked["targets"][0] == "touch two");
+    let second = second.expect("the same call again");
+    assert_eq!(second["why"]["origin"], "approved for this run");
+    leave(terminal);
+}

@@ -1,0 +1,207 @@
+//! Who releases a turn: by hand, by itself, held, stopped.
+
+use crate::World;
+use crate::keys::{ENTER, ESC};
+use crate::played::{
+    PLAN, begin, cast, confirm, events_of, fifo, leave, read, release, state, talking, told,
+};
+use crate::script::{Agent, say, shell, write};
+use crate::terminal::Terminal;
+
+/// A planner that waits on the pipe before it writes its plan.
+fn slow_planner(fifo: &std::path::Path) -> Agent {
+    let waits = shell(&format!("cat {}", fifo.display()));
+    let plan = write("${plan_path}", PLAN);
+    talking().on("[agent-collab WRITE_PLAN]", vec![waits, plan])
+}
+
+fn n_turns(world: &World) -> usize {
+    events_of(world, "turn.started").len()
+}
+
+/// Waits until so many turns have begun.
+fn wait_for_turns(world: &World, terminal: &mut Terminal, n: usize) {
+    terminal.wait(&format!("{n} turns"), |_| n_turns(world) == n);
+}
+
+#[test]
+fn nothing_begins_before_its_release_and_what_is_sent_is_read_first() {
+    let world = World::new();
+    let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), "");
+    let mut terminal = confirm(&world, &config);
+    terminal.wait_for("gate manual");
+    terminal.type_keys("v");
+    terminal.wait_for("[agent-collab WRITE_PLAN]");
+    terminal.type_keys(ESC);
+    terminal.wait_gone("[agent-collab WRITE_PLAN]");
+    // The one before is the talk about the goal, which was released by being sent.
+    assert_eq!(n_turns(&world), 1);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("reviews the plan: release?");
+    assert_eq!(n_turns(&world), 2);
+    terminal.type_keys("2");
+    terminal.wait_for("One word.");
+    terminal.type_keys("1v");
+    terminal.wait_for("[agent-collab REVIEW 1]");
+    terminal.type_keys(ESC);
+    terminal.wait_gone("[agent-collab REVIEW 1]");
+    assert_eq!(n_turns(&world), 2);
+    assert!(read(&world, "plan.md").contains("One word."));
+    terminal.type_keys("g");
+    terminal.wait_for("execute the approved plan");
+    assert_eq!(n_turns(&world), 3);
+    leave(terminal);
+}
+
+#[test]
+fn enter_is_pressed_twice_where_that_is_wanted() {
+    let world = World::new();
+    let more = "[workflow]\nconfirm_enter = true\n";
+    let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), more);
+    let mut terminal = confirm(&world, &config);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("release it now? (confirm_enter)");
+    terminal.type_keys(ESC);
+    terminal.wait_gone("release it now? (confirm_enter)");
+    terminal.wait_for("writes the plan: release?");
+    assert_eq!(n_turns(&world), 1);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("release it now? (confirm_enter)");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("reviews the plan: release?");
+    assert_eq!(n_turns(&world), 2);
+    leave(terminal);
+}
+
+#[test]
+fn auto_goes_up_to_the_approval_and_y_executes() {
+    let world = World::new();
+    let planner = talking()
+        .plan(PLAN)
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    let config = cast(&world, &planner, &Agent::approving(), "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("execute the approved plan (1 steps)?");
+    assert_eq!(state(&world)["gate"], "auto");
+    // A stray Enter only shows what would be approved.
+    terminal.type_keys(ENTER);
+    terminal.wait_for("what you approve");
+    terminal.type_keys(ESC);
+    terminal.wait_gone("what you approve");
+    assert!(events_of(&world, "execution.entered").is_empty());
+    assert!(!world.repository().join("new.txt").exists());
+    terminal.type_keys("y");
+    terminal.wait_for("the run is over");
+    assert_eq!(state(&world)["phase"], "DONE");
+    assert!(read(&world, "plan.md").contains("1. [x] Write"));
+    assert!(read(&world, "log.md").contains("Step 1"));
+    assert!(world.repository().join("new.txt").exists());
+    leave(terminal);
+}
+
+#[test]
+fn auto_executes_where_that_is_wanted() {
+    let world = World::new();
+    let planner = talking()
+        .plan(PLAN)
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    let more = "[workflow]\nauto_approve = true\n";
+    let config = cast(&world, &planner, &Agent::approving(), more);
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("the run is over");
+    assert_eq!(state(&world)["phase"], "DONE");
+    leave(terminal);
+}
+
+#[test]
+fn p_in_a_turn_lets_it_end_and_holds_the_next() {
+    let world = World::new();
+    let fifo = fifo(&world);
+    let config = cast(&world, &slow_planner(&fifo), &Agent::approving(), "");
+    let mut terminal = begin(&world, &config);
+    wait_for_turns(&world, &mut terminal, 2);
+    terminal.type_keys("p");
+    terminal.wait_for("gate manual");
+    assert_eq!(events_of(&world, "turn.ended").len(), 1);
+    release(&fifo);
+    terminal.wait_for("reviews the plan: release?");
+    assert!(events_of(&world, "turn.interrupted").is_empty());
+    assert_eq!(n_turns(&world), 2);
+    assert!(read(&world, "plan.md").contains("One word."));
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    leave(terminal);
+}
+
+#[test]
+fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
+    let world = World::new();
+    let fifo = fifo(&world);
+    let config = cast(
+        &world,
+        &slow_planner(&fifo).plan(PLAN),
+        &Agent::approving(),
+        "",
+    );
+    let mut terminal = begin(&world, &config);
+    wait_for_turns(&world, &mut terminal, 2);
+    terminal.type_keys("s");
+    terminal.wait_for("stop, back to the goal?");
+    // A stray Enter stops nothing.
+    terminal.type_keys(ENTER);
+    terminal.wait_gone("stop, back to the goal?");
+    assert_eq!(events_of(&world, "turn.ended").len(), 1);
+    terminal.type_keys("s");
+    terminal.wait_for("stop, back to the goal?");
+    terminal.type_keys("y");
+    terminal.wait_for("is this the goal");
+    let now = state(&world);
+    assert_eq!(now["phase"], "REFINE_GOAL");
+    assert!(now["running"].is_null(), "{now}");
+    let waits = format!("cat {}", fifo.display());
+    terminal.wait("the command's end", |_| crate::demo::n_agents(&waits) == 0);
+    // Nothing was written, and the same goal leads to a plan.
+    assert!(!world.repository().join(".agent-collab/plan.md").exists());
+    terminal.type_keys("g");
+    terminal.wait_for("execute the approved plan");
+    assert!(read(&world, "plan.md").contains("One word."));
+    leave(terminal);
+}
+
+#[test]
+fn a_plan_that_its_user_edits_while_it_is_reviewed_is_reviewed_again() {
+    let world = World::new();
+    let fifo = fifo(&world);
+    let waits = shell(&format!("cat {}", fifo.display()));
+    let approves = write("${comments_path}", "[APPROVED]\n");
+    let reviewer = Agent::new()
+        .on("[agent-collab REVIEW 1]", vec![waits, approves])
+        .review("[APPROVED]\n");
+    let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
+    let mut terminal = begin(&world, &config);
+    wait_for_turns(&world, &mut terminal, 3);
+    terminal.type_keys("2");
+    terminal.wait_for("One word.");
+    terminal.type_keys("e");
+    terminal.wait_for("THE EDITOR HAS plan.md");
+    // The turn ends while the editor has the terminal.
+    release(&fifo);
+    terminal.wait("the verdict", |_| {
+        events_of(&world, "turn.ended").len() == 3
+    });
+    terminal.type_keys("2. [ ] Sing\r");
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait_for("plan.md is not the plan that was reviewed");
+    terminal.wait_for("+ 2. [ ] Sing");
+    // Enter only shows it.
+    terminal.type_keys(ENTER);
+    terminal.wait_for("what changed");
+    terminal.type_keys(ESC);
+    terminal.wait_for("review it again");
+    assert_eq!(state(&world)["iteration"], 1);
+    terminal.type_keys("r");
+    terminal.wait_for("execute the approved plan (2 steps)?");
+    assert_eq!(events_of(&world, "review.committed").len(), 2);
+    assert!(told(&world, "reviewer").contains("2. [ ] Sing"));
+    leave(terminal);
+}

@@ -1,0 +1,213 @@
+//! The review: what approves, what goes on, and who ends it.
+
+use crate::World;
+use crate::keys::{CTRL_C, ENTER};
+use crate::played::{
+    PLAN, WANTS_MORE, begin, cast, confirm, events_of, kept_of_conflicts, leave, open, read, state,
+    talking, told,
+};
+use crate::script::Agent;
+use crate::terminal::Terminal;
+
+/// The cap at the first review.
+const AT_ONCE: &str = "[workflow]\nmax_iterations = 1\n";
+
+/// What a reviewer's comments come to: by hand up to its verdict.
+fn check_verdict(comments: &str, value: &str, next: &str, shown: &str) {
+    let world = World::new();
+    let reviewer = Agent::new().review(comments);
+    let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
+    let mut terminal = confirm(&world, &config);
+    terminal.type_keys(ENTER);
+    terminal.wait_for("reviews the plan: release?");
+    terminal.type_keys(ENTER);
+    terminal.wait_for(next);
+    terminal.type_keys("3");
+    terminal.wait_for(shown);
+    assert_eq!(state(&world)["verdict"]["value"], value, "{comments}");
+    assert!(read(&world, "comments.md").contains(comments), "{comments}");
+    leave(terminal);
+}
+
+#[test]
+fn the_marker_alone_approves_a_plan() {
+    let approves = |comments: &str| {
+        let next = "execute the approved plan";
+        check_verdict(comments, "APPROVED", next, "✓ approved");
+    };
+    let goes_on = |comments: &str| {
+        let (value, next) = ("CHANGES_REQUIRED", "answers the review: release?");
+        check_verdict(comments, value, next, "↻ changes required");
+    };
+    approves("[APPROVED]\n\nFine.\n");
+    goes_on(WANTS_MORE);
+    goes_on("Looks good to me.\n\n1. [minor] Sing.\n");
+    goes_on("[APPROVED, if it sings]\n\n1. [major] Sing.\n");
+}
+
+#[test]
+fn findings_are_followed_through_the_reviews() {
+    let world = World::new();
+    let planner = talking()
+        .plan(PLAN)
+        .respond("1. accepted: it says more\n2. rejected: it is short\n");
+    let reviewer = Agent::new()
+        .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n2. [minor] Say it shorter.\n")
+        .review("[APPROVED]\n");
+    let config = cast(&world, &planner, &reviewer, "");
+    let mut terminal = confirm(&world, &config);
+    for released in ["reviews the plan: release?", "answers the review: release?"] {
+        terminal.type_keys(ENTER);
+        terminal.wait_for(released);
+    }
+    terminal.wait_for("iteration 1 of 5");
+    terminal.type_keys("3");
+    terminal.wait_for("2 of 2 findings open");
+    terminal.wait_for("1. [major] Say more.");
+    terminal.type_keys("1");
+    terminal.wait_for("answers the review: release?");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("iteration 2 of 5");
+    terminal.type_keys("3");
+    terminal.wait_for("planner accepts: it says more");
+    terminal.wait_for("planner rejects: it is short");
+    terminal.type_keys("1");
+    terminal.wait_for("reviews the plan: release?");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    terminal.type_keys("3");
+    terminal.wait_for("0 of 2 findings open");
+    terminal.wait_for("✓ approved          0 open, 0 new, 2 settled");
+    let told = told(&world, "reviewer");
+    assert!(told.contains("it is short"), "{told}");
+    leave(terminal);
+}
+
+/// A planner that accepts everything, and a reviewer that finds something else each time: progress, and no end.
+fn without_end(n: u32) -> (Agent, Agent) {
+    let both = (talking().plan(PLAN), Agent::new());
+    (1..=n).fold(both, |(planner, reviewer), n| {
+        let found = format!("[CHANGES_REQUIRED]\n\n{n}. [blocking] Wrong in {n}.\n");
+        let answers = format!("{n}. accepted: yes\n");
+        (planner.respond(&answers), reviewer.review(&found))
+    })
+}
+
+/// The keys of the choices that the dialog on the screen offers.
+fn offered(terminal: &Terminal) -> String {
+    let text = terminal.text();
+    let lines = text.lines().filter_map(|line| {
+        let line = line.strip_prefix('┃')?.trim_start_matches(['▸', ' ']);
+        let (key, label) = line.split_once("  ")?;
+        (key.len() == 1 && !label.trim().is_empty()).then(|| key.to_owned())
+    });
+    lines.collect()
+}
+
+#[test]
+fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
+    let world = World::new();
+    let (planner, reviewer) = without_end(7);
+    let config = cast(&world, &planner, &reviewer, "");
+    let mut terminal = begin(&world, &config);
+    terminal.wait_for("the review reached its cap of 5 with 1 finding open");
+    terminal.wait_for("iteration 5 of 5");
+    assert_eq!(offered(&terminal), "FMEC", "{}", terminal.text());
+    terminal.type_keys("m");
+    terminal.wait_gone("I to write");
+    terminal.type_keys("x");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("write a number from 1 to 1000");
+    assert_eq!(state(&world)["extra"], 0);
+    terminal.type_keys("\x152");
+    terminal.type_keys(ENTER);
+    terminal.wait_for("the review reached its cap of 7 with 1 finding open");
+    terminal.wait_for("iteration 7 of 7");
+    assert_eq!(events_of(&world, "review.committed").len(), 7);
+    let now = state(&world);
+    assert_eq!((&now["iteration"], &now["extra"]), (&7.into(), &2.into()));
+    leave(terminal);
+}
+
+/// A run whose first review is its last, at the question what now.
+fn at_the_cap(world: &World, reviewer: &Agent) -> Terminal {
+    let config = cast(world, &talking().plan(PLAN), reviewer, AT_ONCE);
+    let mut terminal = begin(world, &config);
+    terminal.wait_for("the review reached its cap of 1 with 1 finding open");
+    terminal
+}
+
+#[test]
+fn the_plan_is_let_pass_against_its_review() {
+    let world = World::new();
+    let mut terminal = at_the_cap(&world, &Agent::new().review(WANTS_MORE));
+    terminal.type_keys("f");
+    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("you let this plan pass against its review");
+    terminal.type_keys("3");
+    terminal.wait_for("you let the plan pass against its review");
+    let now = state(&world);
+    assert_eq!(now["phase"], "APPROVED");
+    assert_eq!(now["verdict"]["value"], "CHANGES_REQUIRED");
+    assert_eq!(now["verdict"]["forced"], true);
+    let log = read(&world, "log.md");
+    assert!(
+        log.contains("let the plan pass with 1 open finding"),
+        "{log}"
+    );
+    leave(terminal);
+}
+
+#[test]
+fn a_run_that_is_cancelled_at_the_cap_is_over() {
+    let world = World::new();
+    let mut terminal = at_the_cap(&world, &Agent::new().review(WANTS_MORE));
+    terminal.type_keys("c");
+    terminal.wait_for("cancel the run?");
+    // A stray Enter cancels nothing.
+    terminal.type_keys(ENTER);
+    terminal.wait_gone("cancel the run?");
+    assert_eq!(state(&world)["phase"], "REVIEW");
+    terminal.type_keys("c");
+    terminal.wait_for("cancel the run?");
+    terminal.type_keys("y");
+    terminal.wait_for("the run is over");
+    assert_eq!(state(&world)["phase"], "CANCELLED");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(5));
+    terminal.assert_given_back();
+    let folder = world.folder.path().to_string_lossy().into_owned();
+    assert_eq!(crate::demo::n_agents(&folder), 0);
+    // Nothing is to be continued.
+    let config = world.folder.path().join("config.toml");
+    let terminal = open(&world, &config);
+    assert!(!terminal.text().contains("continue the unfinished run?"));
+    leave(terminal);
+}
+
+#[test]
+fn plan_and_comments_are_edited_by_hand_at_the_cap() {
+    let world = World::new();
+    let reviewer = Agent::new().review(WANTS_MORE).review("[APPROVED]\n");
+    let mut terminal = at_the_cap(&world, &reviewer);
+    terminal.type_keys("e");
+    terminal.wait_for("THE EDITOR HAS plan.md");
+    terminal.type_keys("2. [ ] Sing\r");
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait_for("you edit the plan by hand");
+    terminal.type_keys("m");
+    terminal.wait_for("THE EDITOR HAS comments.md");
+    terminal.type_keys("It says enough, I find.\r");
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait_for("you edit the plan by hand");
+    terminal.type_keys("r");
+    terminal.wait_for("execute the approved plan (2 steps)?");
+    let told = told(&world, "reviewer");
+    assert!(told.contains("2. [ ] Sing"), "{told}");
+    // The next review takes the place of the comments; what their user wrote is kept.
+    let kept = kept_of_conflicts(&world);
+    let is_mine = |text: &String| text.contains("It says enough, I find.");
+    assert!(kept.iter().any(is_mine), "{kept:?}");
+    leave(terminal);
+}
