@@ -186,12 +186,11 @@ impl Live {
             }
             let untold = self.untold.due(now);
             let due = [self.deadlines.next(), self.silence.due(), untold];
-            let due = due.into_iter().flatten().min();
             let next = tokio::select! {
                 biased;
                 ask = self.asks.recv() => Next::Ask(ask),
                 // Before the lines: however many come, what is late is late.
-                () = sleep_to(due) => Next::Due,
+                () = sleep_to(due.into_iter().flatten().min()) => Next::Due,
                 line = next_line(&mut self.child) => Next::Line(line),
                 (number, text) = next_question(&mut self.hook) => Next::Hooked(number, text),
             };
