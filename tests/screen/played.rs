@@ -156,7 +156,7 @@ pub fn events_of(world: &World, kind: &str) -> Vec<Value> {
 /// All that was said in the session that a role has now, its prompts among it.
 pub fn told(world: &World, role: &str) -> String {
     let id = state(world)[role]["id"].clone();
-    let id = id.as_str().expect("a session");
+    let id = id.as_str().unwrap();
     read(world, &format!("sessions/{id}/messages.jsonl"))
 }
 
