@@ -22,8 +22,9 @@ const BETWEEN: &str = " │ ";
 const CONTEXT: usize = 3;
 /// How many words of a line are compared.
 const MOST_WORDS: usize = 400;
-/// How much two lines must have in common for their words to be compared.
-const ALIKE: f32 = 0.4;
+/// How many hundredths of what two lines say must be alike for their words to be marked: in less than about half of a
+/// line the marks would be nothing but pieces.
+const ALIKE: usize = 45;
 
 /// How two texts are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -65,9 +66,6 @@ pub fn words<'a>(old: &'a str, new: &'a str) -> Option<(Vec<Part<'a>>, Vec<Part<
         return None;
     }
     let diff = TextDiff::from_slices(&before, &after);
-    if diff.ratio() < ALIKE {
-        return None;
-    }
     let (mut gone, mut came) = (Vec::new(), Vec::new());
     for op in diff.ops() {
         let differs = !matches!(op, DiffOp::Equal { .. });
@@ -78,7 +76,18 @@ pub fn words<'a>(old: &'a str, new: &'a str) -> Option<(Vec<Part<'a>>, Vec<Part<
         gone.extend(of(&before, op.old_range()));
         came.extend(of(&after, op.new_range()));
     }
-    Some((gone, came))
+    are_alike(&gone, &came).then_some((gone, came))
+}
+
+/// Tells whether about half of what both lines say is the same; blanks, which all lines have, do not count.
+fn are_alike(gone: &[Part<'_>], came: &[Part<'_>]) -> bool {
+    let (mut n_same, mut n_all) = (0, 0);
+    for (text, differs) in gone.iter().chain(came) {
+        let n = text.chars().filter(|c| !c.is_whitespace()).count();
+        n_all += n;
+        n_same += if *differs { 0 } else { n };
+    }
+    n_same * 100 >= n_all * ALIKE
 }
 
 /// A line in parts; what the other line lacks is marked.
@@ -393,6 +402,18 @@ mod tests {
         assert_eq!(differing(&old), "和|one|number");
         assert_eq!(differing(&new), "积|two|numbers");
         assert!(words("one thing", "それは全く違う").is_none());
+        // Blanks and a few small words do not make a line that was rewritten the same.
+        let before = "- The parser reads the file into a list of tokens and then builds the tree.";
+        let after =
+            "- A stream of the events is folded into one state, and the view is drawn of it.";
+        assert!(words(before, after).is_none());
+        assert!(
+            words(
+                "        return total(values)",
+                "        raise Empty(values)"
+            )
+            .is_none()
+        );
     }
 
     proptest::proptest! {
