@@ -15,8 +15,8 @@ const LONGEST: usize = 80;
 pub struct Outside {
     /// The title of the window, drawable and in one line.
     pub title: String,
-    /// What waits for the user: its identity, and what is asked.
-    pub waits: Option<(String, String)>,
+    /// What calls the user: its identity, and what is asked, or how the run ended.
+    pub calls: Option<(String, String)>,
 }
 
 impl Screen {
@@ -44,7 +44,22 @@ impl Screen {
         };
         self.outside = Outside {
             title: cut(&title, LONGEST),
-            waits: asked.map(|sheet| (sheet.id.clone(), sheet.title.clone())),
+            calls: match asked {
+                Some(sheet) => Some((sheet.id.clone(), sheet.title.clone())),
+                None => state.and_then(ended),
+            },
         };
     }
+}
+
+/// That a run is over, and how it ended: whoever waits for it is called as for a question.
+fn ended(state: &State) -> Option<(String, String)> {
+    let how = state.phase.name();
+    let is_over = state.phase.is_final();
+    is_over.then(|| {
+        (
+            format!("{how} {}", state.run.as_str()),
+            format!("the run is over: {how}"),
+        )
+    })
 }

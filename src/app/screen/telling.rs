@@ -1,6 +1,7 @@
 //! Tells a user who looks elsewhere that they are needed: by the window's title, a bell, a message.
 //!
-//! Once for each thing that waits, and never while the window is looked at. Refuses to know what waits.
+//! Once for each thing that waits and once for the run's end, and never while the window is looked at. Refuses to know
+//! what that is.
 
 use std::io;
 
@@ -33,12 +34,12 @@ impl Telling {
             self.title.clone_from(&outside.title);
             terminal.entitle(&outside.title)?;
         }
-        let waits = outside.waits.as_ref();
-        if waits.map(|(id, _)| id) == self.told.as_ref() {
+        let calls = outside.calls.as_ref();
+        if calls.map(|(id, _)| id) == self.told.as_ref() {
             return Ok(());
         }
-        self.told = waits.map(|(id, _)| id.clone());
-        match waits.filter(|_| self.is_elsewhere) {
+        self.told = calls.map(|(id, _)| id.clone());
+        match calls.filter(|_| self.is_elsewhere) {
             Some((_, text)) => terminal.call(self.how, text),
             None => Ok(()),
         }

@@ -356,7 +356,7 @@ fn a_window_is_called_after_what_waits_or_works() {
         drawn(&mut screen, (80, 24), state);
         let outside = screen.outside();
         assert_eq!(outside.title, title);
-        let asked = outside.waits.as_ref().map(|(_, text)| text.as_str());
+        let asked = outside.calls.as_ref().map(|(_, text)| text.as_str());
         assert_eq!(asked, waits);
     };
     check(None, "calculator: agent-collab", None);
