@@ -45,6 +45,7 @@ mod palette;
 mod panes;
 mod past;
 mod perform;
+mod pointing;
 mod popup;
 mod preview;
 mod queue;
@@ -155,6 +156,7 @@ pub struct Screen {
     palette: Option<Palette>,
     find: Option<find::FindLine>,
     side: panes::Side,
+    focus: panes::Focus,
     voices: panes::Voices,
     findings: tabs::comments::Chosen,
     plan: tabs::plan::reading::Reading,
@@ -201,6 +203,8 @@ pub struct Screen {
     drag_is_told: bool,
     /// When the run ended, once it did.
     ended_at: Option<At>,
+    /// The theme that was shown before the list of them was opened.
+    theme_before: Option<Theme>,
     /// What was found before there is a run.
     welcome: Welcome,
     outside: Outside,
@@ -245,6 +249,7 @@ impl Screen {
             palette: None,
             find: None,
             side: panes::Side::default(),
+            focus: panes::Focus::default(),
             voices: panes::Voices::default(),
             findings: tabs::comments::Chosen::default(),
             plan: tabs::plan::reading::Reading::default(),
@@ -276,6 +281,7 @@ impl Screen {
             quitting: false,
             drag_is_told: false,
             ended_at: None,
+            theme_before: None,
             welcome: Welcome::default(),
             outside: Outside::default(),
             places: Places::default(),

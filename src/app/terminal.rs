@@ -249,6 +249,14 @@ impl Terminal {
         self.way.forget();
         self.way.send(enter()?.as_bytes())?;
         self.pending.0.borrow_mut().clear();
+        self.forget()
+    }
+
+    /// Relies on nothing that stands on the screen: the next frame is sent whole.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn forget(&mut self) -> io::Result<()> {
         self.inner = blank(&self.pending)?;
         Ok(())
     }

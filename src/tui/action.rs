@@ -121,6 +121,8 @@ pub enum Action {
         /// In which.
         with: Viewer,
     },
+    /// The terminal gets the next frame whole, whatever stands on it.
+    Redraw,
     /// A text goes to the clipboard.
     Copy(String),
 }

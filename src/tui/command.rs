@@ -113,6 +113,10 @@ pub enum Command {
     Jump,
     /// Show or hide the second pane of a wide window.
     Side,
+    /// Give the keys to the other pane.
+    OtherPane,
+    /// Draw everything anew.
+    Redraw,
     /// Show a tab.
     Show(Tab),
     /// The next tab.
@@ -262,6 +266,8 @@ fn named_so(name: &str, argument: &str) -> Option<Result<Command, String>> {
         "diagnose" => return Some(Ok(Command::Diagnose)),
         "export" => return Some(export(argument)),
         "rewrite" => return Some(Ok(Command::Rewrite)),
+        "other-pane" => return Some(Ok(Command::OtherPane)),
+        "redraw" => return Some(Ok(Command::Redraw)),
         "discuss" => {
             let text = argument.to_owned();
             return Some(Ok(Command::Discuss(OfDiscussion::Begin(text))));

@@ -228,6 +228,14 @@ impl DiffView {
         }
     }
 
+    /// All of the diff that is shown, where there is one.
+    pub fn text(&self) -> Option<String> {
+        match self.shown.get(&self.scope)? {
+            Shown::Body(body) => Some(body.text()),
+            Shown::Looking | Shown::Nothing(_) | Shown::Failed(_) => None,
+        }
+    }
+
     /// Which diff is chosen.
     pub fn scope(&self) -> Scope {
         self.scope

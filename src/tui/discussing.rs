@@ -14,6 +14,7 @@ use super::action::{Action, Topic};
 use super::board::{self, Board, Does, Minutes};
 use super::command::{Command, Move};
 use super::keymap::{Context, Hint, IsWriting};
+use super::panes::Focus;
 use super::sheet::{Sheet, Then};
 use super::transcript::besides;
 use super::wrap::{cut, one_line, width};
@@ -358,6 +359,7 @@ impl Screen {
     /// Nothing lies over the tab any more.
     pub(super) fn uncover(&mut self) {
         (self.pager, self.diff, self.board) = (None, None, None);
+        self.focus = Focus::default();
     }
 
     /// The keys of the board that have something to do now.

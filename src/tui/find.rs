@@ -93,7 +93,7 @@ impl Screen {
 
     /// What is open, and where it stands.
     fn stand_of_open(&mut self) -> Stand {
-        match (&self.pager, &self.diff, self.tab) {
+        match (&self.pager, &self.diff, self.tab_at_hand()) {
             (Some(pager), ..) => Stand::Text(pager.stand()),
             (None, Some(view), _) => Stand::Diff(view.stand()),
             (None, None, Tab::Chat) => Stand::Chat(self.transcript.stand()),
@@ -242,7 +242,7 @@ impl Screen {
         };
         match mark {
             Some(Mark::Line(line)) => self.plan.point_at(line),
-            Some(Mark::Finding(n)) if self.tab == Tab::Comments => {
+            Some(Mark::Finding(n)) if self.tab_at_hand() == Tab::Comments => {
                 self.findings.pick(Mark::Finding(n));
                 self.findings.keep_open(n);
             }

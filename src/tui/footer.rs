@@ -214,7 +214,7 @@ fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Op
         }
     }
     let is_read = screen.own.is_none() && screen.pager.is_none() && screen.writing == IsWriting::No;
-    if screen.tab == Tab::Chat && is_read && sheet.is_none() {
+    if screen.tab_at_hand() == Tab::Chat && is_read && sheet.is_none() {
         of_chat(screen).into_iter().for_each(|hint| line.add(hint));
     }
 }
@@ -240,10 +240,11 @@ fn of_chat(screen: &Screen) -> Vec<Hint> {
 
 /// What is useful in the tab alone.
 fn of_tab(screen: &Screen, state: Option<&State>) -> Vec<Hint> {
-    let is_compared = screen.tab == Tab::Plan && screen.plan.against().is_some();
+    let tab = screen.tab_at_hand();
+    let is_compared = tab == Tab::Plan && screen.plan.against().is_some();
     let own = match is_compared {
         true => tabs::COMPARED,
-        false => screen.tab.hints(),
+        false => tab.hints(),
     };
     let hints = own.iter().map(|(actions, what)| Hint {
         keys: actions
@@ -252,7 +253,7 @@ fn of_tab(screen: &Screen, state: Option<&State>) -> Vec<Hint> {
             .collect(),
         what,
     });
-    let is_there = |hint: &Hint| match (screen.tab, hint.what) {
+    let is_there = |hint: &Hint| match (tab, hint.what) {
         (Tab::Plan, _) if screen.documents.plan.text.is_none() => false,
         (Tab::Comments, _) => state.is_some_and(|state| !state.findings.all().is_empty()),
         (Tab::Plan, "compare") => !screen.documents.earlier.is_empty(),
@@ -288,6 +289,9 @@ fn is_at_hand(hint: &Hint, screen: &Screen, state: Option<&State>, sheet: Option
     hint.keys.iter().all(|(_, command)| {
         if *command == Command::Resume {
             return screen.again().is_some();
+        }
+        if *command == Command::OtherPane {
+            return screen.places.side.is_some();
         }
         is_useful(command, state, sheet) && !(screen.is_read_only() && acts(command))
     })

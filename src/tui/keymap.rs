@@ -277,7 +277,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Copy,
         [
             "/copy",
-            "copy the block that is pointed at, else the last answer",
+            "copy the block that is pointed at, else the last answer; of a diff, all of it",
             "",
         ],
     ),
@@ -403,7 +403,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     bind(
         "pager",
-        &[ctrl('l')],
+        &[alt('l')],
         Outside,
         || Command::Outside(Viewer::Pager),
         ["/pager", "the same in your pager (PAGER)", ""],
@@ -443,6 +443,17 @@ pub const BINDINGS: &[Binding] = &[
         Outside,
         || Command::Side,
         ["/side", "show or hide the second pane of a wide window", ""],
+    ),
+    bind(
+        "other-pane",
+        &[letter('w'), plain(KeyCode::F(6))],
+        Anywhere,
+        || Command::OtherPane,
+        [
+            "/other-pane",
+            "give the keys to the other pane of a wide window, and back",
+            "other pane",
+        ],
     ),
     bind(
         "show-chat",
@@ -530,14 +541,22 @@ pub const BINDINGS: &[Binding] = &[
         &[plain(KeyCode::Up), letter('k')],
         Outside,
         || Command::Scroll(Move::Up),
-        ["/line-up", "a line up", ""],
+        [
+            "/line-up",
+            "a line up; in Plan, Comments and Log, point at what stands above",
+            "",
+        ],
     ),
     bind(
         "line-down",
         &[plain(KeyCode::Down), letter('j')],
         Outside,
         || Command::Scroll(Move::Down),
-        ["/line-down", "a line down", ""],
+        [
+            "/line-down",
+            "a line down; in Plan, Comments and Log, point at what stands below",
+            "",
+        ],
     ),
     bind(
         "top",
@@ -560,7 +579,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Focus,
         [
             "/write",
-            "write (with a dialog open, Enter is the dialog's)",
+            "write (Enter is an open dialog's, and opens what is pointed at)",
             "write",
         ],
     ),
@@ -661,6 +680,17 @@ pub const BINDINGS: &[Binding] = &[
         Outside,
         || Command::Undo(UndoWish::Redo),
         ["/redo", "bring back what was undone last", ""],
+    ),
+    bind(
+        "redraw",
+        &[ctrl('l')],
+        Anywhere,
+        || Command::Redraw,
+        [
+            "/redraw",
+            "draw everything anew, where another program wrote onto the screen",
+            "",
+        ],
     ),
     bind(
         "suspend",

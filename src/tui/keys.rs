@@ -20,7 +20,7 @@ impl Screen {
             return Vec::new();
         }
         self.toast = None;
-        if let Some(command @ (Command::Quit | Command::Suspend)) =
+        if let Some(command @ (Command::Quit | Command::Suspend | Command::Redraw)) =
             self.keymap().find(&key, self.writing)
         {
             return self.perform(command, state);
@@ -83,6 +83,7 @@ impl Screen {
                 | Command::Pause
                 | Command::Palette
                 | Command::Find
+                | Command::Copy
                 | Command::Scroll(_)),
             ) => self.perform(command, state),
             Some(_) | None => Vec::new(),
@@ -128,6 +129,9 @@ impl Screen {
     }
 
     fn key_outside(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        if self.means_the_end(key) {
+            return self.go_to_end_by_letter(state);
+        }
         if let Some(sheet) = self.waiting(state) {
             let n = sheet.choices.len();
             let chosen = self.chosen_of(&sheet);
@@ -139,7 +143,7 @@ impl Screen {
                     return self.point_at(&sheet, (chosen + 1).min(n.saturating_sub(1)));
                 }
                 KeyCode::Esc if self.own.is_some() => {
-                    self.show_pointed_at(&sheet, sheet.first);
+                    self.bring_theme_back();
                     self.own = None;
                     return Vec::new();
                 }
@@ -172,7 +176,18 @@ impl Screen {
         if key.code == KeyCode::Char('/') {
             return self.begin_command();
         }
-        match self.keymap().find(&key, IsWriting::No) {
+        self.key_of_table(key, state)
+    }
+
+    /// A key that no dialog takes: what the table says of it, but for Enter where something is listed.
+    fn key_of_table(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        let command = self.keymap().find(&key, IsWriting::No);
+        if (key.code, &command) == (KeyCode::Enter, &Some(Command::Focus))
+            && let Some(actions) = self.enter_in_list(state)
+        {
+            return actions;
+        }
+        match command {
             Some(command) if self.own.is_some() && !is_calm(&command) => {
                 self.refuse("Esc goes back first: this key is not for the open list")
             }

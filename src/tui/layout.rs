@@ -5,8 +5,8 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Paragraph};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
 
 use super::hints::{self, Hints};
 use super::keymap::IsWriting;
@@ -52,6 +52,8 @@ pub struct Places {
     pub offer: Vec<(Rect, usize)>,
     /// Each diff of the strip.
     pub strip: Vec<(Rect, Scope)>,
+    /// The runs of before on the first page, by their places among them.
+    pub runs: Vec<(Rect, usize)>,
     /// The keys of the footer.
     pub buttons: footer::Buttons,
     /// What names a key anywhere else.
@@ -164,8 +166,7 @@ impl Screen {
         (reads_on, window): (ReadsOn, Rect),
         state: Option<&State>,
     ) -> Sheet {
-        let is_plan = self.tab == Tab::Plan && self.plan.against().is_none();
-        if is_plan || self.beside(window.width, state) == Some(Tab::Plan) {
+        if self.tab == Tab::Plan || self.beside(window.width, state) == Some(Tab::Plan) {
             sheet = sheet.beside_the_plan();
         }
         let kind = useful::asked(state);
@@ -300,42 +301,6 @@ impl Screen {
         self.draw_tab(self.tab, frame, area, (state, now));
     }
 
-    /// Draws what stands beside the chat; gives what is left for the chat.
-    fn draw_side(&mut self, frame: &mut Frame, area: Rect, state: Option<&State>, now: At) -> Rect {
-        let beside = self
-            .beside(area.width, state)
-            .filter(|_| self.pager.is_none());
-        let Some(tab) = beside.filter(|_| area.height > 2) else {
-            return area;
-        };
-        let width = area.width * 9 / 20;
-        let side = Rect {
-            x: area.right() - width,
-            width,
-            ..area
-        };
-        let key = self.keymap().named("side", IsWriting::No);
-        let title = format!(" {} · {key} hides it ", tab.title());
-        let block = Block::new()
-            .borders(Borders::LEFT | Borders::TOP)
-            .border_style(theme::QUIET)
-            .title(Line::from(hints::spans(&title, theme::QUIET)));
-        let inner = block.inner(side);
-        frame.render_widget(block, side);
-        let inner = Rect {
-            x: inner.x + 1,
-            width: inner.width.saturating_sub(1),
-            ..inner
-        };
-        self.draw_tab(tab, frame, inner, (state, now));
-        self.read.note(tab, self.changes(tab));
-        self.places.side = Some((side, tab));
-        Rect {
-            width: area.width - width,
-            ..area
-        }
-    }
-
     /// What of an area the page of a tab takes.
     fn of_page(&self, tab: Tab, area: Rect) -> Rect {
         match tab {
@@ -350,7 +315,8 @@ impl Screen {
         }
     }
 
-    fn draw_tab(
+    /// Draws a tab; of two panes only the one that has the keys names any.
+    pub(super) fn draw_tab(
         &mut self,
         tab: Tab,
         frame: &mut Frame,
@@ -360,10 +326,11 @@ impl Screen {
         let find = self.looked_for(tab);
         let clock = self.clock_of_day();
         let area = self.of_page(tab, area);
+        let has_keys = self.tab_at_hand() == tab;
         let keymap = &self.settings.look.keymap;
         let interrupt = keymap.named("interrupt", IsWriting::Yes);
         let page = self.pages.of(tab);
-        page.name_keys(keymap);
+        page.name_keys(Some(keymap).filter(|_| has_keys));
         match tab {
             Tab::Chat => {
                 let (area, empty) = match (self.is_read_only(), state) {
@@ -372,7 +339,10 @@ impl Screen {
                     (true, None) => (area, "Nothing was recorded here yet."),
                     (_, Some(_)) => (area, "Nothing was said yet."),
                 };
-                let texts = (empty, find.as_str());
+                let keymap = &self.settings.look.keymap;
+                let keys = has_keys
+                    .then(|| ["top", "end"].map(|action| keymap.named(action, IsWriting::No)));
+                let texts = (empty, find.as_str(), keys);
                 tabs::chat::draw(&mut self.transcript, frame, area, texts, self.voices);
             }
             Tab::Plan => {

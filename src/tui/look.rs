@@ -4,6 +4,7 @@
 
 use super::Screen;
 use super::action::Action;
+use super::dialogs;
 use super::keymap::Keymap;
 use super::theme::{Depth, Theme};
 
@@ -72,9 +73,43 @@ impl Screen {
         self.settings.look = look;
         let shown = self.settings.look.theme(self.settings.theme.name());
         if let Some(theme) = shown {
+            // Only a theme that was chosen by its name paints a ground.
+            let is_fitted = self.settings.theme.is_on_the_terminals_ground();
+            self.settings.theme = match is_fitted {
+                true => theme.on_the_terminals_ground(),
+                false => theme,
+            };
+        }
+    }
+
+    /// Lists the themes; whoever closes the list has the one from before again.
+    pub(super) fn list_themes(&mut self) -> Vec<Action> {
+        self.theme_before = Some(self.settings.theme.clone());
+        let sheet = dialogs::themes::sheet(&self.settings.theme, &self.settings.look);
+        self.ask(sheet)
+    }
+
+    /// Shows the theme from before the list of them was opened.
+    pub(super) fn bring_theme_back(&mut self) {
+        if let Some(theme) = self.theme_before.take() {
             self.settings.theme = theme;
         }
         self.settle();
+    }
+
+    /// Shows another theme, and closes the list of them.
+    pub(super) fn choose_theme(&mut self, name: &str) -> Vec<Action> {
+        let Some(theme) = self.settings.look.theme(name) else {
+            let themes = self.settings.look.themes();
+            let names: Vec<&str> = themes.iter().map(Theme::name).collect();
+            return self.refuse(&format!("/theme takes {}", names.join(", ")));
+        };
+        self.settings.theme = theme;
+        self.theme_before = None;
+        self.own = None;
+        self.refuse(&format!(
+            "theme {name}; `screen.theme = \"{name}\"` in config.toml keeps it"
+        ))
     }
 
     /// The user's wishes, as far as they are known.

@@ -27,10 +27,18 @@ impl Screen {
         if self.is_board() {
             return self.copy_of_board(state);
         }
+        if let (Some(view), None) = (&self.diff, &self.pager) {
+            let Some(text) = view.text() else {
+                return self.refuse("there is no diff here to be copied");
+            };
+            let lines = n_of(text.lines().count(), "line");
+            self.toast = Some(format!("copied the diff, {lines}"));
+            return vec![Action::Copy(text)];
+        }
         if let Some(id) = self.transcript.picked_discussion().cloned() {
             return self.copy_result(&id, state);
         }
-        let picked = match self.tab {
+        let picked = match self.tab_at_hand() {
             Tab::Plan => self.pointed_line().map(|(_, text)| text),
             Tab::Comments => self.pointed_finding(state),
             Tab::Chat | Tab::Log | Tab::Status => None,
@@ -104,7 +112,7 @@ impl Screen {
     /// Points at another block of the chat, or another finding.
     pub(super) fn go_along(&mut self, along: Along, state: Option<&State>) {
         let is_next = matches!(along, Along::Next | Along::NextTurn);
-        if let (Tab::Comments, None) = (self.tab, &self.pager) {
+        if let (Tab::Comments, None) = (self.tab_at_hand(), &self.pager) {
             let Some(state) = state.filter(|state| !state.findings.all().is_empty()) else {
                 self.refuse("there is no finding yet: nothing can be pointed at");
                 return;
@@ -118,7 +126,9 @@ impl Screen {
             }
             return;
         }
-        if let (Tab::Plan, None, Some(text)) = (self.tab, &self.pager, &self.documents.plan.text) {
+        if let (Tab::Plan, None, Some(text)) =
+            (self.tab_at_hand(), &self.pager, &self.documents.plan.text)
+        {
             match (self.plan.against(), along) {
                 (Some(_), Along::NextTurn) => self.plan.choose(true, &self.documents),
                 (Some(_), Along::PreviousTurn) => self.plan.choose(false, &self.documents),
@@ -139,11 +149,11 @@ impl Screen {
             }
             return;
         }
-        if self.tab == Tab::Plan && self.pager.is_none() {
+        if self.tab_at_hand() == Tab::Plan && self.pager.is_none() {
             self.refuse("there is no plan yet: nothing can be pointed at");
             return;
         }
-        if self.tab == Tab::Log && self.pager.is_none() {
+        if self.tab_at_hand() == Tab::Log && self.pager.is_none() {
             let find = self.looked_for(Tab::Log);
             if let Some(mark) = self.record.go(is_next, (&find, state)) {
                 self.pages.of(Tab::Log).bring(mark);
@@ -159,13 +169,13 @@ impl Screen {
         if self.pager.is_some() {
             return self.refuse("a text is open: close it to list other things");
         }
-        if self.tab == Tab::Plan {
+        if self.tab_at_hand() == Tab::Plan {
             if !self.plan.turn(&self.documents) {
                 return self.refuse("the plan has no earlier version to compare with");
             }
             return Vec::new();
         }
-        if self.tab == Tab::Log {
+        if self.tab_at_hand() == Tab::Log {
             self.record.turn();
             return Vec::new();
         }
@@ -176,7 +186,10 @@ impl Screen {
 
     /// The line of the plan that is pointed at, from 1, with what stands there.
     pub(super) fn pointed_line(&self) -> Option<(u32, String)> {
-        let at = self.plan.picked().filter(|_| self.tab == Tab::Plan)?;
+        let at = self
+            .plan
+            .picked()
+            .filter(|_| self.tab_at_hand() == Tab::Plan)?;
         let text = self.documents.plan.text.as_ref()?.lines().nth(at)?;
         Some((u32::try_from(at).ok()?.checked_add(1)?, text.to_owned()))
     }
@@ -186,7 +199,7 @@ impl Screen {
         let n = self
             .findings
             .picked()
-            .filter(|_| self.tab == Tab::Comments)?;
+            .filter(|_| self.tab_at_hand() == Tab::Comments)?;
         let text = self.documents.plan.text.as_deref()?;
         let mut open = anchors::of_open(state, text).into_iter();
         let (_, line) = open.find(|(finding, _)| finding.remark.n == n)?;
@@ -196,7 +209,7 @@ impl Screen {
 
     /// Points at the first line of the plan that is seen, where nothing is pointed at: the keys that follow mean it.
     pub(super) fn point_at_first(&mut self) -> Option<(u32, String)> {
-        if self.tab != Tab::Plan {
+        if self.tab_at_hand() != Tab::Plan {
             self.show(Tab::Plan);
             return None;
         }
@@ -258,7 +271,11 @@ impl Screen {
 
     /// From a finding to its line of the plan, and from a line to the finding that speaks of it.
     pub(super) fn jump(&mut self, state: Option<&State>) -> Vec<Action> {
-        match (self.tab, self.findings.picked(), self.plan.picked()) {
+        match (
+            self.tab_at_hand(),
+            self.findings.picked(),
+            self.plan.picked(),
+        ) {
             (Tab::Comments, Some(n), _) => {
                 self.plan = tabs::plan::reading::Reading::default();
                 let text = self.documents.plan.text.as_deref().unwrap_or_default();
@@ -291,7 +308,7 @@ impl Screen {
 
     /// Points at nothing any more in the tab that is shown; tells whether something was pointed at.
     pub(super) fn pick_nothing(&mut self) -> bool {
-        match self.tab {
+        match self.tab_at_hand() {
             Tab::Chat => self.transcript.pick_nothing(),
             Tab::Plan => self.plan.pick_nothing() || self.plan.end_comparing() || self.plan.fold(),
             Tab::Comments => self.findings.pick_nothing(),
@@ -354,11 +371,16 @@ impl Screen {
             });
             return;
         }
-        if self.tab != Tab::Chat {
-            if (self.tab, to) == (Tab::Plan, Move::End) {
+        self.scroll_tab(self.tab_at_hand(), to);
+    }
+
+    /// Moves what a tab shows.
+    pub(super) fn scroll_tab(&mut self, tab: Tab, to: Move) {
+        if tab != Tab::Chat {
+            if (tab, to) == (Tab::Plan, Move::End) {
                 let _was_open = self.plan.fold();
             }
-            self.pages.of(self.tab).scroll(to);
+            self.pages.of(tab).scroll(to);
             return;
         }
         let page = self.places.body.height.saturating_sub(2);

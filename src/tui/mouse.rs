@@ -12,6 +12,7 @@ use super::board::Board;
 use super::command::{Command, Move};
 use super::keymap::{IsWriting, Key};
 use super::page::Mark;
+use super::panes::Focus;
 use super::sheet::{Keys, Sheet};
 use super::tabs::Tab;
 use crate::domain::run::State;
@@ -70,7 +71,8 @@ impl Screen {
         let side = self.places.side.filter(|(place, _)| place.contains(at));
         for _ in 0..WHEEL {
             match side {
-                Some((_, tab)) => self.pages.of(tab).scroll(to),
+                Some((_, tab)) => self.scroll_tab(tab, to),
+                None if self.places.side.is_some() => self.scroll_tab(self.tab, to),
                 None => self.scroll(to),
             }
         }
@@ -125,8 +127,16 @@ impl Screen {
             return wanted.map(Action::ShowDiff).into_iter().collect();
         }
         if hit(&self.places.composer) && self.find.is_none() {
-            self.writing = IsWriting::Yes;
+            let place = self.places.composer;
+            match self.writing {
+                IsWriting::Yes => self.composer.on_click(place, at),
+                IsWriting::No => self.writing = IsWriting::Yes,
+            }
             return Vec::new();
+        }
+        let run = self.places.runs.iter().find(|(place, _)| hit(place));
+        if let Some(run) = run.and_then(|(_, n)| self.welcome.runs.get(*n)) {
+            return vec![Action::OpenRun(run.name.clone())];
         }
         if hit(&self.places.body) && self.is_board() {
             self.click_board(at, state);
@@ -134,8 +144,8 @@ impl Screen {
         }
         let side = self.places.side.filter(|(place, _)| hit(place));
         if let Some((_, tab)) = side {
-            self.point_in_page(tab, at);
-            return Vec::new();
+            self.focus = Focus::Beside;
+            return self.click_page(tab, at, state);
         }
         let is_free = self.pager.is_none() && self.diff.is_none() && self.board.is_none();
         if hit(&self.places.body) && is_free {
@@ -169,6 +179,7 @@ impl Screen {
 
     /// Points at what was clicked, and opens it, of a discussion its board: in the chat at once, elsewhere with the second click.
     fn click_body(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
+        self.focus = Focus::Tab;
         if self.tab == Tab::Chat {
             let row = usize::from(at.y - self.places.body.y);
             self.transcript.pick_row(row);
@@ -179,7 +190,12 @@ impl Screen {
                 }),
             };
         }
-        match self.point_in_page(self.tab, at) {
+        self.click_page(self.tab, at, state)
+    }
+
+    /// Points at what stands there in a page, or opens what is pointed at already.
+    fn click_page(&mut self, tab: Tab, at: Position, state: Option<&State>) -> Vec<Action> {
+        match self.point_in_page(tab, at) {
             true => self.open_picked(state),
             false => Vec::new(),
         }

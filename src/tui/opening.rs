@@ -16,20 +16,20 @@ use crate::domain::run::State;
 impl Screen {
     /// Opens or folds the block that is pointed at; goes to the line of the plan that the finding speaks of.
     pub(super) fn open_picked(&mut self, state: Option<&State>) -> Vec<Action> {
-        if self.tab == Tab::Plan && self.open_fold() {
+        if self.tab_at_hand() == Tab::Plan && self.open_fold() {
             return Vec::new();
         }
-        if let (Tab::Plan, Some(_)) = (self.tab, self.plan.picked()) {
+        if let (Tab::Plan, Some(_)) = (self.tab_at_hand(), self.plan.picked()) {
             return self.open_line(state);
         }
-        if self.tab == Tab::Log {
+        if self.tab_at_hand() == Tab::Log {
             let of = (self.clock_of_day(), self.settings.repository.as_str());
             return match self.record.picked_whole(state, of) {
                 Some((title, text)) => self.open(Pager::new(&title, &text, Form::Plain)),
                 None => self.point_first("an event"),
             };
         }
-        if self.tab == Tab::Comments {
+        if self.tab_at_hand() == Tab::Comments {
             return match self.findings.open_picked() {
                 true => Vec::new(),
                 false => self.point_first("a finding"),

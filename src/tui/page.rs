@@ -40,8 +40,8 @@ pub struct Page {
     key: Option<u64>,
     /// The lines that can be gone to, by number.
     marks: BTreeMap<Mark, usize>,
-    /// Where to go with the next frame.
-    wanted: Option<Mark>,
+    /// Where to go with the next frame, and how.
+    wanted: Option<(Mark, Near)>,
     /// Where it was drawn last.
     place: Rect,
     /// The keys that turn its pages.
@@ -53,6 +53,15 @@ pub struct Page {
     found: Found,
     /// Whether what was found is brought into view with the next frame.
     brings_found: bool,
+}
+
+/// Where in the window something is brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Near {
+    /// With a third of the window above it.
+    Amid,
+    /// As near to where it comes from as it can be seen.
+    Edge,
 }
 
 /// Where a window stands.
@@ -177,7 +186,54 @@ impl Page {
 
     /// Brings a marked line into view with the next frame, where it has one of that number then.
     pub fn bring(&mut self, mark: Mark) {
-        self.wanted = Some(mark);
+        self.wanted = Some((mark, Near::Amid));
+    }
+
+    /// Moves the window with the next frame no further than a marked line needs to be seen with what belongs to it.
+    pub fn reveal(&mut self, mark: Mark) {
+        self.wanted = Some((mark, Near::Edge));
+    }
+
+    /// The first of the marked lines of one sort that is in view and says something, or the last one.
+    pub fn in_view(&self, is_first: bool, is_of: impl Fn(Mark) -> bool) -> Option<Mark> {
+        let says = |row: usize| {
+            let text = self.lines.get(row).map(ToString::to_string);
+            text.is_some_and(|text| text.chars().any(char::is_alphanumeric))
+        };
+        let window = self.from..self.from + self.rows;
+        let marks = self.marks.iter();
+        let seen =
+            marks.filter(|(mark, row)| is_of(**mark) && window.contains(*row) && says(**row));
+        let seen = seen.map(|(mark, row)| (*row, *mark));
+        let found = if is_first { seen.min() } else { seen.max() };
+        found.map(|(_, mark)| mark)
+    }
+
+    /// Where a marked line and what belongs to it begin, and where they end.
+    fn rows_of(&self, mark: Mark) -> Option<(usize, usize)> {
+        let begins = *self.marks.get(&mark)?;
+        let sort = std::mem::discriminant(&mark);
+        let next = self
+            .marks
+            .iter()
+            .filter(|(other, row)| std::mem::discriminant(*other) == sort && **row > begins);
+        let end = next.map(|(_, row)| *row).min();
+        Some((begins, end.unwrap_or(self.lines.len())))
+    }
+
+    /// Tells whether something of what belongs to a marked line is in view.
+    pub fn shows(&self, mark: Mark) -> bool {
+        let rows = self.rows_of(mark);
+        rows.is_some_and(|(begins, end)| begins < self.from + self.rows && end > self.from)
+    }
+
+    /// Tells whether what belongs to a marked line goes on below the window, or above it.
+    pub fn goes_on(&self, mark: Mark, is_below: bool) -> bool {
+        self.rows_of(mark)
+            .is_some_and(|(begins, end)| match is_below {
+                true => end > self.from + self.rows,
+                false => begins < self.from,
+            })
     }
 
     /// Keeps a marked line and what belongs to it in view from now on, until the user scrolls or points at something.
@@ -261,8 +317,12 @@ impl Page {
         self.mark_above(self.found.row()?)
     }
 
-    /// Names the keys that turn its pages.
-    pub fn name_keys(&mut self, keymap: &Keymap) {
+    /// Names the keys that turn its pages; none where it has none.
+    pub fn name_keys(&mut self, keymap: Option<&Keymap>) {
+        let Some(keymap) = keymap else {
+            self.keys.clear();
+            return;
+        };
         let key = |action| keymap.named(action, IsWriting::Yes);
         self.keys = format!("{} {}", key("page-up"), key("page-down"));
         self.end = keymap.named("end", IsWriting::No);
@@ -370,13 +430,20 @@ impl Page {
         self.found.settle(&self.lines, self.version);
         let found = self.found.row();
         let found = found.filter(|_| std::mem::take(&mut self.brings_found));
-        let wanted = self.wanted.take().and_then(|mark| self.marks.get(&mark));
-        if let Some(line) = found.or(wanted.copied()) {
+        let wanted = self.wanted.take();
+        let wanted = wanted.and_then(|(mark, near)| Some((self.rows_of(mark)?, near)));
+        let found = found.map(|line| ((line, line + 1), Near::Amid));
+        if let Some(((line, end), near)) = found.or(wanted) {
             self.away |= self.followed.is_some();
-            if !(self.from..self.from + self.rows).contains(&line) {
-                self.from = line.saturating_sub(self.rows / 3);
-                self.away = true;
-            }
+            let is_out = !(self.from..self.from + self.rows).contains(&line);
+            let to = match near {
+                Near::Amid if is_out => line.saturating_sub(self.rows / 3),
+                Near::Edge if line < self.from => line,
+                Near::Edge => self.from.max(end.saturating_sub(self.rows)).min(line),
+                Near::Amid => self.from,
+            };
+            self.away |= to != self.from;
+            self.from = to;
         }
         self.from = self.from.min(last);
         let lines = self.lines.iter().enumerate();
@@ -392,7 +459,10 @@ impl Page {
                 true => format!("{} follows again · ", self.end),
                 false => String::new(),
             };
-            let label = format!("── {percent}% · {again}{} ", self.keys);
+            let label = match self.keys.is_empty() {
+                true => format!("── {percent}% "),
+                false => format!("── {percent}% · {again}{} ", self.keys),
+            };
             let below = Rect {
                 y: area.bottom().saturating_sub(1),
                 height: 1,

@@ -288,7 +288,7 @@ impl Pager {
             height: area.height.saturating_sub(1),
             ..area
         };
-        self.page.name_keys(keymap);
+        self.page.name_keys(Some(keymap));
         self.page.draw(frame, below);
     }
 }

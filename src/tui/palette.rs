@@ -32,6 +32,8 @@ const TALLEST: u16 = 22;
 /// How many of those that were taken last are listed first.
 const MOST_USED: usize = 5;
 
+/// The command that gives the keys to the other pane, where there is one.
+const OTHER_PANE: &str = "/other-pane";
 /// The command that shows a theme.
 const THEME: &str = "/theme ";
 
@@ -53,6 +55,8 @@ struct Now<'a> {
     here: (String, Vec<&'static str>),
     state: Option<&'a State>,
     sheet: Option<&'a Sheet>,
+    /// Whether a second pane stands beside the first.
+    has_panes: bool,
 }
 
 /// One entry: a binding, by one of its slash commands.
@@ -170,6 +174,7 @@ impl Palette {
     fn listed(now: &Now<'_>) -> Vec<Entry> {
         let mut all = entries(&now.look.keymap);
         all.retain(|entry| !entry.is_second_name());
+        all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE);
         let mut listed = Vec::new();
         for used in now.used {
             let at = all.iter().position(|entry| entry.slash == *used);
@@ -198,6 +203,7 @@ impl Palette {
             return Self::listed(now);
         }
         let mut all = entries(&now.look.keymap);
+        all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE);
         all.extend(self.themes(now.look).map(of_theme));
         let names = all.iter().map(|entry| entry.slash.as_ref());
         let helps = all.iter().map(|entry| entry.help);
@@ -303,6 +309,7 @@ impl Screen {
             here: self.actions_here(),
             state,
             sheet,
+            has_panes: self.places.side.is_some(),
         }
     }
 

@@ -1,11 +1,20 @@
-//! What stands beside each other in a wide window: a second pane, both agents, two versions of the plan.
+//! What stands beside each other in a wide window: a second pane, both agents, two versions of the plan; and which of
+//! two panes has the keys.
 //!
-//! Refuses to draw: it says what is wanted, and what stands against it.
+//! Refuses to draw what stands in a pane.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Borders};
 
 use super::Screen;
 use super::action::Action;
 use super::compare;
+use super::keymap::IsWriting;
 use super::tabs::Tab;
+use super::theme;
+use crate::domain::ids::At;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
 
@@ -20,6 +29,16 @@ pub enum Side {
     Shown,
     /// Never.
     Hidden,
+}
+
+/// Which of two panes has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Focus {
+    /// The tab that is shown.
+    #[default]
+    Tab,
+    /// What stands beside it.
+    Beside,
 }
 
 /// How both agents stand in the chat.
@@ -68,6 +87,83 @@ impl Screen {
             Tab::Plan if self.plan.against().is_some() => None,
             Tab::Plan => comments,
             Tab::Log | Tab::Status => None,
+        }
+    }
+
+    /// The tab that keys mean: the one that is shown, or what stands beside it and has them.
+    pub(super) fn tab_at_hand(&self) -> Tab {
+        match self.places.side {
+            Some((_, tab)) if self.focus == Focus::Beside => tab,
+            Some(_) | None => self.tab,
+        }
+    }
+
+    /// Gives the keys to the other pane.
+    pub(super) fn turn_focus(&mut self) -> Vec<Action> {
+        if self.places.side.is_none() {
+            return self.refuse(&format!(
+                "there is one pane here; from {WIDE} columns on a second one can stand beside it"
+            ));
+        }
+        self.focus = match self.focus {
+            Focus::Tab => Focus::Beside,
+            Focus::Beside => Focus::Tab,
+        };
+        Vec::new()
+    }
+
+    /// Draws what stands beside the tab; gives what is left for the tab.
+    pub(super) fn draw_side(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&State>,
+        now: At,
+    ) -> Rect {
+        // What lies over both panes has the keys for a while only.
+        if self.pager.is_some() {
+            return area;
+        }
+        let beside = self.beside(area.width, state);
+        let Some(tab) = beside.filter(|_| area.height > 2) else {
+            self.focus = Focus::default();
+            return area;
+        };
+        let width = area.width * 9 / 20;
+        let side = Rect {
+            x: area.right() - width,
+            width,
+            ..area
+        };
+        self.places.side = Some((side, tab));
+        let key = |action| self.keymap().named(action, IsWriting::No);
+        let (hides, goes) = (key("side"), key("other-pane"));
+        let (style, title) = match self.focus {
+            Focus::Tab => (
+                theme::QUIET,
+                format!(" {} · {goes} goes there · {hides} hides it ", tab.title()),
+            ),
+            Focus::Beside => (
+                theme::KEY,
+                format!(" {} · {goes} goes back · {hides} hides it ", tab.title()),
+            ),
+        };
+        let block = Block::new()
+            .borders(Borders::LEFT | Borders::TOP)
+            .border_style(style)
+            .title(Line::from(hints::spans(&title, style)));
+        let inner = block.inner(side);
+        frame.render_widget(block, side);
+        let inner = Rect {
+            x: inner.x + 1,
+            width: inner.width.saturating_sub(1),
+            ..inner
+        };
+        self.draw_tab(tab, frame, inner, (state, now));
+        self.read.note(tab, self.changes(tab));
+        Rect {
+            width: area.width - width,
+            ..area
         }
     }
 

@@ -10,7 +10,6 @@ use super::keymap::IsWriting;
 use super::pager::{Form, Pager};
 use super::read_only::acts;
 use super::sheet::{Choice, Draft, Sheet, Then};
-use super::theme::Theme;
 use super::versions::Pair;
 use super::writing::{self, Target};
 use crate::domain::changes::Scope;
@@ -72,10 +71,7 @@ impl Screen {
             Command::Refiner(role) => self.choose_refiner(role, state),
             Command::View => self.view(state),
             Command::Theme(Some(name)) => self.choose_theme(&name),
-            Command::Theme(None) => {
-                let sheet = dialogs::themes::sheet(&self.settings.theme, &self.settings.look);
-                self.ask(sheet)
-            }
+            Command::Theme(None) => self.list_themes(),
             Command::Mouse => self.turn_clicks(),
             Command::Thinking => self.quietly(|screen| screen.transcript.toggle_thinking()),
             Command::Copy => self.copy(state),
@@ -92,10 +88,12 @@ impl Screen {
             Command::Unnote(n) => self.unnote(n, state),
             Command::Rewrite => self.rewrite(state),
             Command::Side => self.turn_sides(state),
+            Command::OtherPane => self.turn_focus(),
+            Command::Redraw => vec![Action::Redraw],
             Command::Show(tab) => self.quietly(|screen| screen.show(tab)),
             Command::NextTab => self.quietly(|screen| screen.step_tab(1)),
             Command::PreviousTab => self.quietly(|screen| screen.step_tab(-1)),
-            Command::Scroll(to) => self.quietly(|screen| screen.scroll(to)),
+            Command::Scroll(to) => self.quietly(|screen| screen.go_by(to, state)),
             Command::Focus => self.quietly(|screen| screen.writing = IsWriting::Yes),
             Command::Unfocus => self.quietly(Screen::leave_composer),
             Command::Suspend => vec![Action::Suspend],
@@ -407,20 +405,6 @@ impl Screen {
             other => view.scroll(other),
         }
         Vec::new()
-    }
-
-    /// Shows another theme, and closes the list of them.
-    fn choose_theme(&mut self, name: &str) -> Vec<Action> {
-        let Some(theme) = self.settings.look.theme(name) else {
-            let themes = self.settings.look.themes();
-            let names: Vec<&str> = themes.iter().map(Theme::name).collect();
-            return self.refuse(&format!("/theme takes {}", names.join(", ")));
-        };
-        self.settings.theme = theme;
-        self.own = None;
-        self.refuse(&format!(
-            "theme {name}; `screen.theme = \"{name}\"` in config.toml keeps it"
-        ))
     }
 
     pub(super) fn ask(&mut self, sheet: Sheet) -> Vec<Action> {

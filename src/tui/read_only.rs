@@ -116,6 +116,8 @@ pub fn acts(command: &Command) -> bool {
         | Command::Filter
         | Command::Jump
         | Command::Side
+        | Command::OtherPane
+        | Command::Redraw
         | Command::Show(_)
         | Command::NextTab
         | Command::PreviousTab

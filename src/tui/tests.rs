@@ -11,6 +11,7 @@ mod discussion;
 mod ends;
 mod executing;
 mod find;
+mod focus;
 mod frames;
 mod gallery;
 mod hands;

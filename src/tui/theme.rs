@@ -141,6 +141,11 @@ impl Theme {
         })
     }
 
+    /// Tells whether it leaves ground and plain text to the terminal.
+    pub fn is_on_the_terminals_ground(&self) -> bool {
+        self.0.ground == Color::Reset && self.0.text == Color::Reset
+    }
+
     /// Paints a finished frame.
     pub fn paint(&self, buffer: &mut Buffer) {
         if self.0.is_plain() {

@@ -78,6 +78,8 @@ pub struct Transcript {
     tasks: BTreeMap<SessionId, String>,
     thinking: Folding,
     scroll: Scroll,
+    /// The number of the first block that came since the end is not followed any more.
+    left_at: Option<usize>,
     turns: Turns,
     steps: Steps,
     /// The folder that files are named from, with a slash at its end; empty where it is not known.
@@ -124,6 +126,7 @@ impl Default for Transcript {
             tasks: BTreeMap::new(),
             thinking: Folding::default(),
             scroll: Scroll::default(),
+            left_at: None,
             turns: Turns::default(),
             steps: Steps::default(),
             root: String::new(),
@@ -219,8 +222,13 @@ impl Transcript {
                 self.change_files(item, paths.iter().map(changed).collect());
             }
             // What is said already is what was tried again.
-            News::Retrying { .. } => self.push_before(Some(role), retell::news(role, news)),
-            _ => self.push_all(retell::news(role, news)),
+            News::Retrying { .. } => {
+                self.push_before(
+                    Some(role),
+                    wide::about(Some(role), retell::news(role, news)),
+                );
+            }
+            _ => self.push_all(wide::about(Some(role), retell::news(role, news))),
         }
     }
 
@@ -406,6 +414,13 @@ impl Transcript {
         self.scroll.follows()
     }
 
+    /// How many blocks came below the window since the end is not followed.
+    pub fn n_new(&self) -> usize {
+        let below = self.shown.last().map_or(self.first, |last| last + 1);
+        let first = self.left_at.unwrap_or(self.end()).max(below);
+        self.end().saturating_sub(first)
+    }
+
     /// Goes to the end and follows it.
     pub fn go_to_end(&mut self) {
         self.scroll = Scroll::default();
@@ -435,12 +450,16 @@ impl Transcript {
             first,
             rows,
             height: |at: usize| {
-                let (columns, _) = wide.of(self.blocks[at].who);
+                let (columns, _) = wide.of(self.blocks[at].column());
                 self.blocks[at].height(columns, folding)
             },
         };
         let (from, skip) = scroll.settle(&mut window);
         self.earlier.on_shown(from, !scroll.follows());
+        self.left_at = match scroll.follows() {
+            true => None,
+            false => self.left_at.or(Some(self.end())),
+        };
         self.scroll = scroll;
         let picked = self.picked_now();
         let mut shown = Vec::with_capacity(rows);
@@ -453,7 +472,7 @@ impl Transcript {
                 break;
             }
             let is_picked = picked == Some(number);
-            let (columns, indent) = wide.of(block.who);
+            let (columns, indent) = wide.of(block.column());
             let lines = block.lines(columns, folding).enumerate();
             shown.extend(lines.skip(skip).take(left).map(|(n, line)| Row {
                 // The blank above a name is between two blocks.

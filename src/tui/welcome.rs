@@ -3,6 +3,8 @@
 //!
 //! Texts of the program itself need no cleaning: the first frame waits for nothing.
 
+use std::ops::Range;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -98,7 +100,7 @@ impl Screen {
     }
 
     /// Draws the page where there is no run yet; gives what is left below it.
-    pub(super) fn draw_welcome(&self, frame: &mut Frame, area: Rect) -> Rect {
+    pub(super) fn draw_welcome(&mut self, frame: &mut Frame, area: Rect) -> Rect {
         let area = Rect {
             x: area.x + 1,
             width: area.width.saturating_sub(2),
@@ -111,8 +113,14 @@ impl Screen {
             true => 0,
             false => 4.min(rows / 3),
         };
-        let mut lines = self.welcome_lines(columns, rows - kept);
+        let (mut lines, runs) = self.welcome_lines(columns, rows - kept);
         lines.truncate(rows - kept);
+        let row = |at: usize| Rect {
+            y: area.y + u16::try_from(at).unwrap_or(area.height).min(area.height),
+            height: u16::from(at < lines.len()),
+            ..area
+        };
+        self.places.runs = runs.zip(0..).map(|(at, n)| (row(at), n)).collect();
         let height = u16::try_from(lines.len()).unwrap_or(area.height);
         let place = Rect { height, ..area };
         frame.render_widget(Paragraph::new(lines), place);
@@ -125,8 +133,8 @@ impl Screen {
     }
 
     /// Parts come in the order of what they are worth to somebody who is here for the first time; where
-    /// the window is low, blanks and explanations go.
-    fn welcome_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
+    /// the window is low, blanks and explanations go. Gives the rows of the runs of before, too.
+    fn welcome_lines(&self, columns: usize, rows: usize) -> (Vec<Line<'static>>, Range<usize>) {
         let Welcome {
             ready,
             missing,
@@ -148,6 +156,7 @@ impl Screen {
             parts.push(steps(columns));
         }
         let mut lines = Vec::new();
+        let mut of_runs = 0..0;
         for (n, mut part) in parts.into_iter().enumerate() {
             let gap = usize::from(!lines.is_empty() && !is_low);
             let left = rows.saturating_sub(lines.len() + gap);
@@ -160,9 +169,13 @@ impl Screen {
                 continue;
             }
             lines.extend((0..gap).map(|_| Line::default()));
+            if n == n_before {
+                // The first row says what they are.
+                of_runs = lines.len() + 1..lines.len() + part.len();
+            }
             lines.extend(part);
         }
-        lines
+        (lines, of_runs)
     }
 }
 
@@ -235,7 +248,7 @@ fn recent(runs: &[PastRun], columns: usize) -> Vec<Line<'static>> {
     }
     let mut lines = vec![Line::from(vec![
         Span::styled("Recent runs", theme::STRONG),
-        Span::styled("  /history opens one", theme::QUIET),
+        Span::styled("  a click or /history opens one", theme::QUIET),
     ])];
     let widest = |of: fn(&PastRun) -> &str| {
         let widths = runs

@@ -63,6 +63,14 @@ impl Shell {
         Ok(())
     }
 
+    /// Draws all of the next frame, whatever another program wrote onto the screen.
+    pub(super) fn redraw(&mut self) -> Result<Option<End>, End> {
+        self.terminal.forget().map_err(End::TerminalGone)?;
+        self.touch();
+        self.wanted = Wanted::ForUser;
+        Ok(None)
+    }
+
     /// Draws a frame.
     pub(super) fn draw(&mut self) -> io::Result<()> {
         let now = Instant::now();

@@ -32,12 +32,24 @@ pub fn command_line() -> String {
 /// # Errors
 /// It cannot be started.
 pub async fn edit(command_line: &str, file: &Path) -> io::Result<ExitStatus> {
+    in_terminal(&format!("{command_line} \"$@\""), Some(file)).await
+}
+
+/// Waits until the user has read what stands on the terminal, and presses Enter.
+///
+/// # Errors
+/// It cannot be waited for.
+pub async fn wait_for_enter() -> io::Result<ExitStatus> {
+    in_terminal("printf '\n── Enter goes back ' && read -r _", None).await
+}
+
+async fn in_terminal(script: &str, file: Option<&Path>) -> io::Result<ExitStatus> {
     let mut editor = Command::new("sh");
     editor
         .arg("-c")
-        .arg(format!("{command_line} \"$@\""))
+        .arg(script)
         .arg("sh")
-        .arg(file)
+        .args(file)
         .stdin(Stdio::inherit())
         .stdout(Stdio::inherit())
         .stderr(Stdio::inherit())

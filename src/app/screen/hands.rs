@@ -27,6 +27,7 @@ impl Shell {
             Action::Event(event) => self.on_event(event),
             Action::Quit(step) => self.on_quit(step),
             Action::Suspend => self.suspend(),
+            Action::Redraw => self.redraw(),
             Action::Edit(document) => self.edit(document),
             Action::Rewrite { line, was, text } => self.rewrite((line, was), text),
             Action::EditingDone { id, then } => self.on_editing_done(id, then),

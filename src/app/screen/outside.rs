@@ -6,8 +6,10 @@
 use std::env;
 use std::io::{self, Write};
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use crossterm::event::EventStream;
+use tokio::time::Instant;
 
 use crate::engine::outputs;
 use crate::store::StoreError;
@@ -16,6 +18,9 @@ use crate::tui::{LongCall, Viewer};
 use super::ending::End;
 use super::frames::Wanted;
 use super::{Done, Shell, editor};
+
+/// A pager that ends within this time waited for nobody.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 impl Shell {
     /// Gives the terminal to a program that shows a text; the run goes on behind it.
@@ -39,7 +44,16 @@ impl Shell {
         self.leave_input();
         self.terminal.lend().map_err(End::TerminalGone)?;
         self.beside(async move {
-            let ended = editor::edit(&line, file.path()).await;
+            let begun = Instant::now();
+            let ended = match editor::edit(&line, file.path()).await {
+                // It did not wait for the user, and its text would be covered before anybody read it.
+                Ok(status)
+                    if status.success() && with == Viewer::Pager && begun.elapsed() < AT_ONCE =>
+                {
+                    editor::wait_for_enter().await
+                }
+                ended => ended,
+            };
             Done::TextClosed(what, ended)
         });
         Ok(None)

@@ -4,14 +4,14 @@
 
 use ratatui::Frame;
 use ratatui::buffer::{Buffer, CellWidth};
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
 use ratatui_textarea::CursorMove;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Composer, cursor};
+use super::{Composer, cursor, signs};
 use crate::tui::hints;
 use crate::tui::theme;
 use crate::tui::wrap::{cut, in_border, width, wrap};
@@ -81,6 +81,37 @@ impl Composer {
         self.area.move_cursor(CursorMove::Jump(0, 0));
         (&self.area).render(area, &mut Buffer::empty(area));
         self.jump(at);
+    }
+
+    /// Places the cursor at a place of the screen, where the composer was drawn last.
+    pub fn on_click(&mut self, area: Rect, at: Position) {
+        let inner = self.area.block().map_or(area, |block| block.inner(area));
+        if !inner.contains(at) {
+            return;
+        }
+        let (top, left) = self.area.scroll_offset();
+        let row_on_screen = usize::from(top) + usize::from(at.y - inner.y);
+        let columns = usize::from(left) + usize::from(at.x - inner.x);
+        let first = self.area.screen_to_data(row_on_screen, 0);
+        let next = self.area.screen_to_data(row_on_screen + 1, 0);
+        let line = self.area.lines().get(first.0).map_or("", String::as_str);
+        let n_all = line.chars().count();
+        // The end of a row that goes on in the next one is the beginning of that.
+        let end = match next.0 == first.0 && next.1 > first.1 {
+            true => signs::before(line, next.1),
+            false => n_all,
+        };
+        let rest = signs::between(line, first.1, n_all);
+        let (mut place, mut used) = (first.1, 0);
+        for sign in rest.graphemes(true) {
+            used += usize::from(sign.cell_width());
+            if used > columns {
+                break;
+            }
+            place += sign.chars().count();
+        }
+        let row = first.0;
+        self.jump((row, place.min(end)));
     }
 
     fn place_cursor(&self, frame: &mut Frame, inner: Rect) {

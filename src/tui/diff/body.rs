@@ -141,6 +141,12 @@ impl Body {
         self.at = self.at.min(self.end(rows, columns));
     }
 
+    /// All of it as one would copy it.
+    pub fn text(&self) -> String {
+        let lines = self.patch.lines.iter().map(|line| line.text.as_str());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// The text in which something is looked for.
     fn text_of(&self, item: Item) -> &str {
         let line = |n: usize| self.patch.lines.get(n);

@@ -259,7 +259,7 @@ pub const OF_BOARD: &[Binding] = &[
 
 /// The actions of the whole table that work in a view too; in each of them the program can be left.
 pub fn works_in(context: Context, action: &str) -> bool {
-    let everywhere = ["quit", "suspend"];
+    let everywhere = ["quit", "suspend", "redraw"];
     let in_diff = [
         "help",
         "interrupt",
@@ -274,7 +274,9 @@ pub fn works_in(context: Context, action: &str) -> bool {
     ];
     match context {
         Context::Diff => {
-            everywhere.contains(&action) || in_diff.contains(&action) || action == "find"
+            everywhere.contains(&action)
+                || in_diff.contains(&action)
+                || ["find", "copy"].contains(&action)
         }
         Context::Board => {
             everywhere.contains(&action) || in_diff.contains(&action) || action == "copy"

@@ -16,12 +16,12 @@ use crate::tui::wrap::{cut, put, wrap_own};
 const WIDEST: u16 = 120;
 
 /// Draws the end of the stream, or where the user scrolled to; `empty` stands where there is none yet, and
-/// `find` is lit where it is found.
+/// `find` is lit where it is found. `keys` go to its beginning and to its end, where it has any.
 pub fn draw(
     transcript: &mut Transcript,
     frame: &mut Frame,
     area: Rect,
-    (empty, find): (&'static str, &str),
+    (empty, find, keys): (&'static str, &str, Option<[String; 2]>),
     voices: Voices,
 ) {
     let is_beside = voices == Voices::Beside && area.width >= WIDE;
@@ -72,12 +72,7 @@ pub fn draw(
         }
     }
     if has_line {
-        let earlier = match (transcript.wants_earlier(), transcript.has_earlier()) {
-            (Some(_), _) => "; reading what came before …",
-            (None, true) => "; Home goes to the beginning",
-            (None, false) => "",
-        };
-        let text = format!("── earlier · End follows again{earlier} ");
+        let text = below(transcript, keys);
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,
@@ -86,6 +81,23 @@ pub fn draw(
         let text = cut(&text, columns);
         frame.render_widget(Line::from(hints::spans(&text, theme::QUIET)), last);
     }
+}
+
+/// What stands below the window while it does not follow the end: what is new there, and the keys.
+fn below(transcript: &Transcript, keys: Option<[String; 2]>) -> String {
+    let new = match transcript.n_new() {
+        0 => String::new(),
+        n => format!(" · ↓ {n} new"),
+    };
+    let keys = keys.map_or_else(String::new, |[top, end]| {
+        let earlier = match (transcript.wants_earlier(), transcript.has_earlier()) {
+            (Some(_), _) => "; reading what came before …".to_owned(),
+            (None, true) => format!("; {top} goes to the beginning"),
+            (None, false) => String::new(),
+        };
+        format!(" · {end} follows again{earlier}")
+    });
+    format!("── earlier{new}{keys} ")
 }
 
 /// Rows with the places lit that have these letters, given in lower case; those of the block that is pointed at

@@ -395,7 +395,7 @@ fn what_is_pointed_at_is_copied() {
 fn what_is_pointed_at_is_opened_in_another_program() {
     use crate::tui::Viewer;
     let (mut screen, state) = (not_writing(), reviewing());
-    let actions = press(&mut screen, Some(&state), &["[", "[", "<c-e>", "<c-l>"]);
+    let actions = press(&mut screen, Some(&state), &["[", "[", "<c-e>", "<a-l>"]);
     let open = |with| Action::OpenText {
         text: "first\nsecond\nthird".to_owned(),
         with,
@@ -416,6 +416,20 @@ fn both_agents_stand_beside_each_other_in_the_order_in_which_they_speak() {
     };
     let (planner, reviewer) = (place("● planner"), place("● reviewer"));
     assert!(planner.0 < reviewer.0 && planner.1 < reviewer.1, "{seen}");
+    // What came of a turn stands below the one whose turn it was.
+    let lost = Event::SessionLost {
+        role: Role::Reviewer,
+        reason: "no such session".to_owned(),
+    };
+    screen.on_event(NOW, &lost);
+    let seen = drawn(&mut screen, (160, 40), Some(&state));
+    let told = seen
+        .lines()
+        .rfind(|line| line.contains("reviewer: the conversation"))
+        .unwrap();
+    let before = told.split("reviewer: the").next().unwrap();
+    let column = before.chars().take_while(|c| *c == ' ').count();
+    assert!(column > 75, "{seen}");
 }
 
 #[test]

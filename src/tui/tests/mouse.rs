@@ -395,6 +395,7 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
         palette: _,
         offer: _,
         strip: _,
+        runs: _,
         buttons: _,
         hints: _,
         need: _,

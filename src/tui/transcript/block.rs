@@ -111,6 +111,8 @@ pub struct Block {
     pub who: Who,
     /// What it holds.
     pub content: Content,
+    /// About whose turn the program says it; where both agents stand beside each other, it stands in that one's column.
+    pub about: Option<Role>,
     /// The number in the log of the event that it tells of, or of the last one before it; 0 where that
     /// log is gone.
     pub seq: u64,
@@ -193,10 +195,28 @@ impl Block {
         Self {
             who,
             content,
+            about: None,
             seq: 0,
             is_named: false,
             own: None,
             laid: Laid::default(),
+        }
+    }
+
+    /// The same, said about a turn of somebody.
+    #[must_use]
+    pub fn about(self, role: Option<Role>) -> Self {
+        Self {
+            about: role,
+            ..self
+        }
+    }
+
+    /// In whose column it stands.
+    pub fn column(&self) -> Who {
+        match (self.who, self.about) {
+            (Who::System, Some(role)) => Who::Agent(role),
+            (who, _) => who,
         }
     }
 

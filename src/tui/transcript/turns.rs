@@ -56,7 +56,8 @@ impl Turns {
             } => {
                 let (since, role) = (self.since.take()?, self.last.take()?);
                 let text = self.in_words(role, &elapsed(since, at));
-                return Some(Block::new(Who::System, Content::notice(&text)));
+                let block = Block::new(Who::System, Content::notice(&text));
+                return Some(block.about(Some(role)));
             }
             Event::TurnEnded { .. } | Event::PhaseChanged { .. } => self.last = None,
             _ => {}
@@ -72,7 +73,7 @@ impl Turns {
             Some(name) if !version.starts_with(&name) => format!("the {who} is {name} {version}"),
             Some(_) | None => format!("the {who} is {version}"),
         };
-        Block::new(Who::System, Content::notice(&text))
+        Block::new(Who::System, Content::notice(&text)).about(Some(role))
     }
 
     fn in_words(&self, role: Role, took: &str) -> String {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::block::{Block, Content, Tone, Who};
 use super::card::ToolEnd;
-use super::{Transcript, retell, waiting};
+use super::{Transcript, retell, waiting, wide};
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
@@ -112,7 +112,7 @@ impl Transcript {
             _ => false,
         };
         if !again {
-            self.push_all(told);
+            self.push_all(wide::about(wide::role_of(event), told));
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Refuses to know what they hold; rows keep their order whatever stands beside them.
 
-use super::block::Who;
+use super::block::{Block, Who};
+use crate::domain::event::Event;
 use crate::domain::turn::Role;
 
 /// How many columns stand between two agents beside each other.
@@ -32,4 +33,24 @@ impl Wide {
             (Self::Whole(columns) | Self::Halves(columns), _) => (columns, 0),
         }
     }
+}
+
+/// Whose turn an event comes of; `None` where it is about the run.
+pub(super) fn role_of(event: &Event) -> Option<Role> {
+    match event {
+        Event::ReviewCommitted { .. } => Some(Role::Reviewer),
+        Event::PlanCommitted { .. } | Event::ResponseCommitted { .. } => Some(Role::Planner),
+        Event::Agent { role, .. }
+        | Event::SessionLost { role, .. }
+        | Event::SessionMoved { role, .. }
+        | Event::SessionStayed { role, .. }
+        | Event::SessionVersion { role, .. } => Some(*role),
+        _ => None,
+    }
+}
+
+/// The same blocks, told about a turn of somebody.
+pub(super) fn about(role: Option<Role>, told: Vec<Block>) -> Vec<Block> {
+    let told = told.into_iter();
+    told.map(|block| block.about(role)).collect()
 }

@@ -1,0 +1,309 @@
+//! Who has the keys: one of two panes, a list, the composer; and what a click, a capital letter or a redraw does there.
+
+use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::outcome::awake;
+use super::pictures::not_writing;
+use super::world::{NOW, documents, drawn, press, press_at, questions, running, settings, state};
+use crate::domain::event::{Event, News};
+use crate::domain::ids::TurnId;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::turn::{Purpose, Role};
+use crate::text::patch::Patch;
+use crate::tui::keymap::IsWriting;
+use crate::tui::tabs::Tab;
+use crate::tui::theme::Surroundings;
+use crate::tui::{Action, Diff, Look, PastRun, Rest, Screen, Theme, Welcome};
+
+const WIDE: (u16, u16) = (200, 30);
+
+/// A chat and a plan of more lines than the window has.
+fn long(state: &State) -> Screen {
+    let mut screen = awake(Some(state), |screen| {
+        let plan: String = (1..90).map(|n| format!("{n}. [ ] step {n}\n")).collect();
+        let mut documents = documents();
+        documents.plan = Some(format!("# Task: t\n\n## Steps\n{plan}"));
+        screen.on_documents(documents);
+        for n in 0..90 {
+            say(screen, &format!("line {n}"));
+        }
+    });
+    drawn(&mut screen, WIDE, Some(state));
+    screen
+}
+
+fn say(screen: &mut Screen, text: &str) {
+    let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
+    let text = text.to_owned();
+    let news = News::Text { text };
+    screen.on_event(NOW, &Event::Agent { turn, role, news });
+}
+
+fn click(screen: &mut Screen, state: Option<&State>, (column, row): (u16, u16)) -> Vec<Action> {
+    let event = MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    };
+    screen.on_mouse(event, state)
+}
+
+/// What stands in the window left and right of the border between two panes.
+fn halves(screen: &mut Screen, state: &State) -> (String, String) {
+    let seen = drawn(screen, WIDE, Some(state));
+    let (side, _) = screen.places.side.unwrap();
+    let rows = seen.lines().skip(usize::from(side.y));
+    let rows: Vec<&str> = rows.take(usize::from(side.height)).collect();
+    let part = |from: usize, n: usize| -> String {
+        let cut = |row: &&str| row.chars().skip(from).take(n).collect::<String>() + "\n";
+        rows.iter().map(cut).collect()
+    };
+    let x = usize::from(side.x);
+    (part(0, x), part(x, usize::MAX))
+}
+
+#[test]
+fn of_two_panes_one_has_the_keys_and_names_them() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = long(&state);
+    let press = |screen: &mut Screen, keys: &[&str]| press_at(screen, WIDE, Some(&state), keys);
+    let (chat, plan) = halves(&mut screen, &state);
+    assert!(
+        plan.contains("W goes there") && !plan.contains("PgUp"),
+        "{plan}"
+    );
+    press(&mut screen, &["w", "<pgdn>"]);
+    let (chat_now, plan_now) = halves(&mut screen, &state);
+    assert_eq!(chat_now, chat);
+    assert_ne!(plan_now, plan);
+    assert!(plan_now.contains("· PgUp PgDn"), "{plan_now}");
+    // Lines are gone through there, too, and found and copied.
+    press(&mut screen, &["j", "j"]);
+    assert!(screen.plan.picked().is_some());
+    let copied = press(&mut screen, &["<c-y>"]);
+    assert!(
+        matches!(&copied[..], [Action::Copy(text)] if text.contains("[ ] step")),
+        "{copied:?}"
+    );
+    press(&mut screen, &["<c-f>", "step 88"]);
+    assert!(
+        halves(&mut screen, &state).1.contains("88. step 88")
+            || halves(&mut screen, &state).1.contains("step 88")
+    );
+    press(&mut screen, &["<esc>", "w", "<pgup>"]);
+    let (chat_now, _) = halves(&mut screen, &state);
+    assert_ne!(chat_now, chat);
+    // While the user writes, a function key does it; the other one deletes a word, as ever.
+    press(&mut screen, &["i", "two words", "<c-w>", "<f6>"]);
+    assert_eq!(screen.tab_at_hand(), Tab::Plan);
+    assert_eq!(screen.composer.text(), "two ");
+}
+
+#[test]
+fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = long(&state);
+    let (side, _) = screen.places.side.unwrap();
+    let wide = drawn(&mut screen, WIDE, Some(&state));
+    assert!(wide.contains("W other pane"), "{wide}");
+    click(&mut screen, Some(&state), (side.x + 20, side.y + 5));
+    assert_eq!(screen.tab_at_hand(), Tab::Plan);
+    click(&mut screen, Some(&state), (20, side.y + 5));
+    assert_eq!(screen.tab_at_hand(), Tab::Chat);
+    press_at(&mut screen, WIDE, Some(&state), &["w"]);
+    let narrow = drawn(&mut screen, (100, 30), Some(&state));
+    assert!(!narrow.contains("other pane"), "{narrow}");
+    assert_eq!(screen.tab_at_hand(), Tab::Chat);
+    press(&mut screen, Some(&state), &["w"]);
+    let word = screen.toast.clone().unwrap_or_default();
+    assert!(word.contains("there is one pane here"), "{word}");
+    press(&mut screen, Some(&state), &["<c-p>", "other pane"]);
+    let palette = drawn(&mut screen, (100, 30), Some(&state));
+    assert!(!palette.contains("/other-pane"), "{palette}");
+}
+
+#[test]
+fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
+    let state = running(Phase::Review, Purpose::Review);
+    for (tab, keys) in [
+        ("3", ["j", "<down>"]),
+        ("2", ["<down>", "j"]),
+        ("4", ["k", "<up>"]),
+    ] {
+        let mut screen = not_writing();
+        press(&mut screen, Some(&state), &[tab, keys[0]]);
+        let before = drawn(&mut screen, (80, 40), Some(&state));
+        assert!(before.contains('▌'), "{tab}\n{before}");
+        press(&mut screen, Some(&state), &[keys[1]]);
+        assert_ne!(drawn(&mut screen, (80, 40), Some(&state)), before, "{tab}");
+        press(&mut screen, Some(&state), &["<enter>"]);
+        assert_eq!(screen.writing, IsWriting::No, "{tab}");
+    }
+    // With nothing pointed at, Enter points, and what is typed goes nowhere.
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["3", "<enter>", "jj"]);
+    assert_eq!(screen.composer.text(), "");
+    assert!(screen.findings.picked().is_some());
+    // A finding that is longer than the window is read to its end before the next one.
+    let mut screen = long(&running(Phase::Execute, Purpose::Step { n: 2 }));
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    press(&mut screen, Some(&state), &["2", "<home>", "<down>"]);
+    let first = screen.plan.picked();
+    for _ in 0..60 {
+        press(&mut screen, Some(&state), &["<down>"]);
+        let seen = drawn(&mut screen, (80, 24), Some(&state));
+        assert!(seen.contains('▌'), "{seen}");
+    }
+    assert!(screen.plan.picked() > first);
+}
+
+#[test]
+fn a_capital_g_goes_to_the_end_where_something_is_read_and_releases_nothing() {
+    let (_, kind) = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "gate")
+        .unwrap();
+    let state = super::world::asking(Phase::WritePlan, kind);
+    let mut screen = not_writing();
+    assert_eq!(press(&mut screen, Some(&state), &["2", "G"]), []);
+    let word = screen.toast.clone().unwrap_or_default();
+    assert!(word.contains("a capital G goes to the end here"), "{word}");
+    assert_eq!(
+        press(&mut screen, Some(&state), &["g"]),
+        [Action::Event(Event::Released)]
+    );
+}
+
+#[test]
+fn the_chat_says_how_much_came_below_while_it_is_scrolled_back() {
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = long(&state);
+    press(&mut screen, Some(&state), &["<pgup>"]);
+    let seen = drawn(&mut screen, (100, 30), Some(&state));
+    assert!(seen.contains("── earlier · End follows again"), "{seen}");
+    for n in 0..3 {
+        say(&mut screen, &format!("later {n}"));
+    }
+    let seen = drawn(&mut screen, (100, 30), Some(&state));
+    assert!(
+        seen.contains("── earlier · ↓ 3 new · End follows again"),
+        "{seen}"
+    );
+    press(&mut screen, Some(&state), &["<end>", "<pgup>"]);
+    let seen = drawn(&mut screen, (100, 30), Some(&state));
+    assert!(!seen.contains("new ·"), "{seen}");
+}
+
+#[test]
+fn a_theme_that_fits_the_terminal_stays_on_its_ground_and_one_of_a_name_paints() {
+    let of = Surroundings {
+        term: Some("xterm-256color"),
+        ground: Some("15;0"),
+        ..Surroundings::default()
+    };
+    let mut screen = Screen::new(settings());
+    screen.on_theme(Theme::fitting(of));
+    screen.on_look(Look::default());
+    assert_eq!(screen.theme().name(), "dark");
+    assert!(screen.theme().is_on_the_terminals_ground());
+    // Whoever points at others and goes back has it as it was.
+    press(&mut screen, None, &["/theme", "<enter>", "<down>", "<esc>"]);
+    assert!(screen.theme().is_on_the_terminals_ground());
+    press(&mut screen, None, &["/theme dark", "<enter>"]);
+    assert!(!screen.theme().is_on_the_terminals_ground());
+    screen.on_look(Look::default());
+    assert!(!screen.theme().is_on_the_terminals_ground());
+}
+
+#[test]
+fn the_end_of_a_run_calls_whoever_looks_elsewhere() {
+    let done = state(Phase::Done);
+    let mut screen = Screen::new(settings());
+    drawn(&mut screen, (80, 24), Some(&state(Phase::Execute)));
+    assert_eq!(screen.outside().calls, None);
+    drawn(&mut screen, (80, 24), Some(&done));
+    let called = screen
+        .outside()
+        .calls
+        .as_ref()
+        .map(|(_, text)| text.as_str());
+    assert_eq!(called, Some("the run is over: DONE"));
+}
+
+#[test]
+fn a_click_in_the_composer_places_the_cursor() {
+    let mut screen = Screen::new(settings());
+    press(&mut screen, None, &["一二三 end"]);
+    let place = screen.places.composer;
+    // The second half of a wide sign is that sign, too.
+    click(&mut screen, None, (place.x + 4, place.y + 1));
+    press(&mut screen, None, &["x"]);
+    assert_eq!(screen.composer.text(), "一x二三 end");
+    click(&mut screen, None, (place.x + 60, place.y + 1));
+    press(&mut screen, None, &["y"]);
+    assert_eq!(screen.composer.text(), "一x二三 endy");
+    // In a row that goes on from the one above, the places are counted from there.
+    let mut screen = Screen::new(settings());
+    let text = "word ".repeat(30);
+    press(&mut screen, None, &[text.as_str()]);
+    let place = screen.places.composer;
+    assert!(place.contains(Position::new(place.x + 1, place.y + 2)));
+    click(&mut screen, None, (place.x + 1, place.y + 2));
+    press(&mut screen, None, &["|"]);
+    let lines = drawn(&mut screen, (80, 24), None);
+    let row = lines
+        .lines()
+        .nth(usize::from(place.y + 2))
+        .unwrap_or_default();
+    assert!(row.starts_with("│|word"), "{lines}");
+}
+
+#[test]
+fn a_click_opens_a_run_of_before_on_the_first_page() {
+    let run = |name: &str| PastRun {
+        name: name.to_owned(),
+        date: "2026-11-21".to_owned(),
+        ended: "DONE".to_owned(),
+        about: format!("about {name}"),
+        how_far: String::new(),
+        rest: Rest::Over,
+    };
+    let mut screen = Screen::new(settings());
+    screen.on_welcome(Welcome {
+        runs: vec![run("one"), run("two")],
+        ..Welcome::default()
+    });
+    let seen = drawn(&mut screen, (100, 40), None);
+    let row = seen
+        .lines()
+        .position(|line| line.contains("about two"))
+        .unwrap();
+    let actions = click(&mut screen, None, (10, u16::try_from(row).unwrap()));
+    assert_eq!(actions, [Action::OpenRun("two".to_owned())]);
+}
+
+#[test]
+fn a_diff_is_copied_and_everything_is_drawn_anew() {
+    use crate::domain::changes::Scope;
+    let state = running(Phase::Execute, Purpose::Step { n: 2 });
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["d"]);
+    assert_eq!(press(&mut screen, Some(&state), &["<c-y>"]), []);
+    let word = screen.toast.clone().unwrap_or_default();
+    assert!(word.contains("no diff here"), "{word}");
+    let text = "diff --git a/x b/x\n@@ -1,1 +1,1 @@\n-a\n+b";
+    let patch = Patch::read(text);
+    screen.on_diff(Scope::All, vec![Scope::All], Diff::Found(patch));
+    let copied = press(&mut screen, Some(&state), &["<c-y>"]);
+    assert_eq!(copied, [Action::Copy(text.to_owned())]);
+    for keys in [
+        &["<c-l>"][..],
+        &["<esc>", "?", "<c-l>"],
+        &["<esc>", "<c-p>", "<c-l>"],
+    ] {
+        assert_eq!(press(&mut screen, Some(&state), keys), [Action::Redraw]);
+    }
+}
