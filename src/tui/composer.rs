@@ -8,6 +8,8 @@ mod editing;
 mod history;
 mod signs;
 
+use std::collections::BTreeMap;
+
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 use ratatui::style::Style;
@@ -34,6 +36,8 @@ pub struct Composer {
     untold: Vec<String>,
     /// Which sent text is shown; `None` while a new one is written.
     recalled: Option<usize>,
+    /// The lines of those that were shown since, as they were left; behind the last the one that is written.
+    left: BTreeMap<usize, Vec<String>>,
     /// The room that it was drawn in last.
     room: Size,
 }
@@ -58,6 +62,7 @@ impl Default for Composer {
             sent: Vec::new(),
             untold: Vec::new(),
             recalled: None,
+            left: BTreeMap::new(),
             room: Size::ZERO,
         }
     }
@@ -107,7 +112,6 @@ impl Composer {
             for _ in 0..n_chars {
                 composer.area.delete_char();
             }
-            composer.recalled = None;
             composer.area.insert_str(text);
         });
     }
@@ -126,7 +130,12 @@ impl Composer {
         self.area = fresh(lines);
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
+        self.begin_anew();
+    }
+
+    fn begin_anew(&mut self) {
         self.recalled = None;
+        self.left.clear();
     }
 
     /// Remembers what is written and was not sent, for the next start.
@@ -156,7 +165,7 @@ impl Composer {
         texts.append(&mut self.sent);
         let from = texts.len().saturating_sub(MAX_SENT);
         self.sent = texts.split_off(from);
-        self.recalled = None;
+        self.begin_anew();
     }
 
     /// What was sent since this was asked last.
@@ -172,12 +181,12 @@ impl Composer {
             KeyCode::Char('j') => key.modifiers == KeyModifiers::CONTROL,
             _ => false,
         };
-        let (row, _) = cursor(&self.area);
+        let is_plain = key.modifiers.is_empty();
         match key.code {
             _ if is_newline => self.insert("\n"),
             KeyCode::Enter => return Written::Submit,
-            KeyCode::Up if row == 0 && self.may_recall() => self.recall(Direction::Older),
-            KeyCode::Down if self.recalled.is_some() => self.recall(Direction::Newer),
+            KeyCode::Up if is_plain => self.go_or_recall(key, Direction::Older),
+            KeyCode::Down if is_plain => self.go_or_recall(key, Direction::Newer),
             KeyCode::Tab => {}
             KeyCode::Char(c) if c.is_control() => {}
             KeyCode::Char(_) if typed(key).is_some() && self.n_bytes() >= MAX_BYTES => {
@@ -205,7 +214,6 @@ impl Composer {
     }
 
     fn insert(&mut self, text: &str) {
-        self.recalled = None;
         self.change(Change::Other, |composer| {
             let before = cursor(&composer.area);
             composer.area.insert_str(text);
@@ -213,20 +221,43 @@ impl Composer {
         });
     }
 
-    fn may_recall(&self) -> bool {
-        !self.sent.is_empty() && (self.is_empty() || self.recalled.is_some())
+    /// Goes a row up or down; from the edge of the text to what was sent before, or back.
+    fn go_or_recall(&mut self, key: KeyEvent, direction: Direction) {
+        let before = cursor(&self.area);
+        self.edit(key);
+        // No row of the text, of those that a line is broken into, lies there.
+        if cursor(&self.area) == before {
+            self.recall(direction);
+        }
     }
 
+    /// Shows the sent text before or behind; what is left stays as it is for whoever comes back to it.
     fn recall(&mut self, direction: Direction) {
-        let at = match (direction, self.recalled) {
-            (Direction::Older, None) => self.sent.len().checked_sub(1),
-            (Direction::Older, Some(at)) => Some(at.saturating_sub(1)),
-            (Direction::Newer, Some(at)) => Some(at + 1),
-            (Direction::Newer, None) => None,
+        let newest = self.sent.len();
+        let from = self.recalled.unwrap_or(newest);
+        let to = match direction {
+            Direction::Older => from.checked_sub(1),
+            Direction::Newer => Some(from + 1).filter(|to| *to <= newest),
         };
-        let text = at.and_then(|at| self.sent.get(at).cloned());
-        self.set(text.as_deref().unwrap_or_default());
-        self.recalled = at.filter(|at| *at < self.sent.len());
+        let Some(to) = to else {
+            return;
+        };
+        self.change(Change::Other, |composer| {
+            let lines = composer.area.lines().to_vec();
+            composer.left.insert(from, lines);
+            composer.recalled = Some(to).filter(|to| *to < newest);
+            let lines = match (composer.left.get(&to), composer.sent.get(to)) {
+                (Some(left), _) => left.clone(),
+                (None, Some(sent)) => {
+                    let text = composer.chips.take(sent).unwrap_or_else(|| sent.clone());
+                    text.lines().map(str::to_owned).collect()
+                }
+                (None, None) => Vec::new(),
+            };
+            composer.put(lines);
+            composer.area.move_cursor(CursorMove::Bottom);
+            composer.area.move_cursor(CursorMove::End);
+        });
     }
 }
 
@@ -242,6 +273,7 @@ pub enum Fitted {
     },
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Older,
     Newer,

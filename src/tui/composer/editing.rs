@@ -104,17 +104,24 @@ impl Composer {
         Stand {
             lines: self.area.lines().to_vec(),
             cursor: cursor(&self.area),
+            recalled: self.recalled,
         }
     }
 
     fn restore(&mut self, stand: Option<Stand>) {
-        let Some(Stand { lines, cursor }) = stand else {
+        let Some(stand) = stand else {
             return;
         };
+        self.recalled = stand.recalled;
+        self.put(stand.lines);
+        self.jump(stand.cursor);
+    }
+
+    /// Puts other lines there.
+    pub(super) fn put(&mut self, lines: Vec<String>) {
         let yanked = self.area.yank_text();
         self.area = fresh(lines);
         self.area.set_yank_text(yanked);
-        self.jump(cursor);
     }
 
     pub(super) fn jump(&mut self, (row, column): (usize, usize)) {

@@ -16,6 +16,8 @@ const MAX_SIGNS: usize = 20;
 pub struct Stand {
     pub lines: Vec<String>,
     pub cursor: (usize, usize),
+    /// Which sent text it is, where it is one.
+    pub recalled: Option<usize>,
 }
 
 /// What a change does.
@@ -135,6 +137,7 @@ mod tests {
         Stand {
             lines: vec![text.to_owned()],
             cursor: (0, 0),
+            recalled: None,
         }
     }
 
