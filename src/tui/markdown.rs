@@ -11,7 +11,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::theme;
-use super::wrap::wrap;
+use super::wrap::{width, wrap};
 pub use code::Language;
 pub use inline::inline;
 
@@ -25,6 +25,8 @@ pub struct Markdown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fence {
     marks: String,
+    /// How far it is indented, in a list.
+    margin: usize,
     language: Language,
 }
 
@@ -47,26 +49,30 @@ impl Markdown {
                 && trimmed.trim_end() == marks
                 && marks.starts_with(&open.marks)
             {
+                let end = Line::styled(format!("{}└", " ".repeat(open.margin)), theme::QUIET);
                 self.fence = None;
-                return vec![Line::styled("└", theme::QUIET)];
+                return vec![end];
             }
-            let mut spans = vec![Span::styled("│ ", theme::QUIET)];
-            spans.extend(open.language.spans(line, base));
+            // What a list indents is no part of the code.
             let lead = line.len() - trimmed.len();
-            return barred(wrap(&spans, columns, lead + 2));
+            let code = line.get(lead.min(open.margin)..).unwrap_or(trimmed);
+            let mut spans = vec![Span::styled("│ ", theme::QUIET)];
+            spans.extend(open.language.spans(code, base));
+            let lead = code.len() - code.trim_start().len();
+            let columns = columns.saturating_sub(open.margin);
+            return moved(barred(wrap(&spans, columns, lead + 2)), open.margin);
         }
         if marks.len() >= 3 {
             let info = trimmed.trim_start_matches(['`', '~']).trim();
+            let margin = (line.len() - trimmed.len()).min(columns / 2);
             self.fence = Some(Fence {
                 marks,
+                margin,
                 language: Language::named(info),
             });
             let head = format!("┌ {info}");
-            return wrap(
-                &[Span::styled(head.trim_end().to_owned(), theme::QUIET)],
-                columns,
-                2,
-            );
+            let head = [Span::styled(head.trim_end().to_owned(), theme::QUIET)];
+            return moved(wrap(&head, columns.saturating_sub(margin), 2), margin);
         }
         plain(line, columns, base)
     }
@@ -139,6 +145,14 @@ impl Markdown {
 /// From how many rows on a table that grows is not laid out anew with each.
 const MOST_ROWS: usize = 200;
 
+/// Lines behind a margin.
+fn moved(mut lines: Vec<Line<'static>>, margin: usize) -> Vec<Line<'static>> {
+    for line in lines.iter_mut().filter(|_| margin > 0) {
+        line.spans.insert(0, Span::raw(" ".repeat(margin)));
+    }
+    lines
+}
+
 /// Goes on with the bar of a block of code where a line of it was broken.
 fn barred(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     for line in lines.iter_mut().skip(1) {
@@ -171,16 +185,18 @@ fn plain(line: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     if is_rule(trimmed) {
         return vec![Line::styled("─".repeat(columns.min(40)), theme::QUIET)];
     }
-    let blank = " ".repeat(lead);
+    let (bars, trimmed) = quotation(trimmed);
+    let lead = lead + width(&bars);
+    let blank = format!("{}{bars}", " ".repeat(lead - width(&bars)));
     let (sign, text) = sign(trimmed);
-    let mut spans = match sign {
-        "" => vec![Span::styled(blank, base)],
-        sign => vec![Span::styled(format!("{blank}{sign}"), theme::QUIET)],
+    let mut spans = match (sign, bars.as_str()) {
+        ("", "") => vec![Span::styled(blank, base)],
+        (sign, _) => vec![Span::styled(format!("{blank}{sign}"), theme::QUIET)],
     };
     spans.extend(inline(text, base));
     let hangs = match sign {
         "☐ " | "☑ " => lead + 2,
-        _ => hanging(line),
+        _ => lead + self::lead(trimmed),
     };
     wrap(&spans, columns, hangs)
 }
@@ -197,9 +213,26 @@ fn is_rule(trimmed: &str) -> bool {
     of('-') || of('*') || of('_')
 }
 
-/// The sign of a list or a quotation in the place of its mark, and what follows; both as wide as before.
+/// The bars of a quotation, one in the place of each mark, and what is quoted.
+fn quotation(trimmed: &str) -> (String, &str) {
+    let (mut bars, mut rest) = (String::new(), trimmed);
+    while let Some(quoted) = rest.strip_prefix('>') {
+        // A mark before a word, as in `>=`, quotes nothing.
+        let is_mark = quoted.is_empty() || quoted.starts_with([' ', '>']);
+        let ends_in_one = quoted.trim_start_matches(['>', ' ']);
+        let marks = &quoted[..quoted.len() - ends_in_one.len()];
+        if !is_mark || !(ends_in_one.is_empty() || marks.ends_with(' ')) {
+            break;
+        }
+        bars.push_str("▎ ");
+        rest = quoted.strip_prefix(' ').unwrap_or(quoted);
+    }
+    (bars, rest)
+}
+
+/// The sign of a list in the place of its mark, and what follows; both as wide as before.
 fn sign(trimmed: &str) -> (&'static str, &str) {
-    const SIGNS: [(&str, &str); 7] = [
+    const SIGNS: [(&str, &str); 6] = [
         // A box says more than a point, and stands in its place.
         ("- [ ] ", "☐ "),
         ("- [x] ", "☑ "),
@@ -207,7 +240,6 @@ fn sign(trimmed: &str) -> (&'static str, &str) {
         ("- ", "• "),
         ("* ", "• "),
         ("+ ", "• "),
-        ("> ", "▎ "),
     ];
     for (mark, sign) in SIGNS {
         if let Some(rest) = trimmed.strip_prefix(mark) {
@@ -242,6 +274,16 @@ fn lead(trimmed: &str) -> usize {
     if is_mark { 2 } else { 0 }
 }
 
+/// The words of a line without the marks of what is strong, code or a link.
+pub fn words(line: &str) -> String {
+    let (_, line) = match heading(line.trim()) {
+        Some(heading) => heading,
+        None => (0, line.trim()),
+    };
+    let spans = inline(line, Style::new());
+    spans.iter().map(|span| span.content.as_ref()).collect()
+}
+
 /// Lays out a whole drawable text.
 pub fn lay_out(text: &str, columns: usize, base: Style) -> Vec<Line<'static>> {
     Markdown::default().so_far(text, columns, base)
@@ -265,6 +307,8 @@ mod tests {
         check("a ` b ** c", 40, "a ` b ** c");
         check("1. [ ] one two three", 12, "1. [ ] one|   two three");
         check("- one two\n> 引用", 7, "• one|  two|▎ 引用");
+        check(">> a b\n> > c\n>\n>= 2", 7, "▎ ▎ a b|▎ ▎ c|▎|>= 2");
+        check("> - one two", 10, "▎ • one|    two");
         check("- [ ] one two\n- [x] b", 7, "☐ one|  two|☑ b");
         check(
             "## Head *ing*\n---",
@@ -277,6 +321,11 @@ mod tests {
     #[test]
     fn code_stands_in_a_frame_and_is_shown_as_it_is() {
         check("```sh\n**x**\n```\n**y**", 40, "┌ sh|│ **x**|└|y");
+        check(
+            "- a\n  ```sh\n  if x\n    y\n  ```\n- b",
+            40,
+            "• a|  ┌ sh|  │ if x|  │   y|  └|• b",
+        );
         check("```\n| a |\n|---|\n", 40, "┌|│ | a ||│ |---|");
         check(
             "~~~~rust\n    let x = 1;\n~~~",
@@ -299,6 +348,21 @@ mod tests {
             "名称      │  n|──────────┼───|sum       │ 10|a very    │  2|long cell │|after",
         );
         check("a | b\nno table", 40, "a | b|no table");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
+        #[test]
+        fn a_text_without_marks_is_kept_letter_by_letter(text in "[a-zé中İ\u{3000} .,:;/()?!=\"'\n]{0,80}", columns in 1usize..90) {
+            let seen: String = lay_out(&text, columns, Style::new()).iter().map(ToString::to_string).collect();
+            let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            proptest::prop_assert_eq!(letters(&seen), letters(&text));
+        }
+
+        #[test]
+        fn no_text_is_too_odd(text in "[ab `*_~>#|\\\\\\[\\]()\n\u{3000}中-]{0,80}", columns in 0usize..30) {
+            lay_out(&text, columns, Style::new());
+        }
     }
 
     proptest::proptest! {

@@ -11,6 +11,7 @@ use ratatui::widgets::{Block, Borders};
 use super::Screen;
 use super::action::Action;
 use super::compare;
+use super::hints;
 use super::keymap::IsWriting;
 use super::tabs::Tab;
 use super::theme;

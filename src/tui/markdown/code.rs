@@ -30,6 +30,17 @@ const LANGUAGES: &[Words] = &[
     Words { names: "ruby rb", comments: "#", kept: "begin break case class def do else elsif end ensure false for if in module next nil not or require rescue return self then true unless until when while yield" },
     Words { names: "sql", comments: "--", kept: "and as by case create delete distinct drop else end from group having in index inner insert into is join left limit not null on or order outer select set table then union update values when where with AND AS BY CASE CREATE DELETE DISTINCT DROP ELSE END FROM GROUP HAVING IN INDEX INNER INSERT INTO IS JOIN LEFT LIMIT NOT NULL ON OR ORDER OUTER SELECT SET TABLE THEN UNION UPDATE VALUES WHEN WHERE WITH" },
     Words { names: "toml yaml yml ini make makefile dockerfile", comments: "#", kept: "true false null yes no on off" },
+    Words { names: "php", comments: "// #", kept: "abstract and array as break case catch class const continue default do echo else elseif extends false final finally fn for foreach function global if implements include instanceof interface match namespace new null or private protected public readonly require return static switch this throw trait true try use var while yield" },
+    Words { names: "lua", comments: "--", kept: "and break do else elseif end false for function goto if in local nil not or repeat return then true until while" },
+    Words { names: "haskell hs elm", comments: "--", kept: "as case class data deriving do else hiding if import in infix infixl infixr instance let module newtype of port qualified then type where" },
+    Words { names: "elixir ex exs erlang erl", comments: "# %", kept: "after and begin case catch cond def defmodule defp defstruct do else end false fn for fun if import in nil not of or quote receive rescue true try unless use when with" },
+    Words { names: "scala groovy gradle dart zig", comments: "//", kept: "abstract as async await break case catch class const comptime continue def default defer do else enum export extends extension false final finally fn for given if implements implicit import in interface late lazy match mixin new null object override package private protected pub public required return sealed static struct super switch test this throw trait true try type undefined union until using val var void while with yield" },
+    Words { names: "r perl pl julia jl nim", comments: "#", kept: "and begin break const do else elseif elsif end export false FALSE for foreach function if import in last let local macro module my NA next not NULL or our package proc repeat require return struct sub then true TRUE type unless until use using var when while" },
+    Words { names: "css scss sass less", comments: "// /*", kept: "auto block flex grid important inherit initial none solid @media @import @mixin @include @use var" },
+    Words { names: "html xml svg vue svelte", comments: "<!--", kept: "a body button class div form h1 h2 h3 head href html id img input label li link meta p script span src style table td title tr type ul" },
+    Words { names: "clojure clj lisp elisp scheme racket", comments: ";", kept: "and cond def define defmacro defn defun do else false fn if lambda let loop nil not ns or quote recur require set true when" },
+    Words { names: "proto protobuf graphql gql hcl terraform tf nix", comments: "# //", kept: "else enum extend false for fragment if import in inherit input interface let locals map message module mutation null oneof option output package provider query rec repeated reserved resource returns rpc scalar schema service subscription syntax then true type union variable with" },
+    Words { names: "powershell ps1 pwsh", comments: "#", kept: "begin break catch class continue do else elseif end enum exit finally for foreach function if in param process return switch throw trap try until using while" },
     Words { names: "json jsonc json5", comments: "//", kept: "true false null" },
 ];
 
@@ -190,5 +201,11 @@ mod tests {
         check("diff", "-gone", "gone:-gone");
         check("", "fn x", "code:fn x");
         check("goal.md", "# for you", "");
+        check(
+            "lua",
+            "local x = nil -- c",
+            "word:local|word:nil|comment:-- c",
+        );
+        check("php", "return 1; # c", "word:return|code:1|comment:# c");
     }
 }

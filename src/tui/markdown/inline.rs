@@ -7,13 +7,14 @@ use super::code_style;
 use crate::tui::theme;
 
 /// A pair of marks, and what is done with the text between them.
-const PAIRS: [(&str, Option<Modifier>); 6] = [
-    ("`", None),
-    ("**", Some(Modifier::BOLD)),
-    ("__", Some(Modifier::BOLD)),
-    ("~~", Some(Modifier::CROSSED_OUT)),
-    ("*", Some(Modifier::ITALIC)),
-    ("_", Some(Modifier::ITALIC)),
+const PAIRS: [(&str, Modifier); 7] = [
+    ("***", Modifier::BOLD.union(Modifier::ITALIC)),
+    ("___", Modifier::BOLD.union(Modifier::ITALIC)),
+    ("**", Modifier::BOLD),
+    ("__", Modifier::BOLD),
+    ("~~", Modifier::CROSSED_OUT),
+    ("*", Modifier::ITALIC),
+    ("_", Modifier::ITALIC),
 ];
 
 /// The longest line in which marks are looked for, in bytes: one that has a thousand without a partner is no prose.
@@ -30,7 +31,10 @@ pub fn inline(line: &str, base: Style) -> Vec<Span<'_>> {
     let mut plain = line;
     let mut before = None;
     while let Some(c) = rest.chars().next() {
-        let found = link(rest, base).or_else(|| pair(rest, before, base));
+        let found = escaped(rest, base)
+            .or_else(|| code(rest, base))
+            .or_else(|| link(rest, base))
+            .or_else(|| pair(rest, before, base));
         match found {
             Some((styled, n_bytes)) => {
                 let text = &plain[..plain.len() - rest.len()];
@@ -44,7 +48,7 @@ pub fn inline(line: &str, base: Style) -> Vec<Span<'_>> {
             }
             None => {
                 before = Some(c);
-                rest = &rest[c.len_utf8()..];
+                rest = &rest[unpaired(rest, c)..];
             }
         }
     }
@@ -54,16 +58,56 @@ pub fn inline(line: &str, base: Style) -> Vec<Span<'_>> {
     spans
 }
 
+/// How many bytes of a text stand as they are: marks without a partner, all of a row, or a character.
+fn unpaired(text: &str, c: char) -> usize {
+    match c {
+        '`' | '*' | '_' | '~' => text.len() - text.trim_start_matches(c).len(),
+        _ => c.len_utf8(),
+    }
+}
+
+/// The mark that a text begins with and that is meant as it is, without the sign that says so.
+fn escaped(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
+    let mark = text.strip_prefix('\\')?.chars().next()?;
+    // Other signs stand behind one in a path or a pattern.
+    let is_mark = "\\`*_~[]#>".contains(mark);
+    is_mark.then(|| (vec![Span::styled(&text[1..2], base)], 2))
+}
+
+/// The code that a text begins with: as many marks end it as begin it.
+fn code(text: &str, base: Style) -> Option<(Vec<Span<'_>>, usize)> {
+    let inner = text.trim_start_matches('`');
+    let n = text.len() - inner.len();
+    if n == 0 {
+        return None;
+    }
+    let mut from = 0;
+    let end = loop {
+        let at = from + inner.get(from..)?.find('`')?;
+        let n_here = inner[at..].len() - inner[at..].trim_start_matches('`').len();
+        if n_here == n {
+            break at;
+        }
+        from = at + n_here;
+    };
+    let content = &inner[..end];
+    // A blank keeps a mark of the code from those around it.
+    let bare = content
+        .strip_prefix(' ')
+        .and_then(|rest| rest.strip_suffix(' '));
+    let content = bare
+        .filter(|bare| n > 1 && !bare.trim().is_empty())
+        .unwrap_or(content);
+    Some((vec![Span::styled(content, code_style(base))], end + 2 * n))
+}
+
 /// The pair of marks that a text begins with, and how many bytes it takes.
 fn pair<'a>(text: &'a str, before: Option<char>, base: Style) -> Option<(Vec<Span<'a>>, usize)> {
     let (mark, modifier) = PAIRS.iter().find(|(mark, _)| text.starts_with(mark))?;
     let inner = &text[mark.len()..];
-    let end = inner.find(mark).filter(|end| *end > 0)?;
+    let end = partner(inner, mark)?;
     let content = &inner[..end];
     let n_bytes = end + 2 * mark.len();
-    let Some(modifier) = modifier else {
-        return Some((vec![Span::styled(content, code_style(base))], n_bytes));
-    };
     // Multiplication, and words_with_lines, are no emphasis.
     let touches = !content.starts_with(' ') && !content.ends_with(' ');
     let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -73,6 +117,31 @@ fn pair<'a>(text: &'a str, before: Option<char>, base: Style) -> Option<(Vec<Spa
         return None;
     }
     Some((inline(content, base.add_modifier(*modifier)), n_bytes))
+}
+
+/// Where the marks stand that go with those before a text: behind something, in no code, and not meant as they are.
+fn partner(text: &str, mark: &str) -> Option<usize> {
+    let sign = mark.chars().next()?;
+    let mut from = 0;
+    while let Some(c) = text.get(from..)?.chars().next() {
+        let rest = &text[from..];
+        if let Some((_, n)) = escaped(rest, Style::new()).or_else(|| code(rest, Style::new())) {
+            from += n;
+            continue;
+        }
+        if c != sign {
+            from += c.len_utf8();
+            continue;
+        }
+        let n_here = rest.len() - rest.trim_start_matches(sign).len();
+        // Of a row of three, what is inside has its own: the last ones are meant.
+        let is_partner = n_here == mark.len() || n_here > mark.len() && n_here != 2;
+        if from > 0 && is_partner {
+            return Some(from + n_here - mark.len());
+        }
+        from += n_here;
+    }
+    None
 }
 
 /// The link that a text begins with: its words, and its address where that is another one.
@@ -125,6 +194,18 @@ mod tests {
         );
         check("**中文**字", "b:中文|-:字");
         check("`**x**`", "c:**x**");
+        check("***a*** b *c*", "b:a|-: b |i:c");
+        check("**a *b* c** d", "b:a |b:b|b: c|-: d");
+        check("*a **b** c* d", "i:a |b:b|i: c|-: d");
+        check("``a`b`` and `` ` ``", "c:a`b|-: and |c:`");
+        check("`**` and **b**", "c:**|-: and |b:b");
+    }
+
+    #[test]
+    fn what_is_meant_as_it_is_stands_so() {
+        check(r"\*a\* **b**", "-:*|-:a|-:*|-: |b:b");
+        check(r"*a\*b* c", "i:a|i:*|i:b|-: c");
+        check(r"C:\dir and \d+", r"-:C:\dir and \d+");
     }
 
     #[test]

@@ -160,7 +160,8 @@ fn below_name(who: Who, look: Look, lines: Vec<Line<'static>>) -> Vec<Line<'stat
 }
 
 fn thinking(text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> {
-    let first = text.lines().next().unwrap_or_default();
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let first = markdown::words(first.unwrap_or_default());
     let more = match text.lines().count() {
         0 | 1 => String::new(),
         n => format!("  +{}", n_of(n - 1, "line")),
@@ -174,11 +175,16 @@ fn thinking(text: &str, columns: usize, folding: Folding) -> Vec<Line<'static>> 
     };
     let mut lines = vec![Line::styled(head, theme::QUIET)];
     if folding == Folding::Open {
-        for line in text.lines() {
-            lines.extend(marked("  ", line, theme::QUIET, columns));
-        }
+        let laid = markdown::lay_out(text, columns.saturating_sub(2), theme::QUIET);
+        lines.extend(laid.into_iter().map(indented));
     }
     lines
+}
+
+/// A line behind a margin.
+fn indented(mut line: Line<'static>) -> Line<'static> {
+    line.spans.insert(0, Span::raw("  "));
+    line
 }
 
 /// How far a list is, and its items where it is open.
