@@ -115,9 +115,11 @@ impl Screen {
         let agents = &self.helped.agents;
         if self.is_nobody(name) {
             let takers = agents.iter().filter(|agent| agent.takes_tasks());
+            let takers: Vec<&str> = takers.map(|agent| agent.name.as_str()).collect();
             return Some(Mention::Wrong(format!(
-                "{}; a text that begins otherwise is sent as it is",
-                no_agent(name, TAKEN_BY, takers)
+                "{}; {TAKEN_BY} {}; a text that begins otherwise is sent as it is",
+                self.helped.nothing_called(&one_line(name)),
+                takers.join(", ")
             )));
         }
         let mut takers = agents.iter().filter(|agent| agent.takes_tasks());

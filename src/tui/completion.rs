@@ -16,13 +16,16 @@ use super::keymap::BINDINGS;
 use super::popup;
 use super::wrap::one_line;
 use crate::domain::run::State;
+use crate::permission::mode::MODES;
 
 /// How many are offered.
 const MOST: usize = 50;
 /// How many rows of them are seen.
 const ROWS: u16 = 8;
 /// How many files are kept.
-const MOST_FILES: usize = 50_000;
+const MOST_FILES: usize = 400_000;
+/// How many bytes their names have, all together.
+const MOST_BYTES: usize = 32 << 20;
 
 /// What the user is helped with while writing.
 #[derive(Debug, Default)]
@@ -43,7 +46,42 @@ enum Files {
     #[default]
     NotAsked,
     Asked,
-    Known(Vec<String>),
+    Known(Kept),
+}
+
+/// Those of the files that are looked through.
+#[derive(Debug)]
+struct Kept {
+    names: Vec<String>,
+    /// How many files there are.
+    n_all: usize,
+}
+
+impl Kept {
+    fn of(mut names: Vec<String>) -> Self {
+        let n_all = names.len();
+        let mut n_bytes = 0;
+        let mut fits = |name: &String| {
+            n_bytes += name.len();
+            n_bytes <= MOST_BYTES
+        };
+        let n_kept = names
+            .iter()
+            .take(MOST_FILES)
+            .take_while(|name| fits(name))
+            .count();
+        names.truncate(n_kept);
+        Self { names, n_all }
+    }
+
+    /// That there are more than are looked through, where there are.
+    fn cut(&self) -> String {
+        let n = self.names.len();
+        match n < self.n_all {
+            true => format!(" · the first {n} of {} were looked through", self.n_all),
+            false => String::new(),
+        }
+    }
 }
 
 /// What is offered for the word at the cursor.
@@ -60,6 +98,8 @@ struct Offer {
     typed: String,
     /// Whether what has nothing to do now stands last already.
     is_ordered: bool,
+    /// That there is more than was looked through.
+    cut: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +107,8 @@ enum What {
     Commands,
     Files,
     Presets,
+    /// What a command takes.
+    Values,
     /// Agents that take tasks, and files.
     Both,
 }
@@ -78,11 +120,28 @@ impl Helped {
         self.offer.is_some()
     }
 
+    /// That nothing has a name that somebody wrote behind `@`, as far as that is known.
+    pub(super) fn nothing_called(&self, name: &str) -> String {
+        match &self.files {
+            Files::Known(files) if files.names.len() == files.n_all => {
+                format!("neither an agent nor a file is called {name}")
+            }
+            Files::Known(files) => {
+                format!("no agent is called {name}, nor a file{}", files.cut())
+            }
+            Files::NotAsked | Files::Asked => format!("no agent is called {name}"),
+        }
+    }
+
     /// What Enter takes of what is offered, where it does: a command that is written whole is carried out.
     pub(super) fn taken_by_enter(&self, composer: &Composer) -> Option<&str> {
         let offer = self.offer.as_ref()?;
         let is_first_command = offer.what == What::Commands && offer.chosen == 0;
         let is_whole = is_first_command && command::read(&composer.text()).is_ok();
+        let name = offer.rows.get(offer.chosen).map(|row| row.name.as_str());
+        // A command that needs nothing more is carried out, unless somebody pointed at something.
+        let has_all = offer.typed.is_empty() || name == Some(offer.typed.as_str());
+        let is_whole = is_whole || offer.what == What::Values && offer.chosen == 0 && has_all;
         let text = offer.texts.get(offer.chosen).filter(|_| !is_whole);
         text.map(String::as_str)
     }
@@ -113,6 +172,7 @@ impl Offer {
             .collect();
         Self {
             what: What::Commands,
+            cut: String::new(),
             typed: typed.to_owned(),
             is_ordered: false,
             n_before: typed.chars().count(),
@@ -132,10 +192,16 @@ impl Offer {
 
     /// The presets that begin with what was typed.
     fn of_presets(presets: &[(String, String)], typed: &str) -> Self {
-        let found = presets.iter().filter(|(name, _)| name.starts_with(typed));
+        Self::of_values(What::Presets, presets, typed)
+    }
+
+    /// The names, each with what it is, that begin with what was typed.
+    fn of_values(what: What, values: &[(String, String)], typed: &str) -> Self {
+        let found = values.iter().filter(|(name, _)| name.starts_with(typed));
         let found: Vec<&(String, String)> = found.take(MOST).collect();
         Self {
-            what: What::Presets,
+            what,
+            cut: String::new(),
             typed: typed.to_owned(),
             is_ordered: true,
             n_before: typed.chars().count(),
@@ -187,6 +253,7 @@ impl Offer {
         let found: Vec<&String> = found.iter().filter_map(|at| files.get(*at)).collect();
         Self {
             what: What::Files,
+            cut: String::new(),
             typed: typed.to_owned(),
             is_ordered: true,
             n_before: typed.chars().count(),
@@ -234,10 +301,12 @@ impl Offer {
         let title = match self.what {
             What::Commands => "commands · Tab or Enter completes · Esc closes",
             What::Presets => "presets of discussions · Tab or Enter takes one · Esc closes",
+            What::Values => "what it takes · Tab or Enter takes one · Esc closes",
             What::Files => "files · Tab or Enter takes one · Esc closes",
             What::Both => "agents and files · Tab or Enter takes one · Esc closes",
         };
-        let inner = popup::draw(frame, area, title, "");
+        let title = format!("{title}{}", self.cut);
+        let inner = popup::draw(frame, area, &title, "");
         fuzzy::draw_rows(frame, inner, &self.rows, self.chosen)
     }
 }
@@ -251,6 +320,25 @@ fn filled(slash: &str) -> String {
         _ if is_word => slash.to_owned(),
         _ => format!("{name} "),
     }
+}
+
+/// The words that the table of commands names for what a command takes.
+fn named_values(command: &str) -> Vec<(String, String)> {
+    let mut values = Vec::new();
+    for binding in BINDINGS {
+        for slash in binding.slash.split(", ") {
+            let Some((name, taken)) = slash.split_once(' ') else {
+                continue;
+            };
+            let words = taken.trim_matches(['[', ']']).split('|');
+            let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+            if name == command {
+                let words = words.filter(is_word);
+                values.extend(words.map(|word| (word.to_owned(), binding.help.to_owned())));
+            }
+        }
+    }
+    values
 }
 
 /// The word before the cursor that may be the name of a preset: the first one after a command that takes one.
@@ -273,9 +361,7 @@ impl Screen {
     /// Takes the files of the repository for `@`, relative to its root; ignored ones are not among them.
     pub fn on_files(&mut self, files: Vec<String>) {
         self.dirty = true;
-        let mut files = files;
-        files.truncate(MOST_FILES);
-        self.helped.files = Files::Known(files);
+        self.helped.files = Files::Known(Kept::of(files));
         self.offer();
     }
 
@@ -289,17 +375,24 @@ impl Screen {
             self.helped.offer = Some(Offer::of_commands(&before));
         } else if let Some(word) = preset_word(&before) {
             self.helped.offer = Some(Offer::of_presets(&self.talks.presets, word));
+        } else if let Some((values, word)) = self.values_at(&before) {
+            self.helped.offer = Some(Offer::of_values(What::Values, &values, word));
         } else if let Some(word) = file_word(&before) {
             let files = match &self.helped.files {
-                Files::Known(files) => files.as_slice(),
+                Files::Known(files) => files.names.as_slice(),
                 Files::Asked | Files::NotAsked => &[],
+            };
+            let cut = match &self.helped.files {
+                Files::Known(files) => files.cut(),
+                Files::Asked | Files::NotAsked => String::new(),
             };
             // Only a text that begins with an agent's name is a task.
             let agents = match word.len() == before.len() {
                 true => self.helped.agents.as_slice(),
                 false => &[],
             };
-            self.helped.offer = Some(Offer::of_words(agents, files, word));
+            let offer = Offer::of_words(agents, files, word);
+            self.helped.offer = Some(Offer { cut, ..offer });
             if let Files::NotAsked = self.helped.files {
                 self.helped.files = Files::Asked;
                 actions.push(Action::ListFiles);
@@ -316,10 +409,41 @@ impl Screen {
         actions
     }
 
+    /// What the command of a line takes next, each with what it is, and what is typed of it.
+    fn values_at<'a>(&self, line: &'a str) -> Option<(Vec<(String, String)>, &'a str)> {
+        let (command, typed) = line.split_once(' ')?;
+        if !command.starts_with('/') || typed.contains(char::is_whitespace) {
+            return None;
+        }
+        let plain = |name: &str| (name.to_owned(), String::new());
+        let agent = |agent: &Agent| (agent.name.clone(), agent.about.clone());
+        let values: Vec<(String, String)> = match command {
+            "/theme" => {
+                let themes = self.settings.look.themes().iter();
+                themes.map(|theme| plain(theme.name())).collect()
+            }
+            "/mode" => MODES
+                .iter()
+                .map(|mode| (mode.name().to_owned(), mode.in_words().to_owned()))
+                .collect(),
+            "/agent" => self.helped.agents.iter().map(agent).collect(),
+            "/task" => {
+                let takers = self
+                    .helped
+                    .agents
+                    .iter()
+                    .filter(|agent| agent.takes_tasks());
+                takers.map(agent).collect()
+            }
+            _ => named_values(command),
+        };
+        Some((values, typed)).filter(|(values, _)| !values.is_empty())
+    }
+
     /// Tells whether a file of the repository has this name, as far as files were listed.
     pub(super) fn is_file(&self, name: &str) -> bool {
         match &self.helped.files {
-            Files::Known(files) => files.iter().any(|file| file == name),
+            Files::Known(files) => files.names.iter().any(|file| file == name),
             Files::Asked | Files::NotAsked => false,
         }
     }

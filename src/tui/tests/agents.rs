@@ -70,7 +70,7 @@ fn only_an_agent_that_takes_tasks_is_meant_and_a_file_of_its_name_is_told_apart(
     assert_eq!(screen.mention("@Override is missing"), None);
     let nobody = wrong(&screen, "@nobody hi");
     assert!(
-        nobody.starts_with("there is no agent nobody; tasks are taken by explore"),
+        nobody.starts_with("no agent is called nobody; tasks are taken by explore"),
         "{nobody}"
     );
     assert_eq!(
