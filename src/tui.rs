@@ -43,6 +43,7 @@ mod page;
 mod pager;
 mod palette;
 mod panes;
+mod part;
 mod past;
 mod perform;
 mod pointing;
@@ -458,6 +459,7 @@ impl Screen {
     /// Takes pasted text into the composer, which it focuses; a paste never triggers anything.
     pub fn on_paste(&mut self, text: &str) {
         self.dirty = true;
+        self.toast = None;
         if self.pasted_into_palette(text) || self.pasted_into_find(text) {
             return;
         }

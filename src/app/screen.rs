@@ -10,6 +10,7 @@ mod beginning;
 mod calls;
 mod changes;
 mod children;
+mod clipboard;
 mod discussing;
 mod documents;
 mod drawing;
@@ -212,6 +213,8 @@ enum Done {
         crate::tui::Viewer,
         Result<Option<String>, StoreError>,
     ),
+    /// A text was given to tmux for the clipboard.
+    Copied(String, io::Result<()>),
     /// What undoing would do, or why it cannot be done.
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
@@ -422,6 +425,7 @@ impl Shell {
             Ok(Done::Edited(document, ended)) => self.on_edited(document, ended),
             Ok(Done::TextClosed(what, ended)) => self.on_text_closed(what, ended),
             Ok(Done::CallRead(call, with, read)) => self.on_call_read(&call, with, read),
+            Ok(Done::Copied(text, ended)) => self.on_copied(&text, ended),
             Ok(Done::Offered(offers)) => {
                 self.on_offered(offers);
                 Ok(None)

@@ -245,7 +245,7 @@ impl Screen {
         let Some(text) = read else {
             return Vec::new();
         };
-        self.toast = Some(format!("copied: {}", one_line(&text)));
+        self.toast = Some(format!("sent to the clipboard: {}", one_line(&text)));
         vec![Action::Copy(text)]
     }
 
@@ -255,7 +255,7 @@ impl Screen {
             return self.refuse("that discussion is not of this run");
         };
         let text = discussion.result_as_markdown();
-        self.toast = Some(format!("copied: {}", one_line(&text)));
+        self.toast = Some(format!("sent to the clipboard: {}", one_line(&text)));
         vec![Action::Copy(text)]
     }
 

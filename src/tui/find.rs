@@ -6,12 +6,13 @@ use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use ratatui_textarea::TextArea;
 
 use super::command::Command;
 use super::keymap::{Context, IsWriting};
 use super::page::{self, Mark};
 use super::tabs::Tab;
-use super::transcript::{self, Find};
+use super::transcript::{self, Find, Looked, Standing, WantsEarlier};
 use super::wrap::{cut, one_line, put, width};
 use super::{Screen, diff, theme};
 use crate::domain::run::State;
@@ -23,6 +24,8 @@ const LONGEST_PASTE: usize = 100;
 #[derive(Debug)]
 pub struct FindLine {
     typed: String,
+    /// Where they are typed.
+    area: TextArea<'static>,
     /// What of the chat has it.
     find: Find,
     began: Stand,
@@ -86,6 +89,7 @@ impl Screen {
         self.leave_find();
         self.find = Some(FindLine {
             typed: String::new(),
+            area: TextArea::default(),
             find: Find::default(),
             began: self.stand_of_open(),
         });
@@ -139,21 +143,25 @@ impl Screen {
             return false;
         };
         let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
-        match key.code {
-            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => line.typed.clear(),
-            KeyCode::Backspace => {
-                line.typed.pop();
-            }
-            KeyCode::Char(c) if is_plain && !c.is_control() => line.typed.push(c),
+        let is_ctrl = key.modifiers == KeyModifiers::CONTROL;
+        let _changed = match key.code {
+            KeyCode::Char('u') if is_ctrl => line.area.delete_line_by_head(),
+            KeyCode::Char('w') if is_ctrl => line.area.delete_word(),
+            KeyCode::Char(c) if is_plain && !c.is_control() => line.area.input(key),
+            KeyCode::Backspace
+            | KeyCode::Delete
+            | KeyCode::Left
+            | KeyCode::Right
+            | KeyCode::Home
+            | KeyCode::End => line.area.input(key),
             _ if matches!(moves, Some(Command::Scroll(_))) => return false,
-            KeyCode::Home | KeyCode::End => return false,
             // Whatever else it is, the line is left by it.
             _ => {
                 self.leave_find();
                 return false;
             }
-        }
-        self.look_for_typed();
+        };
+        self.take_typed();
         true
     }
 
@@ -162,10 +170,22 @@ impl Screen {
         let Some(line) = &mut self.find else {
             return false;
         };
-        let text = one_line(text);
-        line.typed.extend(text.chars().take(LONGEST_PASTE));
-        self.look_for_typed();
+        let text: String = one_line(text).chars().take(LONGEST_PASTE).collect();
+        line.area.insert_str(text);
+        self.take_typed();
         true
+    }
+
+    /// Looks for what is typed, where that is other letters than before.
+    fn take_typed(&mut self) {
+        let Some(line) = &mut self.find else {
+            return;
+        };
+        let typed = line.area.lines().join(" ");
+        if typed != line.typed {
+            line.typed = typed;
+            self.look_for_typed();
+        }
     }
 
     fn look_for_typed(&mut self) {
@@ -211,8 +231,11 @@ impl Screen {
             Step::Stay => return self.stay_at_found(),
             Step::Close => return self.go_back_from_find(),
         };
+        let Some(line) = &mut self.find else {
+            return;
+        };
         match line.began {
-            Stand::Chat(_) => self.transcript.go_along(&line.find, is_next),
+            Stand::Chat(_) => self.transcript.go_along(&mut line.find, is_next),
             Stand::Text(_) => {
                 if let Some(pager) = &mut self.pager {
                     pager.page().look_along(is_next);
@@ -230,6 +253,33 @@ impl Screen {
                 }
             }
             Stand::Page(tab, ..) => self.pages.of(tab).look_along(is_next),
+        }
+    }
+
+    /// What of the log is to be looked through for what is typed.
+    pub(super) fn looks_further_back(&self) -> Option<WantsEarlier> {
+        let line = self.find.as_ref()?;
+        self.transcript.looks_further_back(&line.find)
+    }
+
+    /// Takes in what came of a look at a piece of the log.
+    pub(super) fn on_looked(&mut self, looked: &Looked) {
+        if let Some(line) = &mut self.find {
+            self.transcript.on_looked(&mut line.find, looked);
+        }
+    }
+
+    /// Goes to what was found further back, once that is told.
+    pub(super) fn go_to_what_was_told(&mut self) {
+        if let Some(line) = &mut self.find {
+            self.transcript.go_to_what_was_told(&mut line.find);
+        }
+    }
+
+    /// Looks no further back: the log cannot be read.
+    pub(super) fn end_looking_back(&mut self) {
+        if let Some(line) = &mut self.find {
+            self.transcript.end_looking_back(&mut line.find);
         }
     }
 
@@ -253,11 +303,14 @@ impl Screen {
 
     /// Closes the line; everything stands where it stood.
     fn go_back_from_find(&mut self) {
-        let Some(line) = &self.find else {
+        let Some(line) = &mut self.find else {
             return;
         };
         match line.began {
-            Stand::Chat(stand) => self.transcript.go_back(stand),
+            Stand::Chat(stand) => {
+                self.transcript.fold_again(&mut line.find);
+                self.transcript.go_back(stand);
+            }
             Stand::Text(stand) => {
                 if let Some(pager) = &mut self.pager {
                     pager.page().go_back(stand);
@@ -283,6 +336,7 @@ impl Screen {
         if self.find.take().is_none() {
             return;
         }
+        self.transcript.stop_going_down();
         for tab in Tab::ALL {
             self.pages.of(tab).end_looking();
         }
@@ -321,16 +375,20 @@ impl Screen {
         let Some(line) = &self.find else {
             return;
         };
-        let place = match (line.typed.is_empty(), at, n) {
-            (true, ..) => String::new(),
-            (false, _, 0) => "nothing like it ".to_owned(),
-            (false, 0, n) => format!("{n} "),
-            (false, at, n) => format!("{at} of {n} "),
+        let standing = match line.began {
+            Stand::Chat(_) => self.transcript.standing_of(&line.find),
+            Stand::Page(Tab::Log, ..) => self.record.standing(),
+            Stand::Text(_) | Stand::Diff(_) | Stand::Page(..) => Standing::Whole,
         };
-        let place = format!(" {place}in {}", line.began.name());
+        let place = match line.typed.is_empty() {
+            true => format!(" in {}", line.began.name()),
+            false => place_in_words((at, n), line.began.name(), standing),
+        };
         let columns = usize::from(area.width);
         let head = cut(&format!("find: {}", line.typed), columns.saturating_sub(1));
-        let cursor = u16::try_from(width(&head)).unwrap_or(0);
+        let before: String = line.typed.chars().take(line.area.cursor().1).collect();
+        let before = width(&before) + width("find: ");
+        let cursor = u16::try_from(before.min(width(&head))).unwrap_or(0);
         let rest = cut(&place, columns.saturating_sub(width(&head) + 1));
         let spans = vec![
             Span::styled(head, theme::KEY),
@@ -342,5 +400,28 @@ impl Screen {
             frame
                 .set_cursor_position((area.x.saturating_add(cursor).min(area.right() - 1), area.y));
         }
+    }
+}
+
+/// Which of what was found is at hand, and how far it was looked for: never that there is nothing in what
+/// was not looked through.
+fn place_in_words((at, n): (usize, usize), name: &str, standing: Standing) -> String {
+    let n_found = match (at, n) {
+        (_, 0) => String::new(),
+        (0, n) => n.to_string(),
+        (at, n) => format!("{at} of {n}"),
+    };
+    match (standing, n) {
+        (Standing::Whole, 0) => format!(" nothing like it in {name}"),
+        (Standing::Whole, _) => format!(" {n_found} in {name}"),
+        (Standing::Kept, 0) => format!(" nothing like it in the end of {name}"),
+        (Standing::Kept, _) => format!(" {n_found} so far in {name}"),
+        (Standing::Looking(percent), 0) => format!(" looking further back … {percent} %"),
+        (Standing::Looking(percent), _) => {
+            format!(" {n_found} · looking further back … {percent} %")
+        }
+        (Standing::Telling, _) => " found further back; reading down to it …".to_owned(),
+        (Standing::Unread, 0) => format!(" nothing like it in what can be read of {name}"),
+        (Standing::Unread, _) => format!(" {n_found} in what can be read of {name}"),
     }
 }

@@ -277,7 +277,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Copy,
         [
             "/copy",
-            "copy the block that is pointed at, else the last answer; of a diff, all of it",
+            "copy what is pointed at, else what is open: a text, a diff, a tab, the last answer",
             "",
         ],
     ),
@@ -288,7 +288,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::CopyCode,
         [
             "/copy-code",
-            "copy the code of the block that is pointed at, else of the last answer",
+            "copy the code of what is pointed at, else of what is open",
             "",
         ],
     ),
@@ -397,7 +397,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::Outside(Viewer::Editor),
         [
             "/editor",
-            "open the block that is pointed at, else the last answer, in your editor (VISUAL, EDITOR)",
+            "open what is pointed at, else what is open, in your editor (VISUAL, EDITOR)",
             "",
         ],
     ),

@@ -201,7 +201,11 @@ impl Screen {
     }
 
     fn draw_sheet(&mut self, frame: &mut Frame, area: Rect, sheet: &Sheet) {
-        let view = self.keymap().named("view", IsWriting::No);
+        let mut view = self.keymap().named("view", IsWriting::No);
+        if self.writing == IsWriting::Yes {
+            // The composer has the keys: it would take this one as a letter.
+            view = format!("{} {view}", self.keymap().named("close", IsWriting::No));
+        }
         if self.is_deaf(sheet) {
             return sheet.draw_deaf(frame, area, &view);
         }
@@ -362,7 +366,7 @@ impl Screen {
                     keymap,
                     repository: &self.settings.repository,
                 };
-                tabs::log::draw(page, &self.record, frame, area, about);
+                tabs::log::draw(page, &mut self.record, frame, area, about);
             }
             Tab::Status => {
                 let about = tabs::status::About {

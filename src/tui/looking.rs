@@ -7,6 +7,7 @@ use super::action::{Action, Viewer};
 use super::anchors;
 use super::command::Move;
 use super::diff::Does;
+use super::documents;
 use super::keymap::IsWriting;
 use super::page::Mark;
 use super::sheet::Draft;
@@ -22,7 +23,7 @@ use crate::text::{fence, n_of};
 /// How many lines a page of the chat is where its height is not known.
 const PAGE: isize = 10;
 impl Screen {
-    /// Copies the block that is pointed at, else what an agent said last.
+    /// Copies what is in front.
     pub(super) fn copy(&mut self, state: Option<&State>) -> Vec<Action> {
         if self.is_board() {
             return self.copy_of_board(state);
@@ -32,27 +33,61 @@ impl Screen {
                 return self.refuse("there is no diff here to be copied");
             };
             let lines = n_of(text.lines().count(), "line");
-            self.toast = Some(format!("copied the diff, {lines}"));
+            self.toast = Some(format!("sent the diff to the clipboard, {lines}"));
             return vec![Action::Copy(text)];
         }
-        if let Some(id) = self.transcript.picked_discussion().cloned() {
+        let in_chat = self.tab_at_hand() == Tab::Chat && self.pager.is_none();
+        let discussion = self.transcript.picked_discussion().filter(|_| in_chat);
+        if let Some(id) = discussion.cloned() {
             return self.copy_result(&id, state);
         }
+        match self.text_in_front(state) {
+            Ok(text) => {
+                self.toast = Some(format!("sent to the clipboard: {}", one_line(&text)));
+                vec![Action::Copy(text)]
+            }
+            Err(why) => self.refuse(&why),
+        }
+    }
+
+    /// The text of what is in front: a long text that is open, what is pointed at, else what the tab shows.
+    fn text_in_front(&mut self, state: Option<&State>) -> Result<String, String> {
+        if let Some(pager) = &self.pager {
+            return Ok(pager.all());
+        }
+        let document = |text: &documents::Text| text.text.clone();
+        let of = (self.clock_of_day(), self.settings.repository.as_str());
         let picked = match self.tab_at_hand() {
             Tab::Plan => self.pointed_line().map(|(_, text)| text),
             Tab::Comments => self.pointed_finding(state),
-            Tab::Chat | Tab::Log | Tab::Status => None,
+            Tab::Log => self.record.picked_whole(state, of).map(|(_, text)| text),
+            Tab::Chat => self.transcript.picked_text(),
+            Tab::Status => None,
         };
-        let picked = picked.or_else(|| self.transcript.picked_text());
         let picked = picked.or_else(|| self.merge_at_hand(state));
-        let text = picked.or_else(|| self.transcript.last_said().map(str::to_owned));
-        match text {
-            Some(text) => {
-                self.toast = Some(format!("copied: {}", one_line(&text)));
-                vec![Action::Copy(text)]
+        let key = |action| self.keymap().named(action, IsWriting::No);
+        let (text, why) = match self.tab_at_hand() {
+            Tab::Plan => (
+                document(&self.documents.plan),
+                "there is no plan yet".to_owned(),
+            ),
+            Tab::Comments => (
+                document(&self.documents.comments),
+                "there are no comments yet".to_owned(),
+            ),
+            Tab::Log => {
+                let (before, next) = (key("previous-block"), key("next-block"));
+                let why =
+                    format!("point at an event first: {before} and {next} go from one to the next");
+                (None, why)
             }
-            None => self.refuse("no agent has said anything yet"),
-        }
+            Tab::Status => (Some(self.pages.of(Tab::Status).text()), String::new()),
+            Tab::Chat => {
+                let said = self.transcript.last_said().map(str::to_owned);
+                (said, "no agent has said anything yet".to_owned())
+            }
+        };
+        picked.or(text).ok_or(why)
     }
 
     /// The text of the finding that is pointed at, with what the review says below it.
@@ -71,10 +106,9 @@ impl Screen {
         Some(text.trim_end().to_owned())
     }
 
-    /// Copies the code of what is pointed at, else of what an agent said last.
-    pub(super) fn copy_code(&mut self) -> Vec<Action> {
-        let picked = self.transcript.picked_text();
-        let text = picked.or_else(|| self.transcript.last_said().map(str::to_owned));
+    /// Copies the code of what is in front.
+    pub(super) fn copy_code(&mut self, state: Option<&State>) -> Vec<Action> {
+        let text = self.text_in_front(state);
         let blocks = text.map(|text| fence::blocks(&text)).unwrap_or_default();
         let code: Vec<String> = blocks.into_iter().map(|block| block.content).collect();
         if code.is_empty() {
@@ -82,19 +116,19 @@ impl Screen {
         }
         let code = code.join("\n");
         let lines = n_of(code.lines().count(), "line");
-        self.toast = Some(format!("copied {lines} of code"));
+        self.toast = Some(format!("sent to the clipboard: {lines} of code"));
         vec![Action::Copy(code)]
     }
 
-    /// Opens what is pointed at, else what an agent said last, in another program.
-    pub(super) fn open_outside(&mut self, with: Viewer) -> Vec<Action> {
-        if let Some(call) = self.transcript.picked_long() {
+    /// Opens what is in front in another program.
+    pub(super) fn open_outside(&mut self, with: Viewer, state: Option<&State>) -> Vec<Action> {
+        let is_chat = self.tab_at_hand() == Tab::Chat && self.pager.is_none();
+        if let Some(call) = self.transcript.picked_long().filter(|_| is_chat) {
             return vec![Action::OpenCall { call, with }];
         }
-        let picked = self.transcript.picked_text();
-        match picked.or_else(|| self.transcript.last_said().map(str::to_owned)) {
-            Some(text) => vec![Action::OpenText { text, with }],
-            None => self.refuse("no agent has said anything yet"),
+        match self.text_in_front(state) {
+            Ok(text) => vec![Action::OpenText { text, with }],
+            Err(why) => self.refuse(&why),
         }
     }
 
@@ -379,6 +413,12 @@ impl Screen {
         if tab != Tab::Chat {
             if (tab, to) == (Tab::Plan, Move::End) {
                 let _was_open = self.plan.fold();
+            }
+            if (tab, to) == (Tab::Log, Move::PageUp)
+                && self.pages.of(Tab::Log).sees_first_mark()
+                && self.record.read_more()
+            {
+                return;
             }
             self.pages.of(tab).scroll(to);
             return;

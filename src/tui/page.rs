@@ -184,6 +184,40 @@ impl Page {
         }
     }
 
+    /// Puts lines there like [`Page::lay_out`]; what is marked and in view stays in its row, whatever comes before it.
+    pub fn lay_out_around<Laid: Into<Marked>>(&mut self, key: u64, lay_out: impl FnOnce() -> Laid) {
+        let stands = self.marks.iter().filter(|(_, row)| **row >= self.from);
+        let stands = stands
+            .min_by_key(|(_, row)| **row)
+            .map(|(mark, row)| (*mark, *row));
+        self.lay_out(key, lay_out);
+        if let Some((mark, before)) = stands.filter(|_| self.away)
+            && let Some(now) = self.marks.get(&mark)
+        {
+            self.from = (self.from + now).saturating_sub(before);
+        }
+    }
+
+    /// All that stands there, as one would copy it.
+    pub fn text(&self) -> String {
+        let lines = self
+            .lines
+            .iter()
+            .map(|line| line.to_string().trim_end().to_owned());
+        lines.collect::<Vec<String>>().join("\n")
+    }
+
+    /// Tells whether somebody scrolled away from what the window follows.
+    pub fn is_away(&self) -> bool {
+        self.away
+    }
+
+    /// Tells whether the first line that is marked stands in the window.
+    pub fn sees_first_mark(&self) -> bool {
+        let first = self.marks.values().min();
+        first.is_some_and(|row| (self.from..self.from + self.rows).contains(row))
+    }
+
     /// Brings a marked line into view with the next frame, where it has one of that number then.
     pub fn bring(&mut self, mark: Mark) {
         self.wanted = Some((mark, Near::Amid));

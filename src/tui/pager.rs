@@ -132,6 +132,15 @@ impl Pager {
         }
     }
 
+    /// All of its text, as one would copy it.
+    pub fn all(&self) -> String {
+        match (&self.talk, self.text.is_empty()) {
+            (Some(talk), _) => format!("{}{}", self.text, talk.live),
+            (None, false) => self.text.clone(),
+            (None, true) => self.page.text(),
+        }
+    }
+
     /// The session whose conversation is open.
     pub fn session(&self) -> Option<&SessionId> {
         self.talk.as_ref().map(|talk| &talk.session)

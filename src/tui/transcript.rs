@@ -37,7 +37,7 @@ use earlier::Earlier;
 pub use earlier::WantsEarlier;
 pub use ending::{Ending, Key};
 pub use facts::facts;
-pub use finding::{Find, Stand};
+pub use finding::{Find, Looked, Stand, Standing};
 pub use picking::Along;
 use saying::Saying;
 use scroll::Scroll;
@@ -65,6 +65,8 @@ pub struct Transcript {
     first: usize,
     /// Which part of the log the blocks tell.
     earlier: Earlier,
+    /// Whether it is a piece of the past, made to be put in front of another.
+    is_piece: bool,
     n_bytes: usize,
     /// How tools ended that began before the first block.
     ends: BTreeMap<String, ToolEnd>,
@@ -96,6 +98,9 @@ pub struct Transcript {
     picked: Option<usize>,
     /// The block of each row of the last frame.
     shown: Vec<usize>,
+    /// Where the view stood in it, and how wide it was.
+    shown_at: Scroll,
+    wide: Option<Wide>,
 }
 
 /// A line of the window.
@@ -118,6 +123,7 @@ impl Default for Transcript {
             blocks: VecDeque::new(),
             first: FIRST,
             earlier: Earlier::default(),
+            is_piece: false,
             n_bytes: 0,
             ends: BTreeMap::new(),
             sayings: BTreeMap::new(),
@@ -136,6 +142,8 @@ impl Default for Transcript {
             stand: whose::Stand::default(),
             picked: None,
             shown: Vec::new(),
+            shown_at: Scroll::default(),
+            wide: None,
         }
     }
 }
@@ -147,7 +155,7 @@ impl Transcript {
             // Another log begins; nothing of the one before it can be told again.
             self.leave_run();
             self.blocks.iter_mut().for_each(|block| block.seq = 0);
-            self.earlier = Earlier::default();
+            self.earlier = Earlier::from_the_first();
         }
         self.earlier.on_event();
         match event {
@@ -460,7 +468,7 @@ impl Transcript {
             true => None,
             false => self.left_at.or(Some(self.end())),
         };
-        self.scroll = scroll;
+        (self.scroll, self.shown_at, self.wide) = (scroll, scroll, Some(wide));
         let picked = self.picked_now();
         let mut shown = Vec::with_capacity(rows);
         self.shown.clear();

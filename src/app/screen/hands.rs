@@ -54,7 +54,7 @@ impl Shell {
             Action::ShowChild(session) => self.show_child(&session),
             Action::StopChild(session) => self.stop_child(&session),
             Action::ListFiles => self.list_files(),
-            Action::Copy(text) => self.copy(&text),
+            Action::Copy(text) => self.copy(text),
             Action::OpenText { text, with } => self.open_text(text, with),
             Action::OpenCall { call, with } => self.open_call(call, with),
             Action::ShowDiff(scope) => self.show_diff(scope),
@@ -121,11 +121,6 @@ impl Shell {
             (Action::Event(_), Some(engine)) => halted(engine),
             _ => None,
         }
-    }
-
-    fn copy(&mut self, text: &str) -> Result<Option<End>, End> {
-        self.terminal.copy(text).map_err(End::TerminalGone)?;
-        Ok(None)
     }
 
     /// Gives the terminal to the user's editor; the run goes on behind it.

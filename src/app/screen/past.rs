@@ -21,6 +21,8 @@ const FIRST_PAGE: u64 = 32 * 1024;
 const SECOND_PAGE: u64 = 2 * 1024 * 1024;
 /// How much is read when somebody scrolls up to what came before.
 const ONE_MORE: u64 = 1024 * 1024;
+/// How much is looked through at a time for letters.
+const TO_LOOK_THROUGH: u64 = 2 * 1024 * 1024;
 /// How much is read at a time on the way to the beginning.
 const ON_THE_WAY: u64 = 8 * 1024 * 1024;
 
@@ -32,6 +34,8 @@ pub struct Earlier {
     is_reading: bool,
     /// Whether reading failed; it is not tried again by itself.
     has_failed: bool,
+    /// Where the log lies, where no engine knows it yet.
+    layout: Option<Layout>,
     /// What waits until the first page stands on the terminal.
     behind_first: Option<BehindFirst>,
 }
@@ -60,6 +64,15 @@ pub enum Whose {
     Ours,
     /// A run that is only looked at, by its view.
     View(u64),
+}
+
+/// What else there is to a page that is read.
+#[derive(Debug, Default)]
+struct With {
+    /// The letters that it is looked through for; it is not kept then.
+    letters: Option<String>,
+    /// Who waits for it to be drawn.
+    awaited: Option<oneshot::Sender<()>>,
 }
 
 /// A page of the past.
@@ -123,10 +136,15 @@ impl Shell {
         if !std::mem::replace(&mut self.past_is_shown, true) {
             self.earlier = Earlier {
                 is_reading: true,
+                layout: Some(layout.clone()),
                 ..Earlier::default()
             };
             let log = Log::of(&layout.events());
-            self.read_page(Whose::Ours, log, (None, FIRST_PAGE), Some(awaited));
+            let with = With {
+                awaited: Some(awaited),
+                letters: None,
+            };
+            self.read_page(Whose::Ours, log, (None, FIRST_PAGE), with);
         }
         was_shown
     }
@@ -136,10 +154,15 @@ impl Shell {
         whose: Whose,
         log: Log,
         (last, n_bytes): (Option<u64>, u64),
-        awaited: Option<oneshot::Sender<()>>,
+        with: With,
     ) {
+        let With { letters, awaited } = with;
         self.tasks.spawn_blocking(move || {
             let page = log.read(last, n_bytes).map(|(past, log)| {
+                let past = match letters {
+                    Some(letters) => past.looked_through(&letters),
+                    None => past,
+                };
                 Box::new(Page {
                     past,
                     log,
@@ -177,6 +200,7 @@ impl Shell {
             }
             Err(error) => {
                 earlier.has_failed = true;
+                screen.on_past_unread();
                 screen.on_notice(&format!("what was said before cannot be shown: {error}"));
             }
         }
@@ -195,7 +219,7 @@ impl Shell {
             };
             earlier.is_reading = true;
             let last = log.first.map(|first| first - 1);
-            self.read_page(whose, log, (last, SECOND_PAGE), None);
+            self.read_page(whose, log, (last, SECOND_PAGE), With::default());
         }
     }
 
@@ -212,7 +236,9 @@ impl Shell {
             let engine = self.engine.as_ref()?;
             Some((Whose::Ours, engine.journal().layout().clone()))
         };
-        let Some((whose, layout)) = self.views.whose_past().or_else(ours) else {
+        let lying = || Some((Whose::Ours, self.earlier.layout.clone()?));
+        let whose = self.views.whose_past().or_else(ours);
+        let Some((whose, layout)) = whose.or_else(lying) else {
             return;
         };
         let Some((screen, earlier)) = self.past_of(whose) else {
@@ -221,19 +247,39 @@ impl Shell {
         let Some(wish) = screen.wants_earlier() else {
             return;
         };
-        if earlier.is_reading || earlier.has_failed {
+        if earlier.has_failed {
+            screen.on_past_unread();
             return;
         }
-        let (last, n_bytes) = match wish {
-            WantsEarlier::Piece { last } => (last, ONE_MORE),
-            WantsEarlier::All { last } => (last, ON_THE_WAY),
+        if earlier.is_reading {
+            return;
+        }
+        let last = wish.last();
+        let n_bytes = match &wish {
+            WantsEarlier::Piece { .. } | WantsEarlier::Rows { .. } => ONE_MORE,
+            WantsEarlier::Look { .. } => TO_LOOK_THROUGH,
+            WantsEarlier::All { .. } => ON_THE_WAY,
+        };
+        let letters = match wish {
+            WantsEarlier::Look { letters, .. } => Some(letters),
+            WantsEarlier::Piece { .. } | WantsEarlier::Rows { .. } | WantsEarlier::All { .. } => {
+                None
+            }
         };
         earlier.is_reading = true;
         // What was read once and forgotten since is read again from the end on.
         let goes_on = |log: &Log| log.first == Some(last + 1);
         let log = earlier.log.take().filter(goes_on);
         let log = log.unwrap_or_else(|| Log::of(&layout.events()));
-        self.read_page(whose, log, (Some(last), n_bytes), None);
+        self.read_page(
+            whose,
+            log,
+            (Some(last), n_bytes),
+            With {
+                letters,
+                awaited: None,
+            },
+        );
     }
 
     /// Takes the past of a run off the screen that is not gone on with.

@@ -2,6 +2,7 @@
 //! that it holds beside them, or below where there is little room.
 
 mod detail;
+mod further;
 mod told;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -24,15 +25,20 @@ use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::layout::take_below;
 use crate::tui::markdown;
 use crate::tui::page::{Mark, Marked, Page, gutter};
+use crate::tui::part::Part;
 use crate::tui::theme;
+use crate::tui::transcript::Standing;
 use crate::tui::transcript::short_path;
 use crate::tui::words::Clock;
 use crate::tui::wrap::{cut, width, wrap, wrap_own};
 use detail::Detail;
+use further::Further;
 use told::{Kind, Told, told};
 
-/// How many events are kept.
+/// How many events are kept, the latest.
 const MAX_EVENTS: usize = 1_000;
+/// How many are kept beside them that came before, while somebody reads or looks for those.
+const MAX_FURTHER: usize = 10_000;
 /// How many bytes of an agent's text are kept with its event.
 const MAX_TEXT: usize = 4_096;
 /// How many lines of log.md's end are shown.
@@ -47,7 +53,13 @@ const HEAD: usize = 19;
 /// The events, as rows.
 #[derive(Debug, Default)]
 pub struct Record {
+    /// The latest.
     rows: VecDeque<Row>,
+    /// Which part of the log they tell.
+    part: Part,
+    further: Further,
+    /// Whether it is a piece of the past, made to be put in front of another.
+    is_piece: bool,
     n_seen: u64,
     filter: Filter,
     picked: Option<i64>,
@@ -60,9 +72,20 @@ pub struct Record {
 struct Row {
     /// Its number on this screen; what came earlier has lower ones.
     n: i64,
+    /// The number of its event in the log; 0 where that log is gone.
+    seq: u64,
     at: At,
     told: Told,
     event: Event,
+}
+
+impl Row {
+    /// Whose it is and what it says, where that has these letters, given in lower case.
+    fn listed(&self, find: &str, state: Option<&State>) -> Option<(&Self, &'static str, String)> {
+        let (who, text) = self.told.in_words(state);
+        let has = find.is_empty() || who.contains(find) || text.to_lowercase().contains(find);
+        has.then_some((self, who, text))
+    }
 }
 
 /// Which events are listed.
@@ -84,6 +107,13 @@ impl Filter {
         }
     }
 
+    fn lists(self, row: &Row) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(kind) => row.told.kind == kind,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -98,6 +128,13 @@ impl Filter {
 impl Record {
     /// Takes an event in, where there is something to say of it.
     pub fn on_event(&mut self, at: At, event: &Event) {
+        if let Event::Created(_) = event {
+            // Another log begins; of the one before it only what is here can be told.
+            self.rows.iter_mut().for_each(|row| row.seq = 0);
+            self.part = Part::from_the_first();
+            self.further = Further::default();
+        }
+        self.part.on_event();
         let Some(told) = told(event, &mut self.asked) else {
             return;
         };
@@ -105,24 +142,13 @@ impl Record {
         let n = self.rows.back().map_or(0, |last| last.n + 1);
         self.rows.push_back(Row {
             n,
+            seq: self.part.last(),
             at,
             told,
             event: kept(event),
         });
-        while self.rows.len() > MAX_EVENTS {
-            self.rows.pop_front();
-        }
-    }
-
-    /// Puts what came earlier in front, as far as there is room.
-    pub fn put_before(&mut self, earlier: Self) {
-        self.n_seen += earlier.n_seen;
-        for row in earlier.rows.into_iter().rev() {
-            if self.rows.len() >= MAX_EVENTS {
-                break;
-            }
-            let n = self.rows.front().map_or(0, |first| first.n - 1);
-            self.rows.push_front(Row { n, ..row });
+        while self.rows.len() > MAX_EVENTS && !self.is_piece {
+            self.forget_first();
         }
     }
 
@@ -130,6 +156,7 @@ impl Record {
     pub fn turn(&mut self) {
         self.filter = self.filter.next();
         self.picked = None;
+        self.further = Further::default();
     }
 
     /// Points at the next listed event that has these letters, given in lower case, or the one before.
@@ -189,7 +216,7 @@ impl Record {
 
     fn picked_row(&self) -> Option<&Row> {
         let picked = self.picked?;
-        self.rows.iter().find(|row| row.n == picked)
+        self.all().find(|row| row.n == picked)
     }
 
     /// The rows that are listed, whose they are and what they say.
@@ -198,15 +225,13 @@ impl Record {
         find: &'a str,
         state: Option<&'a State>,
     ) -> impl Iterator<Item = (&'a Row, &'static str, String)> + 'a {
-        let is_kind = |row: &&Row| match self.filter {
-            Filter::All => true,
-            Filter::Only(kind) => row.told.kind == kind,
-        };
-        self.rows.iter().filter(is_kind).filter_map(move |row| {
-            let (who, text) = row.told.in_words(state);
-            let has = find.is_empty() || who.contains(find) || text.to_lowercase().contains(find);
-            has.then_some((row, who, text))
-        })
+        let listed = self.all().filter(move |row| self.filter.lists(row));
+        listed.filter_map(move |row| row.listed(find, state))
+    }
+
+    /// All rows, those that came before the latest first.
+    fn all(&self) -> impl Iterator<Item = &Row> {
+        self.further.rows.iter().chain(&self.rows)
     }
 }
 
@@ -228,8 +253,9 @@ pub struct About<'a> {
 }
 
 /// Draws both; follows the end until the user scrolls.
-pub fn draw(page: &mut Page, record: &Record, frame: &mut Frame, area: Rect, about: About<'_>) {
+pub fn draw(page: &mut Page, record: &mut Record, frame: &mut Frame, area: Rect, about: About<'_>) {
     let mut area = area;
+    record.settle((about.find, about.state));
     if let Some(row) = record.picked_row().filter(|_| area.height > 8) {
         let pane = match area.width >= BESIDE {
             true => (take_beside(&mut area), Borders::LEFT | Borders::TOP),
@@ -245,9 +271,12 @@ pub fn draw(page: &mut Page, record: &Record, frame: &mut Frame, area: Rect, abo
     let n_turns = about.state.map_or(0, |state| state.course.n_all_turns());
     let mut hasher = DefaultHasher::new();
     (columns, about.log.revision, record.n_seen, n_turns).hash(&mut hasher);
+    record.further.to.hash(&mut hasher);
     (record.filter, record.picked, about.find, about.clock).hash(&mut hasher);
-    page.lay_out(hasher.finish(), || lay_out(record, about, columns));
+    record.standing().hash(&mut hasher);
+    page.lay_out_around(hasher.finish(), || lay_out(record, about, columns));
     page.draw(frame, area);
+    record.on_shown(page.is_away(), about.find);
 }
 
 /// The event as it is kept: a long text is in the chat whole.
@@ -349,6 +378,9 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
         Line::default(),
         Line::styled(cut(&format!("── events {listed}"), columns), theme::QUIET),
     ]);
+    if let Some(words) = record.reach_in_words(about.find, about.keymap) {
+        push(wrap_text(&words, columns, theme::QUIET));
+    }
     let n_before = laid.lines.len();
     for (row, who, text) in record.listed(about.find, about.state) {
         laid.marks.insert(Mark::Row(row.n), laid.lines.len());
@@ -358,7 +390,7 @@ fn lay_out(record: &Record, about: About<'_>, columns: usize) -> Marked {
         laid.lines
             .extend(gutter(lines, record.picked == Some(row.n)));
     }
-    if laid.lines.len() == n_before {
+    if laid.lines.len() == n_before && record.standing() == Standing::Whole {
         let key = about.keymap.named("filter", IsWriting::No);
         let none = match record.rows.is_empty() {
             true => "None yet.".to_owned(),

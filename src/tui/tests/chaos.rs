@@ -397,10 +397,13 @@ fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
 
 /// The events of a log of this length that somebody wants, as many as a page holds.
 fn page(log: &[Recorded], wish: WantsEarlier) -> Past {
-    let (WantsEarlier::Piece { last } | WantsEarlier::All { last }) = wish;
-    let last = usize::try_from(last).unwrap();
+    let last = usize::try_from(wish.last()).unwrap();
     let first = last.saturating_sub(700);
-    Past::of(first as u64, &log[first..last])
+    let past = Past::of(first as u64, &log[first..last]);
+    match wish {
+        WantsEarlier::Look { letters, .. } => past.looked_through(&letters),
+        _ => past,
+    }
 }
 
 #[test]

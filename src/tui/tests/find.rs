@@ -1,15 +1,17 @@
 //! What is looked for is found in what is open, and nowhere else.
 
 use super::pictures::{check, not_writing};
-use super::world::{PLAN, drawn, press, running};
+use super::world::{NOW, PLAN, drawn, press, running, settings};
 use crate::domain::changes::Scope;
+use crate::domain::event::{Event, News, Recorded};
+use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::run::State;
-use crate::domain::turn::Purpose;
+use crate::domain::turn::{Purpose, Role};
 use crate::text::patch::Patch;
 use crate::tui::keymap::IsWriting;
 use crate::tui::tabs::Tab;
-use crate::tui::{Diff, Documents, Screen};
+use crate::tui::{Diff, Documents, Past, Screen, WantsEarlier};
 
 fn reviewing() -> State {
     running(Phase::Review, Purpose::Review)
@@ -185,4 +187,247 @@ fn the_filter_leaves_alone_what_an_open_text_covers() {
     press(&mut screen, Some(&state), &["4", ".", " ", "="]);
     assert!(screen.pager.is_some());
     assert_eq!(screen.tab, Tab::Log);
+}
+
+fn said(text: &str) -> Recorded {
+    let news = News::Text {
+        text: text.to_owned(),
+    };
+    Recorded {
+        at: NOW,
+        event: Event::Agent {
+            turn: TurnId::new("trn_1"),
+            role: Role::Planner,
+            news,
+        },
+    }
+}
+
+/// A screen that was told this log.
+fn told(log: &[Recorded]) -> Screen {
+    let mut screen = Screen::new(settings());
+    screen.writing = IsWriting::No;
+    for recorded in log {
+        screen.on_event(recorded.at, &recorded.event);
+    }
+    screen
+}
+
+/// Reads what the screen wants of its log, 700 events at a time, until it wants no more; gives how many pieces that were.
+fn read(screen: &mut Screen, log: &[Recorded]) -> usize {
+    let mut n_pieces = 0;
+    drawn(screen, (80, 24), None);
+    while let Some(wish) = screen.wants_earlier() {
+        let last = usize::try_from(wish.last()).unwrap();
+        let first = last.saturating_sub(700);
+        let past = Past::of(first as u64, &log[first..last]);
+        screen.on_past(match wish {
+            WantsEarlier::Look { letters, .. } => past.looked_through(&letters),
+            _ => past,
+        });
+        drawn(screen, (80, 24), None);
+        n_pieces += 1;
+        assert!(n_pieces < 100, "it comes to an end");
+    }
+    n_pieces
+}
+
+fn found(screen: &mut Screen) -> String {
+    let seen = drawn(screen, (80, 24), None);
+    let line = seen.lines().find(|line| line.starts_with("find:"));
+    line.unwrap_or_default().trim_end().to_owned()
+}
+
+#[test]
+fn what_is_not_kept_any_more_is_found_a_piece_at_a_time() {
+    let text = |n: usize| match n {
+        100 | 1_500 => format!("zebra {n}"),
+        _ => format!("block {n}\nmore"),
+    };
+    let log: Vec<Recorded> = (0..5_000).map(|n| said(&text(n))).collect();
+    let mut screen = told(&log);
+    press(&mut screen, None, &["<c-f>", "zebra"]);
+    assert_eq!(
+        found(&mut screen),
+        "find: zebra  looking further back … 40 %"
+    );
+    assert_eq!(
+        read(&mut screen, &log),
+        6,
+        "three to look through, three to tell"
+    );
+    assert_eq!(found(&mut screen), "find: zebra  1 of 1 so far in Chat");
+    assert!(drawn(&mut screen, (80, 24), None).contains("zebra 1500"));
+    assert!(screen.transcript.n_blocks() < 4_500);
+    // Further up there is another one; above that there is none, and one comes around.
+    press(&mut screen, None, &["<up>"]);
+    read(&mut screen, &log);
+    assert!(drawn(&mut screen, (80, 24), None).contains("zebra 100"));
+    assert_eq!(found(&mut screen), "find: zebra  1 of 2 in Chat");
+    press(&mut screen, None, &["<up>"]);
+    assert_eq!(found(&mut screen), "find: zebra  2 of 2 in Chat");
+    press(&mut screen, None, &["<esc>"]);
+    drawn(&mut screen, (80, 24), None);
+    assert!(screen.transcript.follows());
+    assert_eq!(
+        (screen.transcript.n_blocks(), screen.wants_earlier()),
+        (2_000, None)
+    );
+}
+
+#[test]
+fn what_has_nothing_is_not_kept_and_esc_ends_the_search() {
+    let log: Vec<Recorded> = (0..5_000).map(|n| said(&format!("block {n}"))).collect();
+    let mut screen = told(&log);
+    press(&mut screen, None, &["<c-f>", "zebra"]);
+    assert!(screen.wants_earlier().is_some());
+    press(&mut screen, None, &["<esc>"]);
+    assert_eq!(screen.wants_earlier(), None);
+    press(&mut screen, None, &["<c-f>", "zebra"]);
+    read(&mut screen, &log);
+    assert_eq!(found(&mut screen), "find: zebra  nothing like it in Chat");
+    assert_eq!(screen.transcript.n_blocks(), 2_000);
+    // What had no part of it has not all of it; other letters are looked for anew.
+    press(&mut screen, None, &["s"]);
+    assert_eq!(screen.wants_earlier(), None);
+    press(&mut screen, None, &["<back>", "<back>", "<back>", "q"]);
+    assert!(screen.wants_earlier().is_some());
+    screen.on_past_unread();
+    assert_eq!(screen.wants_earlier(), None);
+    assert_eq!(
+        found(&mut screen),
+        "find: zebq  nothing like it in what can be read of Chat"
+    );
+}
+
+#[test]
+fn the_log_says_how_much_of_it_is_listed_and_reads_the_rest() {
+    let text = |n: usize| match n {
+        100 => "a zebra".to_owned(),
+        _ => format!("block {n}"),
+    };
+    let log: Vec<Recorded> = (0..3_214).map(|n| said(&text(n))).collect();
+    let mut screen = told(&log);
+    press(&mut screen, None, &["4", "<home>"]);
+    let seen = drawn(&mut screen, (80, 24), None);
+    assert!(
+        seen.contains("the last 1000 of 3214 events; PgUp here reads what came before"),
+        "{seen}"
+    );
+    press(&mut screen, None, &["<pgup>"]);
+    assert_eq!(read(&mut screen, &log), 1);
+    let seen = drawn(&mut screen, (80, 24), None);
+    assert!(
+        seen.contains("block 2214"),
+        "what was read stays in view: {seen}"
+    );
+    press(&mut screen, None, &["<home>"]);
+    let seen = drawn(&mut screen, (80, 24), None);
+    assert!(
+        seen.contains("the last 1700 of 3214 events") && seen.contains("block 1514"),
+        "{seen}"
+    );
+    press(&mut screen, None, &["<end>", "<c-f>", "zebra"]);
+    assert!(found(&mut screen).contains("looking further back …"));
+    read(&mut screen, &log);
+    assert_eq!(found(&mut screen), "find: zebra  1 in Log");
+    assert!(drawn(&mut screen, (80, 24), None).contains("a zebra"));
+    press(&mut screen, None, &["<esc>", "="]);
+    let seen = drawn(&mut screen, (80, 24), None);
+    assert!(
+        !seen.contains("None;") && seen.contains("looking further back"),
+        "{seen}"
+    );
+    read(&mut screen, &log);
+    assert!(drawn(&mut screen, (80, 24), None).contains("None;"));
+}
+
+#[test]
+fn a_place_is_brought_into_view_however_fast_its_letters_come() {
+    let text = |n: usize| match n {
+        50 => "zebra".to_owned(),
+        199 => "z end".to_owned(),
+        _ => format!("block {n}\nmore"),
+    };
+    let log: Vec<Recorded> = (0..200).map(|n| said(&text(n))).collect();
+    let mut screen = told(&log);
+    press(&mut screen, None, &["<c-f>", "zeb", "<c-f>", "<c-f>", "ze"]);
+    assert!(drawn(&mut screen, (80, 24), None).contains("zebra"));
+}
+
+#[test]
+fn a_place_in_what_is_folded_or_long_is_shown() {
+    let thinks = Recorded {
+        at: NOW,
+        event: Event::Agent {
+            turn: TurnId::new("trn_1"),
+            role: Role::Planner,
+            news: News::Thinking {
+                text: format!("first\n\n{}a **zebra** here", "more\n".repeat(5)),
+            },
+        },
+    };
+    let long = format!(
+        "{}the okapi\n{}",
+        "line\n\n".repeat(40),
+        "line\n\n".repeat(40)
+    );
+    let mut screen = told(&[said("one"), thinks, said(&long)]);
+    press(&mut screen, None, &["<c-f>", "zebra"]);
+    let seen = drawn(&mut screen, (80, 24), None);
+    assert!(
+        seen.contains("a zebra here") && seen.contains("more"),
+        "{seen}"
+    );
+    press(&mut screen, None, &["<esc>", "<home>"]);
+    assert!(!drawn(&mut screen, (80, 24), None).contains("zebra"));
+    press(&mut screen, None, &["<c-f>", "okapi"]);
+    assert!(drawn(&mut screen, (80, 24), None).contains("the okapi"));
+}
+
+#[test]
+fn the_letters_are_mended_where_they_stand() {
+    let state = reviewing();
+    let mut screen = not_writing();
+    press(
+        &mut screen,
+        Some(&state),
+        &[
+            "<c-f>",
+            "alculator shal",
+            "<home>",
+            "c",
+            "<end>",
+            "l",
+            "<left>",
+            "<left>",
+        ],
+    );
+    assert!(line(&mut screen, &state).starts_with("find: calculator shall  1 of 1"));
+    assert_eq!(screen.tab, Tab::Chat);
+}
+
+#[test]
+fn what_is_in_front_is_copied_and_opened() {
+    let state = reviewing();
+    let mut screen = not_writing();
+    let copied =
+        |screen: &mut Screen, keys: &[&str]| format!("{:?}", press(screen, Some(&state), keys));
+    let log = copied(&mut screen, &["4", "<c-y>"]);
+    assert_eq!(log, "[]", "nothing is pointed at");
+    let event = copied(&mut screen, &[",", "<c-y>"]);
+    assert!(event.starts_with("[Copy("), "{event}");
+    let opened = copied(&mut screen, &["<c-l>"]);
+    assert_eq!(
+        opened
+            .replace("OpenText { text: ", "Copy(")
+            .replace(", with: Pager }", ")"),
+        event
+    );
+    screen.on_text("t", "a long text");
+    assert_eq!(copied(&mut screen, &["<c-y>"]), "[Copy(\"a long text\")]");
+    let status = copied(&mut screen, &["<esc>", "5", "<c-y>"]);
+    assert!(status.contains("planner"), "{status}");
+    let plan = copied(&mut screen, &["2", "<c-y>"]);
+    assert!(plan.contains("test sum"), "{plan}");
 }

@@ -377,3 +377,67 @@ fn a_text_that_has_room_again_in_a_wider_window_is_shown_from_its_beginning() {
     let wide = drawn(&mut screen, (200, 50), None);
     assert!(wide.matches("abcdefg").count() > 53, "{wide}");
 }
+
+#[test]
+fn what_was_sent_is_gone_through_and_nothing_that_was_written_is_lost() {
+    let mut screen = Screen::new(settings());
+    screen.on_written(vec!["first".to_owned(), "a\nb\nc".to_owned()]);
+    check_text(&mut screen, &["draft", "<up>"], "a\nb\nc");
+    check_text(&mut screen, &["<up>", "x", "<down>", "y"], "a\nbx\ncy");
+    check_text(&mut screen, &["<down>"], "draft");
+    check_text(&mut screen, &["<up>"], "a\nbx\ncy");
+    check_text(&mut screen, &["<up>", "<up>", "<up>"], "first");
+    check_text(&mut screen, &["<down>"], "a\nbx\ncy");
+    check_text(&mut screen, &["<down>", "<down>"], "draft");
+    check_text(&mut screen, &["<c-/>"], "a\nbx\ncy");
+    check_text(&mut screen, &["<c-/>"], "first");
+    check_text(&mut screen, &["<down>", "<down>"], "draft");
+}
+
+#[test]
+fn a_paste_takes_a_word_to_the_user_away_as_a_key_does() {
+    let mut screen = Screen::new(settings());
+    screen.on_notice("a word");
+    screen.on_paste("x");
+    assert_eq!(screen.toast, None);
+}
+
+#[test]
+fn what_a_command_takes_is_offered() {
+    let mut screen = Screen::new(settings());
+    let state = state(Phase::Review);
+    press(&mut screen, Some(&state), &["/mode yo", "<tab>"]);
+    assert_eq!(screen.composer.text(), "/mode yolo ");
+    screen.composer.set("");
+    press(&mut screen, Some(&state), &["/tab pl", "<enter>"]);
+    assert_eq!(screen.composer.text(), "/tab plan ");
+    screen.composer.set("");
+    press(&mut screen, Some(&state), &["/theme da", "<tab>"]);
+    assert_eq!(screen.composer.text(), "/theme dark ");
+    screen.composer.set("");
+    press(&mut screen, Some(&state), &["/edit ", "<down>", "<tab>"]);
+    assert_eq!(screen.composer.text(), "/edit comments ");
+    screen.composer.set("");
+    // What is written whole is carried out.
+    press(&mut screen, Some(&state), &["/tab comments", "<enter>"]);
+    assert_eq!(screen.tab, crate::tui::tabs::Tab::Comments);
+}
+
+#[test]
+fn that_not_all_files_were_looked_through_is_said() {
+    let mut screen = Screen::new(settings());
+    press(&mut screen, None, &["@zebra"]);
+    let mut files: Vec<String> = (0..60_000).map(|n| format!("src/{n}.rs")).collect();
+    files.push("zebra.rs".to_owned());
+    screen.on_files(files.clone());
+    assert!(drawn(&mut screen, (80, 24), None).contains("zebra.rs"));
+    files.splice(0..0, vec!["x".repeat(64); 600_000]);
+    screen.composer.set("");
+    press(&mut screen, None, &["@"]);
+    screen.on_files(files);
+    let seen = drawn(&mut screen, (120, 24), None);
+    assert!(
+        seen.contains("the first 400000 of 660001 were looked through"),
+        "{seen}"
+    );
+}

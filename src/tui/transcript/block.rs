@@ -232,6 +232,11 @@ impl Block {
         }
     }
 
+    /// Tells whether its text has these letters, which are given in lower case.
+    pub fn has(&self, letters: &str) -> bool {
+        self.content.text().to_lowercase().contains(letters)
+    }
+
     /// Tells whether it is being written.
     pub fn is_provisional(&self) -> bool {
         matches!(self.content, Content::Provisional { .. })

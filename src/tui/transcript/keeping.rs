@@ -26,9 +26,10 @@ struct Most {
 
 impl Transcript {
     pub(super) fn forget_old(&mut self) {
-        let most = match self.follows() {
-            true => AT_THE_END,
-            false => SCROLLED,
+        let is_read = !self.follows() || self.is_piece || self.earlier.goes_down();
+        let most = match is_read {
+            true => SCROLLED,
+            false => AT_THE_END,
         };
         while self.blocks.len() > most.blocks
             || (self.n_bytes > most.bytes && self.blocks.len() > 1)
@@ -40,7 +41,7 @@ impl Transcript {
             while self.blocks.len() > 1 && self.blocks.front().is_some_and(|old| old.seq == seq) {
                 self.forget_first();
             }
-            self.earlier.on_forgotten(seq);
+            self.earlier.part.on_forgotten(seq);
             if self.blocks.len() <= 1 {
                 break;
             }

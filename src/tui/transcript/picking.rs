@@ -54,7 +54,9 @@ impl Transcript {
         self.picked = Some(number);
         // The row at the edge may be a part of it only.
         let rows = self.shown.get(1..self.shown.len().saturating_sub(1));
-        if !rows.is_some_and(|rows| rows.contains(&number)) {
+        let is_shown =
+            self.scroll == self.shown_at && rows.is_some_and(|rows| rows.contains(&number));
+        if !is_shown {
             self.scroll = Scroll::at(number, 0);
         }
     }
