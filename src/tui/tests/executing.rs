@@ -343,7 +343,10 @@ fn the_command_that_merges_is_whole_and_a_key_copies_it() {
     let acts = press(&mut screen, Some(&state), &["<c-y>"]);
     assert_eq!(acts, [Action::Copy(command.to_owned())]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("sent to the clipboard: git switch main"), "{seen}");
+    assert!(
+        seen.contains("sent to the clipboard: git switch main"),
+        "{seen}"
+    );
     check("done_long_branch", &mut screen, Some(&state));
     // Before the end there is nothing to merge.
     let (mut screen, state) = working_on(3);
