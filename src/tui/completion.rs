@@ -2,6 +2,8 @@
 //!
 //! Refuses to look at the disk: which files there are is told, once somebody asks by typing `@`.
 
+mod files;
+
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -17,16 +19,12 @@ use super::popup;
 use super::wrap::one_line;
 use crate::domain::run::State;
 use crate::permission::mode::MODES;
+use files::Kept;
 
 /// How many are offered.
 const MOST: usize = 50;
 /// How many rows of them are seen.
 const ROWS: u16 = 8;
-/// How many files are kept.
-const MOST_FILES: usize = 400_000;
-/// How many bytes their names have, all together.
-const MOST_BYTES: usize = 32 << 20;
-
 /// What the user is helped with while writing.
 #[derive(Debug, Default)]
 pub struct Helped {
@@ -47,41 +45,6 @@ enum Files {
     NotAsked,
     Asked,
     Known(Kept),
-}
-
-/// Those of the files that are looked through.
-#[derive(Debug)]
-struct Kept {
-    names: Vec<String>,
-    /// How many files there are.
-    n_all: usize,
-}
-
-impl Kept {
-    fn of(mut names: Vec<String>) -> Self {
-        let n_all = names.len();
-        let mut n_bytes = 0;
-        let mut fits = |name: &String| {
-            n_bytes += name.len();
-            n_bytes <= MOST_BYTES
-        };
-        let n_kept = names
-            .iter()
-            .take(MOST_FILES)
-            .take_while(|name| fits(name))
-            .count();
-        names.truncate(n_kept);
-        Self { names, n_all }
-    }
-
-    /// That there are more than are looked through, where there are.
-    fn cut(&self) -> String {
-        let n = self.names.len();
-        match n < self.n_all {
-            true => format!(" · the first {n} of {} were looked through", self.n_all),
-            false => String::new(),
-        }
-    }
 }
 
 /// What is offered for the word at the cursor.
