@@ -30,7 +30,7 @@ use crate::tui::theme;
 use crate::tui::transcript::Standing;
 use crate::tui::transcript::short_path;
 use crate::tui::words::Clock;
-use crate::tui::wrap::{cut, width, wrap, wrap_own};
+use crate::tui::wrap::{cut, width, wrap, wrap_own, wrap_text};
 use detail::Detail;
 use further::Further;
 use told::{Kind, Told, told};

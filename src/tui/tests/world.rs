@@ -654,7 +654,6 @@ pub fn press_at(
             "<c-/>" => KeyEvent::new(KeyCode::Char('/'), KeyModifiers::CONTROL),
             "<s-enter>" => KeyEvent::new(KeyCode::Enter, KeyModifiers::SHIFT),
             "<c-a>" => KeyEvent::new(KeyCode::Char('a'), KeyModifiers::CONTROL),
-            "<c-w>" => KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL),
             "<a-d>" => KeyEvent::new(KeyCode::Char('d'), KeyModifiers::ALT),
             "<c-x>" => KeyEvent::new(KeyCode::Char('x'), KeyModifiers::CONTROL),
             text => {

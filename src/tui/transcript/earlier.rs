@@ -106,7 +106,11 @@ impl Transcript {
     /// Puts what came right before the first block in front; what is looked at stays where it is, unless
     /// the beginning was asked for. What lies elsewhere is not taken.
     pub fn put_before(&mut self, mut earlier: Self) {
-        if !self.earlier.part.is_preceded_by(earlier.earlier.part.last()) {
+        if !self
+            .earlier
+            .part
+            .is_preceded_by(earlier.earlier.part.last())
+        {
             return;
         }
         earlier.pass_todos(&self.todos_of());
