@@ -446,7 +446,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     bind(
         "other-pane",
-        &[letter('w'), plain(KeyCode::F(6))],
+        &[plain(KeyCode::F(6))],
         Anywhere,
         || Command::OtherPane,
         [

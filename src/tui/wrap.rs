@@ -52,7 +52,10 @@ pub fn width(text: &str) -> usize {
 
 /// The columns that one sign takes.
 fn width_of(sign: &str) -> usize {
-    usize::from(sign.cell_width())
+    match sign.len() {
+        1 => 1,
+        _ => usize::from(sign.cell_width()),
+    }
 }
 
 /// The columns that a line takes.

@@ -99,8 +99,10 @@ pub const GROUPS: &[Group] = &[
             "/thinking",
             "/voices",
             "/side",
+            "/other-pane",
             "/theme",
             "/mouse",
+            "/redraw",
         ],
     },
     Group {

@@ -542,7 +542,10 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
 fn a_wide_window_shows_the_plan_beside_the_chat_until_it_is_hidden() {
     let (mut screen, state) = (not_writing(), reviewing());
     let seen = drawn(&mut screen, (200, 50), Some(&state));
-    assert!(seen.contains("Plan · \\ hides it"), "{seen}");
+    assert!(
+        seen.contains("Plan · F6 goes there · \\ hides it"),
+        "{seen}"
+    );
     press_at(&mut screen, (200, 50), Some(&state), &["\\"]);
     let seen = drawn(&mut screen, (200, 50), Some(&state));
     assert!(!seen.contains("hides it"), "{seen}");

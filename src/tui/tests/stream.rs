@@ -458,10 +458,10 @@ fn a_long_output_says_how_long_it_is_and_another_program_gets_all_of_it() {
     press(&mut screen, Some(&state), &[",", " "]);
     let seen = told(&mut screen, &[]);
     assert!(
-        seen.contains("│ ⋯ 342 lines in all; Ctrl+L shows them"),
+        seen.contains("│ ⋯ 342 lines in all; Alt+L shows them"),
         "{seen}"
     );
-    for (key, with) in [("<c-l>", Viewer::Pager), ("<c-e>", Viewer::Editor)] {
+    for (key, with) in [("<a-l>", Viewer::Pager), ("<c-e>", Viewer::Editor)] {
         let acts = press(&mut screen, Some(&state), &[key]);
         let [Action::OpenCall { call, with: viewer }] = acts.as_slice() else {
             panic!("{acts:?}");
@@ -477,7 +477,7 @@ fn a_long_output_says_how_long_it_is_and_another_program_gets_all_of_it() {
     let seen = told(&mut screen, &events);
     assert!(!seen.contains("seq 1 2  2 lines"), "{seen}");
     press(&mut screen, Some(&state), &["<esc>", "<end>", ","]);
-    let acts = press(&mut screen, Some(&state), &["<c-l>"]);
+    let acts = press(&mut screen, Some(&state), &["<a-l>"]);
     assert!(
         matches!(acts.as_slice(), [Action::OpenText { text, .. }] if text.ends_with("1\n2")),
         "{acts:?}"

@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, drawn, press, running};
+use super::world::{NOW, drawn, press, running, settings};
 use crate::domain::event::{Event, Recorded};
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Phase;
@@ -123,7 +123,8 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
 #[test]
 fn a_list_of_the_past_is_folded_where_it_is_written_again_later() {
     let state = keeping();
-    let mut screen = not_writing();
+    let mut screen = Screen::new(settings());
+    screen.writing = IsWriting::No;
     write(&mut screen, list(&[("now", "pending", "medium")]));
     let session = SessionId::new("ses_a");
     let recorded = Recorded {
