@@ -4,6 +4,8 @@
 //! is typed, only how well it fits counts. Themes are in it too, of which the one that is pointed at is shown at once.
 //! While it is open no other key means anything, and no dialog counts as read.
 
+mod entry;
+
 use std::borrow::Cow;
 
 use ratatui::Frame;
@@ -14,15 +16,15 @@ use ratatui::text::Line;
 use super::action::Action;
 use super::command::{self, Move};
 use super::fuzzy::{self, Among, Row};
-use super::keymap::{Binding, GROUPS, IsWriting, Key, Keymap};
+use super::keymap::{GROUPS, IsWriting};
 use super::look::Look;
 use super::sheet::Sheet;
 use super::tabs::{self, Tab};
 use super::theme::{self, Theme};
-use super::useful::stands_against;
 use super::wrap::{cut, width};
 use super::{Screen, popup, wrap};
 use crate::domain::run::State;
+use entry::{Does, Entry, Now, entries, of_theme};
 
 /// How many columns it takes at most.
 const WIDEST: u16 = 100;
@@ -44,129 +46,6 @@ pub struct Palette {
     chosen: usize,
     /// The theme that was shown before one was pointed at.
     before: Option<Theme>,
-}
-
-/// What decides which entries have something to do.
-struct Now<'a> {
-    look: &'a Look,
-    /// What was taken last, the latest first, by its slash command.
-    used: &'a [String],
-    /// What is about the tab, by the names of its actions, and how that is headed.
-    here: (String, Vec<&'static str>),
-    state: Option<&'a State>,
-    sheet: Option<&'a Sheet>,
-    /// Whether a second pane stands beside the first.
-    has_panes: bool,
-}
-
-/// One entry: a binding, by one of its slash commands.
-struct Entry {
-    slash: Cow<'static, str>,
-    /// What it does.
-    help: &'static str,
-    /// The key that is shown.
-    key: Option<Key>,
-    /// Its line of the table, where it is of one.
-    binding: Option<&'static Binding>,
-    /// What it is listed under.
-    heading: String,
-}
-
-/// What is done with an entry.
-enum Does {
-    Command(command::Command),
-    /// The composer takes the rest of it.
-    Write(String),
-}
-
-fn entries(keymap: &Keymap) -> Vec<Entry> {
-    let of = |(binding, keys): (&'static Binding, &[Key])| {
-        let key = keys.first().copied();
-        let slashes = binding.slash.split(", ");
-        slashes.map(move |slash| Entry {
-            slash: Cow::Borrowed(slash),
-            help: binding.help,
-            key,
-            binding: Some(binding),
-            heading: String::new(),
-        })
-    };
-    let mut all: Vec<Entry> = keymap.rows().flat_map(of).collect();
-    // The same command on another key is one entry.
-    let mut seen = std::collections::BTreeSet::new();
-    all.retain(|entry| seen.insert(entry.slash.clone()));
-    all
-}
-
-/// A theme, by the command that shows it.
-fn of_theme(theme: &Theme) -> Entry {
-    Entry {
-        slash: Cow::Owned(format!("{THEME}{}", theme.name())),
-        help: "show it; screen.theme of the configuration keeps it",
-        key: None,
-        binding: None,
-        heading: String::new(),
-    }
-}
-
-impl Entry {
-    fn row(&self, letters: &str, now: &Now<'_>) -> Row {
-        let against = self.stands_against(now.state, now.sheet);
-        Row {
-            name: self.slash.to_string(),
-            about: match &against {
-                Some(why) => format!("not now, {why} · {}", self.help),
-                None => self.help.to_owned(),
-            },
-            key: self.key.map_or_else(String::new, Key::name),
-            lit: fuzzy::places(letters, &self.slash),
-            is_idle: against.is_some(),
-            heading: self.heading.clone(),
-        }
-    }
-
-    /// Tells whether it has something to do now.
-    fn is_useful(&self, now: &Now<'_>) -> bool {
-        self.stands_against(now.state, now.sheet).is_none()
-    }
-
-    /// Why it has nothing to do now; `None` where it has.
-    fn stands_against(&self, state: Option<&State>, sheet: Option<&Sheet>) -> Option<String> {
-        let command = match self.does() {
-            Does::Command(command) => command,
-            Does::Write(text) => command::read(&format!("{text} 1")).ok()?,
-        };
-        stands_against(&command, state, sheet)
-    }
-
-    fn under(self, heading: &str) -> Self {
-        Self {
-            heading: heading.to_owned(),
-            ..self
-        }
-    }
-
-    /// Tells whether another name of the same is listed.
-    fn is_second_name(&self) -> bool {
-        self.slash == "/manual"
-    }
-
-    fn does(&self) -> Does {
-        let (name, argument) = self.slash.split_once(' ').unwrap_or((&self.slash, ""));
-        let wants_text = argument
-            .split(' ')
-            .any(|word| word.starts_with(char::is_uppercase));
-        // What may be left out is left out.
-        let typed = if argument.starts_with('[') {
-            name
-        } else {
-            &self.slash
-        };
-        match command::read(typed).or_else(|_| command::read(name)) {
-            Ok(command) if !wants_text => Does::Command(command),
-            Ok(_) | Err(_) => Does::Write(format!("{name} ")),
-        }
-    }
 }
 
 impl Palette {
