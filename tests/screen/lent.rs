@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 
 use crate::World;
 use crate::demo::n_agents;
-use crate::keys::{CTRL_C, CTRL_E, CTRL_L, ENTER};
+use crate::keys::{ALT_L, CTRL_C, CTRL_E, ENTER};
 use crate::lifecycle::assert_hears;
 use crate::played::{PLAN, cast, give_goal, leave, open_again, read, talking};
 use crate::programs::put_program;
@@ -125,7 +125,7 @@ fn a_signal_has_the_editor_save_what_it_holds_and_gives_the_terminal_back() {
 
 #[test]
 fn a_viewer_that_does_not_want_to_end_is_killed_and_the_terminal_made_whole() {
-    for keys in ["2e", CTRL_E, CTRL_L] {
+    for keys in ["2e", CTRL_E, ALT_L] {
         let world = World::new();
         let viewer = program(&world, "");
         let mut terminal = with_a_plan(&world, &viewer.to_string_lossy());
@@ -142,7 +142,7 @@ fn a_command_from_outside_that_ends_the_program_ends_the_viewer_too() {
     let world = World::new();
     let pager = program(&world, "save");
     let mut terminal = with_a_plan(&world, &pager.to_string_lossy());
-    lend(&mut terminal, CTRL_L);
+    lend(&mut terminal, ALT_L);
     let asked = Command::new(env!("CARGO_BIN_EXE_agent-collab"))
         .args(["send", "quit"])
         .current_dir(world.repository())
@@ -175,7 +175,7 @@ fn what_a_viewer_that_crashed_left_on_is_not_taken_for_the_users_own() {
         "#!/bin/sh\nstty raw -echo\nprintf '\\033[?1049h\\033[?1000h\\033[?1003h'\nkill -KILL $$\n",
     );
     let mut terminal = with_a_plan(&world, &viewer.to_string_lossy());
-    terminal.type_keys(CTRL_L);
+    terminal.type_keys(ALT_L);
     terminal.wait_for("the pager ended with");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
     terminal.type_keys(CTRL_C);

@@ -55,15 +55,7 @@ impl Shell {
             self.screen.on_notice(&why);
             return Ok(None);
         }
-        let begun = engine.begin(event)?;
-        self.take_happened();
-        self.see_news();
-        // What the user did is seen before what comes of it, which waits for the disk.
-        let drawn = self.draw_if_due();
-        if let Some(engine) = &mut self.engine {
-            engine.go_on(begun)?;
-        }
-        drawn?;
+        engine.feed(event)?;
         self.show_news()
     }
 

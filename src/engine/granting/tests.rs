@@ -28,7 +28,7 @@ use crate::store::{Guard, Layout, Names};
 pub(in crate::engine) struct World {
     _folder: tempfile::TempDir,
     pub(in crate::engine) engine: Engine,
-    pub(in crate::engine) orders: Receiver<ToLive>,
+    orders: Receiver<ToLive>,
 }
 
 const RULES: &str =
