@@ -2,15 +2,36 @@
 //!
 //! It counts bytes, characters, columns or lines, and refuses to know what the limit is for.
 
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use unicode_width::UnicodeWidthStr;
 
 /// What stands for the part that was cut off.
 pub const ELLIPSIS: &str = "…";
 
 /// Cuts a text to at most `limit` bytes, the ellipsis (three bytes) included.
+///
+/// However long the text is, only the place of the cut is looked at.
 pub fn to_bytes(text: &str, limit: usize) -> String {
-    cut(text, limit, str::len)
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let (ellipsis, room) = match limit.checked_sub(ELLIPSIS.len()) {
+        Some(room) => (ELLIPSIS, room),
+        None => ("", limit),
+    };
+    let kept = text.get(..last_boundary(text, room)).unwrap_or_default();
+    format!("{kept}{ellipsis}")
+}
+
+/// Where the last grapheme ends that lies within the first `room` bytes.
+fn last_boundary(text: &str, room: usize) -> usize {
+    let at = text.floor_char_boundary(room);
+    let mut cursor = GraphemeCursor::new(at, text.len(), true);
+    match cursor.is_boundary(text, 0) {
+        Ok(true) => at,
+        // The whole text is given, so no other part of it can be asked for.
+        Ok(false) | Err(_) => cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(0),
+    }
 }
 
 /// Cuts a text to at most `limit` characters (code points), the ellipsis included.
@@ -169,6 +190,14 @@ mod tests {
             prop_assert!(to_bytes(&text, limit).len() <= limit);
             prop_assert!(to_chars(&text, limit).chars().count() <= limit);
             prop_assert!(to_width(&text, limit).width() <= limit);
+        }
+
+        #[test]
+        fn where_bytes_are_cut_is_found_as_if_every_grapheme_were_looked_at(
+            text in "([a-c漢\u{e9}\u{301}\u{200d}👩💻🇩🇪\r\n]|👩\u{200d}💻|\\PC){0,24}",
+            limit in 0usize..60,
+        ) {
+            prop_assert_eq!(to_bytes(&text, limit), cut(&text, limit, str::len));
         }
     }
 }
