@@ -98,14 +98,25 @@ fn key_at(text: &str) -> Option<(Key, usize)> {
     Key::shown(word).map(|key| (key, word.len()))
 }
 
+/// The column of the first marked cell of a row, from `x` on.
+fn next_marked(buffer: &Buffer, (x, y): (u16, u16)) -> Option<u16> {
+    let area = buffer.area;
+    let columns = usize::from(area.width);
+    let row = usize::from(y.checked_sub(area.y)?) * columns;
+    let begin = row + usize::from(x.checked_sub(area.x)?);
+    let mut cells = buffer.content.get(begin..row + columns)?.iter();
+    let ahead = cells.position(|cell| cell.modifier.contains(MARK))?;
+    x.checked_add(u16::try_from(ahead).ok()?)
+}
+
 /// Takes the marks off a finished frame; gives where each hint stands.
 fn take(buffer: &mut Buffer) -> Hints {
     let area = buffer.area;
     let mut hints = Hints::new();
     for y in area.top()..area.bottom() {
         let mut x = area.left();
-        while x < area.right() {
-            let from = x;
+        while let Some(from) = next_marked(buffer, (x, y)) {
+            x = from;
             let mut text = String::new();
             while let Some(cell) = buffer.cell_mut(Position::new(x, y))
                 && x < area.right()

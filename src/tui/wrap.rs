@@ -5,7 +5,7 @@
 //! a control character.
 
 use ratatui::Frame;
-use ratatui::buffer::CellWidth;
+use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -86,8 +86,30 @@ pub fn put(frame: &mut Frame, line: &Line<'_>, area: Rect) {
     let area = Rect { height: 1, ..area }.intersection(buffer.area);
     if !area.is_empty() {
         buffer.set_style(area, line.style);
-        buffer.set_line(area.x, area.y, line, area.width);
+        let mut x = area.x;
+        for span in &line.spans {
+            let room = area.right().saturating_sub(x);
+            let style = line.style.patch(span.style);
+            x = put_span(buffer, (x, area.y), &span.content, room, style);
+        }
     }
+}
+
+/// Draws a text in at most `room` columns; gives the column behind it.
+fn put_span(buffer: &mut Buffer, (x, y): (u16, u16), text: &str, room: u16, style: Style) -> u16 {
+    // In most texts each byte is a sign, which need not be looked for.
+    if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return buffer.set_stringn(x, y, text, usize::from(room), style).0;
+    }
+    let columns = x..x.saturating_add(room);
+    let mut behind = x;
+    for (x, sign) in columns.zip(text.chars()) {
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.set_char(sign).set_style(style);
+        }
+        behind = x.saturating_add(1);
+    }
+    behind
 }
 
 /// Cuts a line to at most `columns`, with an ellipsis where something is missing.
