@@ -22,6 +22,8 @@ pub struct Frugal<W: Write> {
     shown: Option<Buffer>,
     /// Room for what it showed before, used again and again.
     before: Buffer,
+    /// How many cells of each row of what it shows are not blank; `None` where nobody counted since it changed.
+    written: Vec<Option<usize>>,
     cursor: Cursor,
 }
 
@@ -39,6 +41,7 @@ impl<W: Write> Frugal<W> {
             inner: CrosstermBackend::new(out),
             shown: None,
             before: Buffer::default(),
+            written: Vec::new(),
             cursor: Cursor::default(),
         }
     }
@@ -51,6 +54,7 @@ impl<W: Write> Frugal<W> {
     /// Tells it what the terminal shows: half a megabyte on a large one, which pays as soon as text streams.
     pub fn learn(&mut self, shown: Buffer) {
         self.shown = Some(shown);
+        self.written.clear();
     }
 
     fn write_over(&mut self, moved: &Moved) -> io::Result<()> {
@@ -87,12 +91,17 @@ impl<W: Write> Backend for Frugal<W> {
             return self.inner.draw(changed.into_iter());
         };
         let is_much = changed.len() >= MANY;
-        if is_much {
+        let were = is_much.then(|| {
             copy(&shown, &mut self.before);
-        }
+            count(&mut self.written, &shown)
+        });
         show(&mut shown, &changed);
-        let moved = is_much.then(|| Moved::between(&self.before, &shown, &changed));
-        match moved.flatten() {
+        forget(&mut self.written, &changed);
+        let moved = were.and_then(|were| {
+            let are = count(&mut self.written, &shown);
+            Moved::between((&self.before, &were), (&shown, &are), &changed)
+        });
+        match moved {
             None => self.inner.draw(bridged(&changed, &shown).into_iter())?,
             Some(moved) => {
                 self.write_over(&moved)?;
@@ -138,11 +147,16 @@ impl<W: Write> Backend for Frugal<W> {
     fn clear_region(&mut self, what: ClearType) -> io::Result<()> {
         self.cursor.at = None;
         self.shown = None;
+        self.written.clear();
         self.inner.clear_region(what)
     }
 
+    /// The size that the system knows of: the library opens the terminal anew to ask, for each frame.
     fn size(&self) -> io::Result<Size> {
-        self.inner.size()
+        match rustix::termios::tcgetwinsize(io::stdout()) {
+            Ok(size) => Ok(Size::new(size.ws_col, size.ws_row)),
+            Err(_) => self.inner.size(),
+        }
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {
@@ -218,8 +232,13 @@ enum Way {
 }
 
 impl Moved {
-    /// Finds rows that moved, where that saves more than half of these changes.
-    fn between(before: &Buffer, after: &Buffer, changed: &[(u16, u16, &Cell)]) -> Option<Self> {
+    /// Finds rows that moved, where that saves more than half of these changes. With each buffer comes how many cells
+    /// of each of its rows are not blank.
+    fn between(
+        (before, were): (&Buffer, &[usize]),
+        (after, are): (&Buffer, &[usize]),
+        changed: &[(u16, u16, &Cell)],
+    ) -> Option<Self> {
         let height = after.area.height;
         let mut costs = vec![0; usize::from(height)];
         for (_, y, _) in changed {
@@ -228,7 +247,6 @@ impl Moved {
             }
         }
         let cost = |y: u16| costs.get(usize::from(y)).copied().unwrap_or_default();
-        let (were, are) = (written(before), written(after));
         if were.iter().all(|n| *n == 0) {
             return None;
         }
@@ -307,11 +325,32 @@ impl Moved {
     }
 }
 
-/// How many cells of each row are not blank.
-fn written(buffer: &Buffer) -> Vec<usize> {
-    let is_written = |cell: &&Cell| **cell != Cell::EMPTY;
-    let count = |y| row(buffer, y).iter().filter(is_written).count();
-    (0..buffer.area.height).map(count).collect()
+/// How many cells of each row are not blank; what is counted already is not counted again.
+fn count(written: &mut Vec<Option<usize>>, buffer: &Buffer) -> Vec<usize> {
+    written.resize(usize::from(buffer.area.height), None);
+    let count = |y| {
+        row(buffer, y)
+            .iter()
+            .filter(|cell| is_written(cell))
+            .count()
+    };
+    let rows = (0..buffer.area.height).zip(written);
+    rows.map(|(y, n)| *n.get_or_insert_with(|| count(y)))
+        .collect()
+}
+
+/// Takes back what was counted of rows that changed.
+fn forget(written: &mut [Option<usize>], changed: &[(u16, u16, &Cell)]) {
+    for (_, y, _) in changed {
+        if let Some(n) = written.get_mut(usize::from(*y)) {
+            *n = None;
+        }
+    }
+}
+
+/// Tells whether a cell is anything but blank; most are told apart by their sign alone.
+fn is_written(cell: &Cell) -> bool {
+    cell.symbol() != " " || *cell != Cell::EMPTY
 }
 
 fn row(buffer: &Buffer, y: u16) -> &[Cell] {
