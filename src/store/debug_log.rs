@@ -92,7 +92,11 @@ impl SizeLimited {
             self.rotate()?;
         }
         let done = self.file.write_all(entry);
-        self.size = self.file.metadata().map_or(self.size, |meta| meta.len());
+        self.size = match &done {
+            Ok(()) => self.size + entry.len() as u64,
+            // Some of it may be there.
+            Err(_) => self.file.metadata().map_or(self.size, |meta| meta.len()),
+        };
         done
     }
 }
