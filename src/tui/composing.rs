@@ -14,6 +14,16 @@ use super::{Screen, footer};
 use crate::domain::run::State;
 
 impl Screen {
+    /// Tells whether there is a text that the user writes.
+    pub fn has_text(&self) -> bool {
+        self.writing == IsWriting::Yes && !self.composer.is_empty()
+    }
+
+    /// Tells whether the user is where texts are written and there is none.
+    pub fn wants_text(&self) -> bool {
+        self.writing == IsWriting::Yes && self.composer.is_empty()
+    }
+
     /// Draws what stands below the dialog: the composer, or what looks for something, and the footer.
     pub(super) fn draw_foot(
         &mut self,

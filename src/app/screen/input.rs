@@ -9,7 +9,7 @@ use crossterm::event::{Event as Input, EventStream, KeyEventKind, poll, read};
 use futures_util::StreamExt;
 
 use crate::store::instant;
-use crate::tui::Theme;
+use crate::tui::{Action, Theme};
 
 use super::ending::End;
 use super::frames::Wanted;
@@ -85,6 +85,7 @@ impl Shell {
         self.wanted = Wanted::ForUser;
         let (screen, state) = self.front();
         screen.on_time(instant::now());
+        let was_written = screen.has_text();
         let actions = match input {
             Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => {
                 screen.on_key(key, state)
@@ -106,6 +107,11 @@ impl Shell {
             Some(Err(error)) => return Err(End::TerminalGone(error)),
             None => return Err(End::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
         };
+        let is_for_run = |action: &Action| matches!(action, Action::Event(_));
+        if was_written && self.front().0.wants_text() && actions.iter().any(is_for_run) {
+            // What is sent leaves the composer at once; the run waits for the disk.
+            self.draw_if_due()?;
+        }
         self.act(actions)
     }
 }
