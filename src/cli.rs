@@ -224,6 +224,8 @@ fn refuse_screen(why: &NoScreen) -> Refusal {
     }
 }
 
+/// Apart from `main`, on whose stack the largest of all commands would have its room, the screen's whole time.
+#[inline(never)]
 fn dispatch(command: Command) -> Result<u8, Refusal> {
     match command {
         Command::Run(args) => block_on(run::run(args)),
