@@ -97,8 +97,7 @@ pub fn put(frame: &mut Frame, line: &Line<'_>, area: Rect) {
 
 /// Draws a text in at most `room` columns; gives the column behind it.
 fn put_span(buffer: &mut Buffer, (x, y): (u16, u16), text: &str, room: u16, style: Style) -> u16 {
-    // In most texts each byte is a sign, which need not be looked for.
-    if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if !is_plain(text) {
         return buffer.set_stringn(x, y, text, usize::from(room), style).0;
     }
     let columns = x..x.saturating_add(room);
@@ -160,23 +159,52 @@ struct Cell<'a> {
     style: Style,
 }
 
+/// Tells whether each byte of a text is a sign of one column, as in most texts: none has to be looked for.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+/// Spans as one line, where that is seen at once.
+fn whole(spans: &[Span<'_>], columns: usize) -> Option<Line<'static>> {
+    let used: usize = spans.iter().map(|span| span.content.len()).sum();
+    if used > columns || !spans.iter().all(|span| is_plain(&span.content)) {
+        return None;
+    }
+    let mut joined: Vec<Span<'static>> = Vec::with_capacity(spans.len());
+    for span in spans.iter().filter(|span| !span.content.is_empty()) {
+        match joined.last_mut().filter(|last| last.style == span.style) {
+            Some(last) => last.content.to_mut().push_str(&span.content),
+            None => joined.push(Span::styled(span.content.to_string(), span.style)),
+        }
+    }
+    Some(Line::from(joined))
+}
+
 /// Breaks spans into lines of at most `columns`; lines after the first begin with `indent` spaces.
 ///
 /// Breaks at spaces and between wide characters, else anywhere; a word that is longer than a line is broken where it
 /// stands when the next line would begin it no further to the left. Always gives at least one line, and
 /// every line but the last holds at least one grapheme, so that any width ends.
 pub fn wrap(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line<'static>> {
-    let cells: Vec<Cell<'_>> = spans
-        .iter()
-        .flat_map(|span| {
-            span.content.graphemes(true).map(|grapheme| Cell {
-                grapheme,
-                width: width_of(grapheme),
-                style: span.style,
-            })
-        })
-        .collect();
     let columns = columns.max(1);
+    if let Some(line) = whole(spans, columns) {
+        return vec![line];
+    }
+    let mut cells: Vec<Cell<'_>> = Vec::new();
+    for span in spans {
+        let (text, style) = (&*span.content, span.style);
+        let cell = |grapheme, width| Cell {
+            grapheme,
+            width,
+            style,
+        };
+        match is_plain(text) {
+            true => {
+                cells.extend((0..text.len()).filter_map(|at| Some(cell(text.get(at..=at)?, 1))))
+            }
+            false => cells.extend(text.graphemes(true).map(|sign| cell(sign, width_of(sign)))),
+        }
+    }
     let indent = if indent * 2 > columns { 0 } else { indent };
     let mut lines = Vec::new();
     let mut from = 0;
@@ -244,8 +272,8 @@ fn line_end(cells: &[Cell<'_>], from: usize, (columns, least): (usize, usize)) -
         used += cell.width;
         let next = cells.get(at + 1);
         let is_before_wide = next.is_some_and(|next| next.width == 2);
-        let may_start = next.is_none_or(|next| !NEVER_FIRST.contains(next.grapheme));
-        let is_break = cell.grapheme == " " || may_start && (cell.width == 2 || is_before_wide);
+        let may_start = || next.is_none_or(|next| !NEVER_FIRST.contains(next.grapheme));
+        let is_break = cell.grapheme == " " || (cell.width == 2 || is_before_wide) && may_start();
         if is_break && used > least {
             last_break = Some(at + 1);
         }
