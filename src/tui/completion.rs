@@ -114,7 +114,10 @@ impl Offer {
     fn of_commands(typed: &str) -> Self {
         let all: Vec<(&str, &str)> = BINDINGS
             .iter()
-            .flat_map(|binding| binding.slash.split(", ").map(|slash| (slash, binding.help)))
+            .flat_map(|binding| {
+                let slashes = binding.slash.split(", ");
+                slashes.map(|slash| (slash, binding.help_of(slash)))
+            })
             .collect();
         let mut seen = std::collections::BTreeSet::new();
         let all: Vec<(&str, &str)> = all

@@ -47,10 +47,17 @@ pub fn draw(
         frame.render_widget(Line::styled(text, theme::STRONG), area);
         return Buttons::new();
     }
+    let mut hints = Hints::new(area);
+    if screen.palette.is_some() {
+        for (keys, what) in [("↑↓", "choose"), ("Enter", "do it"), ("Esc", "close")] {
+            hints.add_word(keys, what);
+        }
+        frame.render_widget(Line::from(hints.spans), area);
+        return hints.buttons;
+    }
     // Of a run that is only asked about nothing can be done yet.
     let state = state.filter(|_| screen.unfinished.is_none());
     let view = view(screen);
-    let mut hints = Hints::new(area);
     match view {
         Some(view @ (Context::Diff | Context::Find)) => {
             let all = screen.keymap().hints_of(view);

@@ -20,7 +20,7 @@ use super::transcript::Along;
 use crate::domain::changes::Scope;
 use crate::domain::page::PageForm;
 use crate::domain::undo::Wish as UndoWish;
-pub use binding::{Binding, Context};
+pub use binding::{Binding, Context, mode_of};
 use binding::{bind, slash};
 pub use group::GROUPS;
 pub use key::{Key, nearest};

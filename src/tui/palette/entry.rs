@@ -8,7 +8,7 @@ use super::THEME;
 use crate::domain::run::State;
 use crate::tui::command;
 use crate::tui::fuzzy::{self, Row};
-use crate::tui::keymap::{Binding, Key, Keymap};
+use crate::tui::keymap::{Binding, Key, Keymap, mode_of};
 use crate::tui::look::Look;
 use crate::tui::sheet::Sheet;
 use crate::tui::theme::Theme;
@@ -53,8 +53,8 @@ pub(super) fn entries(keymap: &Keymap) -> Vec<Entry> {
         let slashes = binding.slash.split(", ");
         slashes.map(move |slash| Entry {
             slash: Cow::Borrowed(slash),
-            help: binding.help,
-            key,
+            help: binding.help_of(slash),
+            key: key.filter(|_| mode_of(slash).is_none()),
             binding: Some(binding),
             heading: String::new(),
         })
