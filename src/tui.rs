@@ -347,6 +347,11 @@ impl Screen {
                 self.ended_at = to.is_final().then_some(at);
             }
             Event::UndoAsked { .. } => self.own = None,
+            // What waits is counted from the beginning in each run.
+            Event::Created { .. } => {
+                (self.chosen, self.exact) = (None, None);
+                self.reading.forget();
+            }
             Event::QuestionAsked { .. } => {
                 self.preview = None;
                 self.versions.clear();
@@ -423,8 +428,10 @@ impl Screen {
     pub fn on_undo(&mut self, offers: &[Offer], phase: Phase) {
         self.dirty = true;
         self.toast = None;
-        self.writing = IsWriting::No;
-        self.own = dialogs::undo::sheet(offers, phase);
+        match dialogs::undo::sheet(offers, phase) {
+            Some(sheet) => self.bring(sheet),
+            None => self.own = None,
+        }
     }
 
     /// Shows a long text of the program, such as the list of finished runs.
@@ -467,7 +474,7 @@ impl Screen {
             self.refuse(&why);
             return;
         }
-        self.writing = IsWriting::Yes;
+        self.begin_writing();
         self.end_offer();
         if let Fitted::Not { n_bytes } = self.composer.on_paste(text) {
             self.refuse(&submitting::too_much(Some(n_bytes)));

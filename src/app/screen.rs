@@ -49,6 +49,7 @@ use tokio::time::Instant;
 
 use crate::config::types::Motion;
 use crate::domain::changes::Scope;
+use crate::domain::ids::RunId;
 use crate::domain::run::State;
 use crate::domain::undo::Offer;
 use crate::engine::{Engine, Inward};
@@ -170,8 +171,8 @@ struct Shell {
     earlier: past::Earlier,
     /// The question whose preview the screen has.
     previewed: Option<u32>,
-    /// The call that the screen has exactly.
-    shown_call: Option<crate::domain::ids::RequestId>,
+    /// The call that the screen has exactly: its run, and which of that run's.
+    shown_call: Option<(RunId, u32)>,
     /// The child's session that was read last.
     story: Option<children::Story>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.

@@ -740,6 +740,15 @@ pub struct Approval {
     /// Whose call it is, where it is a child's of the turn's session; cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child: Option<String>,
+    /// Which of the run's calls that waited it is, from 1, since requests are named alike again and again; 0 until the
+    /// run has taken it in.
+    #[serde(default, skip_serializing_if = "is_not_counted")]
+    pub n: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_not_counted(n: &u32) -> bool {
+    *n == 0
 }
 
 /// What calls of earlier versions say about being kept.

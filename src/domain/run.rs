@@ -123,6 +123,9 @@ pub struct State {
     pub asked: Vec<Question>,
     /// Calls of agents that wait for a decision.
     pub approvals: Vec<Approval>,
+    /// How many have waited so far.
+    #[serde(default)]
+    n_approvals: u32,
     /// The child sessions, in the order in which they were made.
     #[serde(default)]
     pub children: Vec<Child>,
@@ -353,6 +356,7 @@ impl Run {
                 awaiting: None,
                 asked: Vec::new(),
                 approvals: Vec::new(),
+                n_approvals: 0,
                 children: Vec::new(),
                 discussions: Vec::new(),
                 unanswered: Vec::new(),

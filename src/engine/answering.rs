@@ -312,6 +312,7 @@ pub(super) fn approval(
         keeping: decision.keeping,
         profile,
         child: asking.origin.as_deref().map(news::line),
+        n: 0,
     }
 }
 

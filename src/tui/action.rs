@@ -4,7 +4,7 @@
 
 use crate::domain::changes::Scope;
 use crate::domain::event::{CallAnswer, Event};
-use crate::domain::ids::{DiscussionId, RequestId, SessionId};
+use crate::domain::ids::{DiscussionId, SessionId};
 use crate::domain::page::PageForm;
 use crate::domain::question::AfterEdit;
 use crate::domain::turn::Role;
@@ -71,8 +71,8 @@ pub enum Action {
     TakeOver,
     /// An agent's call is decided.
     AnswerApproval {
-        /// The request.
-        request: RequestId,
+        /// The call, as the run counts those that waited: requests are named alike again and again.
+        call: u32,
         /// What the user said.
         answer: CallAnswer,
     },

@@ -4,17 +4,15 @@
 //! Refuses to keep anything: all of it is told anew.
 
 use super::action::Action;
-use super::keymap::IsWriting;
 use super::sheet::{Sheet, Then};
 use super::wrap::one_line;
 use super::{Screen, hints, theme};
-use crate::domain::ids::RequestId;
 
 /// The call that waits first, exactly as it was made; drawable, everything invisible made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exact {
-    /// Its request.
-    pub request: RequestId,
+    /// Which of the run's calls it is, as [`Approval::n`] counts them.
+    pub n: u32,
     /// What it does.
     pub text: String,
     /// What an edit would change; empty for all else.
@@ -60,7 +58,6 @@ impl Screen {
         }
         sheet = sheet.offers('b', "back", Then::Back);
         let last = sheet.choices.len() - 1;
-        self.own = Some(sheet.first(last));
-        self.writing = IsWriting::No;
+        self.ask(sheet.first(last));
     }
 }

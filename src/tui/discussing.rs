@@ -48,6 +48,7 @@ impl Screen {
             // Whoever writes meanwhile goes on writing.
             if is_mine && self.composer.is_empty() && self.own.is_none() {
                 let _nothing_to_do = self.open_board(Board::new(id.clone()));
+                self.reading.note_view();
             }
         }
     }
@@ -62,10 +63,8 @@ impl Screen {
         self.dirty = true;
         self.uncover();
         self.toast = None;
-        self.own = Some(dialogs::discussion::sheet(planned));
+        self.bring(dialogs::discussion::sheet(planned));
         self.talks.planned.clone_from(&planned.topic.text);
-        self.chosen = None;
-        self.writing = IsWriting::No;
     }
 
     /// Notes that the user has something discussed: its board opens once it begins.
@@ -185,6 +184,9 @@ impl Screen {
     /// The board hides the dialog and the composer, so no key of theirs means anything here; what helps or
     /// stops works everywhere.
     pub(super) fn key_of_board(&mut self, key: KeyEvent, state: Option<&State>) -> Vec<Action> {
+        if self.reading.is_view_deaf() {
+            return Vec::new();
+        }
         if let Some(command) = self.keymap().find_in(&key, Context::Board) {
             return self.perform(command, state);
         }
@@ -282,7 +284,7 @@ impl Screen {
             return self.refuse("it is not over: there is no result to quote yet");
         }
         self.uncover();
-        self.writing = IsWriting::Yes;
+        self.begin_writing();
         self.end_offer();
         let text = quoted(discussion);
         self.on_paste(&text);

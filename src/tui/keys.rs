@@ -204,7 +204,7 @@ impl Screen {
         if let Some(why) = self.read_only_word() {
             return self.refuse(&why);
         }
-        self.writing = IsWriting::Yes;
+        self.begin_writing();
         if self.composer.is_empty() {
             self.composer.set("/");
         }

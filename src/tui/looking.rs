@@ -279,7 +279,7 @@ impl Screen {
         }
         self.noting = Some((line, quote));
         self.draft = Some(Draft::Note);
-        self.writing = IsWriting::Yes;
+        self.begin_writing();
         Vec::new()
     }
 

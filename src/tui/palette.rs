@@ -46,6 +46,8 @@ pub struct Palette {
     chosen: usize,
     /// The theme that was shown before one was pointed at.
     before: Option<Theme>,
+    /// The dialog that was read when it was opened, by its id.
+    over: Option<String>,
 }
 
 impl Palette {
@@ -206,7 +208,10 @@ impl Screen {
 
     /// Opens the palette.
     pub(super) fn open_palette(&mut self) -> Vec<Action> {
-        self.palette = Some(Palette::default());
+        self.palette = Some(Palette {
+            over: self.shown(),
+            ..Palette::default()
+        });
         Vec::new()
     }
 
@@ -356,7 +361,8 @@ impl Screen {
     }
 
     fn take_entry(&mut self, state: Option<&State>) -> Vec<Action> {
-        let Some(chosen) = self.palette.as_ref().map(|palette| palette.chosen) else {
+        let Some((chosen, over)) = self.palette.as_ref().map(|it| (it.chosen, it.over.clone()))
+        else {
             return Vec::new();
         };
         let Some(entry) = self.found_in_palette(state).into_iter().nth(chosen) else {
@@ -365,7 +371,10 @@ impl Screen {
         self.close_palette();
         self.note_used(&entry);
         match entry.does() {
-            Does::Command(command) => self.perform(command, state),
+            Does::Command(command) => match self.unseen_word(&command, over.as_deref(), state) {
+                Some(why) => self.refuse(&why),
+                None => self.perform(command, state),
+            },
             Does::Write(text) => {
                 if let Some(why) = self.read_only_word() {
                     return self.refuse(&why);
@@ -374,7 +383,7 @@ impl Screen {
                     return self.refuse("send or remove what you have written first");
                 }
                 self.composer.set(&text);
-                self.writing = IsWriting::Yes;
+                self.begin_writing();
                 Vec::new()
             }
         }

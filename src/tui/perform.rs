@@ -94,7 +94,7 @@ impl Screen {
             Command::NextTab => self.quietly(|screen| screen.step_tab(1)),
             Command::PreviousTab => self.quietly(|screen| screen.step_tab(-1)),
             Command::Scroll(to) => self.quietly(|screen| screen.go_by(to, state)),
-            Command::Focus => self.quietly(|screen| screen.writing = IsWriting::Yes),
+            Command::Focus => self.quietly(Screen::begin_writing),
             Command::Unfocus => self.quietly(Screen::leave_composer),
             Command::Suspend => vec![Action::Suspend],
             Command::Quit => self.quit(state),
@@ -124,12 +124,17 @@ impl Screen {
         let Some(state) = state else {
             return self.refuse("there is no run yet: write the goal first");
         };
-        match self.waiting(Some(state)) {
-            Some(sheet) => match sheet.choices.into_iter().find(|choice| choice.key == 'g') {
-                Some(choice) => self.choose(choice, Some(state)),
-                None => self.refuse(&format!("not yet: {}", sheet.title)),
-            },
-            None => self.refuse("nothing waits for a release"),
+        let Some(sheet) = self.waiting(Some(state)) else {
+            return self.refuse("nothing waits for a release");
+        };
+        // Other dialogs name an answer of their own by this letter.
+        let asked = state.question().map(|question| &question.kind);
+        let is_its = matches!(asked, None | Some(QuestionKind::Gate { .. }))
+            && state.approvals.is_empty()
+            && self.own.is_none();
+        match sheet.choices.into_iter().find(|choice| choice.key == 'g') {
+            Some(choice) if is_its => self.choose(choice, Some(state)),
+            Some(_) | None => self.refuse(&format!("not yet: {}", sheet.title)),
         }
     }
 
@@ -235,7 +240,7 @@ impl Screen {
     fn decide(&mut self, state: Option<&State>, answer: CallAnswer) -> Vec<Action> {
         match state.and_then(|state| state.approvals.first()) {
             Some(approval) => vec![Action::AnswerApproval {
-                request: approval.request.clone(),
+                call: approval.n,
                 answer,
             }],
             None => self.refuse("no call of an agent waits"),
@@ -409,6 +414,7 @@ impl Screen {
 
     pub(super) fn ask(&mut self, sheet: Sheet) -> Vec<Action> {
         self.own = Some(sheet);
+        self.reading.note_opened();
         // It begins at its own first choice, wherever one of its name was left.
         self.chosen = None;
         self.writing = IsWriting::No;
@@ -422,7 +428,7 @@ impl Screen {
             Then::Write(draft) => self.quietly(|screen| {
                 screen.draft = Some(draft);
                 screen.own = None;
-                screen.writing = IsWriting::Yes;
+                screen.begin_writing();
                 let text = match (draft, state) {
                     (Draft::Pattern { .. }, Some(state)) => dialogs::approval::proposed(state),
                     (Draft::Topic { .. }, _) => screen.talks.planned.clone(),
@@ -434,7 +440,7 @@ impl Screen {
             Then::Fill(text) => self.quietly(|screen| {
                 screen.own = None;
                 screen.composer.set(&text);
-                screen.writing = IsWriting::Yes;
+                screen.begin_writing();
             }),
             Then::Confirm(sheet) => self.ask(*sheet),
             Then::Pick(text) => self.pick(&text, state),
@@ -447,7 +453,7 @@ impl Screen {
                 self.note_leaving(&actions);
                 if actions.contains(&Action::Archive) {
                     // The next word is the goal of the run that begins anew.
-                    self.writing = IsWriting::Yes;
+                    self.begin_writing();
                 }
                 actions
             }

@@ -44,6 +44,8 @@ impl Screen {
         self.dirty = true;
         texts.push(self.composer.text());
         self.composer.set(texts.join("\n\n").trim());
-        self.writing = IsWriting::Yes;
+        if self.diff.is_none() && self.board.is_none() {
+            self.writing = IsWriting::Yes;
+        }
     }
 }

@@ -5,7 +5,6 @@
 
 use super::action::Action;
 use super::command::Command;
-use super::keymap::IsWriting;
 use super::sheet::{Sheet, Then};
 use super::theme;
 use super::{Screen, dialogs};
@@ -141,8 +140,7 @@ impl Screen {
             self.refuse("no run is in the history yet: one comes there when the next begins");
             return;
         }
-        self.own = Some(dialogs::history::sheet(runs));
-        self.writing = IsWriting::No;
+        self.bring(dialogs::history::sheet(runs));
     }
 
     /// Asks whether to take over, now that the other instance has ended; the answer is
@@ -158,7 +156,7 @@ impl Screen {
                 Then::ActAndBack(vec![Action::TakeOver]),
             )
             .offers('n', "go on looking", Then::Back);
-        self.own = Some(sheet);
+        self.bring(sheet);
     }
 
     /// Changes what a screen that only looks says of itself.

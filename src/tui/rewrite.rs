@@ -27,8 +27,14 @@ impl Screen {
         self.composer.set(&was);
         self.noting = Some((line, was));
         self.draft = Some(Draft::Line);
-        self.writing = IsWriting::Yes;
+        self.begin_writing();
         Vec::new()
+    }
+
+    /// Gives the keys to the composer: a diff or a board, which has none of its rows, makes place for it.
+    pub(super) fn begin_writing(&mut self) {
+        (self.diff, self.board) = (None, None);
+        self.writing = IsWriting::Yes;
     }
 
     /// Leaves the composer; a line of the plan stays as it is, and is nothing to be sent to anybody.

@@ -12,9 +12,11 @@ use super::action::Action;
 use super::command::Command;
 use super::discussing::Wish;
 use super::keymap::IsWriting;
+use super::pager::Pager;
 use super::sheet::Sheet;
 use super::{Screen, dialogs};
 use crate::domain::ids::At;
+use crate::domain::run::State;
 
 /// How long a dialog about an agent's call is drawn before it takes a key, in milliseconds.
 const CALL_MS: i64 = 150;
@@ -30,6 +32,10 @@ const QUIET_MS: i64 = 100;
 pub(super) struct Reading {
     /// The dialog that waits for the user and was drawn last.
     dialog: Option<Came>,
+    /// The dialog of the screen's own that came by itself, by its id.
+    brought: Option<String>,
+    /// The view that came by itself.
+    view: Option<Came>,
     /// The time, where it is told.
     now: Option<At>,
     /// When the last key came.
@@ -47,24 +53,27 @@ struct Came {
     is_read: bool,
 }
 
+impl Came {
+    /// From when on it takes keys, where the last one came then; nothing where it does already.
+    fn awake_at(&self, key_at: Option<At>) -> Option<At> {
+        let quiet = key_at.map_or(i64::MIN, |at| at.0 + QUIET_MS);
+        (!self.is_read).then(|| At((self.at.0 + self.stands).max(quiet)))
+    }
+}
+
 impl Reading {
     /// From when on the dialog takes keys; nothing where it does already.
     fn awake_at(&self) -> Option<At> {
-        let came = self.dialog.as_ref().filter(|came| !came.is_read)?;
-        let quiet = self.key_at.map_or(i64::MIN, |at| at.0 + QUIET_MS);
-        Some(At((came.at.0 + came.stands).max(quiet)))
+        self.dialog.as_ref()?.awake_at(self.key_at)
     }
 
     fn on_time(&mut self, now: At) {
         self.now = Some(now);
         // A clock that is put back makes nobody wait.
         self.key_at = self.key_at.map(|at| at.min(now));
-        if let Some(came) = &mut self.dialog {
+        for came in [&mut self.dialog, &mut self.view].into_iter().flatten() {
             came.at = came.at.min(now);
-        }
-        let is_awake = self.awake_at().is_some_and(|at| at.0 <= now.0);
-        if let Some(came) = self.dialog.as_mut().filter(|_| is_awake) {
-            came.is_read = true;
+            came.is_read |= came.awake_at(self.key_at).is_some_and(|at| at.0 <= now.0);
         }
     }
 
@@ -72,9 +81,13 @@ impl Reading {
         if self.dialog.as_ref().is_some_and(|came| came.id == id) {
             return;
         }
+        self.dialog = self.came(id);
+    }
+
+    /// What comes now; where nobody tells the time nothing can be waited for.
+    fn came(&self, id: &str) -> Option<Came> {
         let is_call = id.starts_with(dialogs::approval::ID);
-        // Where nobody tells the time nothing can be waited for.
-        self.dialog = self.now.map(|at| {
+        self.now.map(|at| {
             let is_hurried = self.key_at.is_some_and(|key| at.0 - key.0 <= JUST_MS);
             Came {
                 id: id.to_owned(),
@@ -82,7 +95,22 @@ impl Reading {
                 stands: if is_call { CALL_MS } else { OTHER_MS },
                 is_read: !is_call && !is_hurried,
             }
-        });
+        })
+    }
+
+    /// Notes that a view came by itself.
+    pub(super) fn note_view(&mut self) {
+        self.view = self.came("");
+    }
+
+    /// Tells whether a view that came by itself takes no keys yet.
+    pub(super) fn is_view_deaf(&self) -> bool {
+        self.view.as_ref().is_some_and(|came| !came.is_read)
+    }
+
+    /// Notes that the user opened a dialog of the screen's own.
+    pub(super) fn note_opened(&mut self) {
+        self.brought = None;
     }
 
     /// What was covered comes up anew.
@@ -146,8 +174,52 @@ impl Screen {
         !self.is_own(sheet) && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
     }
 
+    /// Tells whether the user opened it themselves.
     fn is_own(&self, sheet: &Sheet) -> bool {
-        self.own.as_ref().is_some_and(|own| own.id == sheet.id)
+        let is_own = self.own.as_ref().is_some_and(|own| own.id == sheet.id);
+        is_own && self.reading.brought.as_ref() != Some(&sheet.id)
+    }
+
+    /// Opens a dialog of the screen's own that comes by itself, or once something was looked up: it takes keys as one of
+    /// the run's does, and whoever writes goes on writing.
+    pub(super) fn bring(&mut self, sheet: Sheet) {
+        self.dirty = true;
+        self.reading.forget();
+        self.reading.brought = Some(sheet.id.clone());
+        self.own = Some(sheet);
+        self.chosen = None;
+        if self.composer.is_empty() {
+            self.writing = IsWriting::No;
+        }
+    }
+
+    /// The dialog that the user can have read, by its id: where it stands, or all of it in the long text.
+    pub(super) fn shown(&self) -> Option<String> {
+        let is_deaf = self.reading.awake_at().is_some();
+        let dialog = self.pager.as_ref().and_then(Pager::dialog);
+        let stands = self.seen.as_deref().filter(|_| !is_deaf);
+        dialog.or(stands).map(str::to_owned)
+    }
+
+    /// Why a command that decides about what the run waits for is not carried out; `shown` is what its user had read.
+    pub(super) fn unseen_word(
+        &self,
+        command: &Command,
+        shown: Option<&str>,
+        state: Option<&State>,
+    ) -> Option<String> {
+        let decides = matches!(
+            command,
+            Command::Go
+                | Command::Approve
+                | Command::Allow
+                | Command::Reject(_)
+                | Command::Answer(_)
+                | Command::Changes(_)
+        );
+        let waits = dialogs::waiting(state.filter(|_| decides)?, &self.known())?;
+        (shown != Some(waits.id.as_str()))
+            .then(|| format!("look first, it was not on the screen: {}", waits.title))
     }
 
     /// Notes that a dialog is drawn.

@@ -5,15 +5,12 @@
 
 mod drawing;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use ratatui::style::Style;
 
 use super::action::Action;
 use super::command::Command;
 use super::theme;
 use super::wrap::{one_line, shown};
-use crate::domain::ids::RequestId;
 use crate::permission::Scope;
 
 /// What waits for the user.
@@ -158,25 +155,16 @@ pub enum Draft {
     },
     /// Why an agent's call is refused.
     Refusal {
-        /// The call, by its mark.
-        of: u64,
+        /// The call, as the run counts them.
+        of: u32,
     },
     /// A pattern of what is like an agent's call.
     Pattern {
-        /// The call, by its mark.
-        of: u64,
+        /// The call, as the run counts them.
+        of: u32,
         /// For how long it is approved.
         scope: Scope,
     },
-}
-
-impl Draft {
-    /// The mark of a request, by which a text finds the call that it was asked for and no other.
-    pub fn mark(request: &RequestId) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        request.as_str().hash(&mut hasher);
-        hasher.finish()
-    }
 }
 
 impl Choice {

@@ -115,6 +115,10 @@ impl Screen {
                 {
                     return Submitted::Kept(why);
                 }
+                let shown = self.shown();
+                if let Some(why) = self.unseen_word(&command, shown.as_deref(), state) {
+                    return Submitted::Kept(why);
+                }
                 self.composer.take();
                 return Submitted::Done(self.perform(command, state));
             }

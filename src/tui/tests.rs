@@ -30,4 +30,5 @@ mod styles;
 mod todos;
 mod typing;
 mod undo;
+mod unseen;
 mod world;

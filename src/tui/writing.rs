@@ -8,7 +8,6 @@ use super::dialogs::{goal_confirmed, open_questions};
 use super::keymap::{IsWriting, Keymap};
 use super::sheet::Draft;
 use crate::domain::event::{CallAnswer, Event};
-use crate::domain::ids::RequestId;
 use crate::domain::phase::Phase;
 use crate::domain::question::{Answer, QuestionKind};
 use crate::domain::run::{Counts, State, stands_against_notes};
@@ -31,7 +30,7 @@ pub enum Target {
     /// The agent that asks; the question at hand.
     Reply(u32, String),
     /// The agent whose call is refused.
-    Refusal(RequestId),
+    Refusal(u32),
     /// Reviewer and planner with their next turns: a note on this line of the plan, with what stands there.
     Note(u32, String),
     /// The plan: this line of it, with what stands there, is written anew.
@@ -39,7 +38,7 @@ pub enum Target {
     /// Participants of a discussion about the finding of this number.
     Topic(u32),
     /// Nobody but the program: calls like this one are let through for so long.
-    Pattern(RequestId, Scope),
+    Pattern(u32, Scope),
     /// The agent whose turn runs, in the middle of it.
     Steer(Role),
     /// Whoever has the next turn, with its prompt; the turn that waits at the gate where one does.
@@ -93,11 +92,10 @@ pub fn target(state: Option<&State>, draft: Option<Draft>, known: &Known<'_>) ->
 
 /// A text that was asked for about the call that waits first; for another one it is not taken.
 fn about_call(state: &State, draft: Option<Draft>) -> Option<Target> {
-    let request = &state.approvals.first()?.request;
-    let mark = Draft::mark(request);
+    let call = state.approvals.first()?.n;
     match draft? {
-        Draft::Refusal { of } if of == mark => Some(Target::Refusal(request.clone())),
-        Draft::Pattern { of, scope } if of == mark => Some(Target::Pattern(request.clone(), scope)),
+        Draft::Refusal { of } if of == call => Some(Target::Refusal(call)),
+        Draft::Pattern { of, scope } if of == call => Some(Target::Pattern(call, scope)),
         Draft::Refusal { .. } | Draft::Pattern { .. } => {
             Some(Target::Nobody("the call that it was about no longer waits"))
         }
@@ -235,13 +233,13 @@ pub fn send(target: &Target, text: &str, refiner: Role) -> Result<Sent, String> 
             text,
         },
         Target::Topic(n) => return Ok(discussed(*n, text)),
-        Target::Refusal(request) => {
-            return Ok(answered(request, CallAnswer::RefuseBecause(text)));
+        Target::Refusal(call) => {
+            return Ok(answered(*call, CallAnswer::RefuseBecause(text)));
         }
-        Target::Pattern(request, scope) => {
+        Target::Pattern(call, scope) => {
             let what = vec![Approvable::Pattern(text)];
             return Ok(answered(
-                request,
+                *call,
                 CallAnswer::Keep {
                     what,
                     scope: *scope,
@@ -269,11 +267,8 @@ fn discussed(finding: u32, text: String) -> Sent {
     })])
 }
 
-fn answered(request: &RequestId, answer: CallAnswer) -> Sent {
-    Sent::Act(vec![Action::AnswerApproval {
-        request: request.clone(),
-        answer,
-    }])
+fn answered(call: u32, answer: CallAnswer) -> Sent {
+    Sent::Act(vec![Action::AnswerApproval { call, answer }])
 }
 
 fn number(text: &str) -> Result<u32, String> {

@@ -4,7 +4,6 @@
 
 use crate::app::start::Occupied;
 use crate::domain::event::CallAnswer;
-use crate::domain::ids::RequestId;
 use crate::engine::Granted;
 use crate::permission::{Approvable, Scope};
 use crate::store::approvals::{Approvals, Stored};
@@ -17,13 +16,19 @@ use super::ending::End;
 impl Shell {
     pub(super) fn answer_call(
         &mut self,
-        request: &RequestId,
+        call: u32,
         answer: CallAnswer,
     ) -> Result<Option<End>, End> {
         let Some(engine) = &mut self.engine else {
             return Ok(None);
         };
-        match engine.answer_call(request, answer)? {
+        let mut waiting = engine.state().approvals.iter();
+        let request = waiting.find(|waiting| waiting.n == call);
+        let granted = match request.map(|waiting| waiting.request.clone()) {
+            Some(request) => engine.answer_call(&request, answer)?,
+            None => Granted::TooLate,
+        };
+        match granted {
             Granted::Yes => {}
             Granted::TooLate => self
                 .screen
@@ -44,18 +49,18 @@ impl Shell {
         let Some(first) = engine.state().approvals.first() else {
             return;
         };
-        if self.shown_call.as_ref() == Some(&first.request) {
+        let call = (engine.state().run.clone(), first.n);
+        if self.shown_call.as_ref() == Some(&call) {
             return;
         }
-        let request = first.request.clone();
-        if let Some(shown) = engine.waiting_call(&request) {
+        if let Some(shown) = engine.waiting_call(&first.request) {
             self.screen.on_call(Exact {
-                request: request.clone(),
+                n: first.n,
                 text: shown.text.clone(),
                 diff: shown.diff.clone(),
             });
         }
-        self.shown_call = Some(request);
+        self.shown_call = Some(call);
     }
 
     pub(super) fn show_permissions(&mut self) -> Result<Option<End>, End> {

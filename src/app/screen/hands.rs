@@ -40,7 +40,7 @@ impl Shell {
             Action::CloseView => Ok(self.close_view()),
             Action::TakeOver => self.take_over(First::AskForGoal),
             Action::BringBack(name) => self.bring_back(name),
-            Action::AnswerApproval { request, answer } => self.answer_call(&request, answer),
+            Action::AnswerApproval { call, answer } => self.answer_call(call, answer),
             Action::ShowPermissions => self.show_permissions(),
             Action::Revoke(id) => self.revoke(id),
             Action::GiveTask { agent, prompt } => self.give_task(agent, prompt),

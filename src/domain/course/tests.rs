@@ -278,6 +278,7 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
         keeping: Keeping::Never,
         profile: String::new(),
         child: None,
+        n: 0,
     });
     let answered = Event::ApprovalAnswered {
         request,

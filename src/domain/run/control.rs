@@ -129,7 +129,11 @@ pub(super) fn on_approval_asked(state: &mut State, approval: &Approval) -> Vec<E
         .as_ref()
         .is_some_and(|running| running.order.turn == approval.turn);
     if runs || children::is_at(state, &approval.turn) {
-        state.approvals.push(approval.clone());
+        state.n_approvals = state.n_approvals.saturating_add(1);
+        state.approvals.push(Approval {
+            n: state.n_approvals,
+            ..approval.clone()
+        });
     }
     Vec::new()
 }

@@ -1164,6 +1164,7 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
         keeping: Keeping::Project,
         profile: "build".to_owned(),
         child: None,
+        n: 0,
     });
     let check = |by: &str, hold: Action, expected: &[&str]| {
         let answered = Event::ApprovalAnswered {

@@ -35,8 +35,8 @@ pub(super) fn sheet(approval: &Approval, state: &State, exact: Option<&Exact>) -
         None => who.to_owned(),
     };
     let title = format!("{who} asks: {}, in {phase}{more}", approval.permission);
-    let exact = exact.filter(|exact| exact.request == approval.request);
-    let mut sheet = Sheet::new(format!("{ID} {}", approval.request), &title);
+    let exact = exact.filter(|exact| exact.n == approval.n);
+    let mut sheet = Sheet::new(format!("{ID} {}", approval.n), &title);
     let text = match exact {
         Some(exact) => exact.text.clone(),
         None => approval.targets.join("\n"),
@@ -129,16 +129,14 @@ fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
         .offers(
             'w',
             "refuse it and write why; the agent goes on",
-            Then::Write(Draft::Refusal {
-                of: Draft::mark(&approval.request),
-            }),
+            Then::Write(Draft::Refusal { of: approval.n }),
         )
         .first(n)
 }
 
 fn answered(approval: &Approval, answer: CallAnswer) -> Then {
     Then::Act(vec![Action::AnswerApproval {
-        request: approval.request.clone(),
+        call: approval.n,
         answer,
     }])
 }
@@ -151,7 +149,7 @@ fn keep(approval: &Approval, scope: Scope) -> Sheet {
         approval.profile
     );
     let mut sheet =
-        Sheet::new(format!("{ID} kept {}", approval.request), &title).says(&serves, theme::QUIET);
+        Sheet::new(format!("{ID} kept {}", approval.n), &title).says(&serves, theme::QUIET);
     let (patterns, exact): (Vec<Approvable>, Vec<Approvable>) = approval
         .offers
         .iter()
@@ -162,7 +160,7 @@ fn keep(approval: &Approval, scope: Scope) -> Sheet {
         let label = format!("{label}: {}", texts.join(", "));
         if !what.is_empty() {
             let act = Action::AnswerApproval {
-                request: approval.request.clone(),
+                call: approval.n,
                 answer: CallAnswer::Keep { what, scope },
             };
             sheet.choices.push(crate::tui::sheet::Choice::new(
@@ -180,7 +178,7 @@ fn keep(approval: &Approval, scope: Scope) -> Sheet {
             'o',
             "a narrower pattern, which you write",
             Then::Write(Draft::Pattern {
-                of: Draft::mark(&approval.request),
+                of: approval.n,
                 scope,
             }),
         );

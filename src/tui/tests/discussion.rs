@@ -745,6 +745,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
             process: None,
         },
     );
+    screen.on_time(BEGUN);
     let begun = press(&mut screen, Some(&state), &["y"]);
     assert_eq!(begun, [Action::Discuss(planned().topic)]);
     // Once it begins its board is there.
@@ -765,6 +766,10 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
         },
     );
     assert!(screen.board.is_some());
+    // What was being typed stops nothing.
+    assert_eq!(press(&mut screen, Some(&state), &["s"]), []);
+    screen.on_time(At(BEGUN.0 + 1_000));
+    assert_ne!(press(&mut screen, Some(&state), &["s"]), []);
 }
 
 #[test]

@@ -56,9 +56,7 @@ fn enter_releases_a_turn_and_twice_where_that_is_wanted() {
 #[test]
 fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
     let state = approving(&["npm install left-pad"]);
-    let answer = |answer: &str| {
-        format!("AnswerApproval {{ request: RequestId(\"req_1\"), answer: {answer} }}")
-    };
+    let answer = |answer: &str| format!("AnswerApproval {{ call: 1, answer: {answer} }}");
     let check_answer = |keys: &[&str], wanted: &str| check(Some(&state), keys, &answer(wanted));
     check_answer(&["y"], "Once");
     check_answer(&["n"], "Refuse");
@@ -92,7 +90,8 @@ fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
 fn a_text_about_a_call_is_not_taken_for_another_call() {
     let state = approving(&["ls"]);
     let mut other = state.clone();
-    other.approvals[0].request = crate::domain::ids::RequestId::new("req_2");
+    // Its CLI names it like the one before.
+    other.approvals[0].n = 2;
     let mut screen = screen();
     screen.writing = IsWriting::No;
     check_on(&mut screen, Some(&state), &["w", "no"], "");
@@ -284,12 +283,12 @@ fn a_stray_enter_allows_and_executes_nothing() {
     check(
         Some(&call),
         &["<enter>"],
-        "AnswerApproval { request: RequestId(\"req_1\"), answer: Refuse }",
+        "AnswerApproval { call: 1, answer: Refuse }",
     );
     check(
         Some(&call),
         &["y"],
-        "AnswerApproval { request: RequestId(\"req_1\"), answer: Once }",
+        "AnswerApproval { call: 1, answer: Once }",
     );
     check(Some(&question("execute")), &["<enter>"], "");
     check(

@@ -14,7 +14,7 @@ fn gated() -> State {
     asking(Phase::Execute, QuestionKind::Gate { order })
 }
 
-fn offer(way: Way) -> Offer {
+pub fn offer(way: Way) -> Offer {
     let text = |text: &str| text.to_owned();
     Offer {
         way,

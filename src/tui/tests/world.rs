@@ -248,6 +248,7 @@ pub fn approving(targets: &[&str]) -> State {
         keeping: Keeping::Project,
         profile: "build".to_owned(),
         child: None,
+        n: 1,
     }];
     state
 }

@@ -63,6 +63,7 @@ fn asked(child: u8) -> Event {
         keeping: Keeping::Never,
         profile: "explore".to_owned(),
         child: None,
+        n: 0,
     })
 }
 

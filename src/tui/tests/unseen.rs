@@ -1,0 +1,155 @@
+//! Nothing is decided about what was not on the screen, and no key goes to what it was not pressed for.
+
+use super::outcome::awake;
+use super::undo::offer;
+use super::world::{NOW, approving, drawn, press, running, screen};
+use crate::domain::event::CallAnswer;
+use crate::domain::ids::At;
+use crate::domain::phase::Phase;
+use crate::domain::run::State;
+use crate::domain::turn::Purpose;
+use crate::domain::undo::Way;
+use crate::tui::keymap::IsWriting;
+use crate::tui::read_only::{PastRun, Rest};
+use crate::tui::{Action, Exact, Screen};
+
+/// Lets something come by itself.
+type Bring = fn(&mut Screen);
+
+const WINDOW: (u16, u16) = (80, 24);
+
+/// A call that its CLI names like the first one, which is answered by now.
+fn next(targets: &[&str]) -> State {
+    let mut state = approving(targets);
+    state.approvals[0].n = 2;
+    state
+}
+
+#[test]
+fn a_call_that_is_named_like_the_one_before_shows_its_own_text_and_begins_at_its_own_choice() {
+    let first = approving(&["ls"]);
+    let mut screen = awake(Some(&first), |screen| {
+        screen.on_call(Exact {
+            n: 1,
+            text: "ls -la".to_owned(),
+            diff: String::new(),
+        });
+    });
+    let picture = drawn(&mut screen, WINDOW, Some(&first));
+    assert!(picture.contains("ls -la"), "{picture}");
+    let allow = Action::AnswerApproval {
+        call: 1,
+        answer: CallAnswer::Once,
+    };
+    let up = ["<up>", "<up>", "<up>", "<enter>"];
+    assert_eq!(press(&mut screen, Some(&first), &up), [allow]);
+
+    let second = next(&["rm -r build"]);
+    let picture = drawn(&mut screen, WINDOW, Some(&second));
+    assert!(picture.contains("rm -r build"), "{picture}");
+    assert!(!picture.contains("ls -la"), "{picture}");
+    // It was not there long enough for what is pressed at once.
+    assert_eq!(press(&mut screen, Some(&second), &["y", "<enter>"]), []);
+    screen.on_time(At(NOW.0 + 120_000));
+    let refuse = Action::AnswerApproval {
+        call: 2,
+        answer: CallAnswer::Refuse,
+    };
+    assert_eq!(press(&mut screen, Some(&second), &["<enter>"]), [refuse]);
+}
+
+/// Whatever command is written or taken from the palette: it decides about what was on the screen before it.
+#[test]
+fn a_command_decides_nothing_about_a_call_that_came_under_it() {
+    let (first, second) = (approving(&["ls"]), next(&["rm -r build"]));
+    let refused = "look first, it was not on the screen: ";
+    for open in [["<c-p>", "allow"], ["/", "allow"]] {
+        let mut screen = awake(Some(&first), |_| {});
+        assert_eq!(press(&mut screen, Some(&first), &open), [], "{open:?}");
+        // No frame was drawn since the other one came.
+        let enter = ratatui::crossterm::event::KeyCode::Enter.into();
+        assert_eq!(screen.on_key(enter, Some(&second)), [], "{open:?}");
+        let toast = screen.toast.clone().unwrap_or_default();
+        assert!(toast.starts_with(refused), "{open:?}: {toast}");
+    }
+    let mut screen = awake(Some(&first), |_| {});
+    let allow = Action::AnswerApproval {
+        call: 1,
+        answer: CallAnswer::Once,
+    };
+    let keys = ["<c-p>", "allow", "<enter>"];
+    assert_eq!(
+        press(&mut screen, Some(&first), &keys),
+        std::slice::from_ref(&allow)
+    );
+    // What the palette covered comes up anew.
+    drawn(&mut screen, WINDOW, Some(&first));
+    screen.on_time(At(NOW.0 + 120_000));
+    assert_eq!(
+        press(&mut screen, Some(&first), &["/allow", "<enter>"]),
+        [allow]
+    );
+}
+
+#[test]
+fn whoever_is_made_to_write_has_the_composer() {
+    let state = running(Phase::Review, Purpose::Review);
+    let open_diff = |screen: &mut Screen| {
+        screen.writing = IsWriting::No;
+        assert_eq!(press(screen, Some(&state), &["d"]).len(), 1);
+        assert!(screen.diff.is_some());
+    };
+    let mut screen = screen();
+    open_diff(&mut screen);
+    let keys = ["<c-p>", "steer", "<enter>", "fix it"];
+    assert_eq!(press(&mut screen, Some(&state), &keys), []);
+    assert_eq!(screen.composer.text(), "/steer fix it");
+    screen.composer.set("");
+    open_diff(&mut screen);
+    screen.on_paste("exactly");
+    assert_eq!(press(&mut screen, Some(&state), &["xs"]), []);
+    assert_eq!(screen.composer.text(), "exactlyxs");
+    // What comes back by itself is written on once the diff is closed.
+    open_diff(&mut screen);
+    screen.give_back(vec!["said before".to_owned()]);
+    assert!(screen.diff.is_some());
+    assert_eq!(screen.writing, IsWriting::No);
+}
+
+#[test]
+fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
+    let brought: [(&str, Bring); 3] = [
+        ("y", |screen| {
+            screen.on_undo(&[offer(Way::Redo)], Phase::Execute);
+        }),
+        ("y", Screen::on_free),
+        ("<enter>", |screen| {
+            screen.on_history(&[PastRun {
+                name: "a".to_owned(),
+                date: "yesterday".to_owned(),
+                ended: "DONE".to_owned(),
+                about: "a goal".to_owned(),
+                how_far: String::new(),
+                rest: Rest::Over,
+            }]);
+        }),
+    ];
+    for (key, bring) in brought {
+        // Whoever writes goes on writing.
+        let mut writing = screen();
+        press(&mut writing, None, &["why "]);
+        bring(&mut writing);
+        assert_eq!(press(&mut writing, None, &["y1"]), []);
+        assert_eq!(writing.composer.text(), "why y1");
+        // A key that was meant for what stood there before does nothing.
+        let mut screen = screen();
+        screen.writing = IsWriting::No;
+        screen.on_time(NOW);
+        press(&mut screen, None, &["<left>"]);
+        bring(&mut screen);
+        assert_eq!(press(&mut screen, None, &["<enter>", "y", "1"]), []);
+        assert!(screen.own.is_some());
+        screen.on_time(At(NOW.0 + 1_000));
+        assert_ne!(press(&mut screen, None, &[key]), []);
+    }
+}
