@@ -4,27 +4,16 @@
 //! the times of work are known. Refuses to decide anything by it.
 
 mod earlier;
+mod noting;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::Event;
 use super::ids::{At, TurnId};
-use super::phase::Phase;
-use super::question::QuestionKind;
 use super::review::Verdict;
-use super::run::{State, is_idle};
 use super::session::Usage;
-use super::turn::{Role, TurnResult};
+use super::turn::Role;
 use earlier::Earlier;
-
-/// How many of the last turns are kept with all that is known of them.
-const TURNS: usize = 20;
-/// How many waits are.
-const WAITS: usize = 24;
-/// How many pauses, steps and reviews are kept; the oldest go first.
-const MOST: usize = 48;
-/// Shorter waits are none, in milliseconds.
-const SHORTEST: i64 = 500;
+pub(super) use noting::note;
 
 /// What happened when, as far as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -282,189 +271,6 @@ fn sum_of(one: Usage, other: Usage) -> Usage {
 /// How long a span lasts that may still go on, in milliseconds.
 pub fn between(from: At, to: Option<At>, now: At) -> i64 {
     to.unwrap_or(now).0.saturating_sub(from.0).max(0)
-}
-
-/// Takes note of what an event changed, after the state has taken it in.
-pub(super) fn note(state: &mut State, at: At, event: &Event) {
-    // What agents say changes no run, and no snapshot is written for it.
-    if matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
-        return;
-    }
-    let mut course = std::mem::take(&mut state.course);
-    if matches!(event, Event::Resumed { .. }) {
-        let end = course.last.unwrap_or(at);
-        course.close(end, TurnEnd::CutOff);
-        course.pauses.push(Span {
-            from: end,
-            to: Some(at),
-            what: String::new(),
-        });
-    }
-    course.note_turns(state, at, event);
-    course.note_wait(state, at);
-    course.note_steps(state, at, event);
-    course.note_review(state, at, event);
-    if let Event::UsageReported { role, usage } = event {
-        let mut turns = course.turns.iter_mut().rev();
-        if let Some(turn) = turns.find(|turn| turn.role == *role) {
-            turn.after = *usage;
-        }
-    }
-    course.last = Some(at);
-    course.forget();
-    state.course = course;
-}
-
-impl Course {
-    /// Ends whatever goes on.
-    fn close(&mut self, at: At, end: TurnEnd) {
-        if let Some(turn) = self.turns.last_mut().filter(|turn| turn.to.is_none()) {
-            (turn.to, turn.end) = (Some(at), end);
-        }
-        if let Some(wait) = self.waits.last_mut() {
-            wait.to.get_or_insert(at);
-        }
-    }
-
-    fn note_turns(&mut self, state: &State, at: At, event: &Event) {
-        let running = state.running.as_ref();
-        let open = self.turns.last_mut().filter(|turn| turn.to.is_none());
-        if let Some(turn) = open
-            && running.is_none_or(|running| running.order.turn != turn.turn)
-        {
-            (turn.to, turn.end) = (Some(at), end_of(event));
-        }
-        let Some(running) = running else {
-            return;
-        };
-        let turn = &running.order.turn;
-        if self.turns.last().is_some_and(|last| last.turn == *turn) {
-            return;
-        }
-        let role = running.order.purpose.role();
-        let before = state.session(role).map(|session| session.usage);
-        let before = before.unwrap_or_default();
-        self.turns.push(TurnSpan {
-            turn: turn.clone(),
-            role,
-            what: running.order.purpose.in_words(),
-            from: running.started_at,
-            to: None,
-            end: TurnEnd::NotYet,
-            before,
-            after: before,
-        });
-    }
-
-    fn note_wait(&mut self, state: &State, at: At) {
-        // Whoever talks about the goal says what it is now; whether it is that, only the user can say.
-        let has_said = self.turns.last().is_some_and(|turn| turn.to.is_some());
-        let is_goal = state.phase == Phase::RefineGoal && has_said && is_idle(state);
-        let what = match (state.question(), state.approvals.first()) {
-            (_, Some(approval)) => Some(approval.permission.as_str()),
-            // A limit passes by itself: nobody has to do anything.
-            (Some(question), None) => match question.kind {
-                QuestionKind::UsageLimit { .. } => None,
-                _ => Some(question.kind.name()),
-            },
-            (None, None) => is_goal.then_some("goal"),
-        };
-        let open = self.waits.last_mut().filter(|wait| wait.to.is_none());
-        match (open, what) {
-            (Some(wait), Some(what)) if wait.what == what => {}
-            (open, what) => {
-                if let Some(wait) = open {
-                    wait.to = Some(at);
-                    // A call that rules answer waits for nobody.
-                    if at.0.saturating_sub(wait.from.0) < SHORTEST {
-                        self.waits.pop();
-                    }
-                }
-                self.waits.extend(what.map(|what| Span {
-                    from: at,
-                    to: None,
-                    what: what.to_owned(),
-                }));
-            }
-        }
-    }
-
-    fn note_steps(&mut self, state: &State, at: At, event: &Event) {
-        let execution = state.execution.as_ref();
-        let current = execution.and_then(|execution| execution.current.as_ref());
-        let recorded = match event {
-            Event::StepRecorded { step, .. } => Some(*step),
-            _ => None,
-        };
-        let open = self.steps.last_mut().filter(|step| step.to.is_none());
-        if let Some(step) = open
-            && (recorded == Some(step.n) || current.is_none_or(|current| current.n != step.n))
-        {
-            step.to = Some(at);
-        }
-        let is_open = self.steps.last().is_some_and(|step| step.to.is_none());
-        if let Some(current) = current.filter(|_| !is_open) {
-            self.steps.push(StepSpan {
-                n: current.n,
-                from: at,
-                to: None,
-            });
-        }
-    }
-
-    fn note_review(&mut self, state: &State, at: At, event: &Event) {
-        let Event::ReviewCommitted { review, .. } = event else {
-            return;
-        };
-        let n = state.findings.reviews();
-        if n <= self.reviews.last().map_or(0, |last| last.review) {
-            return;
-        }
-        let all = state.findings.all().iter();
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let is_settled = |finding: &&super::findings::Finding| {
-            finding.status == super::findings::Status::SettledByReview && finding.last_in + 1 == n
-        };
-        self.reviews.push(ReviewSpan {
-            review: n,
-            iteration: state.iteration,
-            at,
-            verdict: review.verdict,
-            consistent: review.consistent,
-            n_open: count(state.findings.open().count()),
-            n_new: count(all.clone().filter(|f| f.raised_in == n).count()),
-            n_settled: count(all.filter(is_settled).count()),
-        });
-    }
-
-    fn forget(&mut self) {
-        fn last<T>(of: &mut Vec<T>) {
-            let n = of.len().saturating_sub(MOST);
-            of.drain(..n);
-        }
-        while self.turns.len() > TURNS {
-            let turn = self.turns.remove(0);
-            let work = self.work_in(&turn, turn.from);
-            self.earlier.take_turn(&turn, &work);
-        }
-        while self.waits.len() > WAITS {
-            self.earlier.take_wait(&self.waits.remove(0));
-        }
-        last(&mut self.pauses);
-        last(&mut self.steps);
-        last(&mut self.reviews);
-    }
-}
-
-fn end_of(event: &Event) -> TurnEnd {
-    match event {
-        Event::TurnEnded { result, .. } => match result {
-            TurnResult::Completed { .. } => TurnEnd::Completed,
-            TurnResult::Interrupted => TurnEnd::Interrupted,
-            TurnResult::Failed { .. } => TurnEnd::Failed,
-        },
-        _ => TurnEnd::CutOff,
-    }
 }
 
 impl TurnEnd {

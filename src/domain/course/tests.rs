@@ -1,7 +1,8 @@
 //! Runs played with the clock in hand, and what is kept of their course.
 
+use super::noting::TURNS;
 use super::*;
-use crate::domain::event::{Approval, Audit, Created};
+use crate::domain::event::{Approval, Audit, Created, Event};
 use crate::domain::findings::{Remark, Severity};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Gate;
@@ -9,7 +10,7 @@ use crate::domain::plan;
 use crate::domain::question::{Answer, CommitTerms, Terms};
 use crate::domain::review::Review;
 use crate::domain::run::Run;
-use crate::domain::turn::UsageLimit;
+use crate::domain::turn::{TurnResult, UsageLimit};
 use crate::permission::Keeping;
 
 fn ended(n: u32) -> Event {
