@@ -65,6 +65,13 @@ pub struct TurnSpan {
     before: Usage,
     /// What it had counted when it last told.
     after: Usage,
+    /// How long the user was waited for in it, in milliseconds, by waits that are not kept one by one any more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    waited: i64,
+}
+
+fn is_zero(millis: &i64) -> bool {
+    *millis == 0
 }
 
 /// How a turn ended.
@@ -134,6 +141,12 @@ impl TurnSpan {
                 .map(|_| cost(&self.after).saturating_sub(cost(&self.before))),
             ..Usage::default()
         }
+    }
+
+    /// How much of a wait until `now` was in the turn, in milliseconds.
+    fn waited_by(&self, wait: &Span, now: At) -> i64 {
+        let end = self.to.unwrap_or(now).min(wait.to.unwrap_or(now));
+        between(self.from.max(wait.from), Some(end), now)
     }
 }
 
@@ -213,7 +226,7 @@ impl Course {
     }
 
     /// When a role worked until `now`: its turns without the times in which the user was waited for. What is long ago
-    /// and close together is one time.
+    /// and close together is one time, so that this is for drawing; [`Self::worked`] counts.
     pub fn work(&self, role: Role, now: At) -> Vec<(At, At)> {
         let earlier = self.earlier.of(role).work().iter().copied();
         earlier.chain(self.late_work(role, now)).collect()
@@ -243,9 +256,18 @@ impl Course {
 
     /// How long a role worked until `now`, in milliseconds, without waiting for the user.
     pub fn worked(&self, role: Role, now: At) -> i64 {
-        let late = self.late_work(role, now);
-        let late: i64 = late.map(|(from, to)| between(from, Some(to), now)).sum();
+        let turns = self.turns.iter().filter(|turn| turn.role == role);
+        let late: i64 = turns.map(|turn| self.worked_in(turn, now)).sum();
         self.earlier.of(role).worked() + late
+    }
+
+    /// How long it was worked in a turn until `now`, in milliseconds. That is more than [`Self::work_in`] comes to where
+    /// waits are long ago: their times are kept as one with what is between them.
+    fn worked_in(&self, turn: &TurnSpan, now: At) -> i64 {
+        let waits = self.waits.iter();
+        let waited: i64 = waits.map(|wait| turn.waited_by(wait, now)).sum();
+        let whole = between(turn.from, turn.to, now);
+        whole.saturating_sub(turn.waited + waited).max(0)
     }
 
     /// How long the user was waited for until `now`, in milliseconds.

@@ -63,16 +63,16 @@ impl Earlier {
         &self.waits
     }
 
-    /// Takes a turn in, and when it was worked in it.
-    pub fn take_turn(&mut self, turn: &TurnSpan, work: &[(At, At)]) {
+    /// Takes a turn in, how long it was worked in it, in milliseconds, and when.
+    pub fn take_turn(&mut self, turn: &TurnSpan, worked: i64, work: &[(At, At)]) {
         let turns = match turn.role {
             Role::Planner => &mut self.planner,
             Role::Reviewer => &mut self.reviewer,
         };
         turns.n += 1;
         turns.used = sum_of(turns.used, turn.used());
+        turns.worked += worked;
         for (from, to) in work {
-            turns.worked += between(*from, Some(*to), *to);
             join(&mut turns.work, (*from, *to));
         }
         if let Some(at) = turn.to.filter(|_| turn.end.is_bad()) {

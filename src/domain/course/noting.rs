@@ -89,6 +89,7 @@ impl Course {
             end: TurnEnd::NotYet,
             before,
             after: before,
+            waited: 0,
         });
     }
 
@@ -182,10 +183,15 @@ impl Course {
         while self.turns.len() > TURNS {
             let turn = self.turns.remove(0);
             let work = self.work_in(&turn, turn.from);
-            self.earlier.take_turn(&turn, &work);
+            let worked = self.worked_in(&turn, turn.from);
+            self.earlier.take_turn(&turn, worked, &work);
         }
         while self.waits.len() > WAITS {
-            self.earlier.take_wait(&self.waits.remove(0));
+            let wait = self.waits.remove(0);
+            for turn in &mut self.turns {
+                turn.waited += turn.waited_by(&wait, wait.to.unwrap_or(wait.from));
+            }
+            self.earlier.take_wait(&wait);
         }
         last(&mut self.pauses);
         last(&mut self.steps);

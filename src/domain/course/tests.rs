@@ -406,7 +406,40 @@ fn turn(n: u32, role: Role, at: i64) -> TurnSpan {
         },
         before: used(n),
         after: used(n + 1),
+        waited: 0,
     }
+}
+
+#[test]
+fn of_many_waits_in_a_turn_each_counts_for_itself() {
+    let mut course = Course::default();
+    let minute = |n: i64| At(n * 60_000);
+    let long = TurnSpan {
+        to: None,
+        ..turn(1, Role::Planner, 0)
+    };
+    course.turns.push(long);
+    for n in 0..100 {
+        course.waits.push(Span {
+            from: minute(n),
+            to: Some(At(minute(n).0 + 1_000)),
+            what: "bash".to_owned(),
+        });
+        course.forget();
+    }
+    let now = minute(100);
+    let worked = 100 * 59_000;
+    assert_eq!(course.worked(Role::Planner, now), worked);
+    assert_eq!(course.waited(now), 100_000);
+    let again: Course = serde_json::from_str(&serde_json::to_string(&course).unwrap()).unwrap();
+    assert_eq!(again.worked(Role::Planner, now), worked);
+    // It is no other once the turn is long ago too.
+    course.turns[0].to = Some(now);
+    for n in 0..30 {
+        course.turns.push(turn(n, Role::Reviewer, now.0));
+        course.forget();
+    }
+    assert_eq!(course.worked(Role::Planner, now), worked);
 }
 
 #[test]
