@@ -15,8 +15,9 @@ use crate::domain::turn::TurnResult;
 pub(super) const TURNS: usize = 20;
 /// How many waits are.
 const WAITS: usize = 24;
-/// How many pauses, steps and reviews are kept; the oldest go first.
-const MOST: usize = 48;
+/// How many pauses, steps and reviews are kept; the oldest go first. A plan's steps and their records are kept as well: of
+/// these there are as many as of those.
+const MOST: usize = 600;
 /// Shorter waits are none, in milliseconds.
 const SHORTEST: i64 = 500;
 

@@ -443,6 +443,38 @@ fn of_many_waits_in_a_turn_each_counts_for_itself() {
 }
 
 #[test]
+fn of_a_long_run_each_step_review_and_pause_is_there() {
+    let mut course = Course::default();
+    for n in 1..=300 {
+        let at = At(i64::from(n));
+        course.steps.push(StepSpan {
+            n,
+            from: at,
+            to: Some(at),
+        });
+        course.reviews.push(ReviewSpan {
+            review: n,
+            iteration: n,
+            at,
+            verdict: Verdict::ChangesRequired,
+            consistent: true,
+            n_open: 0,
+            n_new: 0,
+            n_settled: 0,
+        });
+        course.pauses.push(Span {
+            from: at,
+            to: Some(at),
+            what: String::new(),
+        });
+        course.forget();
+    }
+    assert_eq!(course.step(1).map(|step| step.from), Some(At(1)));
+    assert_eq!(course.reviews()[0].review, 1);
+    assert_eq!(course.pauses().len(), 300);
+}
+
+#[test]
 fn a_long_course_stays_small_and_its_sums_are_those_of_all_turns() {
     let mut course = Course::default();
     for n in 0..1_000 {
