@@ -18,6 +18,8 @@ pub mod truncate;
 mod visible;
 
 mod counted;
-pub use clean::{Cleaner, Scrubber, Taken, clean, clean_beginning, clean_json_line, one_line};
+pub use clean::{
+    Cleaner, Scrubber, Taken, clean, clean_beginning, clean_end, clean_json_line, one_line,
+};
 pub use counted::{changed_lines, n_lines, n_of};
 pub use visible::visible;

@@ -10,7 +10,7 @@ use crate::domain::event::News;
 use crate::domain::session::Usage;
 use crate::domain::turn::{TurnResult, UsageLimit};
 use crate::text::question::question;
-use crate::text::{clean, clean_beginning, truncate};
+use crate::text::{clean, clean_beginning, clean_end, truncate};
 
 /// The longest block of text that an event holds, in bytes; the raw stream has the rest.
 const MAX_TEXT: usize = 64 * 1024;
@@ -99,8 +99,7 @@ fn tool_output(text: &str) -> String {
     let (n_first, n_last) = OUTPUT_LINES;
     let beginning = clean_beginning(text, MAX_TEXT);
     let first = truncate::first_lines(&beginning, n_first);
-    let from = text.ceil_char_boundary(text.len() - MAX_TEXT);
-    let end = clean(text.get(from..).unwrap_or_default());
+    let end = clean_end(text, MAX_TEXT);
     let last = truncate::last_lines(&end, n_last);
     let n_lines = text.lines().count();
     let n_left = n_lines.saturating_sub(first.lines().count() + last.lines().count());
@@ -313,6 +312,16 @@ mod tests {
         let told = tool_output(&format!("a{}z", "\u{1b}[31mx".repeat(1 << 20)));
         assert!(told.starts_with("ax") && told.ends_with("xz"));
         assert!(told.len() <= MAX_TEXT + 200);
+    }
+
+    #[test]
+    fn a_secret_across_the_cut_of_a_long_output_is_told_to_nobody() {
+        let lines = "a line\n".repeat(30);
+        let (before, after) = ("a word, ".repeat(100_000), "a word, ".repeat(8_189));
+        let secret = r#""api_key":"correct-horse-battery-staple","#;
+        let told = tool_output(&format!("{lines}{{{before}{secret}{after}}}"));
+        assert!(told.contains("a word, a word") && told.ends_with("a word, }"));
+        assert!(!told.contains("staple"), "{told}");
     }
 
     #[test]

@@ -36,6 +36,22 @@ pub fn clean_beginning(text: &str, most: usize) -> String {
     out
 }
 
+/// How much before the end of a text is looked at with it, in bytes: more than the redactor ever holds back.
+const BEFORE: usize = 2 * redact::HOLD;
+
+/// Cleans the end of a text: all that [`clean`] gives of its last `most` bytes, from the start of their first line
+/// where that is no long one. What stands far before them costs nothing.
+pub fn clean_end(text: &str, most: usize) -> String {
+    let (before, end) = text.split_at(text.ceil_char_boundary(text.len().saturating_sub(most)));
+    let from = before.ceil_char_boundary(before.len().saturating_sub(BEFORE));
+    let mut cleaner = Cleaner::new();
+    // Much is a secret by what stands before it; what is cut off here at its beginning is given out with this.
+    drop(cleaner.push(before.get(from..).unwrap_or_default()));
+    let mut out = cleaner.push(end);
+    out.push_str(&cleaner.finish());
+    out
+}
+
 /// Cleans a text to one line: every run of white space becomes one blank. Idempotent.
 pub fn one_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")

@@ -71,6 +71,24 @@ fn a_line_that_is_no_json_is_cleaned_as_text() {
     check("a\rb\u{2028}c\n", "a b c\n");
 }
 
+#[test]
+fn the_end_of_a_text_is_cleaned_by_what_stands_before_it() {
+    let member = r#", "api_key":"correct-horse-battery-staple""#;
+    let key = "\n-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nstaple7staple7staple7\n-----END PRIVATE KEY-----";
+    for (word, n) in [("a word of it, ", 40_000), ("a word of it\n", 40_000)] {
+        for secret in [member, key] {
+            let text = format!("{}{secret}\nthe last", word.repeat(n));
+            for most in [10, 20, 30, 40, 50, 80, 1_000] {
+                let end = clean_end(&text, most);
+                assert!(!end.contains("staple"), "{most}: {end}");
+                assert!(end.ends_with("\nthe last"), "{most}: {end}");
+                assert!(end.len() <= most + redact::HOLD + 1_000);
+            }
+        }
+    }
+    assert_eq!(clean_end("a\nb", 100), "a\nb");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
