@@ -119,9 +119,9 @@ impl Engine {
         }
     }
 
-    /// Keeps a document that the disk refused where it outlives the program, and tries again a little later.
-    fn on_refused(&mut self, mut held: Held, error: &StoreError) -> Vec<Event> {
-        let found = self.returned(&held);
+    /// Keeps a document that is not committed yet where it outlives the program.
+    fn stage(&self, held: &Held) {
+        let found = self.returned(held);
         let kept = staging::submit(
             &held.staging,
             &Submitted {
@@ -132,6 +132,18 @@ impl Engine {
         if let Err(error) = kept {
             tracing::warn!(%error, "the turn's document is in memory alone");
         }
+    }
+
+    /// The same of what a turn returned that has to wait.
+    pub(super) fn stage_document_of(&self, turn: &TurnId) {
+        if let Some(held) = self.held.as_ref().filter(|held| held.order.turn == *turn) {
+            self.stage(held);
+        }
+    }
+
+    /// Keeps a document that the disk refused, and tries again a little later.
+    fn on_refused(&mut self, mut held: Held, error: &StoreError) -> Vec<Event> {
+        self.stage(&held);
         held.n_refused = held.n_refused.saturating_add(1);
         let (n, turn) = (held.n_refused, held.order.turn.clone());
         self.held = Some(held);

@@ -1,7 +1,8 @@
 //! Writes what is to stand in plan.md and comments.md, one after the other, whoever else writes them too.
 //!
 //! Another program may hold a document for seconds: what is to be written waits for it beside the loop, and every effect
-//! that comes after it waits behind it, so that the order stays. Refuses to know what is written.
+//! that comes after it waits behind it, so that the order stays. The document of a turn that waits lies on the disk
+//! meanwhile. Refuses to know what is written.
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
@@ -66,11 +67,16 @@ impl Engine {
         if halted && !ends_something {
             return Ok(Vec::new());
         }
+        if self.put_off.is_none() {
+            return self.perform(effect);
+        }
+        if let Effect::CollectDocument(order) | Effect::SettleConflict { order, .. } = &effect {
+            self.stage_document_of(&order.turn);
+        }
         if let Some(put_off) = &mut self.put_off {
             put_off.behind.push(effect);
-            return Ok(Vec::new());
         }
-        self.perform(effect)
+        Ok(Vec::new())
     }
 
     /// Writes, or puts it off where another program holds one of the documents.
@@ -78,6 +84,9 @@ impl Engine {
         let pen = Pen::take(self.journal.guard());
         if !matches!(pen, Err(StoreError::Busy { .. })) {
             return self.write_with(pen, writing);
+        }
+        if let Some(order) = writing.order() {
+            self.stage_document_of(&order.turn);
         }
         self.put_off = Some(PutOff {
             writing,

@@ -391,14 +391,20 @@ async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
     assert!(!world.engine.take_recorded().iter().any(answered), "once");
 }
 
-/// A planner's answer that is about to be committed while another program holds the review.
-fn held_by_another() -> (World, DocumentLock) {
+/// A planner that answers a review.
+fn answering() -> World {
     let mut world = World::new();
     for deed in [Deed::Begin, Deed::End, Deed::Begin, Deed::End, Deed::Begin] {
         world.perform(deed);
     }
-    world.finish_writing();
     world.engine.take_recorded();
+    world
+}
+
+/// Its answer, which is about to be committed while another program holds the review.
+fn held_by_another() -> (World, DocumentLock) {
+    let mut world = answering();
+    world.finish_writing();
     let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
     world.turn_ends();
     let told = world.engine.take_recorded();
@@ -455,6 +461,33 @@ async fn a_document_that_waits_is_not_written_for_a_run_that_was_stopped() {
     take_next(&mut world).await;
     assert!(!is_committed(&mut world));
     assert_eq!(read(&world.layout().plan()), plan);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_waits_outlives_the_program() {
+    for stands_behind in [false, true] {
+        let mut world = answering();
+        // Of what stands in the message alone nothing lies on the disk yet.
+        let held = world.engine.held.as_mut().unwrap();
+        held.final_text = "```md comments.md\n1. accepted: it is so\n```\n".to_owned();
+        let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
+        if stands_behind {
+            let remarks = Effect::AppendRemarks("more".to_owned());
+            assert_eq!(world.engine.perform_next(remarks).unwrap(), []);
+        }
+        world.turn_ends();
+        // A new program knows no more than this.
+        let found = world.engine.find_draft().unwrap();
+        assert!(
+            matches!(&found, Some(Event::DraftFound { files, .. }) if files[0].name == "comments.md"),
+            "{found:?}"
+        );
+        drop(lock);
+        take_next(&mut world).await;
+        assert!(is_committed(&mut world));
+        assert!(read(&world.layout().comments()).contains("accepted: it is so"));
+        assert_eq!(world.engine.find_draft().unwrap(), None);
+    }
 }
 
 #[tokio::test(start_paused = true)]
