@@ -106,13 +106,7 @@ impl Engine {
         let Some(PutOff { writing, behind }) = self.put_off.take() else {
             return Ok(());
         };
-        let mut events = match self.is_wanted(&writing) {
-            true => self.write_with(pen, writing),
-            false => {
-                drop(pen);
-                Vec::new()
-            }
-        };
+        let mut events = self.write_with(pen, writing);
         for effect in behind {
             events.extend(self.perform_next(effect)?);
         }
@@ -122,7 +116,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether the run still waits for it: the user may have stopped the run meanwhile.
+    /// Whether the run still waits for it: the user may have stopped the run while it waited, or stood behind what did.
     fn is_wanted(&self, writing: &Writing) -> bool {
         writing.order().is_none_or(|order| {
             let busy = self.state().busy.as_ref();
@@ -133,6 +127,9 @@ impl Engine {
     }
 
     fn write_with(&mut self, pen: Result<Pen, StoreError>, writing: Writing) -> Vec<Event> {
+        if !self.is_wanted(&writing) {
+            return Vec::new();
+        }
         match writing {
             Writing::Returned(order) => self.collect(&order, pen),
             Writing::Settled { order, answer } => self.settle_conflict(&order, &answer, pen),

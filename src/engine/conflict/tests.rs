@@ -391,20 +391,14 @@ async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
     assert!(!world.engine.take_recorded().iter().any(answered), "once");
 }
 
-/// A planner that answers a review.
-fn answering() -> World {
+/// A planner's answer that is about to be committed while another program holds the review.
+fn held_by_another() -> (World, DocumentLock) {
     let mut world = World::new();
     for deed in [Deed::Begin, Deed::End, Deed::Begin, Deed::End, Deed::Begin] {
         world.perform(deed);
     }
-    world.engine.take_recorded();
-    world
-}
-
-/// Its answer, which is about to be committed while another program holds the review.
-fn held_by_another() -> (World, DocumentLock) {
-    let mut world = answering();
     world.finish_writing();
+    world.engine.take_recorded();
     let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
     world.turn_ends();
     let told = world.engine.take_recorded();
@@ -463,29 +457,56 @@ async fn a_document_that_waits_is_not_written_for_a_run_that_was_stopped() {
     assert_eq!(read(&world.layout().plan()), plan);
 }
 
+/// A planner that writes the plan.
+fn planning() -> World {
+    let mut world = World::new();
+    world.perform(Deed::Begin);
+    world
+}
+
+/// Remarks that wait because another program holds the review.
+fn remarks_wait(world: &mut World) -> DocumentLock {
+    let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
+    let remarks = Effect::AppendRemarks("more".to_owned());
+    assert_eq!(world.engine.perform_next(remarks).unwrap(), []);
+    lock
+}
+
+#[tokio::test(start_paused = true)]
+async fn nor_is_one_that_stands_behind_a_writing_that_waits() {
+    let mut world = planning();
+    world.finish_writing();
+    let lock = remarks_wait(&mut world);
+    world.turn_ends();
+    world.engine.feed(Event::Stopped).unwrap();
+    drop(lock);
+    take_next(&mut world).await;
+    let layout = world.layout();
+    assert!(read(&layout.comments()).contains("more"));
+    assert_eq!(read(&layout.plan()), "");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_document_that_waits_outlives_the_program() {
     for stands_behind in [false, true] {
-        let mut world = answering();
+        let mut world = planning();
         // Of what stands in the message alone nothing lies on the disk yet.
         let held = world.engine.held.as_mut().unwrap();
-        held.final_text = "```md comments.md\n1. accepted: it is so\n```\n".to_owned();
-        let lock = DocumentLock::try_take(&world.layout().comments()).unwrap();
-        if stands_behind {
-            let remarks = Effect::AppendRemarks("more".to_owned());
-            assert_eq!(world.engine.perform_next(remarks).unwrap(), []);
-        }
+        held.final_text = "# Task\n\n1. [ ] as it was said\n".to_owned();
+        let lock = match stands_behind {
+            true => remarks_wait(&mut world),
+            false => DocumentLock::try_take(&world.layout().plan()).unwrap(),
+        };
         world.turn_ends();
         // A new program knows no more than this.
         let found = world.engine.find_draft().unwrap();
         assert!(
-            matches!(&found, Some(Event::DraftFound { files, .. }) if files[0].name == "comments.md"),
+            matches!(&found, Some(Event::DraftFound { files, .. }) if files[0].name == "plan.md"),
             "{found:?}"
         );
         drop(lock);
         take_next(&mut world).await;
-        assert!(is_committed(&mut world));
-        assert!(read(&world.layout().comments()).contains("accepted: it is so"));
+        assert!(read(&world.layout().plan()).contains("as it was said"));
         assert_eq!(world.engine.find_draft().unwrap(), None);
     }
 }
