@@ -46,6 +46,7 @@ use std::pin::Pin;
 use crossterm::event::{Event as Input, EventStream};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::config::types::Motion;
 use crate::domain::changes::Scope;
@@ -161,6 +162,8 @@ struct Shell {
     /// What was said last to stand in the way.
     told: Option<String>,
     tasks: JoinSet<Done>,
+    /// Cancelled when the screen closes, for what reads much beside the loop.
+    closed: CancellationToken,
     watch: Option<Watch>,
     documents: documents::Looking,
     /// What is looked at, over everything else.
@@ -278,6 +281,7 @@ impl Shell {
             is_checked: false,
             told: None,
             tasks: JoinSet::new(),
+            closed: CancellationToken::new(),
             watch: None,
             documents: documents::Looking::default(),
             views: Views::default(),

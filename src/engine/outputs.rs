@@ -3,21 +3,29 @@
 //! Events hold the beginning and the end of a long output. Refuses to keep what it reads, and to give out anything
 //! that is not cleaned.
 
+use tokio_util::sync::CancellationToken;
+
 use crate::adapter::output_of;
 use crate::store::{Layout, StoreError, raw};
 use crate::text::{clean, truncate};
 
-/// The whole output of a call, cleaned, that has this part of it; `None` where the disk does not have it any more.
+/// The whole output of a call, cleaned, that has this part of it; `None` where the disk does not have it any more, and
+/// soon after `cancel`.
 ///
 /// # Errors
 /// A raw stream is there and cannot be read.
-pub fn whole(layout: &Layout, call: &str, part: &str) -> Result<Option<String>, StoreError> {
+pub fn whole(
+    layout: &Layout,
+    (call, part): (&str, &str),
+    cancel: &CancellationToken,
+) -> Result<Option<String>, StoreError> {
     // Blanks are drawn otherwise than they are written, and a long line may have lost its end.
     let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let known = part.lines().map(plain).rfind(|line| !line.is_empty());
     let known = known.unwrap_or_default();
     let known = known.trim_end_matches(truncate::ELLIPSIS);
-    raw::last_with(layout, call, |line| {
+    let is_wanted = || !cancel.is_cancelled();
+    raw::last_with(layout, call, is_wanted, |line| {
         let output = clean(&output_of(call, line)?);
         // A CLI may name another call like this one.
         let is_it =
@@ -39,13 +47,17 @@ mod tests {
     fn check(lines: &[String], (call, part): (&str, &str), wanted: Option<&str>) {
         let root = tempfile::tempdir().unwrap();
         let layout = Layout::new(root.path(), Names::default()).unwrap();
-        assert_eq!(whole(&layout, call, part).unwrap(), None);
+        let cancel = CancellationToken::new();
+        let found = || whole(&layout, (call, part), &cancel).unwrap();
+        assert_eq!(found(), None);
         let folder = layout.sessions().join("ses_a");
         fs::create_dir_all(&folder).unwrap();
         let (old, new) = lines.split_at(lines.len() / 2);
         fs::write(folder.join("raw.jsonl.1"), old.join("\n")).unwrap();
         fs::write(folder.join("raw.jsonl"), new.join("\n")).unwrap();
-        assert_eq!(whole(&layout, call, part).unwrap().as_deref(), wanted);
+        assert_eq!(found().as_deref(), wanted);
+        cancel.cancel();
+        assert_eq!(found(), None, "nobody waits for it");
     }
 
     fn codex(call: &str, output: &str) -> String {

@@ -123,13 +123,14 @@ impl RawStream {
 }
 
 /// Goes through the lines of all raw streams of a run that hold a text, each stream's in order, with what makes something
-/// of a line; gives the last thing that was made. Keeps one line at a time.
+/// of a line; gives the last thing that was made, and nothing once it is not wanted any more. Keeps one line at a time.
 ///
 /// # Errors
 /// A stream is there and cannot be read.
 pub fn last_with<T>(
     layout: &Layout,
     text: &str,
+    is_wanted: impl Fn() -> bool,
     mut make: impl FnMut(&str) -> Option<T>,
 ) -> Result<Option<T>, StoreError> {
     let mut last = None;
@@ -143,6 +144,9 @@ pub fn last_with<T>(
             let mut lines = BufReader::new(file);
             let mut line = Vec::new();
             loop {
+                if !is_wanted() {
+                    return Ok(None);
+                }
                 line.clear();
                 let n_read = lines.read_until(b'\n', &mut line);
                 if n_read.map_err(|error| StoreError::io("read", &path, error))? == 0 {

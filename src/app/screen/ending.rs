@@ -116,6 +116,7 @@ impl Shell {
     }
 
     async fn close(mut self, end: End) -> Result<u8, Refusal> {
+        self.closed.cancel();
         if !matches!(end, End::TerminalGone(_)) {
             self.ground.settle();
         }

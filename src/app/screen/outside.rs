@@ -66,8 +66,9 @@ impl Shell {
         let Some(layout) = seen.or_else(|| own.cloned()) else {
             return self.open_text(kept(&call), with);
         };
+        let closed = self.closed.clone();
         self.tasks.spawn_blocking(move || {
-            let read = outputs::whole(&layout, &call.item, &call.output);
+            let read = outputs::whole(&layout, (&call.item, &call.output), &closed);
             Done::CallRead(Box::new(call), with, read)
         });
         Ok(None)
