@@ -124,6 +124,20 @@ fn a_signal_has_the_editor_save_what_it_holds_and_gives_the_terminal_back() {
 }
 
 #[test]
+fn an_editor_that_takes_a_second_to_save_has_it() {
+    let world = World::new();
+    // Whom it starts to save is told to end as well, and takes no notice.
+    let editor = program(&world, "trap \"\" TERM; sleep 0.8; save");
+    let mut terminal = with_a_plan(&world, &editor.to_string_lossy());
+    lend(&mut terminal, "2e");
+    terminal.signal(Signal::SIGTERM);
+    assert_eq!(terminal.wait_for_end().code(), Some(130));
+    terminal.assert_given_back();
+    assert_eq!(n_left(&world), 0);
+    assert!(read(&world, "plan.md").contains(UNSAVED));
+}
+
+#[test]
 fn a_viewer_that_does_not_want_to_end_is_killed_and_the_terminal_made_whole() {
     for keys in ["2e", CTRL_E, ALT_L] {
         let world = World::new();

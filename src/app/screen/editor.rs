@@ -16,8 +16,9 @@ use crate::process::end_own_session;
 
 /// The last exit code of a program that ended by itself; those above are how a shell tells of a signal.
 const LAST_OWN_CODE: i32 = 128;
-/// How long it may take to end by the signal that this program got, too, and how long once it is told to.
-const GRACE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(500));
+/// How long it may take to end by the signal that this program got, too, and how long once it is told to: as long as
+/// everything has that is to be gone within two seconds.
+const GRACE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(1_300));
 
 /// The editor's command line by the environment: `VISUAL`, `EDITOR`, else vi.
 pub fn command_line() -> String {

@@ -1,5 +1,5 @@
-//! How the screen ends: the terminal comes first, and before it whoever it was lent to, then the children, then the word
-//! on why.
+//! How the screen ends: the terminal comes first, then the children, then the word on why. Whoever the terminal was lent
+//! to ends beside the children and gives it back then.
 
 use std::io;
 use std::pin::Pin;
@@ -125,11 +125,8 @@ impl Shell {
             (None, Patience::Shown) => Patience::Brief,
             (_, patience) => patience,
         };
-        if self.input.is_none() {
-            editor::end().await;
-            self.terminal.take_back(Left::Anyhow);
-        }
-        if patience != Patience::Shown {
+        let is_lent = self.input.is_none();
+        if !is_lent && patience != Patience::Shown {
             self.give_terminal_back();
         }
         self.screen.remember_draft();
@@ -138,10 +135,11 @@ impl Shell {
             socket.close().await;
         }
         self.record_leaving(&end);
-        match patience {
-            Patience::Shown => self.end_patiently().await,
-            Patience::Brief => self.end_briefly().await,
-            Patience::None => {}
+        if is_lent {
+            tokio::join!(editor::end(), self.end_run(patience));
+            self.terminal.take_back(Left::Anyhow);
+        } else {
+            self.end_run(patience).await;
         }
         self.give_terminal_back();
         self.tasks.shutdown().await;
@@ -189,6 +187,14 @@ impl Shell {
             && let Err(error) = engine.feed(Event::Left { reason })
         {
             tracing::error!(%error, "the end could not be recorded");
+        }
+    }
+
+    async fn end_run(&mut self, patience: Patience) {
+        match patience {
+            Patience::Shown => self.end_patiently().await,
+            Patience::Brief => self.end_briefly().await,
+            Patience::None => {}
         }
     }
 
