@@ -18,7 +18,7 @@ use crate::domain::course::{TurnSpan, between};
 use crate::domain::event::{Event, News};
 use crate::domain::ids::{At, TurnId};
 use crate::domain::review;
-use crate::domain::run::{Run, State};
+use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::changes::{Changes, look};
 use crate::engine::onlooker::Onlooker;
@@ -89,21 +89,7 @@ impl Page {
     /// # Errors
     /// There is no run, or its files cannot be read.
     pub async fn gather(layout: Layout, ground: &Ground) -> Result<Self, Refusal> {
-        let mut teller = Teller::default();
-        let mut onlooker = Onlooker::new(layout.clone());
-        let (state, problem) = loop {
-            let seen = onlooker.look();
-            if seen.anew {
-                teller = Teller::default();
-            }
-            for record in &seen.records {
-                teller.note_turns(record.at, &record.event);
-                teller.tell(&record.event);
-            }
-            if !seen.more {
-                break (seen.state, seen.problem);
-            }
-        };
+        let (teller, state, problem) = Teller::read(&layout);
         let Some(state) = state else {
             let problem = problem.unwrap_or_else(|| "there is no run here".to_owned());
             let hint = "`agent-collab history` lists the finished ones";
@@ -122,7 +108,7 @@ impl Page {
         Ok(Self {
             plan: plan(&layout)?,
             evidence: evidence(&layout)?,
-            turns: teller.turns(&state),
+            turns: teller.turns,
             sections: teller.sections,
             diffs,
             problem: problem.map(|problem| clean(&problem)),
@@ -227,31 +213,35 @@ struct Teller {
     sections: Vec<Section>,
     /// Where the call of an item stands: its section and its place there.
     calls: BTreeMap<String, (usize, usize)>,
-    /// The run as it was then: its state knows the last turns only.
-    run: Option<Run>,
     /// All turns, in their order.
     turns: Vec<TurnSpan>,
 }
 
 impl Teller {
-    /// Follows the run, and keeps what is known of each of its turns.
-    fn note_turns(&mut self, at: At, event: &Event) {
-        match (&mut self.run, event) {
-            (None, Event::Created(created)) => self.run = Some(Run::new(at, created)),
-            (None, _) => {}
-            (Some(run), _) => {
-                let _nothing_is_done_again = run.step(at, event);
+    /// Reads the whole log; gives where the run stands, and what cannot be read, beside what it tells.
+    fn read(layout: &Layout) -> (Self, Option<State>, Option<String>) {
+        let mut teller = Self::default();
+        let mut onlooker = Onlooker::new(layout.clone());
+        loop {
+            // A state knows the last turns only: each was seen before it is forgotten.
+            let seen = onlooker.look_at_each(&mut |before, event| {
                 if !matches!(event, Event::Agent { .. } | Event::TaskNews { .. }) {
-                    keep(&mut self.turns, run.state());
+                    keep(&mut teller.turns, before);
                 }
+            });
+            if seen.anew {
+                teller = Self::default();
+            }
+            for record in &seen.records {
+                teller.tell(&record.event);
+            }
+            if !seen.more {
+                seen.state
+                    .iter()
+                    .for_each(|state| keep(&mut teller.turns, state));
+                return (teller, seen.state, seen.problem);
             }
         }
-    }
-
-    /// All turns with what the state knows of the last ones.
-    fn turns(&mut self, state: &State) -> Vec<TurnSpan> {
-        keep(&mut self.turns, state);
-        std::mem::take(&mut self.turns)
     }
 
     fn tell(&mut self, event: &Event) {
@@ -337,5 +327,44 @@ impl Teller {
         if let Some(section) = self.sections.last_mut() {
             section.items.extend(item);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::event::Created;
+    use crate::domain::turn::TurnResult;
+    use crate::engine::journal::Journal;
+    use crate::store::{Guard, Names};
+
+    #[test]
+    fn every_turn_of_a_long_run_is_on_its_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path(), Names::default()).unwrap();
+        let _ = layout.create().unwrap();
+        let guard = Guard::open(&layout, &folder.path().join("side")).unwrap();
+        let (mut journal, _) = Journal::begin(guard, Created::example()).unwrap();
+        let text = "a goal".to_owned();
+        journal.record(Event::GoalGiven { text }).unwrap();
+        let mut begun = Vec::new();
+        for _ in 0..50 {
+            let text = "go on".to_owned();
+            journal.record(Event::Said { text }).unwrap();
+            journal.record(Event::Released).unwrap();
+            let turn = journal.state().running.clone().unwrap().order.turn;
+            begun.push(turn.clone());
+            let result = TurnResult::Completed {
+                question: None,
+                summary: String::new(),
+            };
+            journal.record(Event::TurnEnded { turn, result }).unwrap();
+        }
+        let (teller, state, problem) = Teller::read(&layout);
+        let told: Vec<TurnId> = teller.turns.iter().map(|span| span.turn.clone()).collect();
+        assert_eq!(told, begun);
+        assert!(teller.turns.iter().all(|span| span.to.is_some()));
+        assert!(state.unwrap().course.turns().len() < 50);
+        assert_eq!(problem, None);
     }
 }
