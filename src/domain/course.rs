@@ -18,15 +18,15 @@ pub(super) use noting::note;
 /// What happened when, as far as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Course {
-    /// The turns, in their order.
+    /// The last turns, in their order.
     turns: Vec<TurnSpan>,
-    /// When the user was waited for.
+    /// When the user was waited for last.
     waits: Vec<Span>,
-    /// When no program worked on the run.
+    /// When no program worked on the run; the last hundreds.
     pauses: Vec<Span>,
-    /// The steps, in the order in which they were begun; one that is done again is there again.
+    /// The last hundreds of steps, in the order in which they were begun; one that is done again is there again.
     steps: Vec<StepSpan>,
-    /// The reviews.
+    /// The last hundreds of reviews.
     reviews: Vec<ReviewSpan>,
     /// When the last event came.
     last: Option<At>,
