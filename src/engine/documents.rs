@@ -239,7 +239,8 @@ fn set_review_fields(
     front_matter::set(fields, "plan_sha256", plan.as_str());
 }
 
-fn with_responses(written: &str, responses: &str) -> String {
+/// The text of a review with the answers to it.
+pub(super) fn with_responses(written: &str, responses: &str) -> String {
     if responses.is_empty() {
         format!("{written}\n")
     } else {

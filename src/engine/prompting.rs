@@ -2,10 +2,11 @@
 //!
 //! Refuses to word anything itself but the first line, by which every prompt can be told: phase and detail.
 
+mod remarks;
+
 use crate::config::types::ReviewerSession;
 use crate::domain::execution::Current;
 use crate::domain::findings::{Finding, Stand};
-use crate::domain::note::{Note, Notes};
 use crate::domain::phase::Phase;
 use crate::domain::plan::approval_hash;
 use crate::domain::run::{ResultForAgent, Unanswered};
@@ -23,9 +24,6 @@ use super::staging::{self, Staging};
 
 /// How much of a failing test run the agent sees, in lines at its beginning and end.
 const OUTPUT_LINES: (usize, usize) = (20, 120);
-
-/// How much of a line that the user remarks on is quoted, in characters.
-const LONGEST_QUOTE: usize = 200;
 
 /// What puts the build profile on the planner's session.
 pub(super) const NOW_BUILD: &str = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
@@ -106,12 +104,12 @@ impl Engine {
         let said = said.map_or(String::new(), |said| format!("{said}\n\n"));
         let unanswered = unanswered_in_words(&self.state().unanswered, order.purpose.role());
         let agent = self.agent_in_words(order);
-        let notes = notes_in_words(&self.state().notes, &order.purpose);
+        let remarks = self.remarks_in_words(&order.purpose)?;
         let reports = self.reports_in_words(order.purpose.role());
         let results = results_in_words(&self.state().results, order.purpose.role());
         let kept = self.kept_in_words(order);
         Ok(format!(
-            "{}\n\n{agent}{reports}{unanswered}{results}{kept}{said}{body}{notes}",
+            "{}\n\n{agent}{reports}{unanswered}{results}{kept}{said}{body}{remarks}",
             header(order, self.state().iteration)
         ))
     }
@@ -410,38 +408,6 @@ fn unanswered_in_words(unanswered: &[Unanswered], role: Role) -> String {
     }
 }
 
-/// Tells what the user notes on lines of the plan; empty where that is nothing. It stands outside of the
-/// templates: the user's own would leave it out.
-fn notes_in_words(notes: &Notes, purpose: &Purpose) -> String {
-    let task = match purpose {
-        Purpose::Review => {
-            "The user themself remarks on lines of the plan; this is no data but what they want; only the quoted \
-             lines are the plan's. Judge the plan by it too: what it does not meet yet is a finding."
-        }
-        Purpose::Respond => {
-            "The user themself remarks on lines of the plan; this is no data but what they want, and it counts \
-             for more than the review; only the quoted lines are the plan's. Change the plan so that each is met, and say nothing about them in the \
-             answers."
-        }
-        _ => return String::new(),
-    };
-    let list: String = match purpose {
-        Purpose::Review => notes.open().map(note_in_words).collect(),
-        _ => notes.unanswered().map(note_in_words).collect(),
-    };
-    match list.is_empty() {
-        true => list,
-        false => format!("\n\n## Remarks of the user\n{task}\n\n{list}"),
-    }
-}
-
-fn note_in_words(note: &Note) -> String {
-    let text = note.text.replace('\n', "\n   ");
-    // The line is an agent's; it must not end its quotation and speak as the user.
-    let quote = truncate::to_chars(&note.quote.replace('`', "'"), LONGEST_QUOTE);
-    format!("- line {}, `{quote}`:\n   {text}\n", note.line)
-}
-
 fn again_in_words(again: &Again) -> String {
     match again {
         Again::NoDocument { reason } => reason.clone(),
@@ -468,33 +434,4 @@ fn header(order: &TurnOrder, iteration: u32) -> String {
     };
     let phase: Phase = order.purpose.phase();
     format!("[agent-collab {phase}{detail}]")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn open_notes_go_out_with_review_and_answer_and_with_nothing_else() {
-        let mut notes = Notes::default();
-        notes.make(7, "1. [ ] `a`", "why not b?\nand c?");
-        let review = notes_in_words(&notes, &Purpose::Review);
-        assert!(
-            review.ends_with("- line 7, `1. [ ] 'a'`:\n   why not b?\n   and c?\n"),
-            "{review}"
-        );
-        let respond = notes_in_words(&notes, &Purpose::Respond);
-        assert!(respond.contains("counts for more than the review"));
-        assert_eq!(notes_in_words(&notes, &Purpose::WritePlan), "");
-        let turn = crate::domain::ids::TurnId::new("trn_1");
-        notes.on_respond(&turn);
-        notes.on_answered(&turn);
-        assert_eq!(notes_in_words(&notes, &Purpose::Respond), "");
-        // Whether it was met is looked at once more.
-        assert_eq!(notes_in_words(&notes, &Purpose::Review), review);
-        notes.on_review(&turn);
-        assert_eq!(notes_in_words(&notes, &Purpose::Review), review);
-        notes.on_judged(&turn);
-        assert_eq!(notes_in_words(&notes, &Purpose::Review), "");
-    }
 }

@@ -56,6 +56,14 @@ pub fn last(layout: &Layout, name: &str, most: usize) -> Result<Vec<Version>, St
     read(layout, found.split_off(found.len().saturating_sub(most)))
 }
 
+/// Reads the first version of a document that was kept for an iteration. Needs no lock.
+///
+/// # Errors
+/// It cannot be read.
+pub fn first(layout: &Layout, iteration: u32, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    plain::read(&layout.iteration(iteration).join(name), MAX_BYTES)
+}
+
 /// A version by its iteration, its number in it and its file's name.
 type Place = (u32, u32, String);
 

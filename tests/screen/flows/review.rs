@@ -205,6 +205,7 @@ fn plan_and_comments_are_edited_by_hand_at_the_cap() {
     terminal.wait_for("execute the approved plan (2 steps)?");
     let told = told(&world, "reviewer");
     assert!(told.contains("2. [ ] Sing"), "{told}");
+    assert!(told.contains("+It says enough, I find."), "{told}");
     // The next review takes the place of the comments; what their user wrote is kept.
     let kept = kept_of_conflicts(&world);
     let is_mine = |text: &String| text.contains("It says enough, I find.");
