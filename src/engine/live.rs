@@ -34,7 +34,7 @@ use deadlines::Deadlines;
 pub use hook::QUESTION_BYTES;
 use hook::{Hook, next_question};
 use silence::Silence;
-use telling::{RawPiece, Untold, only_piece};
+use telling::{RawPieces, Untold, only_piece};
 
 /// How long a CLI may take to answer its handshake.
 const HANDSHAKE: Duration = Duration::from_secs(60);
@@ -123,8 +123,8 @@ pub struct Live {
     forget: bool,
     deadlines: Deadlines,
     untold: Untold,
-    /// Pieces of one text that are not in the raw stream yet.
-    raw_piece: Option<RawPiece>,
+    /// Pieces of texts that are not in the raw stream yet.
+    raw_pieces: RawPieces,
     silence: Silence,
     /// How many frames of this turn nobody understood.
     n_odd: u32,
@@ -171,7 +171,7 @@ impl Live {
             forget: false,
             deadlines: Deadlines::default(),
             untold: Untold::default(),
-            raw_piece: None,
+            raw_pieces: RawPieces::default(),
             silence: Silence::default(),
             n_odd: 0,
         }
@@ -294,7 +294,7 @@ impl Live {
             Line::Out(line) => {
                 let outputs = self.adapter.on_line(&line);
                 match only_piece(&outputs) {
-                    Some((item, text)) => self.keep_piece(item, text).await,
+                    Some(piece) => self.keep_piece(piece).await,
                     None => self.keep_raw("cli", &line).await,
                 }
                 self.perform(outputs).await;

@@ -4,14 +4,18 @@
 //! envelope ten times its size, and whoever shows them has as much to do for a word as for a line. Refuses to know
 //! what any of it means.
 
+mod pieces;
+
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::adapter::{AdapterEvent, Output};
+use crate::adapter::AdapterEvent;
 use crate::process::{Line, Running};
 
 use super::{Live, Told};
+use pieces::Piece;
+pub(super) use pieces::{RawPieces, only_piece};
 
 /// How many lines of one turn are told that nobody understands; a CLI gone mad would fill the disk with them.
 const MAX_ODD: u32 = 200;
@@ -53,21 +57,6 @@ impl Untold {
     }
 }
 
-/// Pieces of one text that came together.
-pub(super) struct RawPiece {
-    item: String,
-    n: u32,
-    text: String,
-}
-
-/// The piece of text that is all that a line told.
-pub(super) fn only_piece(outputs: &[Output]) -> Option<(&str, &str)> {
-    match outputs {
-        [Output::Event(AdapterEvent::TextDelta { item, text })] => Some((item, text)),
-        _ => None,
-    }
-}
-
 impl Live {
     /// Takes a line and all that came with it; what they told as pieces of one text is told as one.
     pub(super) async fn on_lines(&mut self, first: Line) {
@@ -75,6 +64,11 @@ impl Live {
         while let Some(line) = next {
             self.on_line(line).await;
             next = self.child.as_mut().and_then(Running::take_ready);
+        }
+        if self.turn.is_none() {
+            // With the turn its texts have ended.
+            let lines = self.raw_pieces.finish();
+            self.push_raw(lines).await;
         }
         let now = Instant::now();
         if self.untold.due(now).is_none_or(|due| due <= now) {
@@ -100,48 +94,36 @@ impl Live {
         self.n_odd <= MAX_ODD
     }
 
-    /// Keeps a piece of text with those of the same text that come right before and after it, as
-    /// `{"from":"cli","pieces":…,"item":…,"text":…}`.
-    pub(super) async fn keep_piece(&mut self, item: &str, text: &str) {
-        if let Some(held) = &mut self.raw_piece
-            && held.item == item
-            && held.text.len() < MAX_PIECE
-        {
-            held.n += 1;
-            held.text.push_str(text);
-            return;
-        }
-        self.keep_held_piece().await;
-        self.raw_piece = Some(RawPiece {
-            item: item.to_owned(),
-            n: 1,
-            text: text.to_owned(),
-        });
+    /// Keeps a piece of text with those of the same text that come right before and after it.
+    pub(super) async fn keep_piece(&mut self, piece: Piece<'_>) {
+        let line = self.raw_pieces.push(piece);
+        self.push_raw(line).await;
     }
 
-    async fn keep_held_piece(&mut self) {
-        let Some(RawPiece { item, n, text }) = self.raw_piece.take() else {
-            return;
-        };
-        let line = serde_json::json!({ "from": "cli", "pieces": n, "item": item, "text": text });
-        if let Err(error) = self.raw.push(&line.to_string()) {
-            self.tell(Told::RawFailed(error.to_string())).await;
+    async fn keep_held_pieces(&mut self) {
+        let line = self.raw_pieces.take();
+        self.push_raw(line).await;
+    }
+
+    async fn push_raw(&mut self, lines: impl IntoIterator<Item = String>) {
+        for line in lines {
+            if let Err(error) = self.raw.push(&line) {
+                self.tell(Told::RawFailed(error.to_string())).await;
+            }
         }
     }
 
     pub(super) async fn keep_raw(&mut self, from: &str, line: &str) {
-        self.keep_held_piece().await;
+        self.keep_held_pieces().await;
         let frame = match serde_json::from_str::<serde::de::IgnoredAny>(line) {
             Ok(_) => format!("{{\"from\":\"{from}\",\"frame\":{line}}}"),
             Err(_) => serde_json::json!({ "from": from, "text": line }).to_string(),
         };
-        if let Err(error) = self.raw.push(&frame) {
-            self.tell(Told::RawFailed(error.to_string())).await;
-        }
+        self.push_raw([frame]).await;
     }
 
     pub(super) async fn flush_raw(&mut self) {
-        self.keep_held_piece().await;
+        self.keep_held_pieces().await;
         if let Err(error) = self.raw.flush() {
             self.tell(Told::RawFailed(error.to_string())).await;
         }

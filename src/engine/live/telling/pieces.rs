@@ -1,0 +1,147 @@
+//! Pieces of texts on their way to the raw stream: those that come together are one line of it, and each text is
+//! cleaned as one.
+//!
+//! A secret of several lines is none to whoever sees its last lines alone. Refuses to know the stream.
+
+use std::collections::BTreeMap;
+use std::mem::take;
+
+use serde_json::{Value, json};
+
+use crate::adapter::{AdapterEvent, Output};
+use crate::text::Cleaner;
+
+use super::MAX_PIECE;
+
+/// A piece of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine::live) struct Piece<'a> {
+    what: &'static str,
+    item: &'a str,
+    text: &'a str,
+}
+
+/// The piece that is all that a line told.
+pub(in crate::engine::live) fn only_piece(outputs: &[Output]) -> Option<Piece<'_>> {
+    let [Output::Event(event)] = outputs else {
+        return None;
+    };
+    let (what, item, text) = match event {
+        AdapterEvent::TextDelta { item, text } => ("text", item, text),
+        AdapterEvent::ThinkingDelta { item, text } => ("thinking", item, text),
+        AdapterEvent::ToolOutput { item, text } => ("output", item, text),
+        _ => return None,
+    };
+    Some(Piece { what, item, text })
+}
+
+/// Which text: what it is, and the CLI's name of it.
+type Of = (&'static str, String);
+
+/// All pieces that are not in the raw stream yet.
+#[derive(Debug, Default)]
+pub(in crate::engine::live) struct RawPieces {
+    /// Those of one text that came together.
+    held: Option<(Of, u32, String)>,
+    /// What of each text is not certain yet.
+    cleaners: BTreeMap<Of, Cleaner>,
+}
+
+impl RawPieces {
+    /// Takes a piece in; gives the line of those before it, where it does not go with them.
+    pub fn push(&mut self, piece: Piece<'_>) -> Option<String> {
+        if let Some(((what, item), n, text)) = &mut self.held
+            && (*what, item.as_str()) == (piece.what, piece.item)
+            && text.len() < MAX_PIECE
+        {
+            *n += 1;
+            text.push_str(piece.text);
+            return None;
+        }
+        let line = self.take();
+        let of = (piece.what, piece.item.to_owned());
+        self.held = Some((of, 1, piece.text.to_owned()));
+        line
+    }
+
+    /// The line of those that came together, as `{"from":"cli","pieces":…,"item":…,"text":…}`, as far as they are
+    /// certain.
+    pub fn take(&mut self) -> Option<String> {
+        let (of, n, text) = self.held.take()?;
+        let cleaner = self.cleaners.entry(of.clone()).or_default();
+        line(&of, n, &cleaner.push(&text))
+    }
+
+    /// Ends all texts; gives the lines of what is left of them.
+    pub fn finish(&mut self) -> Vec<String> {
+        let mut lines: Vec<String> = self.take().into_iter().collect();
+        let cleaners = take(&mut self.cleaners).into_iter();
+        lines.extend(cleaners.filter_map(|(of, mut cleaner)| line(&of, 0, &cleaner.finish())));
+        lines
+    }
+}
+
+fn line((what, item): &Of, n: u32, text: &str) -> Option<String> {
+    if text.is_empty() {
+        return None;
+    }
+    let mut line = json!({ "from": "cli", "pieces": n, "item": item });
+    if let Value::Object(members) = &mut line {
+        members.insert((*what).to_owned(), text.into());
+    }
+    Some(line.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(text: &str) -> Vec<Output> {
+        let item = "c1".to_owned();
+        let text = text.to_owned();
+        vec![Output::Event(AdapterEvent::ToolOutput { item, text })]
+    }
+
+    /// What becomes of an output that comes in such pieces.
+    fn check(pieces: &[String], expected: &[Value]) {
+        let mut raw = RawPieces::default();
+        let mut lines = Vec::new();
+        for piece in pieces {
+            lines.extend(raw.push(only_piece(&output(piece)).unwrap()));
+        }
+        lines.extend(raw.take());
+        lines.extend(raw.finish());
+        let told: Vec<Value> = lines
+            .iter()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn pieces_that_come_together_are_one_line() {
+        check(
+            &["a\nb".to_owned(), "c\nd".to_owned()],
+            &[
+                json!({ "from": "cli", "pieces": 2, "item": "c1", "output": "a\nbc\n" }),
+                json!({ "from": "cli", "pieces": 0, "item": "c1", "output": "d" }),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_key_of_several_lines_is_taken_out_wherever_its_pieces_are_cut() {
+        let long = "a line of it\n".repeat(MAX_PIECE / 13 + 1);
+        let key = ["-----BEGIN PRIVATE KEY-----", "MIIEpAIB", "AAKCAQEA"];
+        let first = format!("{long}{}\n{}\n", key[0], key[1]);
+        let last = format!("{}\n-----END PRIVATE KEY-----\nend\n", key[2]);
+        let kept = format!("{long}[redacted:private-key]");
+        check(
+            &[first, last],
+            &[
+                json!({ "from": "cli", "pieces": 1, "item": "c1", "output": kept }),
+                json!({ "from": "cli", "pieces": 1, "item": "c1", "output": "\nend\n" }),
+            ],
+        );
+    }
+}
