@@ -2,7 +2,7 @@
 
 use super::{
     Busy, Counts, State, approving, asking, children, discussing, executing, flow, holding, late,
-    limits, recovering, reviewing, undoing,
+    limits, recovering, reviewing, saying, undoing,
 };
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Approval;
@@ -277,6 +277,7 @@ fn on_failure_answered(
     state.failures = 0;
     let mut effects = Vec::new();
     if *answer == Answer::NewSession {
+        saying::tell_again(state, purpose.role());
         effects.push(Effect::ForgetConversation(purpose.role()));
     }
     let stale = match purpose.phase() {

@@ -134,7 +134,7 @@ pub(super) fn on_turn_started(
             .unanswered
             .retain(|unanswered| unanswered.role != role);
         state.results.retain(|result| result.role != role);
-        saying::on_told(state, turn);
+        saying::on_told(state, turn, role);
     }
     Vec::new()
 }
@@ -223,6 +223,7 @@ pub(super) fn go_on_after(
     match result {
         TurnResult::Completed { question, summary } => {
             (state.failures, state.blind_waits) = (0, 0);
+            saying::on_done(state, running.order.purpose.role());
             on_completed(state, at, running.order, question.clone(), summary)
         }
         TurnResult::Interrupted if running.order.purpose == Purpose::Summary => {
@@ -337,6 +338,10 @@ pub(super) fn on_session_version(state: &mut State, role: Role, version: &str) -
 }
 
 pub(super) fn on_session_lost(state: &mut State, role: Role) -> Vec<Effect> {
+    // A turn that runs begins anew, with all of its prompt.
+    if state.running.is_none() {
+        saying::tell_again(state, role);
+    }
     if let Some(session) = state.session_mut(role) {
         session.external_id = None;
         session.degraded = true;

@@ -2,7 +2,7 @@
 //!
 //! Refuses to know the clock: when the wait is over comes in as an event.
 
-use super::{Busy, State, approving, flow};
+use super::{Busy, State, approving, flow, saying};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::phase::{Gate, Phase};
@@ -153,6 +153,7 @@ pub(super) fn on_moved(
     if let Some(current) = state.session_mut(role) {
         *current = current.moved(session.clone(), adapter.to_owned());
     }
+    saying::tell_again(state, role);
     if purpose.phase() == Phase::Execute
         && let Some(stale) = approving::stale_before_step(state)
     {

@@ -20,6 +20,9 @@ pub struct Kept {
     /// The turn that was begun with them, until its prompt went out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sent: Option<TurnId>,
+    /// Whom they were told, until a turn of that role is done: a conversation that is lost before takes them with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    told: Option<Role>,
 }
 
 impl Kept {
@@ -41,9 +44,8 @@ impl State {
     pub fn kept_for(&self, turn: &TurnId) -> impl Iterator<Item = &Kept> {
         let running = self.running.as_ref();
         let runs = running.is_some_and(|running| running.order.turn == *turn);
-        self.kept
-            .iter()
-            .filter(move |kept| !runs || kept.sent.as_ref() == Some(turn))
+        let untold = self.kept.iter().filter(|kept| kept.told.is_none());
+        untold.filter(move |kept| !runs || kept.sent.as_ref() == Some(turn))
     }
 }
 
@@ -54,6 +56,7 @@ pub(super) fn on_kept(state: &mut State, to: Option<Role>, text: &str) -> Vec<Ef
             to,
             text: text.to_owned(),
             sent: None,
+            told: None,
         });
     }
     Vec::new()
@@ -62,10 +65,25 @@ pub(super) fn on_kept(state: &mut State, to: Option<Role>, text: &str) -> Vec<Ef
 /// A turn begins: its prompt is written with all that waits.
 pub(super) fn on_turn(state: &mut State, turn: &TurnId) {
     let waiting = state.kept.iter_mut();
+    let waiting = waiting.filter(|kept| kept.told.is_none());
     waiting.for_each(|kept| kept.sent = Some(turn.clone()));
 }
 
 /// A turn's prompt went out.
-pub(super) fn on_told(state: &mut State, turn: &TurnId) {
-    state.kept.retain(|kept| kept.sent.as_ref() != Some(turn));
+pub(super) fn on_told(state: &mut State, turn: &TurnId, role: Role) {
+    let with_it = state.kept.iter_mut();
+    let with_it = with_it.filter(|kept| kept.sent.as_ref() == Some(turn));
+    with_it.for_each(|kept| (kept.sent, kept.told) = (None, Some(role)));
+}
+
+/// A turn is done: what its agent was told it has taken in.
+pub(super) fn on_done(state: &mut State, role: Role) {
+    state.kept.retain(|kept| kept.told != Some(role));
+}
+
+/// The next turn of a role has a conversation that knows nothing of what the one before was told.
+pub(super) fn tell_again(state: &mut State, role: Role) {
+    let lost = state.kept.iter_mut();
+    let lost = lost.filter(|kept| kept.told == Some(role));
+    lost.for_each(|kept| kept.told = None);
 }

@@ -1363,7 +1363,63 @@ fn what_no_turn_could_be_told_goes_out_with_the_next_one_and_with_no_other() {
     ];
     assert_eq!(told(&world, 2), next);
     let state = serde_json::to_value(world.run.state()).unwrap();
-    assert_eq!(state["kept"][1]["to"], "planner");
+    assert_eq!(state["kept"][2]["to"], "planner");
+}
+
+#[test]
+fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost() {
+    let begun = |n: u32| {
+        let mut world = World::new(Gate::Manual, true, settings(1));
+        goal().into_iter().for_each(|event| drop(world.feed(event)));
+        world.feed(Event::Kept {
+            to: None,
+            text: "use awk".to_owned(),
+        });
+        world.feed(Event::Released);
+        let turn = TurnId::new(format!("trn_{n}"));
+        world.feed(Event::TurnStarted {
+            turn: turn.clone(),
+            prompt_sha256: sha("prompt"),
+            process: None,
+        });
+        (world, turn)
+    };
+    let told = |world: &World, n: u32| {
+        let turn = TurnId::new(format!("trn_{n}"));
+        world.run.state().kept_for(&turn).count()
+    };
+    let ends = |world: &mut World, turn: &TurnId, result: TurnResult| {
+        world.feed(Event::TurnEnded {
+            turn: turn.clone(),
+            result,
+        });
+    };
+    let failed = TurnResult::Failed {
+        kind: "service".to_owned(),
+        message: "500".to_owned(),
+        transient: false,
+        limit: None,
+        other: None,
+    };
+    for (answer, n_told) in [(Answer::NewSession, 1), (Answer::Retry, 0)] {
+        let (mut world, turn) = begun(1);
+        ends(&mut world, &turn, failed.clone());
+        let id = world.run.state().awaiting.as_ref().unwrap().id;
+        world.feed(Event::Answered { id, answer });
+        assert_eq!(told(&world, 2), n_told);
+    }
+    // What was taken in is told to no conversation that begins later.
+    let (mut world, turn) = begun(1);
+    let done = TurnResult::Completed {
+        question: None,
+        summary: String::new(),
+    };
+    ends(&mut world, &turn, done);
+    world.feed(Event::SessionLost {
+        role: Role::Planner,
+        reason: "gone".to_owned(),
+    });
+    assert_eq!(told(&world, 2), 0);
 }
 
 #[test]

@@ -124,6 +124,7 @@ proptest! {
         }
         (before.children, before.approvals) = (state.children.clone(), state.approvals.clone());
         (before.asked, before.next_question) = (state.asked.clone(), state.next_question);
+        before.n_approvals = state.n_approvals;
         before.course = state.course.clone();
         prop_assert_eq!(&before, state);
         let text = serde_json::to_string(&run).unwrap();
