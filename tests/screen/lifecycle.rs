@@ -67,6 +67,7 @@ fn a_terminal_that_takes_nothing_for_a_while_keeps_nobody_waiting() {
     terminal.stand_still();
     terminal.type_blindly("written into the dark");
     assert_hears(&world);
+    terminal.look();
     assert!(!terminal.text().contains("into the dark"));
     terminal.go_on();
     terminal.wait_for("written into the dark");

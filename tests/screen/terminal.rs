@@ -78,6 +78,9 @@ impl Terminal {
             "COLORTERM",
             "LC_ALL",
             "LC_CTYPE",
+            "TMUX",
+            "TMUX_PANE",
+            "VTE_VERSION",
         ] {
             command = command.env_remove(variable);
         }
@@ -111,13 +114,18 @@ impl Terminal {
 
     /// Types bytes as a keyboard sends them, once what is asked can have been read.
     pub fn type_keys(&mut self, keys: &str) {
-        while let Ok(bytes) = self.output.try_recv() {
-            self.show(&bytes);
-        }
+        self.look();
         self.wait("a dialog that takes keys", |terminal| {
             terminal.is_whole() && !terminal.text().contains(DEAF)
         });
         self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Shows all that has come by now.
+    pub fn look(&mut self) {
+        while let Ok(bytes) = self.output.try_recv() {
+            self.show(&bytes);
+        }
     }
 
     /// Tells whether the last frame that began has come to its end: of a part of one nothing can be said.
