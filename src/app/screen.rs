@@ -218,7 +218,7 @@ enum Done {
         Result<Option<String>, StoreError>,
     ),
     /// A text was given to tmux for the clipboard.
-    Copied(String, io::Result<()>),
+    Copied(String, Result<(), String>),
     /// What undoing would do, or why it cannot be done.
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.

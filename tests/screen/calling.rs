@@ -3,6 +3,7 @@
 use crate::World;
 use crate::keys::{ALT_Y, CTRL_C, CTRL_Y, ENTER, ESC, FOCUS_GAINED, FOCUS_LOST};
 use crate::played::{PLAN, WANTS_MORE, cast, leave, talk};
+use crate::programs::put_program;
 use crate::script::{Agent, say};
 use crate::terminal::Terminal;
 
@@ -94,6 +95,40 @@ fn what_is_copied_goes_to_the_terminals_clipboard() {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
+}
+
+#[test]
+fn within_tmux_it_is_tmux_that_copies_and_one_that_does_not_answer_is_not_waited_for() {
+    let world = World::new();
+    let folder = world.home().join("bin");
+    let taken = world.home().join("taken");
+    let path = format!(
+        "{}:{}",
+        folder.display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let variables = [("TMUX", "/nowhere,1,0"), ("PATH", path.as_str())];
+    let tmux = |does: &str| put_program(&folder.join("tmux"), &format!("#!/bin/sh\n{does}\n"));
+    tmux(&format!(
+        "echo \"$@\" > '{0}'; cat >> '{0}'",
+        taken.display()
+    ));
+    let mut terminal = at_the_goal(&world, &variables);
+    terminal.type_keys(CTRL_Y);
+    let read = || std::fs::read_to_string(&taken).unwrap_or_default();
+    terminal.wait("what tmux was given", |_| read().contains("open last line"));
+    assert!(read().starts_with("load-buffer -w -\n"), "{}", read());
+    assert_eq!(copied(&terminal), [""; 0]);
+    tmux("echo no such thing >&2; exit 1");
+    terminal.type_keys(CTRL_Y);
+    terminal.wait_for("tmux did not take it (it ended with exit code 1)");
+    terminal.wait("the clipboard", |terminal| copied(terminal).len() == 1);
+    tmux("exec sleep 1000");
+    terminal.type_keys(CTRL_Y);
+    terminal.wait_for("tmux did not take it (it took more than 2 s)");
+    terminal.wait("the clipboard", |terminal| copied(terminal).len() == 2);
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
 
 /// What was sent to the clipboard, in order.

@@ -4,14 +4,17 @@
 //! Refuses to say that it arrived: no terminal tells.
 
 use std::env;
-use std::io;
-use std::process::Stdio;
+use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use tokio_util::sync::CancellationToken;
+
+use crate::process::{Ended, Limits, Marker, Spec, Stdin, run_to_end};
 
 use super::ending::End;
 use super::{Done, Shell};
+
+/// How long tmux may take.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Shell {
     /// Sends a text to the clipboard.
@@ -21,7 +24,7 @@ impl Shell {
             return Ok(None);
         }
         self.beside(async move {
-            let ended = by_tmux(&text).await;
+            let ended = by_tmux(text.clone()).await;
             Done::Copied(text, ended)
         });
         Ok(None)
@@ -31,7 +34,7 @@ impl Shell {
     pub(super) fn on_copied(
         &mut self,
         text: &str,
-        ended: io::Result<()>,
+        ended: Result<(), String>,
     ) -> Result<Option<End>, End> {
         if let Err(error) = ended {
             self.terminal.copy(text).map_err(End::TerminalGone)?;
@@ -43,21 +46,26 @@ impl Shell {
     }
 }
 
-/// Puts a text into a buffer of tmux, which sends it to the clipboard of the terminal around it.
-async fn by_tmux(text: &str) -> io::Result<()> {
-    let mut tmux = Command::new("tmux")
-        .args(["load-buffer", "-w", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()?;
-    if let Some(mut input) = tmux.stdin.take() {
-        input.write_all(text.as_bytes()).await?;
-    }
-    let status = tmux.wait().await?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(io::Error::other(format!("it ended with {status}"))),
+/// Puts a text into a buffer of tmux, which sends it to the clipboard of the terminal around it. A server that does not
+/// answer is not waited for.
+async fn by_tmux(text: String) -> Result<(), String> {
+    let spec = Spec::new("tmux", "/", Marker::new("screen", "clipboard"));
+    let spec = spec.args(["load-buffer", "-w", "-"]);
+    let limits = Limits {
+        timeout: PATIENCE,
+        cap: 1024,
+        stdin: Stdin::Bytes(text.into_bytes()),
+    };
+    let ended = run_to_end(&spec, &limits, &CancellationToken::new()).await;
+    let finished = ended.map_err(|error| error.to_string())?;
+    match finished.ended {
+        Ended::ByItself if finished.exit.is_success() => Ok(()),
+        Ended::ByItself => Err(match finished.exit.code {
+            Some(code) => format!("it ended with exit code {code}"),
+            None => "it was killed".to_owned(),
+        }),
+        Ended::TimedOut | Ended::Cancelled => {
+            Err(format!("it took more than {} s", PATIENCE.as_secs()))
+        }
     }
 }
