@@ -223,12 +223,14 @@ impl Terminal {
         leave()
     }
 
-    /// Gives the terminal back for another program to have it.
+    /// Gives the terminal back for another program to have it. The rest of a frame that it did not take is no more of
+    /// use, and would be sent on into that program's screen.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn lend(&mut self) -> io::Result<()> {
         self.give_back()?;
+        self.way.forget();
         self.lent = Some(Lent::begin());
         Ok(())
     }

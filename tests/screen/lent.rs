@@ -1,13 +1,13 @@
 //! The terminal while an editor or a pager has it: it stays theirs, and it is whole again however they or the program end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::sys::signal::Signal;
 
 use crate::World;
 use crate::demo::n_agents;
-use crate::keys::{ALT_L, CTRL_C, CTRL_E, ENTER};
+use crate::keys::{ALT_L, CTRL_C, CTRL_E, CTRL_Z, ENTER};
 use crate::lifecycle::assert_hears;
 use crate::played::{PLAN, cast, give_goal, leave, open_again, read, talking};
 use crate::programs::put_program;
@@ -70,6 +70,7 @@ fn signals_of_the_keyboard_and_going_on_leave_an_editor_its_terminal() {
         terminal.signal(signal);
         // Signals are heard before whoever asks.
         assert_hears(&world);
+        terminal.look();
         assert!(!terminal.is_taken(), "{signal}");
         assert!(terminal.text().contains("THE EDITOR HAS"), "{signal}");
     }
@@ -92,6 +93,7 @@ fn a_program_that_stands_still_finds_what_its_editor_wrote_meanwhile() {
     terminal.wait("what the editor wrote", |_| {
         read(&world, "plan.md").contains("2. [ ] Sing")
     });
+    terminal.look();
     assert!(!terminal.is_taken());
     terminal.signal(Signal::SIGCONT);
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
@@ -195,4 +197,62 @@ fn what_a_viewer_that_crashed_left_on_is_not_taken_for_the_users_own() {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
+}
+
+#[test]
+fn what_the_terminal_did_not_take_of_a_frame_is_not_written_into_an_editor() {
+    let world = World::new();
+    let mut terminal = with_a_plan(&world, "");
+    let n_before = n_left(&world);
+    terminal.stand_still();
+    terminal.look();
+    let n_shown = terminal.raw.len();
+    terminal.type_blindly("2");
+    assert_hears(&world);
+    terminal.type_blindly("e");
+    terminal.wait("the editor", |_| n_left(&world) > n_before);
+    terminal.go_on();
+    // Of its screen nothing is known: what came before may have been cut off in the middle of anything.
+    terminal.wait("the editor's words", |terminal| {
+        terminal.said().matches("THE EDITOR HAS plan.md").count() == 1
+    });
+    // What is left to be sent on is tried again sooner than this is over.
+    for _ in 0..3 {
+        assert_hears(&world);
+    }
+    terminal.look();
+    let shown = String::from_utf8_lossy(&terminal.raw[n_shown..]).into_owned();
+    assert!(!shown.contains("\x1b[?2026h"), "{shown:?}");
+    terminal.type_blindly("2. [ ] Sing\r");
+    terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait_for("Sing");
+    // What was said into the dark is lost, and with it that modes are off: how it ends is not looked at.
+    terminal.signal(Signal::SIGTERM);
+    assert_eq!(terminal.wait_for_end().code(), Some(130));
+}
+
+#[test]
+fn a_program_that_is_ended_behind_the_shell_leaves_it_the_terminal() {
+    let world = World::new();
+    let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), "");
+    let program = env!("CARGO_BIN_EXE_agent-collab");
+    // The shell waits for a job that it takes for stopped no longer than it takes it for that.
+    let script = format!(
+        "'{program}' --config '{}'; echo IT STOPPED; pid=$(jobs -p %1); kill %1\n\
+         while kill -0 $pid 2>/dev/null; do sleep 0.02; done; echo IT IS GONE",
+        config.display()
+    );
+    let (home, repository) = (world.home(), world.repository());
+    let arguments = ["--norc", "-m", "-c", &script];
+    let mut terminal = Terminal::start(Path::new("/bin/bash"), &arguments, &home, &repository);
+    terminal.wait_for("What is the goal?");
+    give_goal(&mut terminal);
+    terminal.type_keys(CTRL_E);
+    terminal.wait_for("THE EDITOR HAS");
+    terminal.type_keys(CTRL_Z);
+    terminal.wait_for("IT STOPPED");
+    terminal.wait_for("IT IS GONE");
+    assert!(terminal.text().contains("saved: A test"));
+    assert!(terminal.wait_for_end().success());
+    assert_eq!(n_left(&world), 0);
 }

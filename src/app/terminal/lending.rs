@@ -6,6 +6,7 @@
 use std::io;
 
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+use nix::unistd::{getpgrp, tcgetpgrp};
 
 use super::way::say_last;
 
@@ -27,6 +28,11 @@ pub enum Left {
     Anyhow,
 }
 
+/// Tells whether the terminal belongs to another group of processes than ours.
+fn is_anothers() -> bool {
+    tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp())
+}
+
 /// What the terminal was when it was lent.
 #[derive(Debug)]
 pub struct Lent {
@@ -43,7 +49,13 @@ impl Lent {
     }
 
     /// Makes the terminal what it was. One that is gone cannot be told so.
+    ///
+    /// One that somebody else has by now, such as the shell that both were stopped in, is left to them: they have made it
+    /// theirs, and the system stops whoever changes it from behind.
     pub fn end(self, left: Left) {
+        if is_anothers() {
+            return;
+        }
         if left == Left::Anyhow {
             let _gone = say_last(OFF);
         }
