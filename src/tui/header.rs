@@ -5,6 +5,7 @@
 mod path;
 mod tabs;
 mod terms;
+mod used;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -21,9 +22,9 @@ use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTerms;
 use crate::domain::run::{Busy, Counts, State};
 use crate::domain::task::Child;
-use crate::domain::turn::Role;
 use crate::text::n_of;
 pub use tabs::Read;
+pub use used::used_in_words;
 
 /// What of the header can be clicked.
 #[derive(Debug, Default)]
@@ -141,38 +142,12 @@ fn works(screen: &Screen, state: &State, now: At, room: usize) -> Option<Vec<Spa
         false => Span::styled(format!("{who} "), style),
     };
     let mut spans = Vec::new();
-    let used = used_in_words(state).unwrap_or_default();
-    if width(&used) + 3 + width(&who.content) <= room && !used.is_empty() {
+    let mut used = used::forms(state).into_iter();
+    if let Some(used) = used.find(|used| width(used) + 3 + width(&who.content) <= room) {
         spans.push(Span::styled(format!("{used} · "), theme::QUIET));
     }
     spans.push(who);
     Some(spans)
-}
-
-/// What the CLIs told of tokens and cost.
-pub(super) fn used_in_words(state: &State) -> Option<String> {
-    let of = |role: Role| {
-        let usage = &state.session(role)?.usage;
-        let n = usage.input_tokens.saturating_add(usage.output_tokens);
-        (n > 0).then(|| format!("{} {}", role.name(), words::tokens(n)))
-    };
-    let counts: Vec<String> = [Role::Planner, Role::Reviewer]
-        .into_iter()
-        .filter_map(of)
-        .collect();
-    if counts.is_empty() {
-        return None;
-    }
-    let costs = [Role::Planner, Role::Reviewer].into_iter();
-    let cost = costs
-        .filter_map(|role| state.session(role)?.usage.cost_micro_usd)
-        .reduce(u64::saturating_add);
-    // Less than a cent is not worth the room.
-    let cost = cost.filter(|micro| *micro >= 10_000);
-    let cost = cost.map_or(String::new(), |micro| {
-        format!(" · {}", words::dollars(micro))
-    });
-    Some(format!("{} tokens{cost}", counts.join(", ")))
 }
 
 /// The branch that commits go to, else the one that is checked out.

@@ -199,3 +199,31 @@ fn what_the_header_counts_is_named_at_every_width() {
         }
     }
 }
+
+#[test]
+fn what_each_role_used_is_told_where_there_is_room_and_less_of_it_elsewhere() {
+    use super::world::running;
+    use crate::domain::phase::Phase;
+    use crate::domain::turn::Purpose;
+    let mut state = running(Phase::Review, Purpose::Review);
+    state.planner.usage.cost_micro_usd = Some(120_000);
+    let reviewer = state.reviewer.as_mut().unwrap();
+    reviewer.usage.input_tokens = 12_000;
+    reviewer.usage.cost_micro_usd = Some(1_034_000);
+    let told = |columns: u16| {
+        let seen = drawn(&mut screen(), (columns, 30), Some(&state));
+        let row = seen.lines().nth(2).unwrap_or_default().to_owned();
+        let used = row.trim().rsplit("  ").next();
+        used.unwrap_or_default().to_owned()
+    };
+    let works = "reviewer (claude) reviews the plan 0:42";
+    let mut forms: Vec<String> = (100..=200).map(told).collect();
+    forms.dedup();
+    let wanted = [
+        "",
+        "55k tokens · $1.15 · ",
+        "planner 43k, reviewer 12k tokens · $1.15 · ",
+        "planner 43k tokens $0.12 · reviewer 12k tokens $1.03 · ",
+    ];
+    assert_eq!(forms, wanted.map(|used| format!("{used}{works}")));
+}
