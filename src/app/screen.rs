@@ -23,6 +23,7 @@ mod front;
 mod ground;
 mod hands;
 mod input;
+mod keeping;
 mod needed;
 mod news;
 mod outside;
@@ -185,6 +186,7 @@ struct Shell {
     ground: ground::Asked,
     /// Where what the user writes is kept; `None` where it is not.
     written: Option<Written>,
+    keeping: keeping::Keeping,
 }
 
 /// What work beside the loop brought.
@@ -219,6 +221,8 @@ enum Done {
     ),
     /// A text was given to tmux for the clipboard.
     Copied(String, Result<(), String>),
+    /// A theme was kept, or not.
+    ThemeKept(keeping::Kept),
     /// What undoing would do, or why it cannot be done.
     Offered(Result<Vec<Offer>, String>),
     /// Changes were looked at.
@@ -295,6 +299,7 @@ impl Shell {
             motion: Motion::default(),
             ground: ground::Asked::default(),
             written: None,
+            keeping: keeping::Keeping::default(),
         }
     }
 
@@ -431,6 +436,7 @@ impl Shell {
             Ok(Done::TextClosed(what, ended)) => self.on_text_closed(what, ended),
             Ok(Done::CallRead(call, with, read)) => self.on_call_read(&call, with, read),
             Ok(Done::Copied(text, ended)) => self.on_copied(&text, ended),
+            Ok(Done::ThemeKept(kept)) => self.on_theme_kept(kept),
             Ok(Done::Offered(offers)) => {
                 self.on_offered(offers);
                 Ok(None)

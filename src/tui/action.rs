@@ -125,6 +125,8 @@ pub enum Action {
     Redraw,
     /// A text goes to the clipboard.
     Copy(String),
+    /// A theme is kept for the starts to come, by its name; where, or why not, comes back by `Screen::on_word`.
+    KeepTheme(String),
 }
 
 /// What shall be discussed.

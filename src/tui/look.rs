@@ -97,7 +97,7 @@ impl Screen {
         self.settle();
     }
 
-    /// Shows another theme, and closes the list of them.
+    /// Shows another theme, has it kept, and closes the list of them.
     pub(super) fn choose_theme(&mut self, name: &str) -> Vec<Action> {
         let Some(theme) = self.settings.look.theme(name) else {
             let themes = self.settings.look.themes();
@@ -107,9 +107,8 @@ impl Screen {
         self.settings.theme = theme;
         self.theme_before = None;
         self.own = None;
-        self.refuse(&format!(
-            "theme {name}; `screen.theme = \"{name}\"` in config.toml keeps it"
-        ))
+        self.refuse(&format!("theme {name}"));
+        vec![Action::KeepTheme(name.to_owned())]
     }
 
     /// The user's wishes, as far as they are known.

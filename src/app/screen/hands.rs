@@ -55,6 +55,7 @@ impl Shell {
             Action::StopChild(session) => self.stop_child(&session),
             Action::ListFiles => self.list_files(),
             Action::Copy(text) => self.copy(text),
+            Action::KeepTheme(name) => self.keep_theme(name),
             Action::OpenText { text, with } => self.open_text(text, with),
             Action::OpenCall { call, with } => self.open_call(call, with),
             Action::ShowDiff(scope) => self.show_diff(scope),

@@ -102,7 +102,8 @@ fn a_theme_of_the_users_own_is_offered_and_shown_and_an_unknown_one_is_refused()
     let own = Theme::own("mine", [("base", "nord"), ("bad", "#ff8000")].into_iter()).unwrap();
     let mut screen = with(&[]);
     screen.on_look(Look::new(Keymap::default(), vec![own], Depth::All));
-    press(&mut screen, None, &["/theme mine", "<enter>"]);
+    let actions = press(&mut screen, None, &["/theme mine", "<enter>"]);
+    assert_eq!(actions, [Action::KeepTheme("mine".to_owned())]);
     assert_eq!(screen.theme().name(), "mine");
     press(&mut screen, None, &["/theme", "<enter>"]);
     assert!(drawn(&mut screen, (120, 40), None).contains("L  mine"));
@@ -131,6 +132,7 @@ fn a_theme_is_shown_while_the_palette_points_at_it_and_stays_once_it_is_taken() 
     );
     assert_eq!(screen.theme().name(), "gruvbox");
     assert!(screen.palette.is_none());
+    assert_eq!(screen.toast.as_deref(), Some("theme gruvbox"));
     press(
         &mut screen,
         None,
