@@ -31,6 +31,7 @@ mod keymap;
 mod keys;
 mod layout;
 mod leaving;
+mod list;
 mod look;
 mod looking;
 mod markdown;

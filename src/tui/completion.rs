@@ -18,6 +18,7 @@ use super::keymap::BINDINGS;
 use super::popup;
 use super::wrap::one_line;
 use crate::domain::run::State;
+use super::list;
 use crate::permission::mode::MODES;
 use files::Kept;
 
@@ -441,10 +442,15 @@ impl Screen {
     /// Points at what is offered before or behind.
     pub(super) fn point_in_offer(&mut self, to: Move) {
         if let Some(offer) = &mut self.helped.offer {
-            offer.chosen = match to {
-                Move::Up => offer.chosen.saturating_sub(1),
-                _ => (offer.chosen + 1).min(offer.rows.len().saturating_sub(1)),
-            };
+            let n_shown = self.places.offer.len();
+        // `Home` and `End` stay the text's.
+        let to = list::move_of(key).filter(|to| !matches!(to, Move::Top | Move::End));
+        if let (Some(to), Some(offer)) = (to, &mut self.helped.offer) {
+            let n_shown = self.places.offer.len();
+            offer.chosen = list::stepped(to, offer.chosen, (offer.rows.len(), n_shown));
+            return true;
+        }
+            offer.chosen = list::rolled(to, offer.chosen, (offer.rows.len(), n_shown));
         }
     }
 
@@ -464,8 +470,6 @@ impl Screen {
             return false;
         }
         match key.code {
-            KeyCode::Up => self.point_in_offer(Move::Up),
-            KeyCode::Down => self.point_in_offer(Move::Down),
             KeyCode::Esc => self.helped.offer = None,
             KeyCode::Tab => self.take_offer(),
             KeyCode::Enter => {

@@ -3,11 +3,12 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::Action;
-use super::command::Command;
+use super::command::{Command, Move};
 use super::composer::Written;
 use super::keymap::{Context, IsWriting};
+use super::list;
 use super::read_only::is_calm;
-use super::sheet::{Draft, FromComposer, Sheet, Then};
+use super::sheet::{AskedBy, Draft, FromComposer, Sheet, Then};
 use super::{Screen, Submitted, dialogs, submitting};
 use crate::domain::run::State;
 
@@ -135,12 +136,13 @@ impl Screen {
         if let Some(sheet) = self.waiting(state) {
             let n = sheet.choices.len();
             let chosen = self.chosen_of(&sheet);
+            let (to, n_shown) = (list::move_of(key), self.places.choices.len());
             match key.code {
                 KeyCode::Enter if self.places.is_sheet_folded => return self.go_to_need(state),
                 KeyCode::Enter => return self.enter(sheet, state),
-                KeyCode::Up => return self.point_at(&sheet, chosen.saturating_sub(1)),
-                KeyCode::Down => {
-                    return self.point_at(&sheet, (chosen + 1).min(n.saturating_sub(1)));
+                _ if to.is_some_and(|to| self.is_of_list(to)) => {
+                    let next = to.map_or(chosen, |to| list::stepped(to, chosen, (n, n_shown)));
+                    return self.point_at(&sheet, next);
                 }
                 KeyCode::Esc if self.own.is_some() => {
                     self.bring_theme_back();
@@ -234,6 +236,14 @@ impl Screen {
             Some(choice) => self.choose(choice, state),
             None => Vec::new(),
         }
+    }
+
+    /// Tells whether a move is one among the choices: in what the user opened all of them are, elsewhere longer ones turn
+    /// what is read.
+    fn is_of_list(&self, to: Move) -> bool {
+        let own = self.own.as_ref();
+        let is_opened = own.is_some_and(|own| own.asked_by == AskedBy::User);
+        is_opened || matches!(to, Move::Up | Move::Down)
     }
 
     pub(super) fn point_at(&mut self, sheet: &Sheet, chosen: usize) -> Vec<Action> {

@@ -49,7 +49,7 @@ impl Screen {
 
     fn wheel(&mut self, to: Move, at: Position, state: Option<&State>) {
         if self.palette.is_some() {
-            self.point_in_palette(to, state);
+            self.roll_palette(to, state);
             return;
         }
         if self.is_board() {

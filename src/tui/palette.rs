@@ -17,6 +17,7 @@ use super::action::Action;
 use super::command::{self, Move};
 use super::fuzzy::{self, Among, Row};
 use super::keymap::{GROUPS, IsWriting};
+use super::list;
 use super::look::Look;
 use super::sheet::Sheet;
 use super::tabs::{self, Tab};
@@ -239,14 +240,22 @@ impl Screen {
         palette.map_or_else(Vec::new, |palette| palette.found(&now))
     }
 
-    /// Points at the entry before or behind.
-    pub(super) fn point_in_palette(&mut self, to: Move, state: Option<&State>) {
-        let last = self.found_in_palette(state).len().saturating_sub(1);
+    /// Points at the entry before or behind, and no further than to the ends.
+    pub(super) fn roll_palette(&mut self, to: Move, state: Option<&State>) {
+        self.go_in_palette(state, |chosen, rows| list::rolled(to, chosen, rows));
+    }
+
+    /// Points at another entry, of which there are so many and so many are seen.
+    fn go_in_palette(
+        &mut self,
+        state: Option<&State>,
+        next: impl FnOnce(usize, (usize, usize)) -> usize,
+    ) {
+        let n = self.found_in_palette(state).len();
+        let n_shown = self.places.palette.as_ref();
+        let n_shown = n_shown.map_or(1, |(_, rows)| rows.len());
         if let Some(palette) = &mut self.palette {
-            palette.chosen = match to {
-                Move::Up => palette.chosen.saturating_sub(1),
-                _ => (palette.chosen + 1).min(last),
-            };
+            palette.chosen = next(palette.chosen, (n, n_shown));
         }
         self.show_theme_of_palette(state);
     }
@@ -295,12 +304,14 @@ impl Screen {
         self.palette.as_ref()?;
         let is_its_own =
             self.keymap().find(&key, IsWriting::Yes) == Some(command::Command::Palette);
+        let to = list::move_of(key);
         match key.code {
             _ if is_its_own => self.close_palette(),
             KeyCode::Esc => self.close_palette(),
             KeyCode::Enter => return Some(self.take_entry(state)),
-            KeyCode::Up => self.point_in_palette(Move::Up, state),
-            KeyCode::Down => self.point_in_palette(Move::Down, state),
+            _ if to.is_some() => self.go_in_palette(state, |chosen, rows| {
+                to.map_or(chosen, |to| list::stepped(to, chosen, rows))
+            }),
             _ => {
                 self.type_in_palette(key);
                 self.show_theme_of_palette(state);
