@@ -2,11 +2,14 @@
 //!
 //! Refuses to look at the disk: which files there are is told, once somebody asks by typing `@`.
 
+mod answers;
 mod files;
+mod words;
 
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 
 use super::Screen;
 use super::action::Action;
@@ -15,12 +18,14 @@ use super::command::{self, Move};
 use super::composer::Composer;
 use super::fuzzy::{self, Among, Row};
 use super::keymap::BINDINGS;
-use super::popup;
-use super::wrap::one_line;
-use crate::domain::run::State;
 use super::list;
+use super::popup;
+use super::theme;
+use super::wrap::{cut, one_line};
+use crate::domain::run::State;
 use crate::permission::mode::MODES;
 use files::Kept;
+use words::{file_word, filled, named_values, preset_word};
 
 /// How many are offered.
 const MOST: usize = 50;
@@ -64,6 +69,8 @@ struct Offer {
     is_ordered: bool,
     /// That there is more than was looked through.
     cut: String,
+    /// Why there is nothing to take, where somebody could wonder.
+    note: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +80,8 @@ enum What {
     Presets,
     /// What a command takes.
     Values,
+    /// What answers the open question.
+    Answers,
     /// Agents that take tasks, and files.
     Both,
 }
@@ -106,6 +115,8 @@ impl Helped {
         // A command that needs nothing more is carried out, unless somebody pointed at something.
         let has_all = offer.typed.is_empty() || name == Some(offer.typed.as_str());
         let is_whole = is_whole || offer.what == What::Values && offer.chosen == 0 && has_all;
+        let is_answer = offer.what == What::Answers && name == Some(offer.typed.as_str());
+        let is_whole = is_whole || is_answer;
         let text = offer.texts.get(offer.chosen).filter(|_| !is_whole);
         text.map(String::as_str)
     }
@@ -140,6 +151,7 @@ impl Offer {
         Self {
             what: What::Commands,
             cut: String::new(),
+            note: String::new(),
             typed: typed.to_owned(),
             is_ordered: false,
             n_before: typed.chars().count(),
@@ -169,6 +181,7 @@ impl Offer {
         Self {
             what,
             cut: String::new(),
+            note: String::new(),
             typed: typed.to_owned(),
             is_ordered: true,
             n_before: typed.chars().count(),
@@ -221,6 +234,7 @@ impl Offer {
         Self {
             what: What::Files,
             cut: String::new(),
+            note: String::new(),
             typed: typed.to_owned(),
             is_ordered: true,
             n_before: typed.chars().count(),
@@ -254,7 +268,9 @@ impl Offer {
     }
 
     fn draw(&self, frame: &mut Frame, composer: Rect) -> Vec<(Rect, usize)> {
-        let n_rows = u16::try_from(self.rows.len()).unwrap_or(ROWS).min(ROWS);
+        let n_rows = u16::try_from(self.rows.len())
+            .unwrap_or(ROWS)
+            .clamp(1, ROWS);
         let height = (n_rows + 2).min(composer.y);
         if height < 3 {
             return Vec::new();
@@ -269,59 +285,19 @@ impl Offer {
             What::Commands => "commands · Tab or Enter completes · Esc closes",
             What::Presets => "presets of discussions · Tab or Enter takes one · Esc closes",
             What::Values => "what it takes · Tab or Enter takes one · Esc closes",
+            What::Answers if self.rows.is_empty() => "answers · Esc closes",
+            What::Answers => "answers to what is asked · Tab or Enter takes one · Esc closes",
             What::Files => "files · Tab or Enter takes one · Esc closes",
             What::Both => "agents and files · Tab or Enter takes one · Esc closes",
         };
         let title = format!("{title}{}", self.cut);
         let inner = popup::draw(frame, area, &title, "");
+        if self.rows.is_empty() {
+            let note = cut(&self.note, usize::from(inner.width));
+            frame.render_widget(Line::styled(note, theme::QUIET), inner);
+        }
         fuzzy::draw_rows(frame, inner, &self.rows, self.chosen)
     }
-}
-
-/// The part of a slash command that is always typed; a blank follows where more may.
-fn filled(slash: &str) -> String {
-    let (name, argument) = slash.split_once(' ').unwrap_or((slash, ""));
-    let is_word = argument.chars().all(|c| c.is_ascii_lowercase());
-    match argument {
-        "" => name.to_owned(),
-        _ if is_word => slash.to_owned(),
-        _ => format!("{name} "),
-    }
-}
-
-/// The words that the table of commands names for what a command takes.
-fn named_values(command: &str) -> Vec<(String, String)> {
-    let mut values = Vec::new();
-    for binding in BINDINGS {
-        for slash in binding.slash.split(", ") {
-            let Some((name, taken)) = slash.split_once(' ') else {
-                continue;
-            };
-            let words = taken.trim_matches(['[', ']']).split('|');
-            let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
-            if name == command {
-                let words = words.filter(is_word);
-                values.extend(words.map(|word| (word.to_owned(), binding.help.to_owned())));
-            }
-        }
-    }
-    values
-}
-
-/// The word before the cursor that may be the name of a preset: the first one after a command that takes one.
-fn preset_word(line: &str) -> Option<&str> {
-    let commands = ["/discuss ", "/budget "].into_iter();
-    let mut words = commands.filter_map(|command| line.strip_prefix(command));
-    words.find(|word| !word.contains(char::is_whitespace))
-}
-
-/// The word before the cursor that begins with `@`.
-fn file_word(line: &str) -> Option<&str> {
-    let at = line.rfind('@')?;
-    let before = line[..at].chars().next_back();
-    let word = &line[at..];
-    let stands_alone = before.is_none_or(|c| c.is_whitespace() || "([{\"'`,;:，。（「".contains(c));
-    (stands_alone && !word.contains(char::is_whitespace)).then_some(word)
 }
 
 impl Screen {
@@ -329,11 +305,14 @@ impl Screen {
     pub fn on_files(&mut self, files: Vec<String>) {
         self.dirty = true;
         self.helped.files = Files::Known(Kept::of(files));
-        self.offer();
+        // Only a name is completed anew: what else is offered does not hang on files.
+        if file_word(&self.composer.before_cursor()).is_some() {
+            self.offer(None);
+        }
     }
 
     /// Offers what fits the word at the cursor; asks for the files once they are wanted.
-    pub(super) fn offer(&mut self) -> Vec<Action> {
+    pub(super) fn offer(&mut self, state: Option<&State>) -> Vec<Action> {
         let before = self.composer.before_cursor();
         let is_command = self.composer.is_one_word() && before.starts_with('/');
         let mut actions = Vec::new();
@@ -342,6 +321,8 @@ impl Screen {
             self.helped.offer = Some(Offer::of_commands(&before));
         } else if let Some(word) = preset_word(&before) {
             self.helped.offer = Some(Offer::of_presets(&self.talks.presets, word));
+        } else if let Some(word) = before.strip_prefix(answers::COMMAND) {
+            self.helped.offer = Some(answers::offer(state, &self.known(), word));
         } else if let Some((values, word)) = self.values_at(&before) {
             self.helped.offer = Some(Offer::of_values(What::Values, &values, word));
         } else if let Some(word) = file_word(&before) {
@@ -369,7 +350,7 @@ impl Screen {
             .helped
             .offer
             .as_ref()
-            .is_some_and(|offer| offer.rows.is_empty())
+            .is_some_and(|offer| offer.rows.is_empty() && offer.note.is_empty())
         {
             self.helped.offer = None;
         }
@@ -443,13 +424,6 @@ impl Screen {
     pub(super) fn point_in_offer(&mut self, to: Move) {
         if let Some(offer) = &mut self.helped.offer {
             let n_shown = self.places.offer.len();
-        // `Home` and `End` stay the text's.
-        let to = list::move_of(key).filter(|to| !matches!(to, Move::Top | Move::End));
-        if let (Some(to), Some(offer)) = (to, &mut self.helped.offer) {
-            let n_shown = self.places.offer.len();
-            offer.chosen = list::stepped(to, offer.chosen, (offer.rows.len(), n_shown));
-            return true;
-        }
             offer.chosen = list::rolled(to, offer.chosen, (offer.rows.len(), n_shown));
         }
     }
@@ -468,6 +442,13 @@ impl Screen {
     pub(super) fn key_of_offer(&mut self, key: KeyEvent) -> bool {
         if self.helped.offer.is_none() || !key.modifiers.is_empty() {
             return false;
+        }
+        // `Home` and `End` stay the text's.
+        let to = list::move_of(key).filter(|to| !matches!(to, Move::Top | Move::End));
+        if let (Some(to), Some(offer)) = (to, &mut self.helped.offer) {
+            let n_shown = self.places.offer.len();
+            offer.chosen = list::stepped(to, offer.chosen, (offer.rows.len(), n_shown));
+            return true;
         }
         match key.code {
             KeyCode::Esc => self.helped.offer = None,
@@ -491,28 +472,5 @@ impl Screen {
         if let Some(text) = offer.texts.get(offer.chosen) {
             self.composer.replace_before_cursor(offer.n_before, text);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_meant_by_a_word_of_its_own() {
-        assert_eq!(file_word("look at @src/m"), Some("@src/m"));
-        assert_eq!(file_word("看（@目"), Some("@目"));
-        assert_eq!(file_word("me@example.org"), None);
-        assert_eq!(file_word("@a b"), None);
-        assert_eq!(file_word("no"), None);
-    }
-
-    #[test]
-    fn a_command_is_filled_up_to_where_its_text_begins() {
-        assert_eq!(filled("/go"), "/go");
-        assert_eq!(filled("/tab plan"), "/tab plan");
-        assert_eq!(filled("/goal TEXT"), "/goal ");
-        assert_eq!(filled("/undo [N]"), "/undo ");
-        assert_eq!(filled("/edit plan|comments|merge"), "/edit ");
     }
 }

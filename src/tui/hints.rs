@@ -191,7 +191,7 @@ impl Screen {
                 self.toast = None;
                 match self.keymap().find(&event, IsWriting::No) {
                     Some(command) => self.press(command, state),
-                    None if key.code == KeyCode::Char('/') => self.begin_command(),
+                    None if key.code == KeyCode::Char('/') => self.begin_command(state),
                     None => Vec::new(),
                 }
             }

@@ -102,7 +102,7 @@ impl Screen {
             return Vec::new();
         }
         match self.composer.on_key(key) {
-            Written::Edited => self.offer(),
+            Written::Edited => self.offer(state),
             Written::Full => self.refuse(&submitting::too_much(None)),
             Written::Submit if self.composer.is_empty() => self.enter_on_nothing(state),
             Written::Submit => match self.submit(state) {
@@ -176,7 +176,7 @@ impl Screen {
             return actions;
         }
         if key.code == KeyCode::Char('/') {
-            return self.begin_command();
+            return self.begin_command(state);
         }
         self.key_of_table(key, state)
     }
@@ -202,7 +202,7 @@ impl Screen {
         }
     }
 
-    pub(super) fn begin_command(&mut self) -> Vec<Action> {
+    pub(super) fn begin_command(&mut self, state: Option<&State>) -> Vec<Action> {
         if let Some(why) = self.read_only_word() {
             return self.refuse(&why);
         }
@@ -210,7 +210,7 @@ impl Screen {
         if self.composer.is_empty() {
             self.composer.set("/");
         }
-        self.offer()
+        self.offer(state)
     }
 
     /// Does what a key of the table does; a dialog that no frame has shown is not answered by it.

@@ -240,7 +240,7 @@ fn beside() -> Vec<Place> {
         screen.on_files(vec![said("calc.py"), said("tests/说明.md")]);
         screen.writing = IsWriting::Yes;
         screen.composer.set("@");
-        screen.offer();
+        screen.offer(None);
     });
     vec![side, voices, offer]
 }

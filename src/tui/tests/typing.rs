@@ -6,6 +6,7 @@ use ratatui::backend::TestBackend;
 
 use super::world::{NOW, drawn, press, press_at, running, screen, settings, state};
 use crate::domain::phase::Phase;
+use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
 use crate::tui::keymap::{BINDINGS, IsWriting};
@@ -440,4 +441,114 @@ fn that_not_all_files_were_looked_through_is_said() {
         seen.contains("the first 400000 of 660001 were looked through"),
         "{seen}"
     );
+}
+
+#[test]
+fn what_answers_the_open_question_is_offered_with_what_it_does() {
+    use super::world::{asking, questions};
+    let offered = |state: Option<&State>, typed: &str| {
+        let mut screen = screen();
+        screen.writing = IsWriting::Yes;
+        press_at(&mut screen, (120, 40), state, &[typed]);
+        let seen = drawn(&mut screen, (120, 40), state);
+        let rows = seen.lines().skip_while(|line| !line.contains("answers "));
+        let rows = rows.skip(1).take_while(|line| !line.contains('╰'));
+        let rows = rows.filter_map(|row| row.split('│').nth(1));
+        let rows = rows.map(|row| row.trim_matches([' ', '▸']).to_owned());
+        rows.collect::<Vec<String>>()
+    };
+    let nothing = ["no question is open: there is nothing to answer"];
+    assert_eq!(offered(None, "/answer "), nothing);
+    assert_eq!(offered(Some(&talking()), "/answer y"), nothing);
+    let mut told = String::new();
+    for (phase, kind) in questions() {
+        let state = asking(phase, kind.clone());
+        let rows = offered(Some(&state), "/answer ");
+        told.push_str(&format!("{}\n  {}\n", kind.name(), rows.join("\n  ")));
+    }
+    insta::assert_snapshot!("answers", told);
+    // The answers of one question are offered, too; those of several are given in its dialog.
+    let agents = questions().into_iter();
+    let mut agents = agents.filter(|(_, kind)| kind.name() == "question");
+    let (phase, mut kind) = agents.next().unwrap();
+    if let QuestionKind::Agent { questions, .. } = &mut kind {
+        *questions = vec![(
+            "Which?".to_owned(),
+            vec!["the old one".to_owned(), "a new".to_owned()],
+        )];
+    }
+    let state = asking(phase, kind);
+    let rows = offered(Some(&state), "/answer ");
+    assert_eq!(
+        rows,
+        ["the old one", "a new", "dismiss      let it decide itself"]
+    );
+    assert_eq!(offered(Some(&state), "/answer the o"), ["the old one"]);
+}
+
+#[test]
+fn an_answer_is_completed_and_sent_by_two_keys() {
+    use super::world::{asking, questions};
+    let of = |name: &str| {
+        let mut all = questions().into_iter();
+        let (phase, kind) = all.find(|(_, kind)| kind.name() == name).unwrap();
+        asking(phase, kind)
+    };
+    let conflict = of("conflict");
+    let mut screen = screen();
+    screen.writing = IsWriting::Yes;
+    press(&mut screen, Some(&conflict), &["/answer ", "<enter>"]);
+    assert_eq!(screen.composer.text(), "/answer overwrite ");
+    let actions = press(&mut screen, Some(&conflict), &["<enter>"]);
+    assert!(
+        matches!(actions.as_slice(), [Action::Event(_)]),
+        "{actions:?}"
+    );
+    // What is written whole goes at once; behind a colon more is written.
+    let actions = press(&mut screen, Some(&conflict), &["/answer merge", "<enter>"]);
+    assert!(
+        matches!(actions.as_slice(), [Action::Event(_)]),
+        "{actions:?}"
+    );
+    let execute = of("execute");
+    press(&mut screen, Some(&execute), &["/answer ch", "<tab>"]);
+    assert_eq!(screen.composer.text(), "/answer changes:");
+}
+
+#[test]
+fn lists_go_round_and_page_by_page() {
+    let mut screen = not_writing();
+    let chosen = |screen: &mut Screen| {
+        let seen = drawn(screen, (80, 24), None);
+        let row = seen.lines().find(|line| line.contains("│▸ ")).unwrap();
+        let name = row.split("│▸ ").nth(1).unwrap();
+        name.split("  ").next().unwrap().to_owned()
+    };
+    press(&mut screen, None, &["<c-p>"]);
+    let first = chosen(&mut screen);
+    press(&mut screen, None, &["<up>"]);
+    let last = chosen(&mut screen);
+    assert_ne!(last, first);
+    press(&mut screen, None, &["<home>"]);
+    assert_eq!(chosen(&mut screen), first);
+    press(&mut screen, None, &["<end>"]);
+    assert_eq!(chosen(&mut screen), last);
+    press(&mut screen, None, &["<down>"]);
+    assert_eq!(chosen(&mut screen), first);
+    press(&mut screen, None, &["<pgdn>"]);
+    let paged = chosen(&mut screen);
+    assert!(paged != first && paged != last);
+    press(&mut screen, None, &["<pgup>"]);
+    assert_eq!(chosen(&mut screen), first);
+    press(&mut screen, None, &["<esc>", "/theme", "<enter>", "<end>"]);
+    let own = drawn(&mut screen, (80, 40), None);
+    assert_eq!(screen.theme().name(), "none", "{own}");
+    press(&mut screen, None, &["<home>", "<up>"]);
+    assert_eq!(screen.theme().name(), "none");
+    press(&mut screen, None, &["<down>"]);
+    assert_eq!(screen.theme().name(), "terminal");
+    // `Home` is the text's while it is written.
+    press(&mut screen, None, &["<esc>"]);
+    screen.writing = IsWriting::Yes;
+    check_text(&mut screen, &["/go", "<up>", "<home>", "x"], "x/go");
 }
