@@ -151,7 +151,9 @@ impl Screen {
                 self.refuse("there is no finding yet: nothing can be pointed at");
                 return;
             };
-            if let Some(mark) = self.findings.go(is_next, state) {
+            let above = self.pages.of(Tab::Comments).has(Mark::Reviews);
+            let above = above.then_some(Mark::Reviews);
+            if let Some(mark) = self.findings.go(is_next, state, above) {
                 self.pages.of(Tab::Comments).bring(mark);
                 // The line that it speaks of comes into view beside it.
                 if self.places.side.is_some_and(|(_, tab)| tab == Tab::Plan) {

@@ -210,8 +210,8 @@ impl Screen {
                 was
             }
             // There is nothing about the row but what it opens.
-            (Tab::Comments, Some(mark @ (Mark::Finding(_) | Mark::Settled))) => {
-                let was = self.findings.mark() == Some(mark) || mark == Mark::Settled;
+            (Tab::Comments, Some(mark @ (Mark::Finding(_) | Mark::Settled | Mark::Reviews))) => {
+                let was = self.findings.mark() == Some(mark) || !matches!(mark, Mark::Finding(_));
                 self.findings.pick(mark);
                 was
             }

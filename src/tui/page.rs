@@ -80,6 +80,8 @@ pub enum Mark {
     Finding(u32),
     /// The row before the settled findings.
     Settled,
+    /// The row that stands for all reviews.
+    Reviews,
     /// A note of the user, by its number.
     Note(u32),
     /// A line of the document, from 0.
@@ -253,6 +255,11 @@ impl Page {
         Some((begins, end.unwrap_or(self.lines.len())))
     }
 
+    /// Tells whether it has a line that is marked so.
+    pub fn has(&self, mark: Mark) -> bool {
+        self.marks.contains_key(&mark)
+    }
+
     /// Tells whether something of what belongs to a marked line is in view.
     pub fn shows(&self, mark: Mark) -> bool {
         let rows = self.rows_of(mark);
@@ -377,6 +384,7 @@ impl Page {
             | Mark::Step(_)
             | Mark::Finding(_)
             | Mark::Settled
+            | Mark::Reviews
             | Mark::Note(_)
             | Mark::Row(_) => None,
         });

@@ -80,7 +80,7 @@ impl Screen {
     pub(super) fn point_at_mark(&mut self, mark: Mark) {
         match mark {
             Mark::Line(line) => self.plan.point_at(line),
-            Mark::Finding(_) | Mark::Settled => self.findings.pick(mark),
+            Mark::Finding(_) | Mark::Settled | Mark::Reviews => self.findings.pick(mark),
             Mark::Row(n) => self.record.point_at(n),
             Mark::Folded(_) | Mark::Step(_) | Mark::Note(_) => {}
         }

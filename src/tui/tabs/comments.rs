@@ -9,6 +9,7 @@ mod verdicts;
 
 pub use chosen::Chosen;
 use chosen::{Filter, Settled, last_stand};
+use verdicts::Table;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -85,19 +86,28 @@ pub fn draw(
     (state, chosen, clock): (Option<&State>, &Chosen, Clock),
 ) {
     let columns = usize::from(area.width);
-    let of = |form: Form| {
-        let ledger = state.map(|state| ledger(state, (chosen, form), texts, clock));
+    let of = |form: Form, table: Table| {
+        let ledger = state.map(|state| ledger(state, (chosen, form, table), texts, clock));
         ledger.unwrap_or_default()
     };
-    let whole = of(Form::Whole);
+    let whole = of(Form::Whole, Table::Whole);
     let mut hasher = DefaultHasher::new();
     (columns, texts.comments.revision, chosen.picked, &whole).hash(&mut hasher);
-    area.height.hash(&mut hasher);
+    (area.height, chosen.reviews).hash(&mut hasher);
     page.lay_out(hasher.finish(), || {
         let laid = lay_out(&whole, chosen, texts, columns);
-        let n_listed = state.map_or(0, |state| chosen.listed(state).len());
-        match laid.lines.len() > usize::from(area.height) && n_listed >= rows::MANY {
-            true => lay_out(&of(Form::Rows), chosen, texts, columns),
+        let rows = usize::from(area.height);
+        let (Some(state), true) = (state, laid.lines.len() > rows) else {
+            return laid;
+        };
+        let n_verdicts = verdicts::rows(state, clock, columns);
+        let table = match n_verdicts > 1 && n_verdicts * verdicts::SHARE > rows {
+            true => chosen.table(),
+            false => Table::Whole,
+        };
+        let laid = lay_out(&of(Form::Whole, table), chosen, texts, columns);
+        match laid.lines.len() > rows && chosen.listed(state).len() >= rows::MANY {
+            true => lay_out(&of(Form::Rows, table), chosen, texts, columns),
             false => laid,
         }
     });
@@ -141,11 +151,11 @@ enum Form {
 
 fn ledger(
     state: &State,
-    (chosen, form): (&Chosen, Form),
+    (chosen, form, table): (&Chosen, Form, Table),
     texts: &Texts,
     clock: Clock,
 ) -> Vec<Entry> {
-    let mut entries = verdicts::of(state, clock);
+    let mut entries = verdicts::of(state, clock, table);
     let all = state.findings.all();
     if all.is_empty() {
         return entries;

@@ -614,3 +614,33 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
     let closed = press(&mut screen, Some(&state), &["q", "4", ".", " ", "<esc>"]);
     assert_eq!(closed, [Action::CloseView]);
 }
+
+#[test]
+fn in_a_low_window_one_row_stands_for_the_reviews_and_findings_have_room() {
+    let state = answered_in_every_way();
+    for size in [(40, 12), (80, 20)] {
+        let mut screen = not_writing();
+        super::world::press_at(&mut screen, size, Some(&state), &["3"]);
+        let seen = drawn(&mut screen, size, Some(&state));
+        assert!(seen.contains("▸ 2 reviews, the last: "), "{seen}");
+        assert!(!seen.contains("review 1  "), "{seen}");
+        assert!(seen.contains("1. [blocking]"), "{seen}");
+        // It opens and folds by a key; one that looks for something finds it there.
+        super::world::press_at(&mut screen, size, Some(&state), &[".", ",", " ", "<home>"]);
+        let seen = drawn(&mut screen, size, Some(&state));
+        assert!(
+            seen.contains("▌▾ 2 reviews") && seen.contains("review 1  "),
+            "{seen}"
+        );
+        super::world::press_at(&mut screen, size, Some(&state), &[" "]);
+        let seen = drawn(&mut screen, size, Some(&state));
+        assert!(
+            seen.contains("▌▸ 2 reviews") && !seen.contains("review 1  "),
+            "{seen}"
+        );
+    }
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["3"]);
+    let seen = drawn(&mut screen, (120, 50), Some(&state));
+    assert!(!seen.contains("2 reviews"), "{seen}");
+}

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::verdicts::Table;
 use crate::domain::findings::{Finding, Stand, Status};
 use crate::domain::run::State;
 use crate::tui::page::Mark;
@@ -16,6 +17,8 @@ pub struct Chosen {
     open: BTreeSet<u32>,
     /// Whether the settled ones are listed beside the open ones.
     settled: Settled,
+    /// Whether each review is listed where one row can stand for them.
+    pub(super) reviews: Reviews,
     /// Letters that are looked for, in lower case: what has them is open.
     sought: String,
 }
@@ -69,6 +72,16 @@ pub(super) enum Settled {
     Listed,
 }
 
+/// Whether reviews are listed where one row can stand for them.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Reviews {
+    /// That row stands for them.
+    #[default]
+    Folded,
+    /// They are.
+    Listed,
+}
+
 /// How the planner answered last.
 pub(super) fn last_stand(finding: &Finding) -> Option<Stand> {
     finding.responses.last().map(|(_, response)| response.stand)
@@ -81,8 +94,17 @@ impl Chosen {
         self.picked = None;
     }
 
-    /// Points at what is listed next, or the one before; gives it.
-    pub fn go(&mut self, is_next: bool, state: &State) -> Option<Mark> {
+    /// How reviews are shown where they would leave findings little room. What is looked for may stand among them.
+    pub(super) fn table(&self) -> Table {
+        match self.reviews {
+            Reviews::Folded if self.sought.is_empty() => Table::Folded,
+            Reviews::Folded | Reviews::Listed => Table::Opened,
+        }
+    }
+
+    /// Points at what is listed next, or the one before; gives it. `above` is the row above the findings, where there is
+    /// one.
+    pub fn go(&mut self, is_next: bool, state: &State, above: Option<Mark>) -> Option<Mark> {
         let row = self.row_of_settled(state).map(|(before, _)| before);
         let listed = self.listed(state).into_iter();
         let mut listed: Vec<Mark> = listed
@@ -91,9 +113,11 @@ impl Chosen {
         if let Some(before) = row {
             listed.insert(before.min(listed.len()), Mark::Settled);
         }
+        listed.splice(0..0, above);
         let at = listed.iter().position(|mark| Some(*mark) == self.picked);
         let next = match (at, is_next) {
-            (None, true) => 0,
+            // Whoever begins to point means a finding.
+            (None, true) => usize::from(above.is_some()),
             (None, false) => listed.len().checked_sub(1)?,
             (Some(at), true) => at + 1,
             (Some(at), false) => at.checked_sub(1)?,
@@ -148,6 +172,12 @@ impl Chosen {
                 self.settled = match self.settled {
                     Settled::Folded => Settled::Listed,
                     Settled::Listed => Settled::Folded,
+                };
+            }
+            Some(Mark::Reviews) => {
+                self.reviews = match self.reviews {
+                    Reviews::Folded => Reviews::Listed,
+                    Reviews::Listed => Reviews::Folded,
                 };
             }
             Some(Mark::Finding(n)) => {
