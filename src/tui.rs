@@ -196,6 +196,10 @@ pub struct Screen {
     picked: BTreeMap<String, String>,
     /// A word to the user that goes away with the next key.
     toast: Option<String>,
+    /// The last word in which keys are named that can be clicked.
+    naming_keys: Option<String>,
+    /// Which blocks of code were copied last, and which of them, from the last one.
+    copied_code: Option<(u64, usize)>,
     elsewhere: Option<elsewhere::Elsewhere>,
     /// That the running turn gives no sign of life.
     silent: Option<Silent>,
@@ -277,6 +281,8 @@ impl Screen {
             goal_before: None,
             picked: BTreeMap::new(),
             toast: None,
+            naming_keys: None,
+            copied_code: None,
             elsewhere: None,
             silent: None,
             held: Vec::new(),

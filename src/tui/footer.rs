@@ -44,7 +44,11 @@ pub fn draw(
     }
     if let Some(toast) = &screen.toast {
         let text = cut(&format!(" {toast}"), columns);
-        frame.render_widget(Line::styled(text, theme::STRONG), area);
+        let line = match screen.naming_keys == screen.toast {
+            true => Line::from(hints::spans(&text, theme::STRONG)),
+            false => Line::styled(text, theme::STRONG),
+        };
+        frame.render_widget(line, area);
         return Buttons::new();
     }
     let mut hints = Hints::new(area);

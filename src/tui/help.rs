@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ratatui::text::{Line, Span};
 
+use super::hints;
 use super::keymap::{Binding, Context, GROUPS, IsWriting, Key, Keymap};
 use super::pager::Pager;
 use super::theme;
@@ -64,12 +65,18 @@ impl Told {
             (true, false, _) => " ",
             (true, true, _) | (false, ..) => "  ",
         };
-        let spans = [
-            Span::styled(format!(" {} ", pad(keys, KEYS_WIDE)), theme::KEY),
+        let mut spans = vec![Span::raw(" ")];
+        for (n, key) in keys.split(' ').filter(|key| !key.is_empty()).enumerate() {
+            spans.extend((n > 0).then(|| Span::raw(" ")));
+            spans.push(Span::styled(key.to_owned(), hints::marked(theme::KEY)));
+        }
+        let blanks = KEYS_WIDE.saturating_sub(width(keys)) + 1;
+        spans.extend([
+            Span::raw(" ".repeat(blanks)),
             Span::styled(pad(names, wanted), theme::STRONG),
             Span::raw(gap),
             Span::raw(*does),
-        ];
+        ]);
         let indent = match (is_wide, columns) {
             (true, _) => INDENT,
             (false, 60..) => KEYS_WIDE + 2,

@@ -57,7 +57,7 @@ impl Screen {
             Some(command) if is_calm(&command) => self.perform(command, state),
             Some(_) => {
                 let close = self.keymap().named("close", IsWriting::No);
-                self.refuse(&format!("{close} closes this text first"))
+                self.refuse_naming_keys(&format!("{close} closes this text first"))
             }
             None => Vec::new(),
         }
@@ -120,7 +120,7 @@ impl Screen {
         if let Some(Draft::Note | Draft::Line) = self.draft {
             // What was asked for is a text; Enter releases no turn here.
             let key = self.keymap().named("leave", IsWriting::Yes);
-            return self.refuse(&format!("write it first; {key} leaves"));
+            return self.refuse_naming_keys(&format!("write it first; {key} leaves"));
         }
         if sheet.from_composer == FromComposer::Yes {
             return self.enter(sheet, state);
@@ -191,7 +191,7 @@ impl Screen {
         }
         match command {
             Some(command) if self.own.is_some() && !is_calm(&command) => {
-                self.refuse("Esc goes back first: this key is not for the open list")
+                self.refuse_naming_keys("Esc goes back first: this key is not for the open list")
             }
             Some(command) => {
                 let actions = self.press(command.clone(), state);

@@ -136,7 +136,7 @@ impl Screen {
             ),
         };
         let key = self.keymap().named("mouse", self.writing);
-        self.refuse(&format!("{word} · {key} changes it"))
+        self.refuse_naming_keys(&format!("{word} · {key} changes it"))
     }
 
     pub(super) fn keymap(&self) -> &Keymap {

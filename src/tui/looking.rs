@@ -46,7 +46,7 @@ impl Screen {
                 self.toast = Some(format!("sent to the clipboard: {}", one_line(&text)));
                 vec![Action::Copy(text)]
             }
-            Err(why) => self.refuse(&why),
+            Err(why) => self.refuse_naming_keys(&why),
         }
     }
 
@@ -77,8 +77,7 @@ impl Screen {
             ),
             Tab::Log => {
                 let (before, next) = (key("previous-block"), key("next-block"));
-                let why =
-                    format!("point at an event first: {before} and {next} go from one to the next");
+                let why = format!("point at an event first ({before} {next} go to another)");
                 (None, why)
             }
             Tab::Status => (Some(self.pages.of(Tab::Status).text()), String::new()),

@@ -3,7 +3,7 @@
 //! One rule everywhere: a click on a hint presses the key that it names; a click on a choice points at it, and a click on
 //! what is pointed at carries it out, as Enter does and with the same care.
 
-use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 use super::Screen;
@@ -41,7 +41,7 @@ impl Screen {
     fn tell_of_drags(&mut self) {
         if !std::mem::replace(&mut self.drag_is_told, true) {
             let key = self.keymap().named("mouse", self.writing);
-            self.refuse(&format!(
+            self.refuse_naming_keys(&format!(
                 "hold Shift while you drag to select text (in some terminals Option or Fn), or {key}: the mouse is the terminal's"
             ));
         }
@@ -102,6 +102,13 @@ impl Screen {
 
     fn click(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
         let hit = |place: &Rect| place.contains(at);
+        let is_of_help = self
+            .pager
+            .as_ref()
+            .is_some_and(|pager| pager.is_help_at(at));
+        if let (Some(key), true) = (self.hint_at(at), is_of_help) {
+            return self.click_in_help(key, state);
+        }
         if let Some(key) = self.hint_at(at) {
             return self.click_hint(key, at, state);
         }
@@ -168,6 +175,16 @@ impl Screen {
             let _was_pointed_at = self.point_in_page(self.tab, at);
         }
         self.press_hint(key, state)
+    }
+
+    /// Does what a key of the help does where it works, which is below the help.
+    fn click_in_help(&mut self, key: Key, state: Option<&State>) -> Vec<Action> {
+        let event = KeyEvent::new(key.code, key.modifiers);
+        let Some(command) = self.keymap().find(&event, IsWriting::No) else {
+            return self.refuse("this key works while you write");
+        };
+        (self.pager, self.toast) = (None, None);
+        self.press(command, state)
     }
 
     fn click_tab(&mut self, tab: Tab) {

@@ -391,6 +391,11 @@ impl Page {
         lines.collect()
     }
 
+    /// Tells whether it was drawn at a place of the screen.
+    pub fn is_at(&self, at: Position) -> bool {
+        self.place.contains(at)
+    }
+
     /// What stands at a place of the screen, where something begins there or above it.
     pub fn mark_at(&self, at: Position) -> Option<Mark> {
         if !self.place.contains(at) {

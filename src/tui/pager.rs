@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::command::Move;
@@ -116,6 +116,11 @@ impl Pager {
             keys,
             ..Self::new(title, "", Form::Plain)
         }
+    }
+
+    /// Tells whether a line of the help stands at a place of the screen.
+    pub fn is_help_at(&self, at: Position) -> bool {
+        !self.keys.is_empty() && self.page.is_at(at)
     }
 
     /// Opens a conversation; one that goes on is followed at its end.

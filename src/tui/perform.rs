@@ -120,6 +120,14 @@ impl Screen {
         Vec::new()
     }
 
+    /// The same where keys are named, which can be clicked. Nothing that an agent wrote may stand in it: it would name
+    /// keys as well.
+    pub(super) fn refuse_naming_keys(&mut self, why: &str) -> Vec<Action> {
+        self.refuse(why);
+        self.naming_keys.clone_from(&self.toast);
+        Vec::new()
+    }
+
     fn go(&mut self, state: Option<&State>) -> Vec<Action> {
         let Some(state) = state else {
             return self.refuse("there is no run yet: write the goal first");
@@ -299,7 +307,7 @@ impl Screen {
             }
             Phase::RefineGoal => {
                 let key = self.keymap().named("interrupt", self.writing);
-                self.refuse(&format!(
+                self.refuse_naming_keys(&format!(
                     "a turn about the goal is under way; interrupt it first ({key})"
                 ))
             }

@@ -346,6 +346,14 @@ fn a_hint_does_what_its_key_does_in_every_place() {
                 by_key.writing = IsWriting::No;
                 by_click.writing = IsWriting::No;
             }
+            // A line of the help speaks of what lies below the help.
+            if by_key
+                .pager
+                .as_ref()
+                .is_some_and(|it| it.is_help_at(middle(at).into()))
+            {
+                continue;
+            }
             let wanted = pressed(&mut by_key, state, key);
             let told = clicked(&mut by_click, state, middle(at));
             assert_eq!(told, wanted, "{}: {} at {at:?}", place.name(), key.name());
@@ -400,4 +408,52 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
         hints: _,
         need: _,
     } = Places::default();
+}
+
+#[test]
+fn keys_that_a_word_names_are_clicked_and_those_that_an_agent_names_are_not() {
+    let mut screen = awake(None, |_| {});
+    screen.refuse_naming_keys("not now · Esc closes it");
+    drawn(&mut screen, SIZE, None);
+    let names = |screen: &Screen| {
+        let at_the_end = |(place, _): &&(Rect, Key)| place.y + 1 == SIZE.1;
+        let hints = screen.places.hints.iter().filter(at_the_end);
+        hints.map(|(_, key)| key.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&screen), ["Esc"]);
+    screen.refuse("sent to the clipboard: · Y allows it");
+    drawn(&mut screen, SIZE, None);
+    assert_eq!(names(&screen), [""; 0]);
+    // The word from before, said by somebody else, is what it was.
+    screen.refuse("F3 changes it");
+    drawn(&mut screen, SIZE, None);
+    assert_eq!(names(&screen), [""; 0]);
+}
+
+#[test]
+fn a_key_in_a_line_of_the_help_does_what_it_does_below_the_help() {
+    let state = super::world::running(
+        crate::domain::phase::Phase::Review,
+        crate::domain::turn::Purpose::Review,
+    );
+    let mut screen = awake(Some(&state), |_| {});
+    screen.writing = IsWriting::No;
+    super::world::press(&mut screen, Some(&state), &["?"]);
+    let mut clicked_at = None;
+    for _ in 0..20 {
+        drawn(&mut screen, SIZE, Some(&state));
+        let hints = screen.places.hints.iter();
+        let mut autos = hints.filter(|(_, key)| key.name() == "A");
+        if let Some((place, _)) = autos.next() {
+            clicked_at = Some(middle(*place));
+            break;
+        }
+        super::world::press_at(&mut screen, SIZE, Some(&state), &["<pgdn>"]);
+    }
+    let actions = at(&mut screen, &state, LEFT, clicked_at.unwrap());
+    assert_eq!(
+        format!("{actions:?}"),
+        "[Event(GateChanged { gate: Auto })]"
+    );
+    assert!(screen.pager.is_none());
 }
