@@ -288,7 +288,7 @@ pub const BINDINGS: &[Binding] = &[
         || Command::CopyCode,
         [
             "/copy-code",
-            "copy the code of what is pointed at, else of what is open",
+            "copy the last block of code of what is pointed at, else of what is open; again: the one above",
             "",
         ],
     ),

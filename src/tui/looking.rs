@@ -2,6 +2,8 @@
 //!
 //! Refuses to make events: nothing here changes the run.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use super::Screen;
 use super::action::{Action, Viewer};
 use super::anchors;
@@ -105,18 +107,41 @@ impl Screen {
         Some(text.trim_end().to_owned())
     }
 
-    /// Copies the code of what is in front.
+    /// Copies a block of code of what is in front: the last one, and with each further time the one above it.
     pub(super) fn copy_code(&mut self, state: Option<&State>) -> Vec<Action> {
-        let text = self.text_in_front(state);
-        let blocks = text.map(|text| fence::blocks(&text)).unwrap_or_default();
-        let code: Vec<String> = blocks.into_iter().map(|block| block.content).collect();
-        if code.is_empty() {
+        let code = self.code_in_front(state);
+        let n = code.len();
+        let mut hasher = DefaultHasher::new();
+        code.hash(&mut hasher);
+        let all = hasher.finish();
+        let at = match self.copied_code {
+            Some((of, at)) if of == all && at + 1 < n => at + 1,
+            _ => 0,
+        };
+        let Some(text) = code.into_iter().rev().nth(at) else {
             return self.refuse("there is no code in it: point at a block that has some");
-        }
-        let code = code.join("\n");
-        let lines = n_of(code.lines().count(), "line");
-        self.toast = Some(format!("sent to the clipboard: {lines} of code"));
-        vec![Action::Copy(code)]
+        };
+        self.copied_code = Some((all, at));
+        let lines = n_of(text.lines().count(), "line");
+        self.toast = Some(match n {
+            1 => format!("sent to the clipboard: {lines} of code"),
+            _ => format!(
+                "sent to the clipboard: code block {} of {n}, counted from the last, {lines}",
+                at + 1
+            ),
+        });
+        vec![Action::Copy(text)]
+    }
+
+    /// The code of what is in front; of a chat in which nothing is pointed at, that of all its agents said.
+    fn code_in_front(&mut self, state: Option<&State>) -> Vec<String> {
+        let is_chat = self.tab_at_hand() == Tab::Chat && self.pager.is_none();
+        let texts = match is_chat && self.transcript.picked_text().is_none() {
+            true => self.transcript.said().map(str::to_owned).collect(),
+            false => self.text_in_front(state).into_iter().collect::<Vec<_>>(),
+        };
+        let blocks = texts.iter().flat_map(|text| fence::blocks(text));
+        blocks.map(|block| block.content).collect()
     }
 
     /// Opens what is in front in another program.

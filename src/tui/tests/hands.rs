@@ -705,3 +705,73 @@ fn whoever_starts_anew_writes_the_goal_next() {
         "NewRun { goal: \"ae\", refiner: Planner }",
     );
 }
+
+#[test]
+fn shift_tab_goes_through_the_modes_but_yolo_wherever_one_is() {
+    use crate::domain::event::Event;
+    use crate::tui::Action;
+    for writing in [IsWriting::No, IsWriting::Yes] {
+        let mut state = running(Phase::Review, Purpose::Review);
+        let mut screen = screen();
+        screen.writing = writing;
+        state.mode = Mode::Yolo;
+        let mut told = Vec::new();
+        for _ in 0..4 {
+            let actions = press(&mut screen, Some(&state), &["<s-tab>"]);
+            let [Action::Event(Event::ModeChanged { mode })] = actions.as_slice() else {
+                panic!("{actions:?}");
+            };
+            state.mode = *mode;
+            told.push(mode.name());
+            let seen = drawn(&mut screen, (120, 30), Some(&state));
+            let shown = format!("mode {}", mode.name());
+            let is_unusual = *mode != Mode::Default;
+            assert!(
+                seen.contains(&shown) || is_unusual && seen.contains(mode.name()),
+                "{seen}"
+            );
+        }
+        assert_eq!(told, ["default", "auto-edit", "plan", "default"]);
+    }
+}
+
+#[test]
+fn code_is_copied_block_by_block_from_the_last_one_up() {
+    use super::world::NOW;
+    use crate::domain::event::{Event, News};
+    use crate::domain::ids::TurnId;
+    use crate::domain::turn::Role;
+    let state = running(Phase::Review, Purpose::Review);
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    let says = |screen: &mut Screen, text: &str| {
+        let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
+        let news = News::Text {
+            text: text.to_owned(),
+        };
+        screen.on_event(NOW, &Event::Agent { turn, role, news });
+    };
+    let none = "! there is no code in it: point at a block that has some";
+    check_on(&mut screen, Some(&state), &["<a-y>"], none);
+    says(
+        &mut screen,
+        "so:\n\n```sh\nmake\n```\n\nor\n\n```sh\ncd x\nmake\n```\n",
+    );
+    says(&mut screen, "```py\nsum([])\n```\n");
+    says(&mut screen, "and no code");
+    let mut check = |code: &str, told: &str| {
+        let toast = format!("! sent to the clipboard: {told}");
+        let wanted = format!("Copy({code:?}); {toast}");
+        check_on(&mut screen, Some(&state), &["<a-y>"], &wanted);
+    };
+    let from_the_last = |at, lines| format!("code block {at} of 3, counted from the last, {lines}");
+    check("sum([])\n", &from_the_last(1, "1 line"));
+    check("cd x\nmake\n", &from_the_last(2, "2 lines"));
+    check("make\n", &from_the_last(3, "1 line"));
+    // Above the first one stands the last one again.
+    check("sum([])\n", &from_the_last(1, "1 line"));
+    // What is pointed at has its own.
+    press(&mut screen, Some(&state), &[",", ","]);
+    let one = "Copy(\"sum([])\\n\"); ! sent to the clipboard: 1 line of code";
+    check_on(&mut screen, Some(&state), &["<a-y>"], one);
+}

@@ -645,6 +645,7 @@ pub fn press_at(
             "<c-e>" => KeyEvent::new(KeyCode::Char('e'), KeyModifiers::CONTROL),
             "<c-w>" => KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL),
             "<a-l>" => KeyEvent::new(KeyCode::Char('l'), KeyModifiers::ALT),
+            "<a-y>" => KeyEvent::new(KeyCode::Char('y'), KeyModifiers::ALT),
             "<pgdn>" => plain(KeyCode::PageDown),
             "<f6>" => plain(KeyCode::F(6)),
             "<c-l>" => KeyEvent::new(KeyCode::Char('l'), KeyModifiers::CONTROL),

@@ -118,15 +118,19 @@ impl Transcript {
         self.blocks.get(at).map(|block| block.content.text())
     }
 
-    /// The last finished text of an agent.
-    pub fn last_said(&self) -> Option<&str> {
+    /// The finished texts of agents, the last one last.
+    pub fn said(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.blocks
             .iter()
-            .rev()
-            .find_map(|block| match (&block.who, &block.content) {
+            .filter_map(|block| match (&block.who, &block.content) {
                 (Who::Agent(_), Content::Speech { text }) => Some(text.as_str()),
                 _ => None,
             })
+    }
+
+    /// The last of them.
+    pub fn last_said(&self) -> Option<&str> {
+        self.said().next_back()
     }
 
     fn can_be_picked(&self, number: usize) -> bool {
