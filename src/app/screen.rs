@@ -195,8 +195,8 @@ enum Done {
     Opened(Box<Result<Opened, Refusal>>),
     /// The branch that is checked out, where there is one.
     Branch(Option<String>),
-    /// It was looked whether all is there that a run needs.
-    LookedAround(Box<crate::tui::Welcome>),
+    /// It was looked whether all is there that a run needs, and which runs were finished last.
+    LookedAround(Box<crate::tui::Welcome>, Vec<Finished>),
     /// The files of the repository.
     Files(Result<Vec<String>, crate::engine::git::GitError>),
     /// A run was begun, or why not.
@@ -425,7 +425,7 @@ impl Shell {
         match done {
             Ok(Done::Opened(opened)) => self.on_opened(*opened),
             Ok(Done::Branch(branch)) => self.on_branch(branch),
-            Ok(Done::LookedAround(welcome)) => self.on_looked_around(*welcome),
+            Ok(Done::LookedAround(welcome, runs)) => self.on_looked_around(*welcome, runs),
             Ok(Done::Files(files)) => self.on_files(files),
             Ok(Done::Begun(attempt)) => self.on_begun(*attempt),
             Ok(Done::Checked(checked)) => self.on_checked(checked),

@@ -161,6 +161,12 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     fs::copy(events, done.join("events.jsonl")).unwrap();
     let mut terminal = world.open_in(ROOT, &[]);
     terminal.wait_for("write what shall be done");
+    // One that the page of the start names is opened by a click, before any list of them was.
+    terminal.click_on("2026-01-01");
+    terminal.wait_for("read-only, a run of the history");
+    terminal.wait_for("step 3 is done");
+    terminal.type_keys(ESC);
+    terminal.wait_for("write what shall be done");
     terminal.type_keys("/history");
     terminal.type_keys(ENTER);
     // The one that lies here is the first of them.

@@ -216,6 +216,18 @@ impl Terminal {
         });
     }
 
+    /// Clicks on the first row that has a text, where it begins.
+    pub fn click_on(&mut self, text: &str) {
+        self.wait_for(text);
+        let shown = self.text();
+        let mut rows = (1..).zip(shown.lines());
+        let (row, before) = rows
+            .find_map(|(row, line)| Some((row, line.split_once(text)?.0.chars().count())))
+            .unwrap();
+        let column = before + 1;
+        self.type_keys(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
+    }
+
     /// Waits until the screen no longer shows a text.
     pub fn wait_gone(&mut self, text: &str) {
         self.wait(&format!("no `{text}` on the screen"), |terminal| {

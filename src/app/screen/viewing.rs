@@ -121,6 +121,13 @@ impl Views {
         Some((top.state.clone(), top.layout.clone()))
     }
 
+    /// Takes the finished runs that the screen names by itself, unless they were listed since.
+    pub fn name_runs(&mut self, runs: Vec<Finished>) {
+        if self.listed.is_empty() {
+            self.listed = runs;
+        }
+    }
+
     /// Tells whether another run is looked at over the program's own.
     pub fn is_over(&self) -> bool {
         self.opened.is_some()
@@ -448,6 +455,8 @@ impl Shell {
     pub(super) fn open_run(&mut self, name: &str) -> Result<Option<End>, End> {
         let listed = self.views.listed.iter().find(|run| run.name == name);
         let Some(run) = listed.cloned() else {
+            let (screen, _) = self.front();
+            screen.on_word("that run was not found; /history lists those that are there");
             return Ok(None);
         };
         let settings = ScreenSettings {

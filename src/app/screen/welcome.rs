@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::app::history;
+use crate::app::history::{self, Finished};
 use crate::app::start::{Found, NAMELESS, WITHOUT_A_REVIEWER, adapters};
 use crate::config::types::Config;
 use crate::engine::git::Repository;
@@ -50,19 +50,24 @@ impl Shell {
         };
         let layout = occupied.layout.clone();
         self.beside(async move {
-            let runs = runs(layout).await;
+            let finished = last_finished(layout).await;
             // Whoever had a run here knows how to log in, and asking a CLI costs it up to a second.
-            let logins = match runs.is_empty() {
+            let logins = match finished.is_empty() {
                 true => Logins::AreAsked,
                 false => Logins::AreLeft,
             };
             let mut welcome = found(&ground, logins).await;
-            welcome.runs = runs;
-            Done::LookedAround(Box::new(welcome))
+            welcome.runs = finished.iter().map(super::badges::row).collect();
+            Done::LookedAround(Box::new(welcome), finished)
         });
     }
 
-    pub(super) fn on_looked_around(&mut self, welcome: Welcome) -> Result<Option<End>, End> {
+    pub(super) fn on_looked_around(
+        &mut self,
+        welcome: Welcome,
+        finished: Vec<Finished>,
+    ) -> Result<Option<End>, End> {
+        self.views.name_runs(finished);
         self.screen.on_welcome(welcome);
         Ok(None)
     }
@@ -160,11 +165,12 @@ async fn look_at_git(welcome: &mut Welcome, repository: Option<&Repository>, roo
 }
 
 /// The last finished runs; where they cannot be read, `/history` says why.
-async fn runs(layout: Layout) -> Vec<crate::tui::PastRun> {
+async fn last_finished(layout: Layout) -> Vec<Finished> {
     let listed = tokio::task::spawn_blocking(move || history::list(&layout)).await;
-    let runs = match listed {
+    let mut runs = match listed {
         Ok(Ok(runs)) => runs,
         Ok(Err(_)) | Err(_) => Vec::new(),
     };
-    runs.iter().take(N_RUNS).map(super::badges::row).collect()
+    runs.truncate(N_RUNS);
+    runs
 }
