@@ -206,6 +206,7 @@ fn badge(screen: &Screen, columns: usize) -> String {
 fn state_line(screen: &Screen, state: Option<&State>, now: At, columns: usize) -> Line<'static> {
     let Some(state) = state else {
         let (text, style) = match screen.unfinished {
+            _ if screen.is_needed_behind => (" your run waits for you", theme::NEEDS_YOU),
             _ if screen.is_read_only() => (" no run yet", theme::QUIET),
             Some(_) => (" an unfinished run waits for your word", theme::NEEDS_YOU),
             None => (" no run yet: write what shall be done", theme::NEEDS_YOU),
@@ -293,6 +294,9 @@ fn who_works(
 ) -> (String, ratatui::style::Style) {
     if screen.quitting {
         return ("leaving".to_owned(), theme::STRONG);
+    }
+    if screen.is_needed_behind {
+        return (format!("your run {WAITS}"), theme::NEEDS_YOU);
     }
     if let Some(text) = words::limit(state, now, screen.clock_of_day()) {
         return (text, theme::WARNING);

@@ -159,6 +159,9 @@ impl Screen {
     /// Goes to what needs the user: the dialog that waits gets the keys, and nothing lies over it.
     pub(super) fn go_to_need(&mut self, state: Option<&State>) -> Vec<Action> {
         if self.waiting(state).is_none() {
+            if self.is_needed_behind {
+                return vec![Action::CloseView];
+            }
             return self.refuse("nothing needs you now");
         }
         self.show_chat();

@@ -17,12 +17,27 @@ pub struct Outside {
     pub title: String,
     /// What calls the user: its identity, and what is asked, or how the run ended.
     pub calls: Option<(String, String)>,
+    /// Whether something waits for the user.
+    pub waits: bool,
 }
 
 impl Screen {
     /// What can be told outside of the last frame.
     pub fn outside(&self) -> &Outside {
         &self.outside
+    }
+
+    /// Notes what is told while another screen lies over this one, which no frame shows then.
+    pub fn note_behind(&mut self, state: Option<&State>) -> &Outside {
+        let waiting = self.waiting(state);
+        self.note_outside(waiting.as_ref(), state);
+        &self.outside
+    }
+
+    /// Takes in what is told of the screen that this one lies over.
+    pub fn on_behind(&mut self, behind: &Outside) {
+        self.dirty |= self.is_needed_behind != behind.waits;
+        self.is_needed_behind = behind.waits;
     }
 
     /// Notes what is told outside of a frame in which this waits.
@@ -44,6 +59,7 @@ impl Screen {
         };
         self.outside = Outside {
             title: cut(&title, LONGEST),
+            waits: asked.is_some(),
             calls: match asked {
                 Some(sheet) => Some((sheet.id.clone(), sheet.title.clone())),
                 None => state.and_then(ended),

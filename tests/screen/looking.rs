@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::World;
-use crate::keys::{CTRL_C, ENTER, ESC};
+use crate::keys::{CTRL_C, ENTER, ESC, FOCUS_LOST};
 use crate::terminal::Terminal;
 
 /// A demo that waits at its first gate, in front of a person.
@@ -186,6 +186,36 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.type_keys("q");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
+}
+
+#[test]
+fn whoever_looks_at_another_run_is_called_for_their_own() {
+    let world = World::new();
+    world.configure("[screen]\nnotify = \"bell\"\n");
+    let mut first = open_demo(&world);
+    let history = world.repository().join(ROOT).join(".agent-collab/history");
+    fs::create_dir_all(history.join("2026-01-02-broken")).unwrap();
+    let config = world.repository().join("demo/config.toml");
+    let config = config.to_string_lossy().into_owned();
+    first.type_keys("/");
+    first.type_keys("history");
+    first.type_keys(ENTER);
+    first.wait_for("2026-01-02 · damaged");
+    first.type_keys("1");
+    first.wait_for("read-only, a run of the history");
+    first.wait_for("your run waits for you");
+    first.type_keys(FOCUS_LOST);
+    let mut sends = world.open_plain(ROOT, &["send", "go", "--config", &config]);
+    assert_eq!(sends.wait_for_end().code(), Some(0));
+    first.wait("the window's title", |first| {
+        first.said().contains("reviews the plan: release?")
+    });
+    first.wait("the bell", |first| first.said().contains('\x07'));
+    first.wait_for("your run waits for you");
+    first.type_keys("q");
+    first.wait_for("reviews the plan: release?");
+    first.type_keys(CTRL_C);
+    assert_eq!(first.wait_for_end().code(), Some(0));
 }
 
 #[test]

@@ -78,6 +78,8 @@ impl Shell {
         if has_news {
             self.see_news();
         }
+        // Whoever looks at another run is called for their own all the same.
+        let behind = self.note_behind();
         let own = self.engine.as_ref().map(Engine::state);
         let own = (&mut self.screen, own.or(self.lying.as_deref()));
         let (screen, state) = self.views.front(own);
@@ -90,7 +92,8 @@ impl Shell {
             .draw(|frame| screen.draw(frame, state, instant::now()))?;
         let moments = [tick, screen.deaf_for(), screen.elsewhere_for()];
         let tick = moments.into_iter().flatten().min();
-        self.telling.tell(screen.outside(), &mut self.terminal)?;
+        let outside = behind.as_ref().unwrap_or(screen.outside());
+        self.telling.tell(outside, &mut self.terminal)?;
         self.terminal.click_by(screen.clicks())?;
         let now = Instant::now();
         self.frames.on_drawn(now, self.wanted, has_news);

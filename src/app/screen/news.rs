@@ -119,6 +119,7 @@ impl Shell {
             // A turn that begins, a question, an end: somebody may wait for it.
             self.wanted = Wanted::ForUser;
         }
+        let _told_with_the_next_frame = self.note_behind();
         self.preview();
         if let Some(end) = self.say_what_was_queued()? {
             return Ok(Some(end));

@@ -108,6 +108,11 @@ impl Views {
         self.opened.as_deref_mut().or(self.base.as_deref_mut())
     }
 
+    /// What the program was opened for, and the run that was opened over it or over the screen.
+    pub fn base_and_opened(&mut self) -> (Option<&mut Viewing>, Option<&mut Viewing>) {
+        (self.base.as_deref_mut(), self.opened.as_deref_mut())
+    }
+
     /// Closes all views. What is looked at beside the loop comes too late for any that is opened later.
     fn close_all(&mut self) {
         let n_opened = self.n_opened;

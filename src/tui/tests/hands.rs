@@ -8,8 +8,9 @@ use crate::domain::question::QuestionKind;
 use crate::domain::run::{Busy, State};
 use crate::domain::turn::Purpose;
 use crate::permission::Keeping;
+use crate::tui::command::Command;
 use crate::tui::keymap::{BINDINGS, IsWriting};
-use crate::tui::{Rest, Screen, ScreenSettings, dialogs};
+use crate::tui::{Action, Rest, Screen, ScreenSettings, dialogs};
 
 /// Presses keys in a screen that is not being written in; the actions, or else the word to the user.
 fn check(state: Option<&State>, keys: &[&str], wanted: &str) {
@@ -591,6 +592,32 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
     check_on(&mut free, Some(&gated), &["<esc>"], "");
     free.on_free();
     check_on(&mut free, Some(&gated), &["<enter>"], "TakeOver");
+}
+
+#[test]
+fn a_view_says_that_the_run_behind_it_waits_and_goes_there() {
+    let gated = question("gate");
+    let works = running(Phase::Review, Purpose::Review);
+    let past = state(Phase::Done);
+    let mut own = screen();
+    let mut view = screen();
+    let word = "your run waits for you";
+    let size = (80, 24);
+    view.on_behind(own.note_behind(Some(&works)));
+    let seen = drawn(&mut view, size, Some(&past));
+    assert!(!seen.contains(word), "{seen}");
+    let outside = own.note_behind(Some(&gated));
+    assert!(outside.calls.is_some() && outside.title.starts_with("? "));
+    view.on_behind(outside);
+    assert!(view.is_dirty());
+    for state in [None, Some(&past)] {
+        for size in [(40, 12), (80, 24), (120, 40)] {
+            let seen = drawn(&mut view, size, state);
+            assert!(seen.contains(word), "{seen}");
+        }
+    }
+    let actions = view.perform(Command::NeedsMe, Some(&past));
+    assert_eq!(actions, [Action::CloseView]);
 }
 
 #[test]
