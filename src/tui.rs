@@ -214,6 +214,8 @@ pub struct Screen {
     /// What was found before there is a run.
     welcome: Welcome,
     outside: Outside,
+    /// Whether the run behind this screen waits for the user.
+    is_needed_behind: bool,
     places: Places,
     dirty: bool,
 }
@@ -292,6 +294,7 @@ impl Screen {
             theme_before: None,
             welcome: Welcome::default(),
             outside: Outside::default(),
+            is_needed_behind: false,
             places: Places::default(),
             dirty: true,
         };

@@ -197,6 +197,15 @@ fn what_a_viewer_that_crashed_left_on_is_not_taken_for_the_users_own() {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
+    // Whoever only looks is told of it, too.
+    let viewer = viewer.to_string_lossy();
+    let mut terminal = world.open_so(&["--view"], &[("PAGER", &viewer)]);
+    terminal.wait_for("read-only, nobody works here");
+    terminal.wait_for("plan.md is written");
+    terminal.type_keys(ALT_L);
+    terminal.wait_for("the pager ended with");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
 
 #[test]

@@ -37,8 +37,8 @@ impl Shell {
     /// Writes the run in front down as one page, beside the loop.
     pub(super) fn export_run(&mut self, form: PageForm) -> Result<Option<End>, End> {
         let (Some(layout), Some(ground)) = (self.layout_in_front(), self.ground()) else {
-            self.screen
-                .on_word("the directory is still being looked at; ask again");
+            let (screen, _) = self.front();
+            screen.on_word("the directory is still being looked at; ask again");
             return Ok(None);
         };
         self.beside(async move {
@@ -94,7 +94,8 @@ impl Shell {
         }
         let Some(occupied) = &self.occupied else {
             let why = "the directory is still being looked at; R looks again".to_owned();
-            self.screen.on_diff(scope, vec![scope], Diff::Nothing(why));
+            let (screen, _) = self.front();
+            screen.on_diff(scope, vec![scope], Diff::Nothing(why));
             return Ok(None);
         };
         let (ground, layout) = (Ground::of(&occupied.found), occupied.layout.clone());

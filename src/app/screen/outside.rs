@@ -31,7 +31,7 @@ impl Shell {
         let file = match written(&text) {
             Ok(file) => file,
             Err(error) => {
-                self.screen.on_word(&format!(
+                self.front().0.on_word(&format!(
                     "cannot write the text for another program: {error}"
                 ));
                 return Ok(None);
@@ -85,7 +85,7 @@ impl Shell {
             Ok(Some(whole)) => format!("{}\n{whole}", call.text),
             Ok(None) => kept(call),
             Err(error) => {
-                self.screen.on_word(&error.to_string());
+                self.front().0.on_word(&error.to_string());
                 kept(call)
             }
         };
@@ -108,7 +108,7 @@ impl Shell {
             Ok(status) => format!("{what} ended with {status}"),
             Err(error) => format!("cannot start {what}: {error}"),
         };
-        self.screen.on_word(&word);
+        self.front().0.on_word(&word);
         Ok(None)
     }
 }
