@@ -194,6 +194,10 @@ fn what_a_viewer_that_crashed_left_on_is_not_taken_for_the_users_own() {
     terminal.type_keys(ALT_L);
     terminal.wait_for("the pager ended with");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
+    terminal.wait("the window's title again", |terminal| {
+        let said = terminal.said();
+        said.rfind("\x1b]2;") > said.rfind("\x1b[22;2t")
+    });
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();

@@ -160,6 +160,7 @@ impl Shell {
     ) -> Result<Option<End>, End> {
         self.terminal.take_back(editor::left_by(&ended));
         self.terminal.take_again().map_err(End::TerminalGone)?;
+        self.telling.forget_title();
         self.input = Some(EventStream::new());
         self.screen.touch();
         self.wanted = Wanted::ForUser;

@@ -95,6 +95,7 @@ impl Shell {
     fn come_back(&mut self) -> Result<Option<End>, End> {
         if self.input.is_some() {
             self.terminal.take_again().map_err(End::TerminalGone)?;
+            self.telling.forget_title();
             self.touch();
             self.wanted = Wanted::ForUser;
         }

@@ -25,6 +25,11 @@ impl Telling {
         self.how = how;
     }
 
+    /// Takes into account that another program had the terminal: its title is not this one's any more.
+    pub fn forget_title(&mut self) {
+        self.title.clear();
+    }
+
     /// Tells what is new outside of a frame.
     ///
     /// # Errors
