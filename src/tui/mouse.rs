@@ -139,7 +139,8 @@ impl Screen {
                 IsWriting::Yes => self.composer.on_click(place, at),
                 IsWriting::No => self.writing = IsWriting::Yes,
             }
-            return Vec::new();
+            // What is offered is for the word at the cursor.
+            return self.offer();
         }
         let run = self.places.runs.iter().find(|(place, _)| hit(place));
         if let Some(run) = run.and_then(|(_, n)| self.welcome.runs.get(*n)) {

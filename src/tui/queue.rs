@@ -43,6 +43,7 @@ impl Screen {
         }
         self.dirty = true;
         texts.push(self.composer.text());
+        self.end_offer();
         self.composer.set(texts.join("\n\n").trim());
         if self.diff.is_none() && self.board.is_none() {
             self.writing = IsWriting::Yes;

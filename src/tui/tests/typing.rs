@@ -92,6 +92,30 @@ fn files_are_asked_for_once_and_offered_by_a_few_letters() {
 }
 
 #[test]
+fn what_was_offered_for_another_word_takes_nothing_where_the_cursor_goes() {
+    let state = talking();
+    let offering = || {
+        let mut screen = Screen::new(settings());
+        screen.writing = IsWriting::Yes;
+        press(&mut screen, Some(&state), &["please look at @sr"]);
+        screen.on_files(files());
+        press(&mut screen, Some(&state), &["c"]);
+        assert!(screen.helped.offers());
+        screen
+    };
+    let mut screen = offering();
+    let place = screen.places.composer;
+    let behind_please = (place.x + 1 + 6, place.y + 1);
+    super::look::click(&mut screen, &state, behind_please);
+    press(&mut screen, Some(&state), &["<tab>"]);
+    let text = screen.composer.text();
+    assert!(text.starts_with("please") && text.ends_with("@src"), "{text}");
+    let mut screen = offering();
+    screen.give_back(vec!["it came back".to_owned()]);
+    assert!(!screen.helped.offers());
+}
+
+#[test]
 fn a_large_paste_is_one_mark_that_is_whole_or_gone() {
     let mut screen = Screen::new(settings());
     let long: String = (1..=30).map(|n| format!("第{n}行 of it\n")).collect();
