@@ -7,6 +7,7 @@
 mod action;
 mod agents;
 mod anchors;
+mod anew;
 mod board;
 mod calls;
 mod children;
@@ -333,6 +334,8 @@ impl Screen {
         self.note_elsewhere(at, event);
         match event {
             Event::Agent { news, .. } => self.on_news(at, news),
+            Event::Created(_) => self.begin_anew(),
+            Event::SessionLost { .. } | Event::SessionMoved { .. } => self.forget_sent(),
             Event::GoalGiven { .. } => {
                 (self.proposed_goal, self.goal_before) = (None, None);
                 self.toast = None;

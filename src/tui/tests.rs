@@ -1,6 +1,7 @@
 //! The screen from outside: events and keys in, pictures and actions out.
 
 mod agents;
+mod anew;
 mod chaos;
 mod chat;
 mod children;
