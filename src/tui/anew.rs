@@ -2,12 +2,25 @@
 //!
 //! Refuses to touch what is the user's own: what they write for nobody yet, and what they have open.
 
-use super::{Screen, preview};
+use super::sheet::Draft;
+use super::{Screen, preview, tabs};
 
 impl Screen {
-    /// Forgets what belongs to the run before.
+    /// Forgets what belongs to the run before: numbers of findings and lines of the plan begin anew.
     pub(super) fn begin_anew(&mut self) {
+        self.findings = tabs::comments::Chosen::default();
+        let form = self.plan.form;
+        self.plan = tabs::plan::reading::Reading::default();
+        self.plan.form = form;
         self.forget_sent();
+        self.preview = None;
+        self.versions.clear();
+        self.picked.clear();
+        (self.silent, self.elsewhere) = (None, None);
+        if self.draft == Some(Draft::Line) {
+            self.composer.set("");
+        }
+        (self.draft, self.noting) = (None, None);
     }
 
     /// Forgets which prompts went out: a conversation that is new has heard nothing of them.

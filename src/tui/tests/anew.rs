@@ -1,8 +1,10 @@
 //! A second run on one screen: nothing of the first is taken for its own.
 
-use super::world::{NOW, created, screen};
+use super::world::{NOW, created, press, screen, state};
 use crate::domain::event::Event;
+use crate::domain::phase::Phase;
 use crate::domain::turn::Role;
+use crate::tui::keymap::IsWriting;
 
 fn new_run() -> Event {
     Event::Created(Box::new(created()))
@@ -12,7 +14,7 @@ fn new_run() -> Event {
 fn what_another_run_or_conversation_was_sent_is_new() {
     let lost = Event::SessionLost {
         role: Role::Planner,
-        external_id: "0199a-77".to_owned(),
+        reason: "no such conversation".to_owned(),
     };
     for event in [new_run(), lost] {
         let mut screen = screen();
@@ -25,4 +27,19 @@ fn what_another_run_or_conversation_was_sent_is_new() {
         screen.on_preview("## Goal\nsum");
         assert!(is_first(&screen), "{event:?}");
     }
+}
+
+#[test]
+fn nothing_of_the_run_before_is_pointed_at_compared_or_written_on() {
+    let state = state(Phase::Review);
+    let mut screen = screen();
+    screen.writing = IsWriting::No;
+    press(&mut screen, Some(&state), &["3", ".", "2", ".", "+"]);
+    assert!(screen.noting.is_some() && !screen.composer.is_empty());
+    assert!(screen.findings.picked().is_some() && screen.plan.picked().is_some());
+    screen.on_event(NOW, &new_run());
+    assert_eq!(screen.findings.picked(), None);
+    assert_eq!(screen.plan.picked(), None);
+    assert_eq!((screen.noting.as_ref(), screen.draft), (None, None));
+    assert!(screen.composer.is_empty());
 }

@@ -109,7 +109,10 @@ fn what_was_offered_for_another_word_takes_nothing_where_the_cursor_goes() {
     super::look::click(&mut screen, &state, behind_please);
     press(&mut screen, Some(&state), &["<tab>"]);
     let text = screen.composer.text();
-    assert!(text.starts_with("please") && text.ends_with("@src"), "{text}");
+    assert!(
+        text.starts_with("please") && text.ends_with("@src"),
+        "{text}"
+    );
     let mut screen = offering();
     screen.give_back(vec!["it came back".to_owned()]);
     assert!(!screen.helped.offers());
