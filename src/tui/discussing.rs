@@ -73,6 +73,11 @@ impl Screen {
         self.talks.awaits |= actions.iter().any(begins);
     }
 
+    /// Nothing was begun of what the user asked for: no board waits for it.
+    pub fn on_not_begun(&mut self) {
+        self.talks.awaits = false;
+    }
+
     fn begin(&mut self, text: &str, state: Option<&State>) -> Vec<Action> {
         match (text, state) {
             ("", _) if !all(state).is_empty() => self.show_board(state),

@@ -255,6 +255,7 @@ impl Shell {
         }
         if let Some(why) = self.stands_against_beginning(&what) {
             self.screen.on_word(why);
+            self.screen.on_not_begun();
             self.screen.give_back(typed(&what).into_iter().collect());
             return Ok(None);
         }

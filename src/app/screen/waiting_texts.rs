@@ -74,6 +74,7 @@ impl Shell {
         if what == What::WithoutGoal {
             return self.begin_next(next, since);
         }
+        self.screen.on_not_begun();
         let sent = std::iter::once(&what).chain(&next);
         self.screen.give_back(sent.filter_map(typed).collect());
         self.begin_next(Vec::new(), since)
@@ -82,6 +83,9 @@ impl Shell {
     /// Says why what was sent is not done, and puts it back where it can be sent again.
     pub(super) fn refuse_sent(&mut self, why: &str, sent: &Action) {
         self.screen.on_word(why);
+        if let Action::Discuss(_) = sent {
+            self.screen.on_not_begun();
+        }
         self.screen.give_back(as_typed(sent).into_iter().collect());
     }
 }

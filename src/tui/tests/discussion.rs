@@ -773,6 +773,28 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
 }
 
 #[test]
+fn a_discussion_of_somebody_else_opens_no_board_after_a_refused_one() {
+    for is_refused in [false, true] {
+        let mut state = super::world::state(Phase::Review);
+        let mut screen = screen();
+        press(&mut screen, Some(&state), &["/discuss this or that?"]);
+        press(&mut screen, Some(&state), &["<enter>"]);
+        if is_refused {
+            screen.on_not_begun();
+        }
+        let order = debate();
+        state.discussions.push(Discussion::begin(BEGUN, &order));
+        let order = Box::new(order);
+        let event = Event::Discussion {
+            id: DiscussionId::new("dsc_1"),
+            news: DiscussionEvent::Begun { order },
+        };
+        screen.on_event(BEGUN, &event);
+        assert_eq!(screen.board.is_none(), is_refused);
+    }
+}
+
+#[test]
 fn the_question_about_a_finding_is_worded_otherwise_first() {
     let state = super::world::running(Phase::Review, crate::domain::turn::Purpose::Review);
     let mut screen = screen();
