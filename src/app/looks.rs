@@ -7,7 +7,7 @@ use std::path::Path;
 use super::agents;
 use super::start::Refusal;
 use crate::config::problem::{Place, Problem};
-use crate::config::types::Motion;
+use crate::config::types::{Motion, NotifyBy};
 use crate::config::value::Value;
 use crate::config::{self, Choices, Loaded, Places, Problems, Settings};
 use crate::tui::{Agent, Clicks, Depth, Keymap, Look, Theme, WishedKeys};
@@ -21,6 +21,8 @@ pub struct Looks {
     pub theme: Option<Theme>,
     /// How much moves by itself.
     pub motion: Motion,
+    /// How a user is told who looks elsewhere.
+    pub notify: NotifyBy,
     /// The agents that there are.
     pub agents: Vec<Agent>,
 }
@@ -45,6 +47,7 @@ impl Looks {
             theme: look.theme(&screen.theme),
             look,
             motion: screen.motion,
+            notify: screen.notify,
             agents: agents::all(&loaded.config),
         })
     }

@@ -116,6 +116,31 @@ impl Screen {
         self.settings.look.clone()
     }
 
+    /// The theme and the look by the user's own choice, for another screen; not a theme that is only pointed at.
+    pub fn dress(&self) -> (Theme, Look) {
+        let shown = &self.settings.theme;
+        let theme = self.theme_before.as_ref().unwrap_or(shown);
+        (theme.clone(), self.settings.look.clone())
+    }
+
+    /// Shows what was chosen on another screen.
+    pub fn dress_in(&mut self, (theme, look): (Theme, Look)) {
+        self.dirty = true;
+        self.theme_before = None;
+        (self.settings.theme, self.settings.look) = (theme, look);
+        self.settle();
+    }
+
+    /// Fits the terminal's light ground, unless a theme was chosen.
+    pub fn fit_light_ground(&mut self) {
+        let light = self.settings.look.theme("light");
+        if self.settings.theme == Theme::default()
+            && let Some(light) = light
+        {
+            self.on_theme(light.on_the_terminals_ground());
+        }
+    }
+
     /// Who gets clicks and the wheel now.
     pub fn clicks(&self) -> Clicks {
         self.settings.look.clicks

@@ -212,8 +212,20 @@ fn whoever_looks_at_another_run_is_called_for_their_own() {
     });
     first.wait("the bell", |first| first.said().contains('\x07'));
     first.wait_for("your run waits for you");
+    // A theme that is taken here stays.
+    first.type_keys("\x10theme nord");
+    first.wait_for("nord");
+    first.type_keys(ENTER);
+    first.wait_for("theme nord;");
+    let colours = first.colours();
     first.type_keys("q");
     first.wait_for("reviews the plan: release?");
+    let of_nord =
+        |colour: &vt100::Color| matches!(colour, vt100::Color::Rgb(..) | vt100::Color::Idx(16..));
+    assert_eq!(
+        colours.iter().any(of_nord),
+        first.colours().iter().any(of_nord)
+    );
     first.type_keys(CTRL_C);
     assert_eq!(first.wait_for_end().code(), Some(0));
 }

@@ -26,7 +26,7 @@ impl Shell {
             // Whoever only looked at it starts here now.
             return self.take_over(First::BringBack { name });
         }
-        self.views.close_opened();
+        self.close_opened();
         self.screen.touch();
         if let Some(why) = self.stands_in_the_way() {
             self.screen.on_word(&why);

@@ -120,8 +120,6 @@ impl Shell {
         self.screen.on_settings(self.settings.clone());
         self.recall_written(&occupied.found);
         self.name_presets(&occupied.found.loaded.config);
-        self.telling
-            .tell_by(occupied.found.loaded.config.screen.notify);
         if let Some(repository) = repository.filter(|_| !is_known) {
             // Nobody waits for a name in the header.
             self.beside(async move { Done::Branch(branch(&repository).await) });
@@ -182,6 +180,7 @@ impl Shell {
     /// Looks and listens as the user wishes it.
     fn look_like(&mut self, looks: Looks) {
         self.motion = looks.motion;
+        self.telling.tell_by(looks.notify);
         self.screen.on_look(looks.look);
         self.screen.on_agents(looks.agents);
         if let Some(theme) = looks.theme {

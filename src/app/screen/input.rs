@@ -70,10 +70,9 @@ impl Shell {
                     }
                 }
             }
-            Taken::Answer(Some(Ground::Light)) if self.screen.theme() == Theme::default() => {
-                if let Some(theme) = self.screen.look().theme("light") {
-                    self.screen.on_theme(theme.on_the_terminals_ground());
-                }
+            Taken::Answer(Some(Ground::Light)) => {
+                self.screen.fit_light_ground();
+                self.front().0.fit_light_ground();
             }
             // The terminal's own colours are made for its own dark ground.
             Taken::Answer(_) | Taken::Part => {}

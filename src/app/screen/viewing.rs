@@ -138,11 +138,6 @@ impl Views {
         self.opened.is_some()
     }
 
-    /// Closes the run that is looked at over the program's own.
-    pub fn close_opened(&mut self) {
-        self.opened = None;
-    }
-
     /// Tells whether the program was opened to look.
     pub fn follows(&self) -> bool {
         self.base.is_some()
@@ -273,7 +268,7 @@ impl Shell {
             ground,
         } = sight;
         self.views.ground = Some(ground);
-        let (theme, look) = (self.screen.theme(), self.screen.look());
+        let (theme, look) = self.screen.dress();
         let utc_offset = self.settings.utc_offset;
         let settings = |read_only| ScreenSettings {
             theme: theme.clone(),
@@ -352,6 +347,9 @@ impl Shell {
 
     /// Closes all views and starts as if the program had just been opened.
     pub(super) fn take_over(&mut self, first: First) -> Result<Option<End>, End> {
+        let (front, _) = self.front();
+        // What the terminal told of its ground is not asked for again.
+        (self.settings.theme, self.settings.look) = front.dress();
         self.views.close_all();
         self.watch = None;
         self.first = first;
@@ -363,10 +361,19 @@ impl Shell {
     /// Closes the view in front; the program ends with what it was opened for.
     pub(super) fn close_view(&mut self) -> Option<End> {
         self.screen.touch();
-        match self.views.opened.take() {
-            Some(_) => None,
+        match self.close_opened() {
+            Some(()) => None,
             None => Some(End::Left),
         }
+    }
+
+    /// Closes the run that was opened over another, where there is one; the theme and the mouse stay as they were
+    /// chosen there.
+    pub(super) fn close_opened(&mut self) -> Option<()> {
+        let dress = self.views.opened.take()?.screen.dress();
+        let (front, _) = self.front();
+        front.dress_in(dress);
+        Some(())
     }
 
     /// Reads on what the program was opened to look at.
@@ -464,9 +471,11 @@ impl Shell {
             screen.on_word("that run was not found; /history lists those that are there");
             return Ok(None);
         };
+        let (front, _) = self.front();
+        let (theme, look) = front.dress();
         let settings = ScreenSettings {
-            theme: self.screen.theme(),
-            look: self.screen.look(),
+            theme,
+            look,
             read_only: Some(past(&run)),
             demo: false,
             ..self.settings.clone()

@@ -155,6 +155,26 @@ fn a_theme_is_shown_while_the_palette_points_at_it_and_stays_once_it_is_taken() 
 }
 
 #[test]
+fn what_was_chosen_on_one_screen_is_shown_on_another() {
+    let mut view = with(&[]);
+    press(&mut view, None, &["/theme nord", "<enter>"]);
+    view.on_key(KeyEvent::new(KeyCode::F(3), KeyModifiers::NONE), None);
+    // One that is only pointed at is not chosen.
+    press(&mut view, None, &["/theme", "<enter>", "<down>", "<down>"]);
+    assert_ne!(view.theme().name(), "nord");
+    let mut own = with(&[]);
+    own.dress_in(view.dress());
+    assert_eq!(own.theme().name(), "nord");
+    assert_eq!(own.clicks(), Clicks::Left);
+    // Nor does an answer of the terminal take it away.
+    own.fit_light_ground();
+    assert_eq!(own.theme().name(), "nord");
+    let mut fresh = with(&[]);
+    fresh.fit_light_ground();
+    assert_eq!(fresh.dress().0.name(), "light");
+}
+
+#[test]
 fn the_mouse_is_left_and_taken_by_a_key() {
     let mut screen = with(&[]);
     assert_eq!(screen.clicks(), Clicks::Taken);
