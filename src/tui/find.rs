@@ -87,6 +87,14 @@ impl Screen {
     /// Opens the line.
     pub(super) fn open_find(&mut self) {
         self.leave_find();
+        if self.is_board() {
+            // What lies below it is not what is looked at.
+            let close = self.keymap().named("close-board", IsWriting::No);
+            self.refuse(&format!(
+                "find does not look through a board; {close} closes it first"
+            ));
+            return;
+        }
         self.find = Some(FindLine {
             typed: String::new(),
             area: TextArea::default(),

@@ -144,6 +144,17 @@ fn a_diff_is_searched_and_stays_open() {
 }
 
 #[test]
+fn what_a_board_covers_is_not_looked_through() {
+    let state = super::discussion::by_vote();
+    let mut screen = not_writing();
+    screen.perform(super::discussion::BOARD, Some(&state));
+    press(&mut screen, Some(&state), &["<c-p>", "find", "<enter>"]);
+    assert!(screen.find.is_none() && screen.board.is_some());
+    let word = screen.toast.unwrap_or_default();
+    assert!(word.contains("does not look through a board"), "{word}");
+}
+
+#[test]
 fn of_the_log_what_has_the_letters_is_listed_and_gone_through() {
     let state = reviewing();
     let mut screen = not_writing();
