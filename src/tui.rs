@@ -514,6 +514,7 @@ impl Screen {
 
     /// Draws one frame; the screen is clean after it.
     pub fn draw(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
+        self.leave_themes();
         self.draw_all(frame, state, now);
         self.take_hints(frame.buffer_mut());
         self.settings.theme.paint(frame.buffer_mut());

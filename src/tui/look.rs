@@ -97,6 +97,14 @@ impl Screen {
         self.settle();
     }
 
+    /// Shows the theme from before where the list of them is no longer there, whatever took its place.
+    pub(super) fn leave_themes(&mut self) {
+        let is_listed = self.own.as_ref().is_some_and(dialogs::themes::is_list);
+        if self.theme_before.is_some() && !is_listed {
+            self.bring_theme_back();
+        }
+    }
+
     /// Shows another theme, has it kept, and closes the list of them.
     pub(super) fn choose_theme(&mut self, name: &str) -> Vec<Action> {
         let Some(theme) = self.settings.look.theme(name) else {

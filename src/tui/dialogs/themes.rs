@@ -25,10 +25,15 @@ pub fn sheet(shown: &Theme, look: &Look) -> Sheet {
     sheet.first(first.unwrap_or(0))
 }
 
+/// Tells whether a dialog is this one.
+pub fn is_list(sheet: &Sheet) -> bool {
+    sheet.id == ID
+}
+
 /// The theme of a choice by its name, where the dialog is this one.
 pub fn pointed_at(sheet: &Sheet, chosen: usize) -> Option<&str> {
     match &sheet.choices.get(chosen)?.then {
-        Then::Do(Command::Theme(name)) if sheet.id == ID => name.as_deref(),
+        Then::Do(Command::Theme(name)) if is_list(sheet) => name.as_deref(),
         _ => None,
     }
 }

@@ -175,6 +175,23 @@ fn what_was_chosen_on_one_screen_is_shown_on_another() {
 }
 
 #[test]
+fn a_theme_that_was_only_pointed_at_goes_with_its_list_whatever_takes_its_place() {
+    let works = super::world::running(Phase::Review, crate::domain::turn::Purpose::Review);
+    let mut screen = with(&[]);
+    let before = screen.theme().name().to_owned();
+    let list = ["/theme", "<enter>", "<down>", "<down>"];
+    press(&mut screen, Some(&works), &list);
+    assert_ne!(screen.theme().name(), before);
+    press(&mut screen, Some(&works), &["<c-c>"]);
+    assert_eq!(screen.theme().name(), before);
+    press(&mut screen, Some(&works), &["n"]);
+    screen.on_theme(screen.look().theme("nord").unwrap());
+    // No other dialog that is left has a theme to bring back.
+    press(&mut screen, Some(&works), &["<c-c>", "<esc>"]);
+    assert_eq!(screen.theme().name(), "nord");
+}
+
+#[test]
 fn the_mouse_is_left_and_taken_by_a_key() {
     let mut screen = with(&[]);
     assert_eq!(screen.clicks(), Clicks::Taken);
