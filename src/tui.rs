@@ -194,6 +194,8 @@ pub struct Screen {
     proposed_goal: Option<String>,
     /// The goal as the agent put it before that.
     goal_before: Option<String>,
+    /// Whether it was told which goal is proposed, if any: what came before says no more of it.
+    is_goal_known: bool,
     picked: BTreeMap<String, String>,
     /// A word to the user that goes away with the next key.
     toast: Option<String>,
@@ -282,6 +284,7 @@ impl Screen {
             versions: Vec::new(),
             proposed_goal: None,
             goal_before: None,
+            is_goal_known: false,
             picked: BTreeMap::new(),
             toast: None,
             naming_keys: None,
@@ -338,10 +341,12 @@ impl Screen {
             Event::SessionLost { .. } | Event::SessionMoved { .. } => self.forget_sent(),
             Event::GoalGiven { .. } => {
                 (self.proposed_goal, self.goal_before) = (None, None);
+                self.is_goal_known = true;
                 self.toast = None;
             }
             Event::GoalConfirmed { .. } => {
                 (self.proposed_goal, self.goal_before) = (None, None);
+                self.is_goal_known = true;
             }
             Event::Released | Event::TurnStarted { .. } => {
                 if let Some(preview) = self.preview.take() {
@@ -390,6 +395,7 @@ impl Screen {
             let proposed = fence::find_document(text, "goal.md");
             if let Some(goal) = proposed.filter(|goal| !goal.trim().is_empty()) {
                 self.goal_before = self.proposed_goal.replace(goal);
+                self.is_goal_known = true;
             }
         }
     }

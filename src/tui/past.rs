@@ -17,6 +17,7 @@ pub struct Past {
     record: Record,
     proposed_goal: Option<String>,
     goal_before: Option<String>,
+    is_goal_known: bool,
     ended_at: Option<At>,
     looked: Option<Looked>,
 }
@@ -35,6 +36,7 @@ impl Past {
             record: screen.record,
             proposed_goal: screen.proposed_goal,
             goal_before: screen.goal_before,
+            is_goal_known: screen.is_goal_known,
             ended_at: screen.ended_at,
             looked: None,
         }
@@ -62,7 +64,9 @@ impl Screen {
         self.record.put_before(past.record);
         self.go_to_what_was_told();
         self.ended_at = self.ended_at.or(past.ended_at);
-        if self.proposed_goal.is_none() {
+        // What was proposed before the goal was given or confirmed is proposed no more.
+        if !self.is_goal_known {
+            self.is_goal_known = past.is_goal_known;
             (self.proposed_goal, self.goal_before) = (past.proposed_goal, past.goal_before);
         }
     }
@@ -93,6 +97,7 @@ impl Screen {
         self.settle();
         self.record = Record::default();
         (self.proposed_goal, self.goal_before) = (None, None);
+        self.is_goal_known = false;
         self.ended_at = None;
     }
 }

@@ -1,10 +1,12 @@
 //! A second run on one screen: nothing of the first is taken for its own.
 
-use super::world::{NOW, created, press, screen, state};
-use crate::domain::event::Event;
+use super::world::{NOW, created, press, screen, settings, state};
+use crate::domain::event::{Event, News, Recorded};
+use crate::domain::ids::TurnId;
 use crate::domain::phase::Phase;
 use crate::domain::turn::Role;
 use crate::tui::keymap::IsWriting;
+use crate::tui::{Past, Screen};
 
 fn new_run() -> Event {
     Event::Created(Box::new(created()))
@@ -42,4 +44,40 @@ fn nothing_of_the_run_before_is_pointed_at_compared_or_written_on() {
     assert_eq!(screen.plan.picked(), None);
     assert_eq!((screen.noting.as_ref(), screen.draft), (None, None));
     assert!(screen.composer.is_empty());
+}
+
+#[test]
+fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
+    let proposal = Recorded {
+        at: NOW,
+        event: Event::Agent {
+            turn: TurnId::new("trn_1"),
+            role: Role::Planner,
+            news: News::Text {
+                text: "```goal.md\n# Old\n\nthe old goal\n```".to_owned(),
+            },
+        },
+    };
+    let confirmed = Event::GoalConfirmed {
+        title: "New".to_owned(),
+        text: "the new goal".to_owned(),
+    };
+    let mut screen = Screen::new(settings());
+    screen.on_past(Past::of(0, [&proposal]));
+    assert!(screen.proposed_goal.is_some());
+    for is_in_past in [false, true] {
+        let mut screen = Screen::new(settings());
+        let confirmed = confirmed.clone();
+        if is_in_past {
+            let later = Recorded {
+                at: NOW,
+                event: confirmed,
+            };
+            screen.on_past(Past::of(1, [&later]));
+        } else {
+            screen.on_event(NOW, &confirmed);
+        }
+        screen.on_past(Past::of(0, [&proposal]));
+        assert_eq!(screen.proposed_goal, None);
+    }
 }
