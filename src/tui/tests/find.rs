@@ -1,7 +1,7 @@
 //! What is looked for is found in what is open, and nowhere else.
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, PLAN, drawn, press, running, settings};
+use super::world::{NOW, PLAN, drawn, press, press_at, running, settings};
 use crate::domain::changes::Scope;
 use crate::domain::event::{Event, News, Recorded};
 use crate::domain::ids::TurnId;
@@ -395,6 +395,28 @@ fn a_place_in_what_is_folded_or_long_is_shown() {
     assert!(!drawn(&mut screen, (80, 24), None).contains("zebra"));
     press(&mut screen, None, &["<c-f>", "okapi"]);
     assert!(drawn(&mut screen, (80, 24), None).contains("the okapi"));
+}
+
+#[test]
+fn a_place_in_what_the_program_says_of_a_role_is_shown_with_both_beside_each_other() {
+    let lost = Recorded {
+        at: NOW,
+        event: Event::SessionLost {
+            role: Role::Reviewer,
+            reason: format!("{}zebra {}", "a word ".repeat(600), "of it ".repeat(600)),
+        },
+    };
+    let state = reviewing();
+    let mut screen = told(&[said("one"), lost, said("two")]);
+    screen.voices.turn();
+    let size = (150, 30);
+    press_at(&mut screen, size, Some(&state), &["<c-f>", "zebra"]);
+    let seen = drawn(&mut screen, size, Some(&state));
+    assert_eq!(
+        seen.matches("zebra").count(),
+        2,
+        "the line and the place:\n{seen}"
+    );
 }
 
 #[test]

@@ -244,7 +244,7 @@ impl Transcript {
         let (Some(wide), Some(block)) = (wide, self.blocks.get_mut(at)) else {
             return;
         };
-        let (columns, _) = wide.of(block.who);
+        let (columns, _) = wide.of(block.column());
         let has = |line: Line<'_>| line.to_string().to_lowercase().contains(&find.letters);
         let mut line = block.lines(columns, thinking).position(has);
         if line.is_none() && block.turn(thinking) {
