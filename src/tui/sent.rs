@@ -27,12 +27,14 @@ impl Screen {
         state: Option<&State>,
     ) -> Result<Vec<Action>, String> {
         let command = read(name, &clean(text))?;
-        let at_hand = (self.own.take(), self.toast.take(), self.writing);
+        let chosen = self.chosen.clone();
+        let at_hand = (self.own.take(), self.toast.take(), self.writing, self.draft);
         let is_release = command == Command::Go;
         let actions = self.perform(command, state);
         let confirm = self.own.take();
         let why = self.toast.take();
-        (self.own, self.toast, self.writing) = at_hand;
+        (self.own, self.toast, self.writing, self.draft) = at_hand;
+        self.chosen = chosen;
         let actions = match confirm.and_then(|sheet| sheet.choices.into_iter().next()) {
             Some(yes) => match yes.then {
                 Then::ActAndBack(actions) => actions,
@@ -121,6 +123,8 @@ fn cannot_be_sent(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::At;
+    use crate::tui::tests::created;
     use crate::tui::{QuitStep, ScreenSettings};
 
     #[test]
@@ -172,6 +176,13 @@ mod tests {
             Err("there is no run that could be cancelled".to_owned())
         );
         assert_eq!(screen.toast.as_deref(), Some("a word"));
+        let pointed_at = Some(("question 7".to_owned(), 2));
+        screen.chosen.clone_from(&pointed_at);
+        let state = crate::domain::run::Run::new(At(0), &created())
+            .state()
+            .clone();
+        assert!(screen.on_sent(("cancel", ""), Some(&state)).is_ok());
+        assert_eq!(screen.chosen, pointed_at);
         let quit = screen.on_sent(("quit", ""), None);
         assert_eq!(quit, Ok(vec![Action::Quit(QuitStep::Ask)]));
     }

@@ -33,3 +33,5 @@ mod typing;
 mod undo;
 mod unseen;
 mod world;
+
+pub(super) use world::created;
