@@ -9,7 +9,7 @@ use super::help;
 use super::keymap::IsWriting;
 use super::pager::{Form, Pager};
 use super::read_only::acts;
-use super::sheet::{Choice, Draft, Sheet, Then};
+use super::sheet::{Choice, Sheet, Then};
 use super::versions::Pair;
 use super::writing::{self, Target};
 use crate::domain::changes::Scope;
@@ -433,17 +433,7 @@ impl Screen {
     pub(super) fn choose(&mut self, choice: Choice, state: Option<&State>) -> Vec<Action> {
         match choice.then {
             Then::Act(actions) => actions,
-            Then::Write(draft) => self.quietly(|screen| {
-                screen.draft = Some(draft);
-                screen.own = None;
-                screen.begin_writing();
-                let text = match (draft, state) {
-                    (Draft::Pattern { .. }, Some(state)) => dialogs::approval::proposed(state),
-                    (Draft::Topic { .. }, _) => screen.talks.planned.clone(),
-                    _ => return,
-                };
-                screen.composer.on_paste(&text);
-            }),
+            Then::Write(draft) => self.write(draft, state),
             Then::Do(command) => self.perform(command, state),
             Then::Fill(text) => self.quietly(|screen| {
                 screen.own = None;

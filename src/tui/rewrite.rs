@@ -1,12 +1,16 @@
-//! One line of the plan, written anew in place: the composer holds it until it is sent or left.
+//! What is put into the composer to be worded otherwise, until it is sent or left: a line of the plan, what a dialog
+//! proposes.
 //!
 //! Refuses to write a file: whoever holds the screen does, and only where the line still says what it said.
 
-use super::Screen;
 use super::action::Action;
 use super::keymap::IsWriting;
 use super::sheet::Draft;
+use super::{Screen, dialogs};
 use crate::domain::run::{State, stands_against_notes};
+
+/// What is half written would be sent with what is put there.
+const FIRST: &str = "send or remove what you have written first";
 
 impl Screen {
     /// Puts the line that is pointed at into the composer.
@@ -22,7 +26,7 @@ impl Screen {
             return self.point_first("a line of the plan");
         };
         if !self.composer.is_empty() {
-            return self.refuse("send or remove what you have written first");
+            return self.refuse(FIRST);
         }
         self.composer.set(&was);
         self.noting = Some((line, was));
@@ -37,10 +41,30 @@ impl Screen {
         self.writing = IsWriting::Yes;
     }
 
-    /// Leaves the composer; a line of the plan stays as it is, and is nothing to be sent to anybody.
+    /// Lets the user write what a dialog asks for; what it proposes is put into an empty composer only.
+    pub(super) fn write(&mut self, draft: Draft, state: Option<&State>) -> Vec<Action> {
+        let proposed = match (draft, state) {
+            (Draft::Pattern { .. }, Some(state)) => Some(dialogs::approval::proposed(state)),
+            (Draft::Topic { .. }, _) => Some(self.talks.planned.clone()),
+            _ => None,
+        };
+        if proposed.is_some() && !self.composer.is_empty() {
+            return self.refuse(FIRST);
+        }
+        if let Some(text) = proposed {
+            let _fits = self.composer.on_paste(&text);
+        }
+        self.draft = Some(draft);
+        self.own = None;
+        self.begin_writing();
+        Vec::new()
+    }
+
+    /// Leaves the composer; what was put there to be worded otherwise stays as it is, and is nothing to be sent to
+    /// anybody.
     pub(super) fn leave_composer(&mut self) {
         self.end_offer();
-        if self.draft == Some(Draft::Line) {
+        if let Some(Draft::Line | Draft::Pattern { .. } | Draft::Topic { .. }) = self.draft {
             self.composer.set("");
         }
         self.writing = IsWriting::No;

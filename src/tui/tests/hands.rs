@@ -88,6 +88,24 @@ fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
 }
 
 #[test]
+fn a_proposed_text_is_put_behind_nothing_and_goes_when_it_is_left() {
+    let state = approving(&["npm install left-pad"]);
+    let mut screen = screen();
+    screen.composer.set("fix the te");
+    screen.writing = IsWriting::No;
+    let word = "! send or remove what you have written first";
+    check_on(&mut screen, Some(&state), &["r", "o"], word);
+    assert_eq!(screen.composer.text(), "fix the te");
+    assert_eq!((screen.draft, screen.own.is_some()), (None, true));
+    screen.composer.set("");
+    press(&mut screen, Some(&state), &["o"]);
+    assert_eq!(screen.composer.text(), "npm install *");
+    press(&mut screen, Some(&state), &["<esc>"]);
+    assert!(screen.composer.is_empty());
+    assert_eq!((screen.draft, screen.writing), (None, IsWriting::No));
+}
+
+#[test]
 fn a_text_about_a_call_is_not_taken_for_another_call() {
     let state = approving(&["ls"]);
     let mut other = state.clone();
