@@ -365,11 +365,6 @@ impl Screen {
                 self.ended_at = to.is_final().then_some(at);
             }
             Event::UndoAsked { .. } => self.own = None,
-            // What waits is counted from the beginning in each run.
-            Event::Created { .. } => {
-                (self.chosen, self.exact) = (None, None);
-                self.reading.forget();
-            }
             Event::QuestionAsked { .. } => {
                 self.preview = None;
                 self.versions.clear();

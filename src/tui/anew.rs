@@ -8,6 +8,9 @@ use super::{Screen, preview, tabs};
 impl Screen {
     /// Forgets what belongs to the run before: numbers of findings and lines of the plan begin anew.
     pub(super) fn begin_anew(&mut self) {
+        // What waits is counted from the beginning in each run.
+        (self.chosen, self.exact) = (None, None);
+        self.reading.forget();
         self.findings = tabs::comments::Chosen::default();
         let form = self.plan.form;
         self.plan = tabs::plan::reading::Reading::default();

@@ -7,6 +7,7 @@ use super::action::Action;
 use super::sheet::{Sheet, Then};
 use super::wrap::one_line;
 use super::{Screen, hints, theme};
+use crate::text::Cleaner;
 
 /// The call that waits first, exactly as it was made; drawable, everything invisible made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +33,12 @@ pub struct Kept {
 
 impl Screen {
     /// Shows the call that waits first exactly as it was made.
-    pub fn on_call(&mut self, exact: Exact) {
+    pub fn on_call(&mut self, mut exact: Exact) {
         self.dirty = true;
+        if !exact.diff.is_empty() {
+            // Paths stand in both.
+            (exact.text, exact.diff) = (cleaned(&exact.text), cleaned(&exact.diff));
+        }
         self.exact = Some(exact);
     }
 
@@ -59,5 +64,50 @@ impl Screen {
         sheet = sheet.offers('b', "back", Then::Back);
         let last = sheet.choices.len() - 1;
         self.ask(sheet.first(last));
+    }
+}
+
+/// A text whose lines are cleaned in the light of those before, and stay as many as they are: a diff counts them.
+fn cleaned(text: &str) -> String {
+    let mut cleaner = Cleaner::new();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let told = cleaner.push(&format!("{line}\n"));
+        let told = told.trim_matches('\n');
+        let sign = line.get(..1).filter(|sign| ["+", "-", " "].contains(sign));
+        lines.push(match told.is_empty() && !line.is_empty() {
+            // It goes on with a secret that was told of as a whole.
+            true => format!("{}[redacted]", sign.unwrap_or_default()),
+            false => told.to_owned(),
+        });
+    }
+    let rest = cleaner.finish();
+    let rest = rest.trim_matches('\n');
+    if !rest.is_empty() {
+        lines.push(rest.to_owned());
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_keeps_its_lines_and_none_of_a_secret_of_several() {
+        let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
+        let diff = format!(
+            "/r/key.pem\n@@ -1 +1,6 @@\n before\n+-----BEGIN PRIVATE KEY-----\n+{body}\n+{body}\n+-----END PRIVATE KEY-----\n+\n+after"
+        );
+        let told = cleaned(&diff);
+        assert!(!told.contains(body), "{told}");
+        assert_eq!(told.lines().count(), diff.lines().count(), "{told}");
+        assert!(
+            told.starts_with("/r/key.pem\n@@ -1 +1,6 @@\n before\n+"),
+            "{told}"
+        );
+        assert!(told.ends_with("\n+\n+after"), "{told}");
+        let plain = "/r/a.rs\n@@ -1,2 +1,2 @@\n-let a = 1;\n+let a = 2;\n \n\n+🎉";
+        assert_eq!(cleaned(plain), plain);
     }
 }
