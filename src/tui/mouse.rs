@@ -140,7 +140,7 @@ impl Screen {
                 IsWriting::No => self.writing = IsWriting::Yes,
             }
             // What is offered is for the word at the cursor.
-            return self.offer();
+            return self.offer(state);
         }
         let run = self.places.runs.iter().find(|(place, _)| hit(place));
         if let Some(run) = run.and_then(|(_, n)| self.welcome.runs.get(*n)) {
