@@ -6,6 +6,7 @@ use std::process::Command;
 use vt100::Color;
 
 use crate::World;
+use crate::keys::{CTRL_C, ENTER};
 use crate::played::leave;
 use crate::terminal::Terminal;
 
@@ -250,4 +251,32 @@ fn a_start_says_who_is_not_logged_in_and_how_that_is_done() {
     terminal.wait_for("`claude auth login` does it");
     assert!(!terminal.text().contains("logged in at codex"));
     leave(terminal);
+}
+
+#[test]
+fn a_theme_that_is_chosen_is_there_at_the_next_start_and_one_that_cannot_be_kept_is_told() {
+    let world = World::new();
+    world.git(&["checkout", "--quiet", "-B", "main"]);
+    world.configure("# mine\n[screen]\nmouse = true # clicks\n");
+    let file = world.home().join(".config/agent-collab/config.toml");
+    let mut terminal = world.open(&[]);
+    terminal.wait_for(" · main");
+    terminal.type_keys("/theme nord\r");
+    terminal.wait_for("theme nord, kept in ~/.config/agent-collab/config.toml");
+    let kept = "# mine\n[screen]\ntheme = \"nord\"\nmouse = true # clicks\n";
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), kept);
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
+    let mut terminal = world.open(&[]);
+    terminal.wait_for(" · main");
+    terminal.type_keys("/theme");
+    terminal.type_keys("\r");
+    terminal.wait_for("▸ F  nord");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    terminal.type_keys(ENTER);
+    terminal.wait_for("theme nord is not kept: Is a directory");
+    terminal.wait_for("`screen.theme = \"nord\"` in ~/.config");
+    terminal.type_keys(CTRL_C);
+    assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
