@@ -102,13 +102,6 @@ impl Screen {
 
     fn click(&mut self, at: Position, state: Option<&State>) -> Vec<Action> {
         let hit = |place: &Rect| place.contains(at);
-        let is_of_help = self
-            .pager
-            .as_ref()
-            .is_some_and(|pager| pager.is_help_at(at));
-        if let (Some(key), true) = (self.hint_at(at), is_of_help) {
-            return self.click_in_help(key, state);
-        }
         if let Some(key) = self.hint_at(at) {
             return self.click_hint(key, at, state);
         }
@@ -171,6 +164,13 @@ impl Screen {
 
     /// Presses the key that a hint names; one in a page means the line that it stands in.
     fn click_hint(&mut self, key: Key, at: Position, state: Option<&State>) -> Vec<Action> {
+        if self
+            .pager
+            .as_ref()
+            .is_some_and(|pager| pager.is_help_at(at))
+        {
+            return self.click_in_help(key, state);
+        }
         let is_page = self.tab != Tab::Chat && self.pager.is_none() && self.diff.is_none();
         if self.places.body.contains(at) && is_page && self.board.is_none() {
             let _was_pointed_at = self.point_in_page(self.tab, at);
