@@ -134,7 +134,10 @@ impl Screen {
         }
         self.seen = None;
         if let Some(sheet) = &sheet {
-            let is_folded = reads_on == ReadsOn::Yes && is_call(state) && sheet_area.height <= 2;
+            // Of two rows none would say what is asked; a turn that waits has that in its title.
+            let is_gate = useful::asked(state).is_some_and(is_gate);
+            let is_told = is_gate && !is_call(state);
+            let is_folded = reads_on == ReadsOn::Yes && !is_told && sheet_area.height <= 2;
             self.places.is_sheet_folded = is_folded && !sheet_area.is_empty();
             self.draw_seen(frame, sheet_area, sheet);
         }
@@ -169,8 +172,7 @@ impl Screen {
         if self.tab == Tab::Plan || self.beside(window.width, state) == Some(Tab::Plan) {
             sheet = sheet.beside_the_plan();
         }
-        let kind = useful::asked(state);
-        let is_gate = kind.is_some_and(|kind| matches!(kind, QuestionKind::Gate { .. }));
+        let is_gate = useful::asked(state).is_some_and(is_gate);
         // A prompt is read where it is asked about first.
         if reads_on == ReadsOn::Yes && is_gate {
             sheet = sheet.brief();
@@ -394,6 +396,11 @@ pub(super) fn waits_behind(what: &str, back: &str, columns: usize) -> Line<'stat
 /// Tells whether an agent's call waits.
 fn is_call(state: Option<&State>) -> bool {
     state.is_some_and(|state| !state.approvals.is_empty())
+}
+
+/// Tells whether a turn that waits is asked about.
+fn is_gate(kind: &QuestionKind) -> bool {
+    matches!(kind, QuestionKind::Gate { .. })
 }
 
 /// An area with a column free at either side.

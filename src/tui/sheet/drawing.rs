@@ -50,7 +50,9 @@ impl Sheet {
         frame.render_widget(Clear, area);
         let (inner, columns) = self.draw_frame(frame, area, enter);
         let rows = usize::from(inner.height);
-        let n_choices = self.choices.len().min(rows);
+        // Choices scroll; what they are about is never given up for them.
+        let least = usize::from(!self.body.is_empty() && rows > 1);
+        let n_choices = self.choices.len().min(rows - least);
         let n_body = rows - n_choices;
         let mut body = self.body_lines(columns, n_body);
         if body.len() > n_body {
