@@ -88,7 +88,6 @@ enum What {
 
 impl Helped {
     /// Tells whether something is offered.
-    #[cfg(test)]
     pub(super) fn offers(&self) -> bool {
         self.offer.is_some()
     }

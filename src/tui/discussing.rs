@@ -90,7 +90,7 @@ impl Screen {
     fn plan_for_finding(&mut self, state: Option<&State>) -> Vec<Action> {
         let Some((n, state)) = self.findings.picked().zip(state) else {
             self.show_comments();
-            return self.refuse("point at a finding first: , and . go from one to the next");
+            return self.point_first("a finding");
         };
         if state.phase.is_final() {
             return self.refuse("the run is over, and no reviewer hears of it any more; /discuss asks anything else");
@@ -299,7 +299,7 @@ impl Screen {
     /// Asks whether a finding is settled by what was said of it.
     fn settle_finding(&mut self, n: Option<u32>, state: Option<&State>) -> Vec<Action> {
         let Some((n, state)) = n.zip(state) else {
-            return self.refuse("point at a finding first: , and . go from one to the next");
+            return self.point_first("a finding");
         };
         let finding = state.findings.all().iter().find(|each| each.remark.n == n);
         let Some(finding) = finding.filter(|each| each.status == Status::Open) else {

@@ -205,6 +205,10 @@ fn add_hints(line: &mut Hints, screen: &Screen, state: Option<&State>, sheet: Op
         .filter(|(binding, _)| !binding.hint.is_empty())
     {
         let (binding, _) = row;
+        if binding.hint == "tabs" && screen.helped.offers() {
+            // Tab takes what is offered.
+            continue;
+        }
         let is_free = |hint: &Hint| !is_the_dialogs(hint, screen, sheet);
         let is_tab =
             screen.own.is_none() && screen.pager.is_none() && screen.writing == IsWriting::No;

@@ -188,7 +188,7 @@ impl Screen {
                 | Phase::Respond
                 | Phase::Approved
                 | Phase::Execute),
-            ) => self.ask(confirm::stop(phase)),
+            ) => self.ask(confirm::stop(phase, self.keymap())),
             Some(Phase::RefineGoal) => self.interrupt(state),
             Some(Phase::Init | Phase::Done | Phase::Cancelled) | None => {
                 self.refuse("nothing is under way that could be stopped")

@@ -4,6 +4,7 @@ use crate::domain::event::Event;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::Answer;
 use crate::tui::action::Action;
+use crate::tui::keymap::{IsWriting, Keymap};
 use crate::tui::sheet::{FromComposer, Sheet, Then};
 use crate::tui::theme;
 
@@ -17,18 +18,21 @@ pub fn cancel() -> Sheet {
     )
 }
 
-/// Stops, and goes back to the goal?
-pub fn stop(phase: Phase) -> Sheet {
+/// Stops, and goes back to the goal? What does less is named by its keys.
+pub fn stop(phase: Phase, keymap: &Keymap) -> Sheet {
+    let key = |action| keymap.named(action, IsWriting::No);
+    let less = format!(
+        "A turn that runs is interrupted, and the run goes back to the goal: once you confirm it again, a plan is written \
+         anew. Files stay.\nTo end only the turn, press {}; to let it end and hold the next one, Esc and then {}.",
+        key("interrupt"),
+        key("pause")
+    );
     let (title, text) = match phase {
         Phase::Execute => (
             "stop the execution?",
             "The step at hand is interrupted, the run goes back to the goal. Files and commits stay.",
         ),
-        _ => (
-            "stop, back to the goal?",
-            "A turn that runs is interrupted, and the run goes back to the goal: once you confirm it again, a plan is \
-             written anew. Files stay.\nTo end only the turn, press X; to let it end and hold the next one, P.",
-        ),
+        _ => ("stop, back to the goal?", less.as_str()),
     };
     let yes = ("stop, back to the goal", Action::Event(Event::Stopped));
     asked("stop", title, text, yes)

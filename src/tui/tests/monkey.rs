@@ -336,7 +336,7 @@ pub(super) fn places() -> Vec<Place> {
             screen.own = Some(confirm::back_to_the_goal(7))
         }),
         at("stop", executing(), |screen, _| {
-            screen.own = Some(confirm::stop(Phase::Execute))
+            screen.own = Some(confirm::stop(Phase::Execute, screen.keymap()))
         }),
         at("quit", Some(with_children()), |screen, state| {
             screen.asks_before_leaving(state);
