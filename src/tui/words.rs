@@ -221,7 +221,8 @@ pub fn tokens(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
         1_000..10_000 => format!("{}.{}k", n / 1_000, n / 100 % 10),
-        10_000..10_000_000 => format!("{}k", n / 1_000),
+        10_000..1_000_000 => format!("{}k", n / 1_000),
+        1_000_000..10_000_000 => format!("{}.{}M", n / 1_000_000, n / 100_000 % 10),
         10_000_000.. => format!("{}M", n / 1_000_000),
     }
 }
@@ -245,6 +246,13 @@ mod tests {
             "2026-11-22T10:00Z, 25:00Z, 1:00Z, é0:00Z, Z",
         );
         check("", "");
+    }
+
+    #[test]
+    fn a_count_of_tokens_has_a_unit_that_keeps_it_short() {
+        let counts = [999, 1_250, 258_000, 1_000_000, 1_260_000, 42_000_000];
+        let wanted = ["999", "1.2k", "258k", "1.0M", "1.2M", "42M"];
+        assert_eq!(counts.map(tokens), wanted);
     }
 
     #[test]
