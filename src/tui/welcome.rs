@@ -135,20 +135,8 @@ impl Screen {
     /// Parts come in the order of what they are worth to somebody who is here for the first time; where
     /// the window is low, blanks and explanations go. Gives the rows of the runs of before, too.
     fn welcome_lines(&self, columns: usize, rows: usize) -> (Vec<Line<'static>>, Range<usize>) {
-        let Welcome {
-            ready,
-            missing,
-            runs,
-        } = &self.welcome;
-        let is_low = rows < 16;
-        let mut parts = vec![head(columns, is_low)];
-        let used: usize = parts.iter().map(Vec::len).sum();
-        let whole = found(ready, missing, columns);
-        // Where there is no room for what to do about it, what is missing is still named.
-        parts.push(match used + whole.len() > rows {
-            true => named(missing, columns),
-            false => whole,
-        });
+        let Welcome { missing, runs, .. } = &self.welcome;
+        let (mut parts, is_low) = first_parts(&self.welcome, columns, rows);
         // Whoever had a run here knows how to begin one: what was done stands before that.
         let n_before = parts.len();
         parts.push(recent(runs, columns));
@@ -179,14 +167,49 @@ impl Screen {
     }
 }
 
-fn head(columns: usize, is_low: bool) -> Vec<Line<'static>> {
-    let name = Line::from(vec![
+/// What this is and what is missing, and whether the window is low; where not all of it fits, what stops a run stands
+/// first.
+fn first_parts(
+    Welcome { ready, missing, .. }: &Welcome,
+    columns: usize,
+    rows: usize,
+) -> (Vec<Vec<Line<'static>>>, bool) {
+    let whole = found(ready, missing, columns);
+    let high = head(columns, false);
+    // What to do about it is worth more than blanks and explanations.
+    let is_low = rows < 16 || high.len() + 1 + whole.len() > rows;
+    if !is_low {
+        return (vec![high, whole], is_low);
+    }
+    let head = head(columns, true);
+    if missing.is_empty() || head.len() + whole.len() <= rows {
+        return (vec![head, whole], is_low);
+    }
+    let left = rows.saturating_sub(head.len());
+    if missing.len() < left {
+        return (vec![head, shortened(missing, columns, left)], is_low);
+    }
+    let n_stops = in_order(missing).take_while(|one| one.weight == Weight::Stops);
+    let name = match n_stops.count() < rows {
+        true => vec![name()],
+        false => Vec::new(),
+    };
+    let left = rows.saturating_sub(name.len());
+    let named = shortened(missing, columns, left);
+    (vec![name, named, text(SAFE, columns, theme::QUIET)], is_low)
+}
+
+fn name() -> Line<'static> {
+    Line::from(vec![
         Span::styled("agent-collab", theme::KEY),
         Span::styled(concat!("  ", env!("CARGO_PKG_VERSION")), theme::QUIET),
-    ]);
+    ])
+}
+
+fn head(columns: usize, is_low: bool) -> Vec<Line<'static>> {
     let mut lines = match is_low {
-        true => vec![name],
-        false => vec![Line::default(), name],
+        true => vec![name()],
+        false => vec![Line::default(), name()],
     };
     if !is_low {
         lines.extend(text(ABOUT, columns, theme::PLAIN));
@@ -210,11 +233,7 @@ fn steps(columns: usize) -> Vec<Line<'static>> {
 fn found(ready: &[String], missing: &[Missing], columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for one in missing {
-        let (sign, style) = one.weight.shown();
-        let what = format!("{sign}{}", one_line(&one.what));
-        lines.extend(wrap(&[Span::styled(what, style)], columns, 2));
-        let remedy = format!("  {}", one_line(&one.remedy));
-        lines.extend(wrap(&[Span::styled(remedy, theme::PLAIN)], columns, 2));
+        lines.extend(with_remedy(one, columns));
     }
     if missing.iter().any(|one| one.weight == Weight::Stops) {
         lines.extend(wrap(&[Span::styled(DEMO, theme::QUIET)], columns, 2));
@@ -227,18 +246,45 @@ fn found(ready: &[String], missing: &[Missing], columns: usize) -> Vec<Line<'sta
     lines
 }
 
-/// What is missing, a line each.
-fn named(missing: &[Missing], columns: usize) -> Vec<Line<'static>> {
-    let line = |one: &Missing| {
+fn with_remedy(one: &Missing, columns: usize) -> Vec<Line<'static>> {
+    let (sign, style) = one.weight.shown();
+    let what = format!("{sign}{}", one_line(&one.what));
+    let remedy = format!("  {}", one_line(&one.remedy));
+    let mut lines = wrap(&[Span::styled(what, style)], columns, 2);
+    lines.extend(wrap(&[Span::styled(remedy, theme::PLAIN)], columns, 2));
+    lines
+}
+
+/// What stops a run, then what lessens it.
+fn in_order(missing: &[Missing]) -> impl Iterator<Item = &Missing> {
+    let of = |weight| missing.iter().filter(move |one| one.weight == weight);
+    of(Weight::Stops).chain(of(Weight::Lessens))
+}
+
+/// What is missing in that many rows: all of it is named before it is said what to do about the first of it.
+fn shortened(missing: &[Missing], columns: usize, rows: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    // A row for each, and one that says where the rest is.
+    let mut left = rows.saturating_sub(missing.len() + 1);
+    let mut is_whole = true;
+    for one in in_order(missing) {
+        let whole = with_remedy(one, columns);
+        let n_more = whole.len().saturating_sub(1);
+        if n_more <= left {
+            left -= n_more;
+            lines.extend(whole);
+            continue;
+        }
+        is_whole = false;
         let (sign, style) = one.weight.shown();
         let what = format!("{sign}{}", one_line(&one.what));
-        Line::styled(cut(&what, columns), style)
-    };
-    let mut lines: Vec<Line<'static>> = missing.iter().map(line).collect();
-    if !lines.is_empty() {
+        lines.push(Line::styled(cut(&what, columns), style));
+    }
+    if !is_whole {
         let how = cut("  agent-collab doctor says what to do", columns);
         lines.push(Line::styled(how, theme::QUIET));
     }
+    lines.truncate(rows);
     lines
 }
 

@@ -477,3 +477,34 @@ fn what_the_first_page_names_already_is_not_said_twice() {
     screen.on_refused("no space left on the disk\nhint: make room");
     assert!(drawn(&mut screen, (120, 40), None).contains("hint: make room"));
 }
+
+#[test]
+fn what_stops_a_run_is_seen_however_few_rows_there_are() {
+    let missing = |what: &str, remedy: &str, weight| Missing {
+        what: what.to_owned(),
+        remedy: remedy.to_owned(),
+        weight,
+    };
+    let mut screen = with(&[]);
+    screen.on_welcome(Welcome {
+        ready: vec!["nothing else".to_owned()],
+        missing: vec![
+            missing("this is in no git repository: no branch, no undo", "`git init` makes one", Weight::Lessens),
+            missing("codex is not on PATH", "install it: `npm install -g @openai/codex`, then `codex login`; or name it in the configuration", Weight::Stops),
+            missing("claude is not on PATH", "install it: `npm install -g @anthropic-ai/claude-code`, then `claude login`; or plan without a reviewer", Weight::Stops),
+            missing("git knows no name for commits", "`git config user.name` sets it", Weight::Stops),
+        ],
+        ..Welcome::default()
+    });
+    let names = ["✗ codex is not", "✗ claude is not", "✗ git knows no name"];
+    let low = drawn(&mut screen, (40, 12), None);
+    assert!(names.iter().all(|name| low.contains(name)), "{low}");
+    screen.on_notice("looking whether the agents are there …");
+    screen.on_refused("codex is not on PATH, claude is not on PATH, git knows no name for commits");
+    let low = drawn(&mut screen, (40, 12), None);
+    assert!(names.iter().all(|name| low.contains(name)), "{low}");
+    // Where there is room, what to do about it stands before all else.
+    let seen = drawn(&mut screen, (80, 24), None);
+    let remedies = ["@openai/codex", "claude-code", "user.name", "git init"];
+    assert!(remedies.iter().all(|one| seen.contains(one)), "{seen}");
+}
