@@ -3,6 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
 
 use super::Screen;
 use super::command::Command;
@@ -13,8 +14,11 @@ use super::sheet::{Choice, Sheet, Then};
 use super::tabs::{self, Tab};
 use super::theme;
 use super::useful::is_useful;
-use super::wrap::{cut, width};
+use super::wrap::{cut, width, wrap};
 use crate::domain::run::State;
+
+/// How many rows a word to the user takes at most.
+const MOST_ROWS: usize = 3;
 
 /// Where a hint stands, and what its key does.
 pub type Buttons = Vec<(Rect, Command)>;
@@ -43,12 +47,8 @@ pub fn draw(
         return Buttons::new();
     }
     if let Some(toast) = &screen.toast {
-        let text = cut(&format!(" {toast}"), columns);
-        let line = match screen.naming_keys == screen.toast {
-            true => Line::from(hints::spans(&text, theme::STRONG)),
-            false => Line::styled(text, theme::STRONG),
-        };
-        frame.render_widget(line, area);
+        let lines = word_lines(screen, toast, columns, usize::from(area.height));
+        frame.render_widget(Paragraph::new(lines), area);
         return Buttons::new();
     }
     let mut hints = Hints::new(area);
@@ -75,6 +75,44 @@ pub fn draw(
     }
     frame.render_widget(Line::from(hints.spans), area);
     hints.buttons
+}
+
+/// How many rows the footer takes of a window: one, or a few where a word to the user needs them.
+pub fn n_rows(screen: &Screen, window: Rect) -> usize {
+    let most = match window.height {
+        0..3 => return 0,
+        3..8 => 1,
+        8..12 => 2,
+        12.. => MOST_ROWS,
+    };
+    let columns = usize::from(window.width);
+    match &screen.toast {
+        Some(toast) if !screen.quitting => word_lines(screen, toast, columns, most).len().max(1),
+        _ => 1,
+    }
+}
+
+/// A word to the user, in that many rows at most.
+fn word_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<Line<'static>> {
+    let text = format!(" {word}");
+    let in_row = |text: &str| match screen.naming_keys.as_deref() == Some(word) {
+        true => hints::spans(text, theme::STRONG),
+        false => vec![Span::styled(text.to_owned(), theme::STRONG)],
+    };
+    if most < 2 {
+        return vec![Line::from(in_row(&cut(&text, columns)))];
+    }
+    let mut lines = wrap(&in_row(&text), columns, 1);
+    if lines.len() > most {
+        let rest: Vec<String> = lines
+            .drain(most - 1..)
+            .map(|line| line.to_string())
+            .collect();
+        let rest: Vec<&str> = rest.iter().map(|line| line.trim()).collect();
+        let last = cut(&format!(" {}", rest.join(" ")), columns);
+        lines.push(Line::styled(last, theme::STRONG));
+    }
+    lines
 }
 
 /// The view that takes the keys, where one does.

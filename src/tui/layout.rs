@@ -100,7 +100,7 @@ impl Screen {
         let reads_on = self.reads_on(frame.area().height, state);
         let sheet = sheet.map(|sheet| self.fitted(sheet, (reads_on, frame.area()), state));
         let head = take_above(&mut rest, head_rows(frame.area().height));
-        let foot = take_below(&mut rest, usize::from(frame.area().height > 2));
+        let foot = take_below(&mut rest, footer::n_rows(self, frame.area()));
         let n_rows = match self.find {
             Some(_) => 1,
             None if is_whole => 0,

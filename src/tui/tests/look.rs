@@ -508,3 +508,31 @@ fn what_stops_a_run_is_seen_however_few_rows_there_are() {
     let remedies = ["@openai/codex", "claude-code", "user.name", "git init"];
     assert!(remedies.iter().all(|one| seen.contains(one)), "{seen}");
 }
+
+#[test]
+fn a_word_takes_the_rows_that_it_needs() {
+    let mut screen = with(&[]);
+    let word = "a paste of 2.0 MB was not taken: it does not fit, 256 KB are the most; put it in a file and name that with @";
+    let keys = drawn(&mut screen, (80, 24), None);
+    screen.refuse(word);
+    for (size, n_rows) in [((120, 40), 1), ((80, 24), 2), ((40, 20), 3), ((40, 12), 3)] {
+        let seen = drawn(&mut screen, size, None);
+        let rows: Vec<&str> = seen.lines().rev().take(n_rows).collect();
+        let told: Vec<&str> = rows
+            .iter()
+            .rev()
+            .flat_map(|row| row.split_whitespace())
+            .collect();
+        assert_eq!(told.join(" "), word, "{seen}");
+    }
+    // More than a few rows it never takes, and the end is seen to be missing.
+    screen.refuse(&"word ".repeat(200));
+    let seen = drawn(&mut screen, (80, 24), None);
+    let rows = seen.lines().filter(|row| row.contains("word word"));
+    assert!(
+        rows.count() == 3 && seen.trim_end().ends_with('…'),
+        "{seen}"
+    );
+    screen.toast = None;
+    assert_eq!(drawn(&mut screen, (80, 24), None), keys);
+}
