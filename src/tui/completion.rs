@@ -138,10 +138,10 @@ impl Offer {
         let letters = typed.trim_start_matches('/');
         let names = all.iter().map(|(slash, _)| slash.trim_start_matches('/'));
         let mut found = fuzzy::best(letters, names, (Among::Names, MOST));
-        // What begins like it comes first.
+        // What Enter would carry out comes first, then what begins like it.
         found.sort_by_key(|at| {
-            all.get(*at)
-                .is_none_or(|(slash, _)| !slash.starts_with(typed))
+            let name = all.get(*at).map_or("", |(slash, _)| *slash);
+            (!is_whole(name, typed), !name.starts_with(typed))
         });
         let found: Vec<(&str, &str)> = found
             .iter()
@@ -260,8 +260,9 @@ impl Offer {
         let mut both: Vec<(Row, String)> = rows.zip(texts).collect();
         let typed = self.typed.as_str();
         both.sort_by_key(|(row, _)| {
-            let is_whole = row.name.split(' ').next() == Some(typed);
-            (!row.name.starts_with(typed), !is_whole && row.is_idle)
+            let is_whole = is_whole(&row.name, typed);
+            let is_first = is_whole || row.name.starts_with(typed);
+            (!is_whole, !is_first, row.is_idle)
         });
         (self.rows, self.texts) = both.into_iter().unzip();
     }
@@ -297,6 +298,11 @@ impl Offer {
         }
         fuzzy::draw_rows(frame, inner, &self.rows, self.chosen)
     }
+}
+
+/// Tells whether a command, which may take something, is typed whole.
+fn is_whole(name: &str, typed: &str) -> bool {
+    name.split(' ').next() == Some(typed)
 }
 
 impl Screen {

@@ -58,6 +58,17 @@ fn commands_are_offered_by_a_few_letters_and_filled_in_by_a_key() {
 }
 
 #[test]
+fn the_arrow_stands_at_the_command_that_enter_carries_out() {
+    let done = state(Phase::Done);
+    let mut screen = screen();
+    press(&mut screen, Some(&done), &["/next"]);
+    let seen = drawn(&mut screen, (100, 30), Some(&done));
+    let row = seen.lines().find(|row| row.contains("▸ /")).unwrap();
+    assert_eq!(row.split_whitespace().nth(1), Some("/next"), "{seen}");
+    check_text(&mut screen, &["<tab>"], "/next");
+}
+
+#[test]
 fn a_whole_command_is_carried_out_by_one_enter() {
     let mut screen = screen();
     let actions = press(&mut screen, None, &["/quit", "<enter>"]);
