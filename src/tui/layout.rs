@@ -233,7 +233,8 @@ impl Screen {
         let (long, short) = match keys {
             Keys::Here(at) | Keys::EnterOnly(at) => {
                 let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
-                let short = format!("Enter: {}", in_short(label));
+                let left = columns.saturating_sub(6 + width("Enter: "));
+                let short = format!("Enter: {}", in_short(label, left));
                 (format!("Enter: {label}"), short)
             }
             Keys::Below(_) | Keys::Nobody if self.draft.is_some() => {
@@ -421,10 +422,14 @@ fn readable(area: Rect) -> Rect {
     }
 }
 
-/// What a choice does, without how.
-fn in_short(label: &str) -> &str {
-    let short = label.split([':', ';', '(', ',', '…']).next();
-    short.unwrap_or(label).trim_end()
+/// What a choice does, without how; what stands behind a comma is part of it where there is room.
+fn in_short(label: &str, columns: usize) -> &str {
+    let first = |signs: &[char]| label.split(signs).next().unwrap_or(label).trim_end();
+    let whole = first(&[':', ';', '(', '…']);
+    match width(whole) <= columns {
+        true => whole,
+        false => first(&[':', ';', '(', '…', ',']),
+    }
 }
 
 /// The text of the step that a diff is of.

@@ -123,7 +123,7 @@ fn with_answers(sheet: Sheet, approval: &Approval) -> Sheet {
     sheet
         .offers(
             'n',
-            "refuse it, and end the agent's turn",
+            "refuse it and end the turn",
             answered(approval, CallAnswer::Refuse),
         )
         .offers(

@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::monkey::{Place, places};
 use super::outcome::{assert_table, awake, outcome, wake};
-use super::world::asking;
+use super::world::{approving, asking, drawn, press, questions};
 use crate::domain::run::State;
 use crate::tui::Screen;
 use crate::tui::sheet::Sheet;
@@ -90,4 +90,29 @@ fn every_word_of_every_question_does_what_the_table_says() {
         }
     }
     assert_table(include_str!("words.txt"), &found);
+}
+
+#[test]
+fn in_a_narrow_window_enter_keeps_what_matters_of_its_choice() {
+    let call = approving(&["ls"]);
+    let mut screen = awake(Some(&call), |_| ());
+    let seen = drawn(&mut screen, (40, 20), Some(&call));
+    assert!(seen.contains("Enter: refuse it and end the turn"), "{seen}");
+    let (phase, kind) = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "conflict")
+        .unwrap();
+    let conflict = asking(phase, kind);
+    let mut screen = awake(Some(&conflict), |_| ());
+    let seen: Vec<String> = (0..6)
+        .map(|_| {
+            press(&mut screen, Some(&conflict), &["<down>"]);
+            drawn(&mut screen, (40, 20), Some(&conflict))
+        })
+        .collect();
+    assert!(
+        seen.iter()
+            .any(|seen| seen.contains("Enter: no, keep mine")),
+        "{seen:?}"
+    );
 }
