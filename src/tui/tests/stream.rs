@@ -105,6 +105,37 @@ fn a_step_that_is_done_opens_to_what_its_tests_said() {
 }
 
 #[test]
+fn a_step_that_is_done_has_its_whole_text() {
+    use crate::domain::plan;
+    let text = "take the last line also when `read` meets the end of a file that has no newline at its end";
+    let plan = plan::parse(&format!(
+        "# Task: count\n\n## Steps\n1. [ ] begin\n2. [ ] {text}\n"
+    ))
+    .unwrap();
+    let events = [
+        Event::PlanEdited {
+            plan: Some(plan),
+            approval_sha256: plan::approval_hash(""),
+            file_sha256: plan::file_hash(b""),
+        },
+        tests_ran(TestOutcome::Passed, ""),
+        Event::CommitMade {
+            step: 2,
+            commit: "0e78f21f00".to_owned(),
+            message: crate::domain::run::commit_subject("Step 2", text),
+        },
+        Event::StepRecorded {
+            step: 2,
+            plan_file_sha256: None,
+        },
+    ];
+    let seen = told(&mut not_writing(), &events);
+    let rows: Vec<&str> = seen.split_whitespace().collect();
+    let done = rows.join(" ");
+    assert!(done.contains(text) && !done.contains('…'), "{seen}");
+}
+
+#[test]
 fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
     let mut screen = not_writing();
     let mut approval = approving(&["npm test"]).approvals.remove(0);

@@ -80,6 +80,19 @@ impl Steps {
         self.told.push(text.to_owned());
     }
 
+    /// The subject of a step's commit with the whole text of the step, which it may only have the beginning of.
+    fn with_whole_text(&self, step: u32, told: &str) -> String {
+        let mark = format!("[Step {step}] ");
+        let whole = || {
+            let (before, subject) = told.split_once(&mark)?;
+            let beginning = subject.strip_suffix('…')?;
+            let (_, text) = self.plan.iter().find(|(n, _)| *n == step)?;
+            let is_its = text.starts_with(beginning);
+            is_its.then(|| format!("{before}{mark}{text}"))
+        };
+        whole().unwrap_or_else(|| told.to_owned())
+    }
+
     /// What is said of a step that is over and changed nothing; nothing of any other.
     fn without_change(&self, step: u32) -> Option<Block> {
         self.looked_at.filter(|looked_at| *looked_at == step)?;
@@ -114,7 +127,7 @@ impl Transcript {
         while let Some(block) = self.blocks.pop_back_if(|block| was_told(block)) {
             self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
             if let Some((text, more)) = block.good() {
-                parts.push(text.to_owned());
+                parts.push(self.steps.with_whole_text(step, text));
                 proof.insert_str(0, more);
             }
         }
