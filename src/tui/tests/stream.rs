@@ -136,6 +136,43 @@ fn a_step_that_is_done_has_its_whole_text() {
 }
 
 #[test]
+fn what_failed_is_not_told_once_more_as_a_question() {
+    let message = "a hook refused it";
+    let failed = Event::CommitFailed {
+        step: 2,
+        message: message.to_owned(),
+    };
+    let kind = QuestionKind::CommitFailed {
+        step: 2,
+        message: message.to_owned(),
+    };
+    let asked = Event::QuestionAsked {
+        question: Question { id: 1, kind },
+    };
+    let seen = told(&mut not_writing(), &[failed, asked]);
+    assert_eq!(seen.matches(message).count(), 1, "{seen}");
+    let question = |found: &str| QuestionKind::TestsFailed {
+        step: 2,
+        found: found.to_owned(),
+    };
+    let asked = |found| Event::QuestionAsked {
+        question: Question {
+            id: 1,
+            kind: question(found),
+        },
+    };
+    let failed = tests_ran(TestOutcome::Failed, "not ok");
+    let seen = told(
+        &mut not_writing(),
+        &[failed.clone(), asked("tests failed (exit 1)")],
+    );
+    assert_eq!(seen.matches("step 2: tests failed").count(), 1, "{seen}");
+    // What is told otherwise stands.
+    let seen = told(&mut not_writing(), &[failed, asked("they hang")]);
+    assert!(seen.contains("? step 2: they hang"), "{seen}");
+}
+
+#[test]
 fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
     let mut screen = not_writing();
     let mut approval = approving(&["npm test"]).approvals.remove(0);

@@ -108,7 +108,9 @@ impl Transcript {
         };
         let again = match event {
             Event::Resumed { .. } => self.ends_with(&told),
-            Event::QuestionAsked { .. } => self.was_just_asked(&told),
+            Event::QuestionAsked { .. } => {
+                self.was_just_asked(&told) || self.has_just_failed(&told)
+            }
             _ => false,
         };
         if !again {
@@ -148,5 +150,18 @@ impl Transcript {
         };
         let asked = since.find(is_question);
         asked.is_some_and(|asked| told.iter().any(|block| block.content == asked.content))
+    }
+
+    /// Tells whether the stream ends with the failure that is asked about, in the same words.
+    fn has_just_failed(&self, asked: &[Block]) -> bool {
+        let fact = |block: &Block| match &block.content {
+            Content::Fact { text, tone, .. } => Some((text.clone(), *tone)),
+            _ => None,
+        };
+        let failed = self.blocks.back().and_then(fact);
+        failed.is_some_and(|(failed, tone)| {
+            let mut asked = asked.iter().filter_map(fact);
+            tone == Tone::Bad && asked.any(|(text, _)| text == failed)
+        })
     }
 }
