@@ -3,8 +3,8 @@
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, approving, drawn, press, press_at, running, settings, state};
-use crate::domain::event::{Event, News};
+use super::world::{NOW, approving, created, drawn, press, press_at, running, settings, state};
+use crate::domain::event::{Event, News, Recorded};
 use crate::domain::ids::{At, TurnId};
 use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
@@ -12,7 +12,7 @@ use crate::domain::run::State;
 use crate::domain::session::Usage;
 use crate::domain::turn::{Purpose, Role, TurnResult};
 use crate::tui::keymap::IsWriting;
-use crate::tui::{Action, Screen};
+use crate::tui::{Action, Past, Screen};
 
 fn reviewing() -> State {
     running(Phase::Review, Purpose::Review)
@@ -536,6 +536,70 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
         seen.contains("the planner's turn took 1:20 · 42k tokens in, 750 out"),
         "{seen}"
     );
+}
+
+#[test]
+fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
+    let used = |role, read| Event::UsageReported {
+        role,
+        usage: Usage {
+            input_tokens: read,
+            output_tokens: 10,
+            ..Usage::default()
+        },
+    };
+    let before = [
+        Event::Created(Box::new(created())),
+        used(Role::Planner, 1_000),
+        used(Role::Planner, 2_000),
+    ];
+    let turn = TurnId::new("trn_1");
+    let after = [
+        Event::SessionVersion {
+            role: Role::Reviewer,
+            version: "2.1.330".to_owned(),
+        },
+        Event::TurnStarted {
+            turn: turn.clone(),
+            prompt_sha256: file_hash(b"x"),
+            process: None,
+        },
+        Event::Agent {
+            turn: turn.clone(),
+            role: Role::Planner,
+            news: News::Text {
+                text: "done".to_owned(),
+            },
+        },
+        used(Role::Planner, 9_000),
+        Event::TurnEnded {
+            turn,
+            result: TurnResult::Completed {
+                question: None,
+                summary: String::new(),
+            },
+        },
+    ];
+    let before = before.map(|event| Recorded { at: NOW, event });
+    for (n_left_out, tokens) in [
+        (0, " · 7.0k tokens in"),
+        (2, " · 7.0k tokens in"),
+        (3, "\n"),
+    ] {
+        let mut screen = Screen::new(settings());
+        let piece = before.iter().skip(n_left_out);
+        screen.on_past(Past::of(n_left_out as u64, piece));
+        for event in &after {
+            screen.on_event(NOW, event);
+        }
+        let seen = drawn(&mut screen, (80, 24), Some(&state(Phase::WritePlan)));
+        let seen: Vec<&str> = seen.lines().map(str::trim_end).collect();
+        let seen = seen.join("\n");
+        let told = format!("the planner's turn took 0:00{tokens}");
+        assert!(seen.contains(&told), "{n_left_out}: {seen}");
+        let name = seen.contains("the reviewer is claude 2.1.330");
+        assert_eq!(name, n_left_out == 0, "{seen}");
+    }
 }
 
 #[test]

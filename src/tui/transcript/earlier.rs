@@ -101,6 +101,9 @@ impl Transcript {
     pub fn begin_after(&mut self, before: u64) {
         self.earlier.part.begin_after(before);
         self.is_piece = true;
+        if before > 0 {
+            self.turns.begin_later();
+        }
     }
 
     /// Puts what came right before the first block in front; what is looked at stays where it is, unless
@@ -114,6 +117,7 @@ impl Transcript {
             return;
         }
         earlier.pass_todos(&self.todos_of());
+        self.turns.take_earlier(earlier.turns);
         let piece = earlier.earlier.part;
         let n_before = self.earlier.part.count_from(piece.last());
         self.blocks

@@ -24,9 +24,28 @@ pub(super) struct Turns {
     before: BTreeMap<Role, Usage>,
     /// At which adapter each role is, as far as it was told.
     adapters: BTreeMap<Role, String>,
+    /// Whether turns came before that are not told here.
+    lacks_earlier: bool,
 }
 
 impl Turns {
+    /// Events came before that are not told here: what totals were then is not known.
+    pub fn begin_later(&mut self) {
+        self.lacks_earlier = true;
+    }
+
+    /// Takes over what was told right before, where nothing later is known.
+    pub fn take_earlier(&mut self, earlier: Self) {
+        for (role, usage) in earlier.used {
+            self.used.entry(role).or_insert(usage);
+            self.before.entry(role).or_insert(usage);
+        }
+        for (role, adapter) in earlier.adapters {
+            self.adapters.entry(role).or_insert(adapter);
+        }
+        self.lacks_earlier = earlier.lacks_earlier;
+    }
+
     /// Takes an event in; gives the line that ends a turn.
     pub fn on_event(&mut self, at: At, event: &Event) -> Option<Block> {
         match event {
@@ -34,6 +53,7 @@ impl Turns {
                 self.used.insert(*role, *usage);
             }
             Event::Created(created) => {
+                *self = Self::default();
                 let reviewer = created.reviewer.iter();
                 let all = [(Role::Planner, &created.planner)].into_iter();
                 let all = all.chain(reviewer.map(|session| (Role::Reviewer, session)));
@@ -81,8 +101,10 @@ impl Turns {
         let (now, before) = (of(&self.used), of(&self.before));
         let read = now.input_tokens.saturating_sub(before.input_tokens);
         let written = now.output_tokens.saturating_sub(before.output_tokens);
+        let is_known = !self.lacks_earlier || self.before.contains_key(&role);
         let used = match (read, written) {
             (0, 0) => String::new(),
+            _ if !is_known => String::new(),
             _ => format!(" · {} tokens in, {} out", tokens(read), tokens(written)),
         };
         format!("the {}'s turn took {took}{used}", role.name())
