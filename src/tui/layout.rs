@@ -99,6 +99,7 @@ impl Screen {
         let sheet = waiting.clone().filter(|_| is_beside);
         let reads_on = self.reads_on(frame.area().height, state);
         let sheet = sheet.map(|sheet| self.fitted(sheet, (reads_on, frame.area()), state));
+        let put_aside = self.put_aside(state).filter(|_| sheet.is_some());
         let head = take_above(&mut rest, head_rows(frame.area().height));
         let foot = take_below(&mut rest, footer::n_rows(self, frame.area()));
         let n_rows = match self.find {
@@ -108,6 +109,7 @@ impl Screen {
         };
         let composer = take_below(&mut rest, n_rows);
         let sheet_area = match &sheet {
+            Some(_) if put_aside.is_some() => take_below(&mut rest, 2),
             Some(sheet) => {
                 let n_rows = sheet_rows(sheet, rest, reads_on);
                 take_below(&mut rest, n_rows)
@@ -134,23 +136,30 @@ impl Screen {
         }
         self.seen = None;
         if let Some(sheet) = &sheet {
-            // Of two rows none would say what is asked; a turn that waits has that in its title.
-            let is_gate = useful::asked(state).is_some_and(is_gate);
-            let is_told = is_gate && !is_call(state);
-            let is_folded = reads_on == ReadsOn::Yes && !is_told && sheet_area.height <= 2;
+            let is_folded = put_aside.is_some()
+                || reads_on == ReadsOn::Yes && !is_told(state) && sheet_area.height <= 2;
             self.places.is_sheet_folded = is_folded && !sheet_area.is_empty();
-            self.draw_seen(frame, sheet_area, sheet);
+            self.draw_seen(frame, sheet_area, (sheet, put_aside.as_deref()));
         }
+        let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_foot(frame, (composer, foot), (state, sheet.as_ref()));
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
     /// Draws a dialog, or a line that it waits; only the dialog can have been read.
-    fn draw_seen(&mut self, frame: &mut Frame, area: Rect, sheet: &Sheet) {
+    fn draw_seen(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        (sheet, put_aside): (&Sheet, Option<&str>),
+    ) {
         if self.places.is_sheet_folded {
-            let title = cut(&format!("? {}", sheet.title), usize::from(area.width));
+            let (title, style) = match put_aside {
+                Some(line) => (format!("· {line}"), theme::PLAIN),
+                None => (format!("? {}", sheet.title), theme::NEEDS_YOU),
+            };
             let lines = vec![
-                Line::styled(title, theme::NEEDS_YOU),
+                Line::styled(cut(&title, usize::from(area.width)), style),
                 Line::styled("  Enter shows it", theme::QUIET),
             ];
             frame.render_widget(Paragraph::new(lines), area);
@@ -397,6 +406,11 @@ pub(super) fn waits_behind(what: &str, back: &str, columns: usize) -> Line<'stat
 /// Tells whether an agent's call waits.
 fn is_call(state: Option<&State>) -> bool {
     state.is_some_and(|state| !state.approvals.is_empty())
+}
+
+/// Tells whether the title of a dialog says what is asked, as it does of a turn that waits: of two rows nothing else would.
+fn is_told(state: Option<&State>) -> bool {
+    useful::asked(state).is_some_and(is_gate) && !is_call(state)
 }
 
 /// Tells whether a turn that waits is asked about.

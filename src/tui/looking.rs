@@ -164,6 +164,7 @@ impl Screen {
             }
             return self.refuse("nothing needs you now");
         }
+        self.reading.take_up();
         self.show_chat();
         self.transcript.go_to_end();
         self.writing = IsWriting::No;

@@ -433,6 +433,10 @@ impl Screen {
     pub(super) fn choose(&mut self, choice: Choice, state: Option<&State>) -> Vec<Action> {
         match choice.then {
             Then::Act(actions) => actions,
+            Then::PutAside(actions) => {
+                self.reading.put_aside(state);
+                actions
+            }
             Then::Write(draft) => self.write(draft, state),
             Then::Do(command) => self.perform(command, state),
             Then::Fill(text) => self.quietly(|screen| {

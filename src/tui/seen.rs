@@ -14,8 +14,10 @@ use super::discussing::Wish;
 use super::keymap::IsWriting;
 use super::pager::Pager;
 use super::sheet::Sheet;
+use super::wrap::one_line;
 use super::{Screen, dialogs};
 use crate::domain::ids::At;
+use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 
 /// How long a dialog about an agent's call is drawn before it takes a key, in milliseconds.
@@ -40,6 +42,8 @@ pub(super) struct Reading {
     now: Option<At>,
     /// When the last key came.
     key_at: Option<At>,
+    /// When the usage limit ends whose dialog the user put aside: a line stands for it.
+    put_aside: Option<At>,
     /// Whether a key failed that was to open the composer: what was typed behind it is text.
     is_text: bool,
 }
@@ -108,6 +112,16 @@ impl Reading {
         self.view.as_ref().is_some_and(|came| !came.is_read)
     }
 
+    /// Puts the dialog of a usage limit aside, whose wait the user chose.
+    pub(super) fn put_aside(&mut self, state: Option<&State>) {
+        self.put_aside = state.and_then(end_of_limit);
+    }
+
+    /// Has the dialog stand there again that was put aside.
+    pub(super) fn take_up(&mut self) {
+        self.put_aside = None;
+    }
+
     /// Notes that the user opened a dialog of the screen's own.
     pub(super) fn note_opened(&mut self) {
         self.brought = None;
@@ -139,7 +153,32 @@ impl Reading {
     }
 }
 
+/// When the usage limit ends that the run waits for.
+fn end_of_limit(state: &State) -> Option<At> {
+    match &state.awaiting.as_ref()?.kind {
+        QuestionKind::UsageLimit { until, .. } => Some(*until),
+        _ => None,
+    }
+}
+
 impl Screen {
+    /// What stands for the dialog that is drawn now, where the user put it aside.
+    pub(super) fn put_aside(&self, state: Option<&State>) -> Option<String> {
+        let state = state.filter(|state| state.approvals.is_empty())?;
+        let is_its = self.own.is_none() && self.unfinished.is_none() && !self.is_asked_to_leave();
+        let end = end_of_limit(state).filter(|_| is_its)?;
+        let QuestionKind::UsageLimit { adapter, .. } = &state.awaiting.as_ref()?.kind else {
+            return None;
+        };
+        (self.reading.put_aside == Some(end)).then(|| {
+            let until = self.clock_of_day().minute(end);
+            format!(
+                "{}'s usage limit: you wait until {until}",
+                one_line(adapter)
+            )
+        })
+    }
+
     /// Tells whether a key is swallowed: it was typed behind one that was to open the composer and did not.
     pub(super) fn is_swallowed(&mut self, key: KeyEvent) -> bool {
         let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;

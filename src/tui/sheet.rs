@@ -119,6 +119,8 @@ pub enum Then {
     Back,
     /// The same, after these actions.
     ActAndBack(Vec<Action>),
+    /// These actions; a line stands for the dialog from then on, as long as the run waits for the same.
+    PutAside(Vec<Action>),
 }
 
 /// A text that a dialog asked for.

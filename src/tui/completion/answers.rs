@@ -130,11 +130,13 @@ fn about(name: &str, kind: &QuestionKind, sheet: Option<&Sheet>) -> String {
     let choices = sheet.map_or(&[][..], |sheet| &sheet.choices);
     let answer = kind.read_answer(&example(name));
     let gives = |then: &Then| match (then, &answer) {
-        (Then::Act(actions), Some(wanted)) => actions.iter().any(|action| match action {
-            Action::Event(Event::Answered { answer, .. }) => answer == wanted,
-            Action::Event(Event::Released) => name == "go",
-            _ => false,
-        }),
+        (Then::Act(actions) | Then::PutAside(actions), Some(wanted)) => {
+            actions.iter().any(|action| match action {
+                Action::Event(Event::Answered { answer, .. }) => answer == wanted,
+                Action::Event(Event::Released) => name == "go",
+                _ => false,
+            })
+        }
         _ => false,
     };
     let choice = choices.iter().find(|choice| gives(&choice.then));

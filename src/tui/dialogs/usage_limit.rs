@@ -1,9 +1,11 @@
 //! Dialog: a CLI's plan is used up; the run waits and goes on by itself.
 
 use super::{answer, back_to_the_goal, cancel, identity, offers_the_move};
+use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::question::{Answer, QuestionKind, WaitFrom};
 use crate::domain::run::State;
+use crate::tui::Action;
 use crate::tui::sheet::{Sheet, Then};
 use crate::tui::theme;
 use crate::tui::words::Clock;
@@ -38,13 +40,21 @@ pub(super) fn sheet(id: u32, kind: &QuestionKind, state: &State, clock: Clock) -
         .says(message, theme::QUIET);
     sheet.whole = Some((title, message.clone()));
     let wait = match then {
-        Gate::Auto => ("wait", Then::Act(Vec::new())),
-        Gate::Manual => ("wait, and go on by itself then", answer(id, Answer::Wait)),
+        Gate::Auto => ("wait", Vec::new()),
+        Gate::Manual => {
+            let waits = Event::Answered {
+                id,
+                answer: Answer::Wait,
+            };
+            let label = "wait, and go on by itself then";
+            (label, vec![Action::Event(waits)])
+        }
     };
-    let sheet =
-        sheet
-            .offers('w', wait.0, wait.1)
-            .offers('r', "try again now", answer(id, Answer::Retry));
+    let sheet = sheet.offers('w', wait.0, Then::PutAside(wait.1)).offers(
+        'r',
+        "try again now",
+        answer(id, Answer::Retry),
+    );
     offers_the_move(sheet, id, (role, other.as_deref()), state)
         .offers('b', "stop, back to the goal", back_to_the_goal(id))
         .offers('c', "cancel the run", cancel())

@@ -5,7 +5,8 @@ use super::undo::offer;
 use super::world::{NOW, approving, drawn, press, running, screen};
 use crate::domain::event::CallAnswer;
 use crate::domain::ids::At;
-use crate::domain::phase::Phase;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::question::QuestionKind;
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
 use crate::domain::undo::Way;
@@ -152,4 +153,39 @@ fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
         screen.on_time(At(NOW.0 + 1_000));
         assert_ne!(press(&mut screen, None, &[key]), []);
     }
+}
+
+#[test]
+fn the_wait_at_a_usage_limit_that_was_chosen_is_a_line_until_it_is_opened() {
+    let mut kinds = super::world::questions().into_iter().map(|(_, kind)| kind);
+    let mut kind = kinds.find(|kind| kind.name() == "usage_limit").unwrap();
+    if let QuestionKind::UsageLimit { then, .. } = &mut kind {
+        *then = Gate::Auto;
+    }
+    let mut state = super::world::asking(Phase::WritePlan, kind);
+    for opens in ["!", "<enter>"] {
+        let mut screen = super::outcome::awake(Some(&state), |_| {});
+        let whole = drawn(&mut screen, (100, 30), Some(&state));
+        assert!(whole.contains("cancel the run"), "{whole}");
+        press(&mut screen, Some(&state), &["w"]);
+        let folded = drawn(&mut screen, (100, 30), Some(&state));
+        assert!(
+            folded.contains("codex's usage limit: you wait until"),
+            "{folded}"
+        );
+        assert!(!folded.contains("cancel the run"), "{folded}");
+        assert_eq!(press(&mut screen, Some(&state), &["r"]), []);
+        press(&mut screen, Some(&state), &[opens]);
+        let whole = drawn(&mut screen, (100, 30), Some(&state));
+        assert!(whole.contains("cancel the run"), "{opens}: {whole}");
+    }
+    let mut screen = super::outcome::awake(Some(&state), |_| {});
+    press(&mut screen, Some(&state), &["w"]);
+    if let Some(QuestionKind::UsageLimit { until, .. }) =
+        state.awaiting.as_mut().map(|question| &mut question.kind)
+    {
+        until.0 += 1;
+    }
+    let other = drawn(&mut screen, (100, 30), Some(&state));
+    assert!(other.contains("cancel the run"), "{other}");
 }
