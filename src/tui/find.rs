@@ -388,9 +388,15 @@ impl Screen {
             Stand::Page(Tab::Log, ..) => self.record.standing(),
             Stand::Text(_) | Stand::Diff(_) | Stand::Page(..) => Standing::Whole,
         };
+        let name = match line.began {
+            // log.md, which stands above them, is not looked through.
+            Stand::Page(Tab::Log, ..) if self.record.is_filtered() => "the listed events",
+            Stand::Page(Tab::Log, ..) => "the events",
+            _ => line.began.name(),
+        };
         let place = match line.typed.is_empty() {
-            true => format!(" in {}", line.began.name()),
-            false => place_in_words((at, n), line.began.name(), standing),
+            true => format!(" in {name}"),
+            false => place_in_words((at, n), name, standing),
         };
         let columns = usize::from(area.width);
         let head = cut(&format!("find: {}", line.typed), columns.saturating_sub(1));

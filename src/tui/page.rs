@@ -46,6 +46,8 @@ pub struct Page {
     keys: String,
     /// The key with which it follows again.
     end: String,
+    /// What is said of it beside them; empty where it is nothing.
+    aside: String,
     /// How many times other lines were put there.
     version: u64,
     found: Found,
@@ -354,6 +356,14 @@ impl Page {
     /// What begins at the place that is at hand, or above it.
     pub fn mark_of_found(&self) -> Option<Mark> {
         self.mark_above(self.found.row()?)
+    }
+
+    /// Says something beside how far it is.
+    pub fn say_aside(&mut self, aside: &str) {
+        self.aside = match aside {
+            "" => String::new(),
+            aside => format!("· {aside} "),
+        };
     }
 
     /// Names the keys that turn its pages; none where it has none.

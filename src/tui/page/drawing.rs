@@ -60,9 +60,10 @@ impl Page {
                 true => format!("{} follows again · ", self.end),
                 false => String::new(),
             };
+            let aside = &self.aside;
             let label = match self.keys.is_empty() {
-                true => format!("── {percent}% "),
-                false => format!("── {percent}% · {again}{} ", self.keys),
+                true => format!("── {percent}% {aside}"),
+                false => format!("── {percent}% {aside}· {again}{} ", self.keys),
             };
             let below = Rect {
                 y: area.bottom().saturating_sub(1),

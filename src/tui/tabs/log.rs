@@ -173,6 +173,11 @@ impl Record {
         self.picked.map(Mark::Row)
     }
 
+    /// Tells whether only some of the events are listed.
+    pub fn is_filtered(&self) -> bool {
+        self.filter != Filter::All
+    }
+
     /// Points at an event.
     pub fn point_at(&mut self, n: i64) {
         self.picked = Some(n);
@@ -275,6 +280,10 @@ pub fn draw(page: &mut Page, record: &mut Record, frame: &mut Frame, area: Rect,
     (record.filter, record.picked, about.find, about.clock).hash(&mut hasher);
     record.standing().hash(&mut hasher);
     page.lay_out_around(hasher.finish(), || lay_out(record, about, columns));
+    page.say_aside(&match record.filter {
+        Filter::All => String::new(),
+        filter => format!("listed: {}", filter.name()),
+    });
     page.draw(frame, area);
     record.on_shown(page.is_away(), about.find);
 }

@@ -160,12 +160,12 @@ fn of_the_log_what_has_the_letters_is_listed_and_gone_through() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["4", "<c-f>", "phase"]);
     assert!(
-        line(&mut screen, &state).contains("3 in Log"),
+        line(&mut screen, &state).contains("3 in the events"),
         "{}",
         line(&mut screen, &state)
     );
     press(&mut screen, Some(&state), &["<enter>", "<enter>"]);
-    assert!(line(&mut screen, &state).contains("2 of 3 in Log"));
+    assert!(line(&mut screen, &state).contains("2 of 3 in the events"));
     press(&mut screen, Some(&state), &["<esc>"]);
     assert_eq!(screen.record.picked(), None);
     press(
@@ -342,7 +342,7 @@ fn the_log_says_how_much_of_it_is_listed_and_reads_the_rest() {
     press(&mut screen, None, &["<end>", "<c-f>", "zebra"]);
     assert!(found(&mut screen).contains("looking further back …"));
     read(&mut screen, &log);
-    assert_eq!(found(&mut screen), "find: zebra  1 in Log");
+    assert_eq!(found(&mut screen), "find: zebra  1 in the events");
     assert!(drawn(&mut screen, (80, 24), None).contains("a zebra"));
     press(&mut screen, None, &["<esc>", "="]);
     let seen = drawn(&mut screen, (80, 24), None);
@@ -464,4 +464,19 @@ fn what_is_in_front_is_copied_and_opened() {
     assert!(status.contains("planner"), "{status}");
     let plan = copied(&mut screen, &["2", "<c-y>"]);
     assert!(plan.contains("test sum"), "{plan}");
+}
+
+#[test]
+fn log_says_what_it_lists_below_and_what_find_looks_through() {
+    let state = super::world::state(Phase::WritePlan);
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["4", "=", "="]);
+    let seen = drawn(&mut screen, (80, 12), Some(&state));
+    assert!(seen.contains("% · listed: what agents did · "), "{seen}");
+    press(&mut screen, Some(&state), &["<c-f>", "q", "q", "q"]);
+    let seen = drawn(&mut screen, (80, 12), Some(&state));
+    assert!(
+        seen.contains("nothing like it in the listed events"),
+        "{seen}"
+    );
 }
