@@ -341,14 +341,15 @@ impl Screen {
             self.plan.picked(),
         ) {
             (Tab::Comments, Some(n), _) => {
-                self.plan = tabs::plan::reading::Reading::default();
                 let text = self.documents.plan.text.as_deref().unwrap_or_default();
                 let open = state.map(|state| anchors::of_open(state, text));
                 let of_finding = |(finding, _): &(&Finding, _)| finding.remark.n == n;
-                let line = open.into_iter().flatten().find(of_finding);
-                if let Some((_, Some(line))) = line {
-                    self.plan.point_at(line);
-                }
+                let found = open.into_iter().flatten().find(of_finding);
+                let Some((_, Some(line))) = found else {
+                    return self.refuse(&format!("of finding {n} no line of the plan is known"));
+                };
+                self.plan = tabs::plan::reading::Reading::default();
+                self.plan.point_at(line);
                 self.show(Tab::Plan);
                 self.pages.of(Tab::Plan).bring(Mark::Finding(n));
                 Vec::new()

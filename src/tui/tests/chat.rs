@@ -12,6 +12,7 @@ use crate::domain::run::State;
 use crate::domain::session::Usage;
 use crate::domain::turn::{Purpose, Role, TurnResult};
 use crate::tui::keymap::IsWriting;
+use crate::tui::tabs::Tab;
 use crate::tui::{Action, Past, Screen};
 
 fn reviewing() -> State {
@@ -643,14 +644,16 @@ fn what_stands_beside_something_says_how_wide_a_window_it_wants() {
 }
 
 #[test]
-fn findings_are_filtered_pointed_at_and_lead_to_their_line_of_the_plan() {
+fn findings_are_filtered_and_pointed_at_and_one_of_no_line_leads_nowhere() {
     let (mut screen, state) = (not_writing(), reviewing());
     press(&mut screen, Some(&state), &["3", "=", "="]);
     check("comments_rejected", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["=", "=", ".", ".", ".", ","]);
     check("comments_picked", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &[".", ">"]);
-    check("plan_finding", &mut screen, Some(&state));
+    let told = screen.toast.as_deref();
+    assert_eq!(told, Some("of finding 2 no line of the plan is known"));
+    assert_eq!(screen.tab, Tab::Comments);
     press(&mut screen, Some(&state), &["3", "<esc>"]);
     assert_eq!(screen.findings.picked(), None);
 }
