@@ -243,11 +243,17 @@ enum Submitted {
 impl Screen {
     /// Makes the view of no run yet.
     pub fn new(settings: ScreenSettings) -> Self {
+        let mut screen = Self::blank(settings);
+        screen.settle();
+        screen
+    }
+
+    fn blank(settings: ScreenSettings) -> Self {
         let writing = match settings.read_only {
             Some(_) => IsWriting::No,
             None => IsWriting::Yes,
         };
-        let mut screen = Self {
+        Self {
             settings,
             transcript: Transcript::default(),
             documents: Texts::default(),
@@ -301,9 +307,7 @@ impl Screen {
             is_needed_behind: false,
             places: Places::default(),
             dirty: true,
-        };
-        screen.settle();
-        screen
+        }
     }
 
     /// Takes in what is known of the repository once it was looked at; the first frame does not wait for it.
