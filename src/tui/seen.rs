@@ -153,9 +153,9 @@ impl Reading {
     }
 }
 
-/// When the usage limit ends that the run waits for.
+/// When the usage limit ends that the user is asked about first; an agent's question comes before it.
 fn end_of_limit(state: &State) -> Option<At> {
-    match &state.awaiting.as_ref()?.kind {
+    match &state.question()?.kind {
         QuestionKind::UsageLimit { until, .. } => Some(*until),
         _ => None,
     }
@@ -167,7 +167,7 @@ impl Screen {
         let state = state.filter(|state| state.approvals.is_empty())?;
         let is_its = self.own.is_none() && self.unfinished.is_none() && !self.is_asked_to_leave();
         let end = end_of_limit(state).filter(|_| is_its)?;
-        let QuestionKind::UsageLimit { adapter, .. } = &state.awaiting.as_ref()?.kind else {
+        let QuestionKind::UsageLimit { adapter, .. } = &state.question()?.kind else {
             return None;
         };
         (self.reading.put_aside == Some(end)).then(|| {

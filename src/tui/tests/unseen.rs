@@ -6,7 +6,7 @@ use super::world::{NOW, approving, drawn, press, running, screen};
 use crate::domain::event::CallAnswer;
 use crate::domain::ids::At;
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::QuestionKind;
+use crate::domain::question::{Question, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Purpose;
 use crate::domain::undo::Way;
@@ -181,6 +181,14 @@ fn the_wait_at_a_usage_limit_that_was_chosen_is_a_line_until_it_is_opened() {
     }
     let mut screen = super::outcome::awake(Some(&state), |_| {});
     press(&mut screen, Some(&state), &["w"]);
+    // An agent's question comes before it.
+    let mut asked = state.clone();
+    let mut kinds = super::world::questions().into_iter().map(|(_, kind)| kind);
+    let kind = kinds.find(|kind| kind.request().is_some()).unwrap();
+    asked.asked.push(Question { id: 9, kind });
+    let question = drawn(&mut screen, (100, 30), Some(&asked));
+    assert!(!question.contains("you wait until"), "{question}");
+    assert!(question.contains("asks"), "{question}");
     if let Some(QuestionKind::UsageLimit { until, .. }) =
         state.awaiting.as_mut().map(|question| &mut question.kind)
     {
