@@ -33,6 +33,17 @@ fn on_plan(screen: &mut Screen, _: Option<&State>) {
     screen.plan.point_at(12);
 }
 
+/// A finding that names a line of the plan.
+fn with_a_line() -> Option<State> {
+    let mut state = state(Phase::Review);
+    state.findings.take_review(&[Remark {
+        n: 1,
+        severity: Severity::Blocking,
+        text: "step 1 leaves the empty list out".to_owned(),
+    }]);
+    Some(state)
+}
+
 fn on_finding(screen: &mut Screen, _: Option<&State>) {
     screen.show(Tab::Comments);
     screen.findings.point_at(1);
@@ -105,18 +116,7 @@ fn ground(word: &str) -> Ground {
             keys(screen, state, &[KeyCode::Char(','), KeyCode::Char(',')]);
         }),
         "/filter" => (reviewing(), on_finding),
-        "/jump" => {
-            let mut state = reviewing();
-            let findings = state.iter_mut().map(|state| &mut state.findings);
-            findings.for_each(|findings| {
-                findings.take_review(&[Remark {
-                    n: 1,
-                    severity: Severity::Blocking,
-                    text: "step 1 leaves the empty list out".to_owned(),
-                }]);
-            });
-            (state, on_finding)
-        }
+        "/jump" => (with_a_line(), on_finding),
         "/note" | "/rewrite" => (reviewing(), on_plan),
         "/unnote" => {
             let mut state = reviewing();
