@@ -12,7 +12,7 @@ use crate::text::Cleaner;
 /// The call that waits first, exactly as it was made; drawable, everything invisible made visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exact {
-    /// Which of the run's calls it is, as [`Approval::n`] counts them.
+    /// Which of the run's calls it is, as its approval counts them.
     pub n: u32,
     /// What it does.
     pub text: String,
