@@ -216,7 +216,7 @@ fn whoever_looks_at_another_run_is_called_for_their_own() {
     first.type_keys("\x10theme nord");
     first.wait_for("nord");
     first.type_keys(ENTER);
-    first.wait_for("theme nord;");
+    first.wait_for("theme nord, kept in");
     let colours = first.colours();
     first.type_keys("q");
     first.wait_for("reviews the plan: release?");
