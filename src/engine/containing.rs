@@ -6,8 +6,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use nix::unistd::getuid;
-
 use crate::adapter::{Access, Held, Keeps, Launch, StatePlace};
 use crate::config::Config;
 use crate::config::types::AdapterKind;
@@ -15,175 +13,15 @@ use crate::permission::{Call, Reach};
 use crate::process::{Children, Containment, Hold, Kernel, find_kernel};
 
 use super::codex_rules::WayOut;
-use super::git::Repository;
-use super::scratch;
 
-/// Sockets by which a process could have others act for it, outside of what holds it.
-const DOORS: &[&str] = &[
-    "/run/docker.sock",
-    "/run/podman",
-    "/run/containerd",
-    "/run/dbus",
-    "/run/systemd/private",
-    "/run/screen",
-    "/tmp/.X11-unix",
-];
+mod caches;
+mod own_commands;
+mod sockets;
 
-/// Where the tools of many languages keep what they fetched and built: the variable that names the folder, where
-/// there is one, and the folder below the user's home.
-const CACHES: &[(&str, &str)] = &[
-    ("XDG_CACHE_HOME", ".cache"),
-    ("CARGO_HOME", ".cargo"),
-    ("RUSTUP_HOME", ".rustup"),
-    ("GOPATH", "go"),
-    ("GOCACHE", ".cache/go-build"),
-    ("GOMODCACHE", "go/pkg/mod"),
-    ("npm_config_cache", ".npm"),
-    ("PNPM_HOME", ".local/share/pnpm"),
-    ("YARN_CACHE_FOLDER", ".yarn"),
-    ("BUN_INSTALL", ".bun"),
-    ("DENO_DIR", ".deno"),
-    ("UV_CACHE_DIR", ".local/share/uv"),
-    ("WORKON_HOME", ".local/share/virtualenvs"),
-    ("GRADLE_USER_HOME", ".gradle"),
-    ("", ".m2"),
-    ("", ".ivy2"),
-    ("", ".sbt"),
-    ("NUGET_PACKAGES", ".nuget"),
-    ("", ".dotnet"),
-    ("COMPOSER_HOME", ".composer"),
-    ("GEM_HOME", ".gem"),
-    ("", ".bundle"),
-    ("MIX_HOME", ".mix"),
-    ("HEX_HOME", ".hex"),
-    ("STACK_ROOT", ".stack"),
-    ("CABAL_DIR", ".cabal"),
-    ("CCACHE_DIR", ".ccache"),
-];
+pub use own_commands::{hold_checks, hold_commits, hold_tests};
 
-/// What lies in such a folder, but configures or starts the user's own commands.
-const NO_CACHES: &[(&str, &str)] = &[
-    ("CARGO_HOME", ".cargo/bin"),
-    ("CARGO_HOME", ".cargo/config"),
-    ("CARGO_HOME", ".cargo/config.toml"),
-    ("CARGO_HOME", ".cargo/credentials.toml"),
-    ("CARGO_HOME", ".cargo/env"),
-    ("GOPATH", "go/bin"),
-    ("BUN_INSTALL", ".bun/bin"),
-    ("DENO_DIR", ".deno/bin"),
-    ("", ".m2/settings.xml"),
-    ("GRADLE_USER_HOME", ".gradle/gradle.properties"),
-    ("GRADLE_USER_HOME", ".gradle/init.d"),
-];
-
-/// What holds a test command of the program's: it writes the repository but for git's folder and the program's,
-/// temporary files, and the caches of common tools; `None` where nothing holds it.
-/// `trees` is a folder of which it sees nothing.
-pub fn hold_tests(
-    kernel: &Kernel,
-    (root, workdir): (&Path, &Path),
-    trees: Option<&Path>,
-) -> Option<Containment> {
-    let Kernel::Holds(bwrap) = kernel else {
-        return None;
-    };
-    let mut places = doors();
-    places.extend(users_doors());
-    places.extend(work(root));
-    places.extend(protected(root, workdir));
-    places.extend(trees.map(|folder| (folder.to_owned(), Hold::EmptyFolder)));
-    Some(Containment::new(bwrap, places))
-}
-
-/// Has the program's own commits held with the hooks that they run: as a test, but a commit writes git's own folders,
-/// save hooks and settings in them, and reaches what signs. Nothing changes where nothing holds it.
-pub fn hold_commits(
-    repository: Repository,
-    kernel: &Kernel,
-    (root, workdir): (&Path, &Path),
-) -> Repository {
-    let Kernel::Holds(bwrap) = kernel else {
-        return repository;
-    };
-    let mut places = doors();
-    places.extend(work(root));
-    let git = [&repository.git_dir, &repository.common_dir];
-    let there = |path: PathBuf, hold| real(&path).map(|path| (path, hold));
-    let pointer = root.join(".git");
-    if pointer.is_file() {
-        // A linked work tree: the file says where git's folder is.
-        places.extend(there(pointer, Hold::ReadOnly));
-    }
-    for folder in git {
-        places.extend(there(folder.clone(), Hold::Writable));
-        let settings = ["hooks", "config", "config.worktree"].map(|name| folder.join(name));
-        places.extend(
-            settings
-                .into_iter()
-                .filter_map(|path| there(path, Hold::ReadOnly)),
-        );
-    }
-    places.extend(cache("GNUPGHOME", ".gnupg").map(|keys| (keys, Hold::Writable)));
-    places.extend(there(root.join(".agent-collab"), Hold::ReadOnly));
-    places.push((workdir.to_owned(), Hold::ReadOnly));
-    let held = Containment::new(bwrap, places);
-    repository.with_commits_held(Some(held))
-}
-
-/// What holds a command that is to settle something: as a test, but of the repository it writes nothing. Of the
-/// program's own folder it sees what is `shown`, of the `unread` files nothing.
-pub fn hold_checks(
-    kernel: &Kernel,
-    (root, workdir): (&Path, &Path),
-    shown: &[PathBuf],
-    unread: Vec<PathBuf>,
-) -> Option<Containment> {
-    let Kernel::Holds(bwrap) = kernel else {
-        return None;
-    };
-    let mut places = doors();
-    places.extend(users_doors());
-    places.extend(work(root));
-    places.push((root.to_owned(), Hold::ReadOnly));
-    places.extend(alone(workdir, shown));
-    places.extend(unread.into_iter().map(|file| (file, Hold::EmptyFile)));
-    Some(Containment::new(bwrap, places))
-}
-
-/// The program's own folder as an empty one, but for these files of it.
-fn alone(workdir: &Path, shown: &[PathBuf]) -> impl Iterator<Item = (PathBuf, Hold)> {
-    let shown = shown.iter().filter_map(|file| real(file));
-    let shown = shown.map(|file| (file, Hold::ReadOnly));
-    std::iter::once((workdir.to_owned(), Hold::EmptyFolder)).chain(shown)
-}
-
-/// What the program's own children work in: the repository, temporary files, and the caches of common tools.
-fn work(root: &Path) -> Vec<(PathBuf, Hold)> {
-    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
-    let writable = temporary.iter().filter_map(|path| real(path));
-    let mut places: Vec<_> = writable.map(|path| (path, Hold::Writable)).collect();
-    let there = |list: &[(&str, &str)], hold| -> Vec<(PathBuf, Hold)> {
-        let named = list.iter().filter_map(|(name, below)| cache(name, below));
-        named.map(|path| (path, hold)).collect()
-    };
-    places.extend(there(CACHES, Hold::Writable));
-    places.extend(there(NO_CACHES, Hold::ReadOnly));
-    places.push((root.to_owned(), Hold::Writable));
-    places
-}
-
-/// A folder of a tool, where it is there; `below` begins with the folder that the variable names.
-fn cache(variable: &str, below: &str) -> Option<PathBuf> {
-    let named =
-        std::env::var_os(variable).filter(|value| !variable.is_empty() && !value.is_empty());
-    let (_, rest) = below.split_once('/').unwrap_or((below, ""));
-    let path = match named {
-        Some(folder) if NO_CACHES.contains(&(variable, below)) => PathBuf::from(folder).join(rest),
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(std::env::var_os("HOME")?).join(below),
-    };
-    real(&path)
-}
+use own_commands::alone;
+use sockets::{doors, users_doors};
 
 /// What holds the processes of one turn.
 #[derive(Debug, Clone)]
@@ -345,32 +183,6 @@ fn state(
             Some((real(&path)?, Hold::Writable))
         }
     }
-}
-
-/// The sockets that are there, each as an empty file, and folders of sockets as empty folders: those of all runs too.
-fn doors() -> Vec<(PathBuf, Hold)> {
-    let tmux = std::env::var("TMUX").ok();
-    let mut named: Vec<PathBuf> = DOORS.iter().map(PathBuf::from).collect();
-    named.push(format!("/tmp/tmux-{}", getuid()).into());
-    named.extend(tmux.and_then(|tmux| tmux.split(',').next().map(PathBuf::from)));
-    named.extend(scratch::of_all_runs());
-    hidden(&named)
-}
-
-/// The folders of the user's own sockets: of the desktop, and of agents that keep keys.
-fn users_doors() -> Vec<(PathBuf, Hold)> {
-    let mut named = vec![PathBuf::from(format!("/run/user/{}", getuid()))];
-    named.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
-    hidden(&named)
-}
-
-fn hidden(named: &[PathBuf]) -> Vec<(PathBuf, Hold)> {
-    let there = named.iter().filter_map(|path| real(path));
-    let hold = |path: PathBuf| match path.is_dir() {
-        true => (path, Hold::EmptyFolder),
-        false => (path, Hold::EmptyFile),
-    };
-    there.map(hold).collect()
 }
 
 fn real(path: &Path) -> Option<PathBuf> {

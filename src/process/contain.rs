@@ -1,7 +1,7 @@
 //! Puts a child into a view of the file system in which only named places can be written, by bubblewrap.
 //!
-//! The kernel holds the child and all that it starts. Network and processes stay shared: the agents' CLIs need
-//! the one, and whoever sweeps after them the other. Refuses to know which places those are.
+//! The kernel holds the child and all that it starts. Network and process ids are shared unless the containment says
+//! otherwise. Which places are writable is the caller's business.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -31,9 +31,11 @@ pub enum Kernel {
     Cannot(String),
 }
 
-/// What a child may do with one place and all that lies below it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What a child may do with one place and all that lies below it. Of two holds on one place the later variant counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hold {
+    /// It sees this other folder or file there and writes it; what lies at the place itself stays as it is.
+    Replaced(PathBuf),
     /// It writes there.
     Writable,
     /// It reads there.
@@ -49,6 +51,26 @@ pub enum Hold {
 pub struct Containment {
     bwrap: PathBuf,
     places: Vec<(PathBuf, Hold)>,
+    network: Network,
+    processes: Processes,
+}
+
+/// Which network a contained child has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// That of the machine, with its abstract sockets.
+    Host,
+    /// A loopback interface of its own and nothing else: neither another machine nor a service of this one.
+    Loopback,
+}
+
+/// Which processes a contained child can see and signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Processes {
+    /// All of the user's.
+    Host,
+    /// Its own descendants alone; they end with it.
+    Own,
 }
 
 /// Whether the program may do everything on this machine.
@@ -63,11 +85,27 @@ impl Containment {
     /// lies below it, and of two holds on one place the stricter. A place that is missing stays missing.
     pub fn new(bwrap: &Path, places: impl IntoIterator<Item = (PathBuf, Hold)>) -> Self {
         let mut places: Vec<_> = places.into_iter().collect();
-        places.sort_by_key(|(path, hold)| (path.components().count(), path.clone(), *hold));
+        places.sort_by_key(|(path, hold)| (path.components().count(), path.clone(), hold.clone()));
         Self {
             bwrap: bwrap.to_owned(),
             places,
+            network: Network::Host,
+            processes: Processes::Host,
         }
+    }
+
+    /// Gives the child this network.
+    #[must_use]
+    pub fn with_network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Lets the child see and signal these processes.
+    #[must_use]
+    pub fn with_processes(mut self, processes: Processes) -> Self {
+        self.processes = processes;
+        self
     }
 
     /// The program that does it.
@@ -93,8 +131,16 @@ impl Containment {
         if privilege == Privilege::Root {
             add(&["--cap-drop", "ALL"]);
         }
+        if self.network == Network::Loopback {
+            add(&["--unshare-net"]);
+        }
+        if self.processes == Processes::Own {
+            add(&["--unshare-pid"]);
+        }
         add(&["--ro-bind", "/", "/", "--dev", "/dev"]);
-        if privilege == Privilege::User {
+        if self.processes == Processes::Own {
+            add(&["--proc", "/proc"]);
+        } else if privilege == Privilege::User {
             // A sandbox inside the sandbox, of a test or a browser, must be able to set itself up. To root
             // the system's own switches lie there.
             add(&["--bind", "/proc", "/proc"]);
@@ -102,6 +148,9 @@ impl Containment {
         for (path, hold) in &self.places {
             let path = path.as_os_str();
             match hold {
+                Hold::Replaced(source) => {
+                    arguments.extend(["--bind".into(), source.into(), path.into()]);
+                }
                 Hold::Writable => arguments.extend(["--bind-try".into(), path.into(), path.into()]),
                 Hold::ReadOnly => {
                     arguments.extend(["--ro-bind-try".into(), path.into(), path.into()]);

@@ -11,7 +11,7 @@ use crate::process::{Finished, run_to_end};
 fn words(privilege: Privilege, places: &[(&str, Hold)]) -> String {
     let places = places
         .iter()
-        .map(|(path, hold)| (PathBuf::from(path), *hold));
+        .map(|(path, hold)| (PathBuf::from(path), hold.clone()));
     let containment = Containment::new(Path::new("/usr/bin/bwrap"), places);
     let words = containment.arguments_of(privilege, Path::new("/r"));
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
@@ -55,6 +55,25 @@ fn deeper_places_come_later_and_of_two_holds_the_stricter() {
     );
 }
 
+#[test]
+fn a_place_is_replaced_by_another_folder_and_network_and_processes_are_its_own() {
+    let replaced = Hold::Replaced(PathBuf::from("/scratch"));
+    let containment = Containment::new(
+        Path::new("/usr/bin/bwrap"),
+        [(PathBuf::from("/r/.git"), replaced)],
+    );
+    let containment = containment
+        .with_network(Network::Loopback)
+        .with_processes(Processes::Own);
+    let words = containment.arguments_of(Privilege::User, Path::new("/r"));
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    assert_eq!(
+        words.join(" "),
+        "--die-with-parent --unshare-user --unshare-net --unshare-pid --ro-bind / / --dev /dev --proc /proc \
+         --bind /scratch /r/.git --chdir /r --"
+    );
+}
+
 /// Runs a script in a folder of its own, held so, and gives its story with the folder.
 async fn held(script: &str, places: &[(&str, Hold)]) -> (Finished, tempfile::TempDir) {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
@@ -70,7 +89,7 @@ async fn held(script: &str, places: &[(&str, Hold)]) -> (Finished, tempfile::Tem
     let Kernel::Holds(bwrap) = find_kernel(&Children::default(), &candidates, &root).await else {
         panic!("bubblewrap does not work here; tests/run installs it");
     };
-    let places = places.iter().map(|(path, hold)| (root.join(path), *hold));
+    let places = places.iter().map(|(path, hold)| (root.join(path), hold.clone()));
     let mut spec =
         Spec::new("sh", root.join("repository"), Marker::new("test", "held")).args(["-c", script]);
     spec.contained = Some(Containment::new(&bwrap, places));
