@@ -204,6 +204,7 @@ impl Demo {
             },
             answers: Answers {
                 execute: Some(Yes),
+                plan_test: Some(Yes),
                 by_kind: answers.collect(),
                 ..Answers::default()
             },

@@ -84,6 +84,9 @@ pub struct ConductArgs {
     /// Executes the approved plan, with the test command and on the branch that it shows
     #[arg(long)]
     pub yes_execute: bool,
+    /// Lets --yes-execute run a test command that only the plan names: an agent chose it
+    #[arg(long, requires = "yes_execute")]
+    pub allow_plan_test: bool,
     /// What happens to an agent's call that needs a person
     #[arg(long, value_name = "WHAT", default_value = "deny")]
     pub on_ask: OnAskArg,
@@ -231,6 +234,7 @@ fn answers(args: &ConductArgs) -> Result<Answers, Refusal> {
     }
     Ok(Answers {
         execute: args.yes_execute.then_some(Yes),
+        plan_test: args.allow_plan_test.then_some(Yes),
         on_cap: args.on_cap,
         on_dirty: args.on_dirty.map(|policy| match policy {
             OnDirtyArg::Include => DirtyPolicy::Include,

@@ -234,6 +234,14 @@ pub struct Terms {
     pub left: Option<Left>,
 }
 
+impl Terms {
+    /// Tells whether the test command is one that only the plan names, so that an agent chose it.
+    pub fn runs_plan_test(&self) -> bool {
+        let test = self.test.as_ref();
+        test.is_some_and(|test| test.source == TestSource::Proposed)
+    }
+}
+
 /// Files that an agent changed in a step that was stopped before they were committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {

@@ -20,7 +20,14 @@ use crate::{leftovers, repository};
 pub const LIMIT: Duration = Duration::from_secs(240);
 
 /// A run with the scripted agents, released and approved beforehand.
-pub const RUN: [&str; 5] = ["run", "--goal", "A test", "--auto", "--yes-execute"];
+pub const RUN: [&str; 6] = [
+    "run",
+    "--goal",
+    "A test",
+    "--auto",
+    "--yes-execute",
+    "--allow-plan-test",
+];
 
 /// The binary under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");

@@ -249,9 +249,17 @@ impl Repository {
 
 /// Says why `git commit` failed, by its own trace where a hook did it, else by what it said.
 fn explain(finished: &Finished, trace: &str) -> CommitFailure {
-    let output = last_words(finished);
-    let kind = failed_hook(trace).map_or_else(|| kind_of(&output), CommitFailureKind::Hook);
-    CommitFailure::new(kind, output)
+    let said = last_words(finished);
+    match failed_hook(trace) {
+        Some(hook) if said.is_empty() => {
+            let output = format!(
+                "the {hook} hook refused the commit and said nothing; run `git hook run {hook}` to see what it does"
+            );
+            CommitFailure::new(CommitFailureKind::Hook(hook), output)
+        }
+        Some(hook) => CommitFailure::new(CommitFailureKind::Hook(hook), said),
+        None => CommitFailure::new(kind_of(&said), said),
+    }
 }
 
 /// Finds the hook that ended with a failure in git's event trace.
