@@ -100,6 +100,9 @@ pub fn mark(call: &mut Call) {
     }
 }
 
+/// What happens to commands that nothing holds.
+const EACH_ASKS: &str = "each command beyond proven reading asks, whatever rules, approvals and the mode say (--uncontained lifts that)";
+
 /// What holds an agent here, in words: first what the kernel holds, then what only the protocol does.
 pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String, String) {
     let writes = "it writes its turn's staging folder and its own state; in EXECUTE the repository, but not .git and .agent-collab";
@@ -109,7 +112,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "patches, tools of MCP servers, what leaves the sandbox",
         ),
         (AdapterKind::Claude, _) if !config.safety.contain_agents => (
-            "nothing: safety.contain_agents is off".to_owned(),
+            format!("nothing: safety.contain_agents is off; {EACH_ASKS}"),
             "every call",
         ),
         (AdapterKind::Claude, Kernel::Holds(bwrap)) => (
@@ -117,7 +120,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "what it reads, the network",
         ),
         (AdapterKind::Claude, Kernel::Cannot(why)) => (
-            format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces)"),
+            format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {EACH_ASKS}"),
             "every call",
         ),
         (AdapterKind::Pipe, _) => (
@@ -126,6 +129,17 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
         ),
     };
     (by_kernel, by_protocol.to_owned())
+}
+
+/// Tells whether nothing holds a CLI that a role uses and that has no sandbox of its own.
+pub fn is_uncontained(kernel: &Kernel, config: &Config) -> bool {
+    let is_held = matches!(kernel, Kernel::Holds(_)) && config.safety.contain_agents;
+    let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
+    let mut kinds = roles
+        .into_iter()
+        .flatten()
+        .filter_map(|name| config.adapters.get(name));
+    !is_held && kinds.any(|adapter| adapter.kind == AdapterKind::Claude)
 }
 
 /// What holds each CLI that a role uses: its name, and [`in_words`].
