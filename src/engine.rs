@@ -286,6 +286,12 @@ impl Engine {
         containing::told(&self.setup.kernel, &self.setup.config)
     }
 
+    /// Tells whether an agent of a role runs with nothing to hold it.
+    pub fn is_uncontained(&self) -> bool {
+        let setup = &self.setup;
+        !setup.children.are_played() && containing::is_uncontained(&setup.kernel, &setup.config)
+    }
+
     /// Records which agents the user's configuration makes or changes; nothing where it does neither.
     ///
     /// # Errors

@@ -28,6 +28,7 @@ pub mod reading;
 pub mod repetition;
 pub mod rule;
 pub mod shell;
+pub mod uncontained;
 pub mod wildcard;
 mod words;
 
@@ -39,6 +40,7 @@ pub use mode::Mode;
 pub use profile::{AgentMode, Profile, Profiles};
 pub use reading::{Refused, proven};
 pub use rule::{Action, Layer, Origin, Rule};
+pub use uncontained::UncontainedCommands;
 
 /// Something an agent wants to do and its CLI asks about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

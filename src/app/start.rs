@@ -29,7 +29,8 @@ use crate::engine::git::{Discovery, GitSettings, Repository};
 use crate::engine::journal::Journal;
 use crate::engine::scratch;
 use crate::engine::setup::{BranchPolicy, NamedAdapter, trust_of};
-use crate::process::{Children, Kernel, end_leftovers_of};
+use crate::permission::UncontainedCommands;
+use crate::process::{Children, Kernel, end_leftovers_of, foreign_owner};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
 use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, tidy};
@@ -69,6 +70,8 @@ pub struct Wishes {
     pub unfinished: Unfinished,
     /// Who starts agents, git and tests; by default the system.
     pub children: Children,
+    /// What happens to commands that nothing holds.
+    pub uncontained: UncontainedCommands,
 }
 
 impl Wishes {
@@ -83,6 +86,7 @@ impl Wishes {
             asks: Asks::Deny,
             unfinished: Unfinished::Refuse,
             children: Children::default(),
+            uncontained: UncontainedCommands::AskEach,
         }
     }
 }
@@ -149,6 +153,8 @@ pub struct Found {
     pub loaded: Loaded,
     /// Who starts agents, git and tests.
     pub children: Children,
+    /// What happens to commands that nothing holds.
+    pub uncontained: UncontainedCommands,
 }
 
 /// A directory in which this process is the only instance, with or without a run.
@@ -288,7 +294,20 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
         places,
         loaded,
         children: wishes.children.clone(),
+        uncontained: wishes.uncontained,
     })
+}
+
+/// Refuses to let agents work as root on what belongs to somebody else: nothing could hold them.
+fn is_of_this_user(found: &Found) -> Result<(), Refusal> {
+    let is_lifted = found.uncontained == UncontainedCommands::FollowRules;
+    match foreign_owner(&found.root).filter(|_| !is_lifted && !found.children.are_played()) {
+        Some(why) => Err(Refusal::error(
+            format!("{why}, where nothing can hold agents and tests"),
+            "start as that user, or with --uncontained, which lets commands run as root with nothing to hold them",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Makes sure that agents can be told where they are, that the prompts are sound, and that the agents' CLIs are there.
@@ -297,6 +316,7 @@ pub async fn find(wishes: &Wishes) -> Result<Found, Refusal> {
 /// Everything that is wrong with them.
 pub async fn check(found: &Found) -> Result<Checked, Refusal> {
     can_be_told(&found.root)?;
+    is_of_this_user(found)?;
     let prompts = load_prompts(&found.loaded)?;
     let adapters = adapters(&found.loaded.config)?;
     probe_roles(&found.children, &adapters, &found.root).await?;

@@ -10,6 +10,7 @@ use crate::domain::event::{Approval, Event};
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::run::Counts;
 use crate::domain::turn::{Purpose, Role};
+use crate::permission::floors::Floor;
 use crate::permission::{
     Action, Approved, By, Call, Context, Decision, Keeping, PhaseAccess, Repetition, ResolvedPath,
     Why, decide, path, proposals::propose,
@@ -185,6 +186,9 @@ impl Engine {
     fn nobody_allows(&self, decision: &Decision) -> Option<&'static str> {
         match self.setup.on_ask {
             OnAsk::Wait => None,
+            OnAsk::Rules | OnAsk::Deny if decision.why.rule == Floor::Uncontained.name() => Some(
+                "nothing holds it, and nobody is there to ask (--uncontained lets rules decide)",
+            ),
             OnAsk::Rules | OnAsk::Deny if decision.keeping != Keeping::Project => {
                 Some("the safety list stops it, and nobody is there to ask")
             }
@@ -276,6 +280,7 @@ impl Engine {
         Context {
             own: vec![self.journal.layout().workdir().to_path_buf()],
             mode: self.state().mode,
+            uncontained: self.setup.uncontained,
             ..self.setup.permissions.context(profile, access, root)
         }
     }

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::adapter::{Access, Held, Keeps, Launch, StatePlace};
+use crate::adapter::{Access, Held, Launch};
 use crate::config::Config;
 use crate::config::types::AdapterKind;
 use crate::permission::{Call, Reach};
@@ -17,6 +17,7 @@ use super::codex_rules::WayOut;
 mod caches;
 mod own_commands;
 mod sockets;
+mod state_folder;
 
 pub use own_commands::{hold_checks, hold_commits, hold_tests};
 
@@ -51,7 +52,7 @@ pub struct Holder {
 impl Holder {
     /// What holds the process that a launch describes; `None` where nothing does.
     pub fn hold(&self, launch: &Launch) -> Option<Containment> {
-        let (Kernel::Holds(bwrap), Held::Whole(own)) = (&self.kernel, launch.held) else {
+        let (Kernel::Holds(bwrap), Held::Whole(own)) = (&self.kernel, &launch.held) else {
             return None;
         };
         let variable = |name: &str| match launch.env.get(name) {
@@ -60,11 +61,13 @@ impl Holder {
         };
         let mut places = doors();
         places.extend(users_doors());
-        places.extend(own.iter().filter_map(|place| state(place, variable)));
+        let users: Vec<PathBuf> = self.writable.iter().filter_map(|path| real(path)).collect();
+        let own = state_folder::places(own, &launch.cwd, &self.root, variable);
+        // What the user opens by name is open.
+        places.extend(own.into_iter().filter(|(path, _)| !users.contains(path)));
         let tools = self.tools.iter();
         places.extend(tools.map(|folder| (folder.clone(), Hold::ReadOnly)));
-        let users = self.writable.iter().filter_map(|path| real(path));
-        places.extend(users.map(|path| (path, Hold::Writable)));
+        places.extend(users.into_iter().map(|path| (path, Hold::Writable)));
         // Deeper places count for what lies below them: its own tree among those of others, say.
         places.extend(
             self.closed
@@ -97,6 +100,9 @@ pub fn mark(call: &mut Call) {
     }
 }
 
+/// What happens to commands that nothing holds.
+const EACH_ASKS: &str = "each command beyond proven reading asks, whatever rules, approvals and the mode say (--uncontained lifts that)";
+
 /// What holds an agent here, in words: first what the kernel holds, then what only the protocol does.
 pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String, String) {
     let writes = "it writes its turn's staging folder and its own state; in EXECUTE the repository, but not .git and .agent-collab";
@@ -106,7 +112,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "patches, tools of MCP servers, what leaves the sandbox",
         ),
         (AdapterKind::Claude, _) if !config.safety.contain_agents => (
-            "nothing: safety.contain_agents is off".to_owned(),
+            format!("nothing: safety.contain_agents is off; {EACH_ASKS}"),
             "every call",
         ),
         (AdapterKind::Claude, Kernel::Holds(bwrap)) => (
@@ -114,7 +120,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "what it reads, the network",
         ),
         (AdapterKind::Claude, Kernel::Cannot(why)) => (
-            format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces)"),
+            format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {EACH_ASKS}"),
             "every call",
         ),
         (AdapterKind::Pipe, _) => (
@@ -123,6 +129,17 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
         ),
     };
     (by_kernel, by_protocol.to_owned())
+}
+
+/// Tells whether nothing holds a CLI that a role uses and that has no sandbox of its own.
+pub fn is_uncontained(kernel: &Kernel, config: &Config) -> bool {
+    let is_held = matches!(kernel, Kernel::Holds(_)) && config.safety.contain_agents;
+    let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
+    let mut kinds = roles
+        .into_iter()
+        .flatten()
+        .filter_map(|name| config.adapters.get(name));
+    !is_held && kinds.any(|adapter| adapter.kind == AdapterKind::Claude)
 }
 
 /// What holds each CLI that a role uses: its name, and [`in_words`].
@@ -158,31 +175,6 @@ fn protected(root: &Path, workdir: &Path) -> Vec<(PathBuf, Hold)> {
         .collect();
     places.push((workdir.to_owned(), Hold::ReadOnly));
     places
-}
-
-/// A place of the CLI's own. What it writes is made first: what is missing cannot be held open.
-fn state(
-    place: &StatePlace,
-    variable: impl Fn(&str) -> Option<OsString>,
-) -> Option<(PathBuf, Hold)> {
-    let named = variable(place.variable).filter(|value| !value.is_empty());
-    let folder = match named {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(variable("HOME")?).join(place.at_home),
-    };
-    let path = match place.below {
-        "" => folder,
-        below => folder.join(below),
-    };
-    match place.keeps {
-        Keeps::Settings => Some((real(&path)?, Hold::ReadOnly)),
-        Keeps::State => {
-            if let Err(error) = std::fs::create_dir_all(&path) {
-                tracing::warn!(path = %path.display(), %error, "a folder of the CLI's own cannot be made");
-            }
-            Some((real(&path)?, Hold::Writable))
-        }
-    }
 }
 
 fn real(path: &Path) -> Option<PathBuf> {

@@ -10,6 +10,7 @@ use crate::config::permissions::{Allowing, Permissions};
 use crate::config::types::{AdapterKind, AdapterSettings};
 use crate::config::{Config, TrustState};
 use crate::domain::turn::Role;
+use crate::permission::UncontainedCommands;
 use crate::process::{Children, Kernel};
 use crate::prompts::Prompts;
 use crate::store::approvals::Approvals;
@@ -50,6 +51,8 @@ pub struct Setup {
     pub children: Children,
     /// What can hold them.
     pub kernel: Kernel,
+    /// What happens to commands that nothing holds.
+    pub uncontained: UncontainedCommands,
 }
 
 /// An adapter with its name in the configuration.
@@ -149,6 +152,7 @@ impl Setup {
             worktrees: Worktrees::new(&places.worktrees_dir(), layout),
             children: Children::default(),
             kernel: Kernel::Cannot("not looked for".to_owned()),
+            uncontained: UncontainedCommands::FollowRules,
         }
     }
 }

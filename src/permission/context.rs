@@ -12,6 +12,7 @@ use super::guard;
 use super::layers::Rules;
 use super::mode::Mode;
 use super::profile::Profile;
+use super::uncontained::UncontainedCommands;
 
 /// Which part of a run a call comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +88,8 @@ pub struct Context {
     pub repetition: Repetition,
     /// Which commands are held back whatever else allows them.
     pub safety: guard::Settings,
+    /// What happens to commands that nothing holds; the engine says so, a bare context follows the rules.
+    pub uncontained: UncontainedCommands,
 }
 
 impl Context {
@@ -112,6 +115,7 @@ impl Context {
             hidden: Vec::new(),
             repetition: Repetition::None,
             safety: guard::Settings::default(),
+            uncontained: UncontainedCommands::default(),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::mode::Mode;
 use super::path::{absolute, is_inside, is_protected};
 use super::profile::NOT_FOR_CHILDREN;
 use super::rule::{Action, Facts};
-use super::{Call, Reach, guard, names, parts, reading, wildcard};
+use super::{Call, Reach, guard, names, parts, reading, uncontained, wildcard};
 
 /// Which floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub enum Floor {
     ParentSession,
     /// The safety list.
     Safety,
+    /// Nothing holds the command.
+    Uncontained,
     /// The same call again and again.
     DoomLoop,
 }
@@ -43,19 +45,21 @@ impl Floor {
             Self::Mode => "mode",
             Self::ParentSession => "parent session",
             Self::Safety => "safety list",
+            Self::Uncontained => "uncontained",
             Self::DoomLoop => "doom loop",
         }
     }
 }
 
 /// All floors in the order in which they are told.
-pub const FLOORS: [Floor; 7] = [
+pub const FLOORS: [Floor; 8] = [
     Floor::HiddenTool,
     Floor::Protected,
     Floor::Phase,
     Floor::Mode,
     Floor::ParentSession,
     Floor::Safety,
+    Floor::Uncontained,
     Floor::DoomLoop,
 ];
 
@@ -98,6 +102,7 @@ impl Floor {
             },
             Self::ParentSession => parent_session(looked),
             Self::Safety => safety(looked),
+            Self::Uncontained => uncontained::holds(looked),
             Self::DoomLoop => match looked.context.repetition {
                 Repetition::None => None,
                 Repetition::Loop => Some(Held {

@@ -175,7 +175,7 @@ pub async fn find_kernel(children: &Children, candidates: &[PathBuf], place: &Pa
     if !cfg!(target_os = "linux") {
         return Kernel::Cannot("there is nothing like bubblewrap on this system".to_owned());
     }
-    if let Some(why) = is_foreign(place) {
+    if let Some(why) = foreign_owner(place) {
         return Kernel::Cannot(why);
     }
     let mut why = "bubblewrap is not on PATH".to_owned();
@@ -188,8 +188,8 @@ pub async fn find_kernel(children: &Children, candidates: &[PathBuf], place: &Pa
     Kernel::Cannot(why)
 }
 
-/// Root that is held writes its own files alone.
-fn is_foreign(place: &Path) -> Option<String> {
+/// Tells who else owns a place where this program is root: root that is held writes its own files alone.
+pub fn foreign_owner(place: &Path) -> Option<String> {
     let owner = place.metadata().ok()?.uid();
     let foreign = geteuid().is_root() && owner != 0;
     foreign.then(|| {

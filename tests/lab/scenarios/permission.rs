@@ -83,7 +83,7 @@ fn play(name: &str, cast: Cast, on_ask: &str, notes: &mut Notes) -> (World, Outc
     // What the kernel holds is not asked about; here the protocol is on its own.
     world.configure("[safety]\ncontain_agents = false\n");
     world.repository.open_door(&world.home);
-    let outcome = world.run(&["--yes-execute", "--on-ask", on_ask]);
+    let outcome = world.run(&["--yes-execute", "--uncontained", "--on-ask", on_ask]);
     world.note(notes, &outcome);
     outcome.assert_code(0);
     assert!(world.repository.tests_pass(&world.home));
