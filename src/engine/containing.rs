@@ -10,18 +10,22 @@ use crate::adapter::{Access, Held, Keeps, Launch, StatePlace};
 use crate::config::Config;
 use crate::config::types::AdapterKind;
 use crate::permission::{Call, Reach};
-use crate::process::{Children, Containment, Hold, Kernel, find_kernel};
+use crate::process::{Children, Containment, Hold, Kernel, Network, find_kernel};
 
 use super::codex_rules::WayOut;
 
 mod caches;
 mod own_commands;
 mod sockets;
+mod temporary;
+mod user_environment;
 
-pub use own_commands::{hold_checks, hold_commits, hold_tests};
+pub use own_commands::{CommandReach, Signing, hold_checks, hold_commits, hold_tests};
 
-use own_commands::alone;
-use sockets::{doors, users_doors};
+use own_commands::{alone, visible};
+use sockets::{KeyAgents, doors, find_sockets, socket_variables};
+use temporary::{Scratch, kept, private, temporary_folders};
+use user_environment::{UserEnvironment, paths_in};
 
 /// What holds the processes of one turn.
 #[derive(Debug, Clone)]
@@ -49,8 +53,8 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// What holds the process that a launch describes; `None` where nothing does.
-    pub fn hold(&self, launch: &Launch) -> Option<Containment> {
+    /// What holds the process that a launch of the run describes; `None` where nothing does.
+    pub fn hold(&self, launch: &Launch, run: &str) -> Option<Containment> {
         let (Kernel::Holds(bwrap), Held::Whole(own)) = (&self.kernel, launch.held) else {
             return None;
         };
@@ -58,8 +62,7 @@ impl Holder {
             Some(value) => Some(OsString::from(value)),
             None => std::env::var_os(name),
         };
-        let mut places = doors();
-        places.extend(users_doors());
+        let mut places = Vec::new();
         places.extend(own.iter().filter_map(|place| state(place, variable)));
         let tools = self.tools.iter();
         places.extend(tools.map(|folder| (folder.clone(), Hold::ReadOnly)));
@@ -83,7 +86,39 @@ impl Holder {
                 .flat_map(|shown| alone(&self.workdir, shown)),
         );
         places.push((self.staging.clone(), Hold::Writable));
-        Some(Containment::new(bwrap, places))
+        Some(self.close(bwrap, places, launch, run))
+    }
+
+    /// Puts beside these places what every such process has: temporary files of its own, and no sockets of others.
+    fn close(
+        &self,
+        bwrap: &Path,
+        mut places: Vec<(PathBuf, Hold)>,
+        launch: &Launch,
+        run: &str,
+    ) -> Containment {
+        let user = UserEnvironment::of_process();
+        let folders = temporary_folders(&user, &self.root);
+        let set = launch.args.iter().chain(launch.env.values());
+        let set = set
+            .chain([&launch.program])
+            .flat_map(|text| paths_in(text.as_ref()));
+        let inherited = user.paths().flat_map(|(_, paths)| paths);
+        // Its tools and hooks are this program's.
+        let needed = set.chain(inherited).chain(std::env::current_exe().ok());
+        places.extend(kept(&folders, needed, &places));
+        let mut scratch = Scratch::of_run(run);
+        places.extend(private(&folders, &mut scratch));
+        places.extend(doors(&user, KeyAgents::Hidden));
+        let own = self.tools.iter().chain([&self.staging]);
+        let own: Vec<_> = own.filter_map(|folder| real(folder)).collect();
+        let sockets = find_sockets(&user, KeyAgents::Hidden, Network::Host).into_iter();
+        let sockets = sockets.filter(|path| !own.iter().any(|own| path.starts_with(own)));
+        let sockets = visible(sockets, &folders, &places);
+        Containment::new(bwrap, places)
+            .with_sockets_hidden(sockets)
+            .with_variables_removed(socket_variables(&user, KeyAgents::Hidden))
+            .with_scratch(scratch.into_folder())
     }
 }
 
@@ -240,5 +275,7 @@ fn beside_codex(program: &str) -> Vec<PathBuf> {
     found
 }
 
+#[cfg(test)]
+mod reach_tests;
 #[cfg(test)]
 mod tests;

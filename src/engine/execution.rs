@@ -20,7 +20,7 @@ use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
 use crate::text::slug::slug;
 
-use super::containing;
+use super::containing::{self, CommandReach};
 use super::documents::Pen;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::BranchPolicy;
@@ -247,7 +247,8 @@ impl Engine {
                     let places = (self.setup.root.as_path(), workdir);
                     // Children's trees lie among the caches, which tests may write.
                     let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
-                    containing::hold_tests(&self.setup.kernel, places, trees)
+                    let reach = self.command_reach();
+                    containing::hold_tests(&self.setup.kernel, places, trees, &reach)
                 })
                 .flatten(),
         };
@@ -272,6 +273,14 @@ impl Engine {
                 Err(error) => failed("run the tests", error),
             }
         });
+    }
+
+    /// What tests and checks reach beside files.
+    pub(super) fn command_reach(&self) -> CommandReach {
+        CommandReach {
+            run: self.state().run.as_str().to_owned(),
+            ..self.setup.command_reach()
+        }
     }
 
     pub(super) fn commit_step(&mut self, step: u32, paths: Vec<String>, message: String) {

@@ -7,13 +7,15 @@ use std::path::PathBuf;
 
 use crate::adapter::{Adapter, CliSpec, Trust, claude::Claude, codex::Codex, pipe::Pipe};
 use crate::config::permissions::{Allowing, Permissions};
-use crate::config::types::{AdapterKind, AdapterSettings};
+use crate::config::types::{AdapterKind, AdapterSettings, TestNetwork};
 use crate::config::{Config, TrustState};
 use crate::domain::turn::Role;
-use crate::process::{Children, Kernel};
+use crate::process::{Children, Kernel, Network};
 use crate::prompts::Prompts;
 use crate::store::approvals::Approvals;
 use crate::store::worktrees::Worktrees;
+
+use super::containing::CommandReach;
 
 /// What a run is set up with.
 #[derive(Debug)]
@@ -50,6 +52,20 @@ pub struct Setup {
     pub children: Children,
     /// What can hold them.
     pub kernel: Kernel,
+}
+
+impl Setup {
+    /// What tests and commits reach beside files; the run is to be filled in.
+    pub fn command_reach(&self) -> CommandReach {
+        CommandReach {
+            run: String::new(),
+            network: match self.config.test.network {
+                TestNetwork::Ask | TestNetwork::Loopback => Network::Loopback,
+                TestNetwork::Host => Network::Host,
+            },
+            sockets: self.config.test.sockets.clone(),
+        }
+    }
 }
 
 /// An adapter with its name in the configuration.

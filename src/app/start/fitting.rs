@@ -35,7 +35,7 @@ pub(super) fn ready(
     (git, wishes): (Git, &Wishes),
     journal: Journal,
 ) -> Begun {
-    let commits_off = git.commits_off;
+    let (commits_off, signing) = (git.commits_off, git.signing);
     let mut notices: Vec<String> = commits_off
         .iter()
         .map(|reason| format!("commits are off: {reason}"))
@@ -74,7 +74,13 @@ pub(super) fn ready(
     let repository = git.repository.map(|repository| {
         let places = (&*setup.root, occupied.layout.workdir());
         match setup.config.safety.contain_tests {
-            true => containing::hold_commits(repository, &setup.kernel, places),
+            true => {
+                let reach = containing::CommandReach {
+                    run: journal.state().run.as_str().to_owned(),
+                    ..setup.command_reach()
+                };
+                containing::hold_commits(repository, &setup.kernel, places, &reach, signing)
+            }
             false => repository,
         }
     });
