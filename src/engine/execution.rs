@@ -247,7 +247,8 @@ impl Engine {
                     let places = (self.setup.root.as_path(), workdir);
                     // Children's trees lie among the caches, which tests may write.
                     let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
-                    let reach = self.command_reach();
+                    let line = test.as_ref().map_or("", |test| test.command.as_str());
+                    let reach = self.command_reach().of_command(line);
                     containing::hold_tests(&self.setup.kernel, places, trees, &reach)
                 })
                 .flatten(),

@@ -64,6 +64,7 @@ impl Setup {
                 TestNetwork::Host => Network::Host,
             },
             sockets: self.config.test.sockets.clone(),
+            named: Vec::new(),
         }
     }
 }

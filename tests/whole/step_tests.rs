@@ -201,7 +201,7 @@ fn tests_see_a_scrubbed_environment_and_no_input() {
         "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789".to_owned(),
     ));
     world.cast(&writer(), &Agent::approving());
-    let out = world.folder.join("env.txt");
+    let out = world.written_by_tests("env.txt");
     let command = format!("sh -c 'env > {0}; cat >> {0}'", out.display());
     world
         .run(&["-s", &format!("test.default_command={command}")])

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::caches::{caches, tool_folder};
 use super::sockets::{KeyAgents, doors, find_sockets, socket_variables};
 use super::temporary::{Scratch, kept, private, temporary_folders};
-use super::user_environment::UserEnvironment;
+use super::user_environment::{UserEnvironment, paths_in};
 use super::{protected, real};
 use crate::engine::git::Repository;
 use crate::process::{Containment, Hold, Kernel, Network};
@@ -19,6 +19,19 @@ pub struct CommandReach {
     pub network: Network,
     /// Sockets that the user lets it reach.
     pub sockets: Vec<PathBuf>,
+    /// What it reads although it lies among temporary files.
+    pub named: Vec<PathBuf>,
+}
+
+impl CommandReach {
+    /// The same for a command line: it reads what it names.
+    #[must_use]
+    pub fn of_command(self, line: &str) -> Self {
+        Self {
+            named: paths_in(line.as_ref()),
+            ..self
+        }
+    }
 }
 
 /// What holds a test command of the program's: it writes the repository but for git's folder and the program's,
@@ -156,7 +169,9 @@ impl<'a> Work<'a> {
         places.extend(caches(user, root, &mut scratch));
         let folders = temporary_folders(user, root);
         let needed = user.paths().flat_map(|(_, paths)| paths);
-        let needed = needed.chain(git_folders(root));
+        let needed = needed
+            .chain(git_folders(root))
+            .chain(self.reach.named.iter().cloned());
         places.extend(kept(&folders, needed, &places));
         places.extend(private(&folders, &mut scratch));
         let reached: Vec<PathBuf> = self

@@ -63,6 +63,7 @@ impl World {
             run: "run_reach".to_owned(),
             network,
             sockets: self.sockets.clone(),
+            named: Vec::new(),
         };
         let workdir = self.root.join(".agent-collab");
         let places = (&*self.root, &*workdir);

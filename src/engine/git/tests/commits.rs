@@ -206,6 +206,7 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
         run: "run".to_owned(),
         network: Network::Loopback,
         sockets: Vec::new(),
+        named: Vec::new(),
     };
     let repository = fixture.repository().await;
     let places = (&*root, &*workdir);
