@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 use crate::adapter::{Access, Held, Keeps, Launch, StatePlace};
 use crate::config::Config;
-use crate::config::types::AdapterKind;
+use crate::config::types::{AdapterKind, TestNetwork};
 use crate::permission::{Call, Reach};
-use crate::process::{Children, Containment, Hold, Kernel, Network, find_kernel};
+use crate::process::{
+    Children, Containment, Hold, Kernel, Network, find_kernel, why_abstract_sockets_stay_open,
+};
 
 use super::codex_rules::WayOut;
 
@@ -145,7 +147,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "every call",
         ),
         (AdapterKind::Claude, Kernel::Holds(bwrap)) => (
-            format!("by {}: {writes}", bwrap.display()),
+            format!("by {}: {writes}; {}", bwrap.display(), abstract_sockets()),
             "what it reads, the network",
         ),
         (AdapterKind::Claude, Kernel::Cannot(why)) => (
@@ -158,6 +160,16 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
         ),
     };
     (by_kernel, by_protocol.to_owned())
+}
+
+/// Which sockets a process with the machine's network reaches.
+fn abstract_sockets() -> String {
+    match why_abstract_sockets_stay_open() {
+        None => "sockets of other programs are hidden".to_owned(),
+        Some(why) => format!(
+            "sockets of other programs are hidden, but for abstract ones ({why}; hint: Linux 6.12 can)"
+        ),
+    }
 }
 
 /// What holds each CLI that a role uses: its name, and [`in_words`].
@@ -176,8 +188,14 @@ pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         Kernel::Holds(bwrap) => format!(
             "by {}: they write the repository but not .git (a commit does, but no hooks and no settings in it) and .agent-collab, \
-             temporary files and the caches of common tools; sockets of docker, the desktop and tmux are hidden",
-            bwrap.display()
+             temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden",
+            bwrap.display(),
+            match config.test.network {
+                TestNetwork::Host => "they have the machine's network",
+                TestNetwork::Ask =>
+                    "they have a loopback interface of their own until you say otherwise",
+                TestNetwork::Loopback => "they have a loopback interface of their own",
+            }
         ),
         Kernel::Cannot(why) => format!("nothing: {why}"),
     }

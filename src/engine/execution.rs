@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::config::types::TestCommand as Configured;
 use crate::domain::event::Event;
-use crate::domain::question::{Terms, TestCommand, TestSource};
+use crate::domain::question::{Terms, TestCommand, TestNetwork, TestSource};
 use crate::domain::run::Busy;
 use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
@@ -261,6 +261,8 @@ impl Engine {
             edits: self.edit_rules(),
             runnable: self.runnable.clone(),
         };
+        let is_unsaid = self.setup.said_network(&self.state().run).is_none();
+        let may_lack = is_unsaid && settings.contained.is_some();
         self.spawn(async move {
             let run = held.command.as_ref().map(|command| TestRun {
                 command,
@@ -270,6 +272,29 @@ impl Engine {
                 clean: &clean,
             });
             match test_between_looks(&git, step, &before, (run, &cancel), &held).await {
+                Ok(Event::TestsRan {
+                    mut receipt,
+                    step,
+                    changed,
+                    made_by_tests,
+                    entry_points,
+                    held,
+                    tree,
+                }) => {
+                    if may_lack && !receipt.lets_pass() {
+                        receipt.lacks_network =
+                            test_run::missing_network_line(&receipt.output_tail);
+                    }
+                    Event::TestsRan {
+                        receipt,
+                        step,
+                        changed,
+                        made_by_tests,
+                        entry_points,
+                        held,
+                        tree,
+                    }
+                }
                 Ok(event) => event,
                 Err(error) => failed("run the tests", error),
             }
@@ -278,9 +303,17 @@ impl Engine {
 
     /// What tests and checks reach beside files.
     pub(super) fn command_reach(&self) -> CommandReach {
-        CommandReach {
-            run: self.state().run.as_str().to_owned(),
-            ..self.setup.command_reach()
+        self.setup.command_reach(&self.state().run)
+    }
+
+    /// Keeps what the user said of the network of tests. Where that fails the user is asked again, and told why.
+    pub(super) fn keep_test_network(&mut self, network: TestNetwork) -> Vec<Event> {
+        match self.setup.keep_network(&self.state().run, network) {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![troubled(
+                "keep what you said of the network of tests",
+                error,
+            )],
         }
     }
 

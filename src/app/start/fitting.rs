@@ -75,10 +75,7 @@ pub(super) fn ready(
         let places = (&*setup.root, occupied.layout.workdir());
         match setup.config.safety.contain_tests {
             true => {
-                let reach = containing::CommandReach {
-                    run: journal.state().run.as_str().to_owned(),
-                    ..setup.command_reach()
-                };
+                let reach = setup.command_reach(&journal.state().run);
                 containing::hold_commits(repository, &setup.kernel, places, &reach, signing)
             }
             false => repository,
