@@ -21,6 +21,7 @@ mod leftover;
 mod registry;
 mod run_to_end;
 mod running;
+mod scope;
 mod spec;
 mod standing;
 mod stop;
@@ -29,7 +30,8 @@ mod table;
 pub use capture::Captured;
 pub use children::{Children, Played, StandIns};
 pub use contain::{
-    Containment, Hold, Kernel, Network, PRIVATE_TMPDIR, Processes, find_kernel, foreign_owner,
+    Containment, Hold, Kernel, Network, PRIVATE_TMPDIR, Processes, ScratchFolder, find_kernel,
+    foreign_owner,
 };
 pub use doing::{Doing, Input, ProcessState, doing, state_of};
 pub use error::{InputClosed, SpawnError};
@@ -40,6 +42,7 @@ pub use leftover::{
 pub use registry::become_subreaper;
 pub use run_to_end::{Ended, Finished, Limits, Stdin, run_to_end};
 pub use running::{Exit, Line, Pipes, Running, StopHandle, Stream, spawn};
+pub use scope::why_abstract_sockets_stay_open;
 pub use spec::{EnvBase, MARK_VARIABLE, Marker, Spec};
 pub use standing::{Standing, is_below, is_there, parent_of, standing_of};
 pub use stop::{Ladder, Rung};

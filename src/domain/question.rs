@@ -155,6 +155,13 @@ pub enum QuestionKind {
         /// What was found, in words.
         found: String,
     },
+    /// The tests of a step fail for want of a network, and nobody has said yet whether they get the machine's.
+    TestNetwork {
+        /// The step.
+        step: u32,
+        /// The line that tells of it.
+        line: String,
+    },
     /// A commit failed.
     CommitFailed {
         /// The step.
@@ -329,6 +336,15 @@ pub enum CommitTerms {
     },
 }
 
+/// The network that the tests of a repository have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestNetwork {
+    /// The machine's.
+    Host,
+    /// A loopback interface of their own.
+    Loopback,
+}
+
 /// An answer to a question. Which fit is said by [`QuestionKind::accepts`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
@@ -401,6 +417,10 @@ pub enum Answer {
     PutBack,
     /// The step goes on without tests.
     SkipTests,
+    /// The repository's tests get the machine's network, from now on.
+    HostNetwork,
+    /// They keep a loopback interface of their own, from now on.
+    LoopbackNetwork,
     /// The run goes on without this commit.
     WithoutCommit,
     /// The cut-off step goes on from what is there.
@@ -445,6 +465,7 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         "tests_failed",
         &["retry", "skip", "accept", "stop", "cancel"],
     ),
+    ("test_network", &["host", "loopback", "stop", "cancel"]),
     (
         "step_recovery",
         &["continue", "done", "redo", "stop", "cancel"],
@@ -472,6 +493,7 @@ impl QuestionKind {
             Self::EntryPoints { .. } => "entry_points",
             Self::HeldEdits { .. } => "held_edits",
             Self::TestsFailed { .. } => "tests_failed",
+            Self::TestNetwork { .. } => "test_network",
             Self::CommitFailed { .. } => "commit_failed",
             Self::CannotExecute { .. } => "cannot_execute",
             Self::StepRecovery { .. } => "step_recovery",
@@ -555,6 +577,10 @@ impl QuestionKind {
                 answer,
                 Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
             ),
+            Self::TestNetwork { .. } => matches!(
+                answer,
+                Answer::HostNetwork | Answer::LoopbackNetwork | Answer::Stop
+            ),
             Self::CommitFailed { .. } => {
                 matches!(answer, Answer::Retry | Answer::WithoutCommit | Answer::Stop)
             }
@@ -600,6 +626,8 @@ impl QuestionKind {
             (_, "keep") => Answer::Keep,
             (_, "put-back") => Answer::PutBack,
             (_, "skip") => Answer::SkipTests,
+            (_, "host") => Answer::HostNetwork,
+            (_, "loopback") => Answer::LoopbackNetwork,
             (_, "go-on") => Answer::WithoutCommit,
             (_, "continue") => Answer::ContinueStep,
             (_, "done") => Answer::TreatAsDone,
@@ -711,6 +739,10 @@ impl QuestionKind {
                 )
             }
             Self::TestsFailed { step, found } => format!("step {step}: {found}"),
+            Self::TestNetwork { step, line } => format!(
+                "the tests of step {step} fail without the machine's network: {}",
+                one_line(line)
+            ),
             Self::CommitFailed { step, message } => {
                 format!("the commit of step {step} failed: {message}")
             }

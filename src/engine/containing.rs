@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 use crate::adapter::{Access, Held, Launch};
 use crate::config::Config;
-use crate::config::types::AdapterKind;
+use crate::config::types::{AdapterKind, TestNetwork};
 use crate::permission::{Call, Reach};
-use crate::process::{Children, Containment, Hold, Kernel, find_kernel};
+use crate::process::{
+    Children, Containment, Hold, Kernel, Network, find_kernel, why_abstract_sockets_stay_open,
+};
 
 use super::codex_rules::WayOut;
 
@@ -18,11 +20,15 @@ mod caches;
 mod own_commands;
 mod sockets;
 mod state_folder;
+mod temporary;
+mod user_environment;
 
-pub use own_commands::{hold_checks, hold_commits, hold_tests};
+pub use own_commands::{CommandReach, Signing, hold_checks, hold_commits, hold_tests};
 
-use own_commands::alone;
-use sockets::{doors, users_doors};
+use own_commands::{alone, visible};
+use sockets::{KeyAgents, doors, find_sockets, socket_variables};
+use temporary::{Scratch, kept, private, temporary_folders};
+use user_environment::{UserEnvironment, paths_in};
 
 /// What holds the processes of one turn.
 #[derive(Debug, Clone)]
@@ -50,8 +56,8 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// What holds the process that a launch describes; `None` where nothing does.
-    pub fn hold(&self, launch: &Launch) -> Option<Containment> {
+    /// What holds the process that a launch of the run describes; `None` where nothing does.
+    pub fn hold(&self, launch: &Launch, run: &str) -> Option<Containment> {
         let (Kernel::Holds(bwrap), Held::Whole(own)) = (&self.kernel, &launch.held) else {
             return None;
         };
@@ -59,12 +65,13 @@ impl Holder {
             Some(value) => Some(OsString::from(value)),
             None => std::env::var_os(name),
         };
-        let mut places = doors();
-        places.extend(users_doors());
         let users: Vec<PathBuf> = self.writable.iter().filter_map(|path| real(path)).collect();
         let own = state_folder::places(own, &launch.cwd, &self.root, variable);
         // What the user opens by name is open.
-        places.extend(own.into_iter().filter(|(path, _)| !users.contains(path)));
+        let mut places: Vec<_> = own
+            .into_iter()
+            .filter(|(path, _)| !users.contains(path))
+            .collect();
         let tools = self.tools.iter();
         places.extend(tools.map(|folder| (folder.clone(), Hold::ReadOnly)));
         places.extend(users.into_iter().map(|path| (path, Hold::Writable)));
@@ -86,7 +93,39 @@ impl Holder {
                 .flat_map(|shown| alone(&self.workdir, shown)),
         );
         places.push((self.staging.clone(), Hold::Writable));
-        Some(Containment::new(bwrap, places))
+        Some(self.close(bwrap, places, launch, run))
+    }
+
+    /// Puts beside these places what every such process has: temporary files of its own, and no sockets of others.
+    fn close(
+        &self,
+        bwrap: &Path,
+        mut places: Vec<(PathBuf, Hold)>,
+        launch: &Launch,
+        run: &str,
+    ) -> Containment {
+        let user = UserEnvironment::of_process();
+        let folders = temporary_folders(&user, &self.root);
+        let set = launch.args.iter().chain(launch.env.values());
+        let set = set
+            .chain([&launch.program])
+            .flat_map(|text| paths_in(text.as_ref()));
+        let inherited = user.paths().flat_map(|(_, paths)| paths);
+        // Its tools and hooks are this program's.
+        let needed = set.chain(inherited).chain(std::env::current_exe().ok());
+        places.extend(kept(&folders, needed, &places));
+        let mut scratch = Scratch::of_run(run);
+        places.extend(private(&folders, &mut scratch));
+        places.extend(doors(&user, KeyAgents::Hidden));
+        let own = self.tools.iter().chain([&self.staging]);
+        let own: Vec<_> = own.filter_map(|folder| real(folder)).collect();
+        let sockets = find_sockets(&user, KeyAgents::Hidden, Network::Host).into_iter();
+        let sockets = sockets.filter(|path| !own.iter().any(|own| path.starts_with(own)));
+        let sockets = visible(sockets, &folders, &places);
+        Containment::new(bwrap, places)
+            .with_sockets_hidden(sockets)
+            .with_variables_removed(socket_variables(&user, KeyAgents::Hidden))
+            .with_scratch(scratch.into_folder())
     }
 }
 
@@ -116,7 +155,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "every call",
         ),
         (AdapterKind::Claude, Kernel::Holds(bwrap)) => (
-            format!("by {}: {writes}", bwrap.display()),
+            format!("by {}: {writes}; {}", bwrap.display(), abstract_sockets()),
             "what it reads, the network",
         ),
         (AdapterKind::Claude, Kernel::Cannot(why)) => (
@@ -142,6 +181,16 @@ pub fn is_uncontained(kernel: &Kernel, config: &Config) -> bool {
     !is_held && kinds.any(|adapter| adapter.kind == AdapterKind::Claude)
 }
 
+/// Which sockets a process with the machine's network reaches.
+fn abstract_sockets() -> String {
+    match why_abstract_sockets_stay_open() {
+        None => "sockets of other programs are hidden".to_owned(),
+        Some(why) => format!(
+            "sockets of other programs are hidden, but for abstract ones ({why}; hint: Linux 6.12 can)"
+        ),
+    }
+}
+
 /// What holds each CLI that a role uses: its name, and [`in_words`].
 pub fn told(kernel: &Kernel, config: &Config) -> Vec<(String, (String, String))> {
     let roles = [Some(&config.roles.planner), config.roles.reviewer.as_ref()];
@@ -158,8 +207,14 @@ pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         Kernel::Holds(bwrap) => format!(
             "by {}: they write the repository but not .git (a commit does, but no hooks and no settings in it) and .agent-collab, \
-             temporary files and the caches of common tools; sockets of docker, the desktop and tmux are hidden",
-            bwrap.display()
+             temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden",
+            bwrap.display(),
+            match config.test.network {
+                TestNetwork::Host => "they have the machine's network",
+                TestNetwork::Ask =>
+                    "they have a loopback interface of their own until you say otherwise",
+                TestNetwork::Loopback => "they have a loopback interface of their own",
+            }
         ),
         Kernel::Cannot(why) => format!("nothing: {why}"),
     }
@@ -232,5 +287,7 @@ fn beside_codex(program: &str) -> Vec<PathBuf> {
     found
 }
 
+#[cfg(test)]
+mod reach_tests;
 #[cfg(test)]
 mod tests;

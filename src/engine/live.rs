@@ -24,7 +24,7 @@ use crate::adapter::{
 use crate::domain::event::Process;
 use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
-use crate::process::{self, Children, Ladder, Line, Marker, Running};
+use crate::process::{self, Children, Containment, Ladder, Line, Marker, Running};
 use crate::store::RawStream;
 
 use super::codex_rules;
@@ -113,8 +113,8 @@ pub struct Live {
     asks: mpsc::Receiver<Ask>,
     told: mpsc::Sender<(Role, Told)>,
     child: Option<Running>,
-    /// Whether the kernel holds the process.
-    is_held: bool,
+    /// What the kernel holds the process to, where it does; with it go the process's temporary files.
+    contained: Option<Containment>,
     /// Where its hook asks, for a CLI that has one.
     hook: Option<Hook>,
     life: Life,
@@ -163,7 +163,7 @@ impl Live {
             asks,
             told,
             child: None,
-            is_held: false,
+            contained: None,
             hook: None,
             life: Life::Session,
             turn: None,
@@ -378,7 +378,7 @@ impl Live {
     async fn pass_on(&mut self, mut event: AdapterEvent) {
         match &mut event {
             AdapterEvent::Asked { call, .. } | AdapterEvent::Weighed { call, .. } => {
-                if self.is_held {
+                if self.contained.is_some() {
                     containing::mark(call);
                 }
                 if let Some(ask) = &self.turn {

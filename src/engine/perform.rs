@@ -57,6 +57,7 @@ impl Engine {
             Effect::AuditStep { step } => self.audit_step(step),
             Effect::PutBack { step, paths } => self.put_back(step, paths),
             Effect::RunTests { step, test } => self.run_tests(step, test),
+            Effect::KeepTestNetwork(network) => return Ok(self.keep_test_network(network)),
             Effect::CommitStep {
                 step,
                 paths,

@@ -3,12 +3,14 @@
 //! The kernel holds the child and all that it starts. Network and process ids are shared unless the containment says
 //! otherwise. Which places are writable is the caller's business.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::unistd::geteuid;
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::children::Children;
@@ -53,7 +55,29 @@ pub struct Containment {
     places: Vec<(PathBuf, Hold)>,
     network: Network,
     processes: Processes,
+    sockets: Vec<PathBuf>,
+    removed: Vec<String>,
+    scratch: Option<ScratchFolder>,
 }
+
+/// A folder for what a contained child writes in place of others; it is removed with the last containment of it.
+#[derive(Debug, Clone)]
+pub struct ScratchFolder(Arc<TempDir>);
+
+impl ScratchFolder {
+    /// Takes a folder that is removed with the value.
+    pub fn new(folder: TempDir) -> Self {
+        Self(Arc::new(folder))
+    }
+}
+
+impl PartialEq for ScratchFolder {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.path() == other.0.path()
+    }
+}
+
+impl Eq for ScratchFolder {}
 
 /// Which network a contained child has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +115,55 @@ impl Containment {
             places,
             network: Network::Host,
             processes: Processes::Host,
+            sockets: Vec::new(),
+            removed: Vec::new(),
+            scratch: None,
         }
+    }
+
+    /// Adds places, under the same rules as those that are there.
+    #[must_use]
+    pub fn with_places(mut self, places: impl IntoIterator<Item = (PathBuf, Hold)>) -> Self {
+        self.places.extend(places);
+        self.places
+            .sort_by_key(|(path, hold)| (path.components().count(), path.clone(), hold.clone()));
+        self
+    }
+
+    /// Hides these sockets, as far as they are there when a child starts.
+    #[must_use]
+    pub fn with_sockets_hidden(mut self, sockets: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.sockets.extend(sockets);
+        self
+    }
+
+    /// Takes these variables out of what the child inherits.
+    #[must_use]
+    pub fn with_variables_removed(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.removed.extend(names);
+        self
+    }
+
+    /// Keeps this folder for as long as the containment is.
+    #[must_use]
+    pub fn with_scratch(mut self, scratch: Option<ScratchFolder>) -> Self {
+        self.scratch = scratch;
+        self
+    }
+
+    /// What the child may do where, shallow places first.
+    pub fn places(&self) -> &[(PathBuf, Hold)] {
+        &self.places
+    }
+
+    /// The sockets that are hidden from the child, beside those below hidden places.
+    pub fn hidden_sockets(&self) -> &[PathBuf] {
+        &self.sockets
+    }
+
+    /// Which network the child has.
+    pub fn network(&self) -> Network {
+        self.network
     }
 
     /// Gives the child this network.
@@ -106,6 +178,24 @@ impl Containment {
     pub fn with_processes(mut self, processes: Processes) -> Self {
         self.processes = processes;
         self
+    }
+
+    /// Tells whether abstract sockets of other programs are to be closed to the child by other means than its network. A
+    /// bubblewrap that gets its rights from its file would lose them that way.
+    pub(super) fn closes_abstract_sockets(&self) -> bool {
+        let is_set_user_id = self
+            .bwrap
+            .metadata()
+            .is_ok_and(|file| file.mode() & 0o4000 != 0);
+        self.network == Network::Host && !is_set_user_id
+    }
+
+    /// Tells whether the child inherits a variable.
+    pub(super) fn inherits(&self, name: &OsStr) -> bool {
+        !self
+            .removed
+            .iter()
+            .any(|removed| OsStr::new(removed) == name)
     }
 
     /// The program that does it.
@@ -160,6 +250,10 @@ impl Containment {
                     arguments.extend(["--ro-bind".into(), "/dev/null".into(), path.into()]);
                 }
             }
+        }
+        // A socket comes and goes with its program: the mount of one that is gone would fail.
+        for socket in self.sockets.iter().filter(|path| path.exists()) {
+            arguments.extend(["--ro-bind".into(), "/dev/null".into(), socket.into()]);
         }
         arguments.extend(["--chdir".into(), cwd.into(), "--".into()]);
         arguments

@@ -217,6 +217,13 @@ impl World {
         format!("{}\n{}{}", self.config, adapter("codex"), adapter("claude"))
     }
 
+    /// A file outside the repository that its tests may write: one in a cache of a tool's.
+    pub fn written_by_tests(&self, name: &str) -> PathBuf {
+        let folder = self.folder.join("home/.ccache");
+        fs::create_dir_all(&folder).expect("a cache");
+        folder.join(name)
+    }
+
     /// Makes a pipe on disk; `cat` of it waits until [`World::release`].
     pub fn fifo(&self, name: &str) -> String {
         let path = self.folder.join(name);

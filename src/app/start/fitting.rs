@@ -36,7 +36,7 @@ pub(super) fn ready(
     (git, wishes): (Git, &Wishes),
     journal: Journal,
 ) -> Begun {
-    let commits_off = git.commits_off;
+    let (commits_off, signing) = (git.commits_off, git.signing);
     let mut notices: Vec<String> = commits_off
         .iter()
         .map(|reason| format!("commits are off: {reason}"))
@@ -79,7 +79,10 @@ pub(super) fn ready(
     let repository = git.repository.map(|repository| {
         let places = (&*setup.root, occupied.layout.workdir());
         match setup.config.safety.contain_tests {
-            true => containing::hold_commits(repository, &setup.kernel, places),
+            true => {
+                let reach = setup.command_reach(&journal.state().run);
+                containing::hold_commits(repository, &setup.kernel, places, &reach, signing)
+            }
             false => repository,
         }
     });

@@ -232,6 +232,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
             executing::on_entry_points_answered(state, &changes)
         }
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
+        QuestionKind::TestNetwork { step, .. } => {
+            executing::on_test_network_answered(state, at, step, answer)
+        }
         QuestionKind::CommitFailed { .. } => executing::on_commit_failed_answered(state, answer),
         QuestionKind::CannotExecute { .. } => approving::on_refusal_answered(state),
         QuestionKind::Draft { order, .. } => {

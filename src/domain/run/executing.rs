@@ -6,7 +6,7 @@ use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, CommitTerms, EntryPoint, QuestionKind};
+use crate::domain::question::{Answer, CommitTerms, EntryPoint, QuestionKind, TestNetwork};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::{Again, Purpose};
 use crate::text::one_line;
@@ -322,7 +322,10 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         current.tree_after = tree.clone();
     }
     if !receipt.lets_pass() {
-        return on_tests_failing(state, at, *step, receipt);
+        return match receipt.lacks_network.clone() {
+            Some(line) => flow::ask(state, QuestionKind::TestNetwork { step: *step, line }),
+            None => on_tests_failing(state, at, *step, receipt),
+        };
     }
     let asked = holding::ask(state, *step, held)
         .or_else(|| ask_about_entry_points(state, *step, entry_points));
@@ -359,6 +362,28 @@ fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> 
     }
     let found = receipt.in_words();
     flow::ask(state, QuestionKind::TestsFailed { step, found })
+}
+
+pub(super) fn on_test_network_answered(
+    state: &mut State,
+    at: At,
+    step: u32,
+    answer: &Answer,
+) -> Vec<Effect> {
+    let (network, then) = match answer {
+        Answer::HostNetwork => (TestNetwork::Host, run_tests(state)),
+        _ => {
+            let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+            let receipt = current.and_then(|current| current.receipt.clone());
+            let then = receipt.map_or_else(Vec::new, |receipt| {
+                on_tests_failing(state, at, step, &receipt)
+            });
+            (TestNetwork::Loopback, then)
+        }
+    };
+    let mut effects = vec![Effect::KeepTestNetwork(network)];
+    effects.extend(then);
+    effects
 }
 
 fn fix(state: &mut State, at: At) -> Vec<Effect> {

@@ -161,6 +161,7 @@ impl Engine {
         let kernel = self.holds_checks().then(|| self.setup.kernel.clone());
         let (root, layout) = (self.setup.root.clone(), self.journal.layout().clone());
         let rules = self.setup.permissions.rules(PROFILE);
+        let reach = self.command_reach();
         let work = move || {
             let Some(kernel) = kernel else {
                 return Ok(None);
@@ -173,6 +174,7 @@ impl Engine {
                 (&root, workdir),
                 &shown,
                 unread,
+                &reach,
             ))
         };
         async {

@@ -186,6 +186,12 @@ impl Repository {
         Ok(named.unwrap_or_else(|| self.common_dir.join("hooks")))
     }
 
+    /// Tells whether the user's commits are signed.
+    pub async fn signs_commits(&self) -> bool {
+        let asked = self.git(&["config", "--type=bool", "--get", "commit.gpgSign"]);
+        matches!(asked.text_if_any().await, Ok(Some(word)) if word == "true")
+    }
+
     async fn named_hooks(&self) -> Result<Option<PathBuf>, GitError> {
         let named = self
             .git(&["config", "--type=path", "--get", "core.hooksPath"])

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::discover::{GitSettings, Repository};
 use super::error::GitError;
-use crate::process::{Containment, Ended, Finished, Limits, Marker, Spec, Stdin};
+use crate::process::{Containment, Ended, Finished, Hold, Limits, Marker, Spec, Stdin};
 
 /// The longest output that is kept of one call, in bytes.
 const CAP: usize = 256 * 1024 * 1024;
@@ -161,7 +161,7 @@ impl<'a> Call<'a> {
     fn spec(&self) -> Spec {
         let marker = Marker::new(&self.settings.run, "git");
         let mut spec = Spec::new(self.settings.program.clone(), self.folder, marker);
-        spec.contained = self.held.clone();
+        spec.contained = self.held.clone().map(|held| self.with_index(held));
         spec.env_remove = REMOVED.map(str::to_owned).into();
         for (name, value) in SET {
             spec = spec.env(name, value);
@@ -176,6 +176,14 @@ impl<'a> Call<'a> {
             spec = spec.args(["-c", "core.hooksPath=/dev/null", "--no-optional-locks"]);
         }
         spec.args(["--no-pager"]).args(self.args.clone())
+    }
+
+    /// A private index lies among temporary files, which a held call has for itself.
+    fn with_index(&self, held: Containment) -> Containment {
+        let mut set = self.spec_env.iter();
+        let index = set.find(|(name, _)| name == "GIT_INDEX_FILE");
+        let folder = index.and_then(|(_, index)| Path::new(index).parent()?.canonicalize().ok());
+        held.with_places(folder.map(|folder| (folder, Hold::Writable)))
     }
 
     fn name(&self) -> String {

@@ -394,6 +394,13 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
         ),
         (
             Phase::Execute,
+            QuestionKind::TestNetwork {
+                step: 2,
+                line: text("Error: connect ECONNREFUSED 127.0.0.1:5432"),
+            },
+        ),
+        (
+            Phase::Execute,
             QuestionKind::CommitFailed {
                 step: 2,
                 message: text("pre-commit hook: trailing whitespace in calc.py"),

@@ -223,7 +223,7 @@ impl Bench {
             ways_out: Vec::new(),
             tools: None,
         };
-        let contained = holder.hold(&launch);
+        let contained = holder.hold(&launch, "run");
         assert!(contained.is_some(), "claude is held");
         let mut spec = Spec::new(launch.program, launch.cwd, Marker::new("lab", "contained"))
             .args(launch.args);

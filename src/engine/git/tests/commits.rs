@@ -1,8 +1,8 @@
 //! What a commit takes, and what it leaves as it was.
 
 use super::*;
-use crate::engine::containing;
-use crate::process::{Children, Kernel, find_kernel};
+use crate::engine::containing::{self, CommandReach, Signing};
+use crate::process::{Children, Kernel, Network, find_kernel};
 
 /// The paths of the last commit with their letters, `M a, A new`.
 fn last_commit(fixture: &Fixture) -> String {
@@ -202,8 +202,15 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
     let kernel = find_kernel(&Children::default(), &candidates, &root).await;
     assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
     let workdir = root.join(".agent-collab");
-    let repository =
-        containing::hold_commits(fixture.repository().await, &kernel, (&root, &workdir));
+    let reach = CommandReach {
+        run: "run".to_owned(),
+        network: Network::Loopback,
+        sockets: Vec::new(),
+        named: Vec::new(),
+    };
+    let repository = fixture.repository().await;
+    let places = (&*root, &*workdir);
+    let repository = containing::hold_commits(repository, &kernel, places, &reach, Signing::Off);
     let commit = repository.commit(&paths(&["a"]), &[], "step").await;
     commit.unwrap();
     let said = fixture.git("show HEAD:a");
