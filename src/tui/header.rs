@@ -397,6 +397,7 @@ pub fn busy_in_words(busy: &Busy) -> &'static str {
     match busy {
         Busy::Collecting { .. } => "takes the document in",
         Busy::Storing { .. } => "stores the tree",
+        Busy::Held { .. } => "waits for your answer",
         Busy::Surveying => "looks at the repository",
         Busy::Entering => "prepares the branch",
         Busy::Moving { .. } => "moves to the other CLI",

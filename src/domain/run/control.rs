@@ -95,6 +95,8 @@ pub(super) fn on_stopped(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     }
     state.approved_sha256 = None;
+    // Who stopped a run releases its next turn.
+    state.gate = Gate::Manual;
     let mut effects = drop_everything(state);
     effects.push(Effect::Log(
         "Stopped by the user: back to the goal.".to_owned(),

@@ -95,6 +95,7 @@ pub(super) fn on_snapshot_taken(
     let fits = |busy: &mut Busy| match busy {
         Busy::Storing { order } => stored_step(&order.purpose) == Some(step),
         Busy::Collecting { .. }
+        | Busy::Held { .. }
         | Busy::Surveying
         | Busy::Entering
         | Busy::Moving { .. }
