@@ -89,7 +89,9 @@ async fn held(script: &str, places: &[(&str, Hold)]) -> (Finished, tempfile::Tem
     let Kernel::Holds(bwrap) = find_kernel(&Children::default(), &candidates, &root).await else {
         panic!("bubblewrap does not work here; tests/run installs it");
     };
-    let places = places.iter().map(|(path, hold)| (root.join(path), hold.clone()));
+    let places = places
+        .iter()
+        .map(|(path, hold)| (root.join(path), hold.clone()));
     let mut spec =
         Spec::new("sh", root.join("repository"), Marker::new("test", "held")).args(["-c", script]);
     spec.contained = Some(Containment::new(&bwrap, places));
