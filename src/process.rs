@@ -7,6 +7,7 @@
 //!
 //! Refuses to know protocols, agents, git and what any output means.
 
+mod ancestry;
 mod capture;
 mod children;
 mod contain;
@@ -16,8 +17,10 @@ mod error;
 mod family;
 mod frame;
 mod input;
+mod instance;
 mod launch;
 mod leftover;
+mod namespace;
 mod registry;
 mod run_to_end;
 mod running;
@@ -36,9 +39,13 @@ pub use contain::{
 pub use doing::{Doing, Input, ProcessState, doing, state_of};
 pub use error::{InputClosed, SpawnError};
 pub use input::InputHandle;
+pub use instance::{
+    InstanceFate, InstanceRecord, KilledInstances, LeftoverSuspect, has_living_descendants,
+};
 pub use leftover::{
     Leftover, end_everything, end_leftovers, end_leftovers_of, end_own_session, find_leftovers,
 };
+pub use namespace::NamespaceSet;
 pub use registry::become_subreaper;
 pub use run_to_end::{Ended, Finished, Limits, Stdin, run_to_end};
 pub use running::{Exit, Line, Pipes, Running, StopHandle, Stream, spawn};

@@ -7,6 +7,7 @@ mod ad_hoc;
 mod bringing_back;
 mod fitting;
 mod ground;
+mod presence;
 mod unfinished;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,7 @@ pub(super) use ground::can_be_told;
 pub use ad_hoc::{Absent, ad_hoc_played_by, at_rest, beside_a_goal, check_for, player_of};
 pub use bringing_back::{BroughtBack, bring_back, bring_back_here};
 pub use ground::{Ground, NAMELESS, WITHOUT_A_REVIEWER, adapters, check_for_a_goal};
+pub use presence::InstancePresence;
 pub use unfinished::{Lies, unfinished};
 
 /// How long processes of a dead run may take to end.
@@ -165,6 +167,8 @@ pub struct Occupied {
     pub layout: Layout,
     /// Held for the life of the program.
     pub lock: InstanceLock,
+    /// Tells whoever comes next that this instance was here, should it be killed; `None` where stand-ins play.
+    pub presence: Option<InstancePresence>,
     /// What the user should know.
     pub notices: Vec<String>,
     /// Writes what is left of the debug log when it goes; opened with the first run.
@@ -349,10 +353,14 @@ pub fn occupy(found: Found) -> Result<Occupied, Refusal> {
         ));
     }
     let lock = take_lock(&layout)?;
+    let presence = (!found.children.are_played())
+        .then(|| InstancePresence::note(&found.places))
+        .transpose()?;
     Ok(Occupied {
         found,
         layout,
         lock,
+        presence,
         notices,
         debug_log: None,
     })

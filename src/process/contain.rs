@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::children::Children;
 use super::run_to_end::{Limits, Stdin};
 use super::spec::{Marker, Spec};
+use super::table::mounted_mark;
 
 /// The folder for temporary files of a contained child that gets one of its own: it lies in memory, nobody
 /// else sees it, and it goes with the child.
@@ -203,13 +204,19 @@ impl Containment {
         &self.bwrap
     }
 
-    /// Its arguments, up to the `--` after which the child's own command line comes.
-    pub(super) fn arguments(&self, cwd: &Path) -> Vec<OsString> {
+    /// Its arguments, up to the `--` after which the child's own command line comes. A mount bears the child's mark:
+    /// unlike its environment, what is held cannot take it away.
+    pub(super) fn arguments(&self, cwd: &Path, mark: &str) -> Vec<OsString> {
         let privilege = match geteuid().is_root() {
             true => Privilege::Root,
             false => Privilege::User,
         };
-        self.arguments_of(privilege, cwd)
+        let mut arguments = self.arguments_of(privilege, cwd);
+        let end = arguments.pop();
+        arguments.extend(["--ro-bind".into(), "/dev/null".into()]);
+        arguments.push(mounted_mark(mark).into());
+        arguments.extend(end);
+        arguments
     }
 
     fn arguments_of(&self, privilege: Privilege, cwd: &Path) -> Vec<OsString> {

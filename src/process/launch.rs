@@ -53,7 +53,8 @@ pub(super) async fn launch(spec: &Spec, input: Input) -> Result<Launched, SpawnE
         None => Command::new(&program),
         Some(containment) => {
             let mut command = Command::new(containment.bwrap());
-            command.args(containment.arguments(&spec.cwd)).arg(&program);
+            let arguments = containment.arguments(&spec.cwd, &mark);
+            command.args(arguments).arg(&program);
             command
         }
     };

@@ -193,6 +193,23 @@ impl World {
         {
             command.arg("--config").arg(&file);
         }
+        self.surround(&mut command);
+        command
+    }
+
+    /// A shell line of the user's, in the repository, ready to be started.
+    pub fn shell(&self, line: &str) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", line])
+            .current_dir(&self.root)
+            .env_clear();
+        self.surround(&mut command);
+        command
+    }
+
+    /// Sets the user's environment.
+    fn surround(&self, command: &mut Command) {
         for name in ["PATH", "USER", "LOGNAME"] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
@@ -202,7 +219,6 @@ impl World {
             .env("LANG", "C.UTF-8")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .envs(self.env.iter().cloned());
-        command
     }
 
     fn config_text(&self) -> String {

@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use self::parts::{Part, build_script, npm_scripts, pytest_tables, section};
+use self::parts::{
+    Part, cargo_settings, composer_scripts, go_replacements, npm_scripts, pytest_tables, section,
+    typescript_settings,
+};
 use super::command::TestCommand;
 use crate::engine::git::before_tests::{self, HOOK_FOLDERS, Reader};
 use crate::engine::git::{GitError, Repository, TreeId};
@@ -171,8 +174,19 @@ impl<'a> Resolved<'a> {
     /// Tells whether the command has a file of theirs read.
     fn has_read(&self, reader: Reader) -> bool {
         let is_it: fn(&str) -> bool = match reader {
-            Reader::Git => return true,
-            Reader::Npm => |name| ["npm", "pnpm", "yarn", "bun"].contains(&name),
+            Reader::Git | Reader::Anybody => return true,
+            Reader::Npm => |name| PACKAGE_RUNNERS.contains(&name),
+            Reader::Node => |name| PACKAGE_RUNNERS.contains(&name) || NODE_PROGRAMS.contains(&name),
+            Reader::Jest => |name| PACKAGE_RUNNERS.contains(&name) || name == "jest",
+            Reader::Vitest => {
+                |name| PACKAGE_RUNNERS.contains(&name) || ["vitest", "vite"].contains(&name)
+            }
+            Reader::Mocha => |name| PACKAGE_RUNNERS.contains(&name) || name == "mocha",
+            Reader::Ava => |name| PACKAGE_RUNNERS.contains(&name) || name == "ava",
+            Reader::Php => |name| ["php", "phpunit", "pest", "composer"].contains(&name),
+            Reader::Ruby => |name| ["ruby", "rspec", "rake", "bundle", "rails"].contains(&name),
+            Reader::Jvm => |name| ["gradle", "gradlew", "mvn", "mvnw"].contains(&name),
+            Reader::Dotnet => |name| name == "dotnet",
             Reader::Pytest => |name| ["pytest", "py.test"].contains(&name),
             Reader::Python => {
                 |name| name.starts_with("python") || ["pytest", "py.test"].contains(&name)
@@ -187,8 +201,8 @@ impl<'a> Resolved<'a> {
 
     /// Files that are sensitive as a whole.
     fn file(&self, path: &Path) -> Option<&'static str> {
-        let row = before_tests::whole(path)?;
-        self.has_read(row.reader).then_some(row.why)
+        let row = before_tests::whole(path).find(|row| self.has_read(row.reader))?;
+        Some(row.why)
     }
 
     /// The script that a command names as its program, or an interpreter's.
@@ -207,7 +221,16 @@ impl<'a> Resolved<'a> {
     /// Files of which only a part is sensitive.
     fn part(&self, path: &Path, before: Content<'_>, after: Content<'_>) -> Option<&'static str> {
         let (part, why): (fn(&[u8]) -> Part, _) = match path.file_name()?.to_str()? {
-            "package.json" => (npm_scripts, "npm's scripts changed"),
+            "package.json" => (
+                npm_scripts,
+                "npm's scripts, or a test runner's settings, changed",
+            ),
+            "tsconfig.json" => (typescript_settings, "how tests are compiled changed"),
+            "composer.json" => (composer_scripts, "composer's scripts changed"),
+            "go.mod" => (
+                go_replacements,
+                "it takes modules, or go itself, from elsewhere",
+            ),
             "pyproject.toml" => (pytest_tables, "pytest's settings in it changed"),
             "setup.cfg" => (
                 |text| section(text, "tool:pytest"),
@@ -217,7 +240,10 @@ impl<'a> Resolved<'a> {
                 |text| section(text, "pytest"),
                 "pytest's settings in it changed",
             ),
-            "Cargo.toml" => (build_script, "it names another build script"),
+            "Cargo.toml" => (
+                cargo_settings,
+                "it decides which tests cargo builds, and how",
+            ),
             _ => return None,
         };
         let reader = before_tests::part_of(path)?.reader;
@@ -226,6 +252,31 @@ impl<'a> Resolved<'a> {
         (self.has_read(reader) && part_of(before(path)) != part_of(after(path))).then_some(why)
     }
 }
+
+/// Programs that run the scripts of a package, or another package's program.
+const PACKAGE_RUNNERS: [&str; 8] = [
+    "npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx", "corepack",
+];
+
+/// Programs that run JavaScript, tests among it.
+const NODE_PROGRAMS: [&str; 16] = [
+    "node",
+    "nodejs",
+    "deno",
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "nyc",
+    "c8",
+    "tap",
+    "karma",
+    "playwright",
+    "cypress",
+    "ts-node",
+    "tsx",
+    "vite",
+];
 
 /// Programs whose ways are known here, and words that a shell line may begin with.
 const KNOWN: [&str; 19] = [

@@ -2,7 +2,10 @@
 //!
 //! Refuses to know a command: what is hidden from every commit asks whatever runs the tests.
 
+use std::path::Path;
+
 use super::{How, SensitiveChange};
+use crate::engine::git::before_tests::{self, Reader};
 use crate::engine::git::{Kind, Runnable};
 
 impl Runnable {
@@ -10,7 +13,7 @@ impl Runnable {
     pub fn changes_since(&self, earlier: &Self) -> Vec<SensitiveChange> {
         let change = |path: &std::path::PathBuf, kind: Kind, how, content| SensitiveChange {
             path: path.clone(),
-            why: kind.why().to_owned(),
+            why: why(path, kind),
             how,
             content,
         };
@@ -30,5 +33,14 @@ impl Runnable {
         let mut changes: Vec<SensitiveChange> = now.chain(gone).collect();
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         changes
+    }
+}
+
+/// Says what a path decides: what the table knows of it, where the kind alone says less.
+fn why(path: &Path, kind: Kind) -> String {
+    let later = before_tests::whole(path).find(|row| row.reader == Reader::Anybody);
+    match later.filter(|_| kind == Kind::EntryPoint) {
+        Some(row) => format!("{}, and no commit shows it", row.why),
+        None => kind.why().to_owned(),
     }
 }
