@@ -13,12 +13,15 @@ use crate::permission::{Call, Reach};
 use crate::process::{Children, Containment, Hold, Kernel, find_kernel};
 
 use super::codex_rules::WayOut;
+use super::git::submodule_git_places;
 
 mod caches;
+mod git_calls;
 mod own_commands;
 mod sockets;
 
-pub use own_commands::{hold_checks, hold_commits, hold_tests};
+pub use git_calls::{hold_commits, hold_git};
+pub use own_commands::{hold_checks, hold_tests};
 
 use own_commands::alone;
 use sockets::{doors, users_doors};
@@ -140,7 +143,7 @@ pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
     match kernel {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         Kernel::Holds(bwrap) => format!(
-            "by {}: they write the repository but not .git (a commit does, but no hooks and no settings in it) and .agent-collab, \
+            "by {}: they write the repository but not .git (a commit does, in a copy of which objects alone are kept) and .agent-collab, \
              temporary files and the caches of common tools; sockets of docker, the desktop and tmux are hidden",
             bwrap.display()
         ),
@@ -157,6 +160,8 @@ fn protected(root: &Path, workdir: &Path) -> Vec<(PathBuf, Hold)> {
         .map(|path| (path, Hold::ReadOnly))
         .collect();
     places.push((workdir.to_owned(), Hold::ReadOnly));
+    // A submodule's `.git` leads git to settings and hooks of its own.
+    places.extend(submodule_git_places(root));
     places
 }
 
