@@ -15,15 +15,18 @@ use crate::process::{
 };
 
 use super::codex_rules::WayOut;
+use super::git::submodule_git_places;
 
 mod caches;
+mod git_calls;
 mod own_commands;
 mod sockets;
 mod state_folder;
 mod temporary;
 mod user_environment;
 
-pub use own_commands::{CommandReach, Signing, hold_checks, hold_commits, hold_tests};
+pub use git_calls::{hold_commits, hold_git};
+pub use own_commands::{CommandReach, Signing, hold_checks, hold_tests};
 
 use own_commands::{alone, visible};
 use sockets::{KeyAgents, doors, find_sockets, socket_variables};
@@ -206,7 +209,7 @@ pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
     match kernel {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         Kernel::Holds(bwrap) => format!(
-            "by {}: they write the repository but not .git (a commit does, but no hooks and no settings in it) and .agent-collab, \
+            "by {}: they write the repository but not .git (a commit does, in a copy of which objects alone are kept) and .agent-collab, \
              temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden",
             bwrap.display(),
             match config.test.network {
@@ -229,6 +232,8 @@ fn protected(root: &Path, workdir: &Path) -> Vec<(PathBuf, Hold)> {
         .map(|path| (path, Hold::ReadOnly))
         .collect();
     places.push((workdir.to_owned(), Hold::ReadOnly));
+    // A submodule's `.git` leads git to settings and hooks of its own.
+    places.extend(submodule_git_places(root));
     places
 }
 

@@ -25,10 +25,10 @@ use super::documents::Pen;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::BranchPolicy;
 use super::test_run::{self, Source, TestRun, TestSettings, choose};
-use super::trouble::TELL_INDEX;
+use super::trouble::{LOOK_AFTER_HOOKS, TELL_INDEX};
 use super::{Engine, Inward, documents, failed, news, troubled};
 
-use commits::{Made, NoCommit, commit};
+use commits::{Made, NoCommit, changed_by_hooks, commit, look_before_hooks};
 use entry::{last_step_told, step_entry};
 use looks::{Held, audit, store, test_between_looks};
 use survey::Surveyor;
@@ -328,7 +328,11 @@ impl Engine {
             return self.spawn(async move { Event::CommitSkipped { step, reason } });
         };
         self.spawn_all(async move {
-            match commit(&git, (&terms, base.as_ref()), paths, &message).await {
+            let before_hooks = look_before_hooks(&git).await;
+            let made = commit(&git, (&terms, base.as_ref()), paths, &message).await;
+            let changed = changed_by_hooks(&git, before_hooks).await;
+            let changed = changed.map(|why| troubled(LOOK_AFTER_HOOKS, why));
+            let told: Vec<Event> = match made {
                 Ok(Made { commit, behind }) => {
                     let message = message.lines().next().unwrap_or_default().to_owned();
                     let behind = behind.map(|why| troubled(TELL_INDEX, why));
@@ -347,7 +351,8 @@ impl Engine {
                     step,
                     message: news::block(&said),
                 }],
-            }
+            };
+            changed.into_iter().chain(told).collect()
         });
     }
 

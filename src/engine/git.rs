@@ -11,12 +11,16 @@
 pub mod before_tests;
 mod branch;
 mod commit;
+mod commit_folder;
 mod discover;
 mod error;
+mod gitlinks;
 mod ident;
+mod index_update;
 mod invoke;
 mod joining;
 mod own;
+mod programs;
 mod putting;
 mod restore;
 mod reverse;
@@ -24,18 +28,20 @@ mod runnable;
 mod shadow;
 mod snapshot;
 mod status;
+mod work_sandbox;
 mod worktree;
 
 pub use branch::{BranchChoice, Entered, Head};
 pub use commit::{CommitFailure, CommitFailureKind};
 pub use discover::{Discovery, GitSettings, Repository};
 pub use error::GitError;
+pub(super) use gitlinks::submodule_git_places;
 pub use ident::{Identity, MissingIdentity, Person};
 pub use joining::{Joined, Rest, Taken};
 pub use putting::{LeftOfPut, NotPut};
 pub use restore::Restored;
 pub use reverse::{Back, Contents};
-pub use runnable::{Kind, Mark, Runnable};
+pub use runnable::{Kind, Mark, PROGRAM, Runnable};
 pub use snapshot::{Snapshot, TreeChange, TreeChangeKind};
 pub use status::{Change, Status};
 

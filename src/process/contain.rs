@@ -109,25 +109,25 @@ impl Containment {
     /// Describes what holds a child. The places are real absolute paths; of two, the deeper one counts for what
     /// lies below it, and of two holds on one place the stricter. A place that is missing stays missing.
     pub fn new(bwrap: &Path, places: impl IntoIterator<Item = (PathBuf, Hold)>) -> Self {
-        let mut places: Vec<_> = places.into_iter().collect();
-        places.sort_by_key(|(path, hold)| (path.components().count(), path.clone(), hold.clone()));
         Self {
             bwrap: bwrap.to_owned(),
-            places,
+            places: Vec::new(),
             network: Network::Host,
             processes: Processes::Host,
             sockets: Vec::new(),
             removed: Vec::new(),
             scratch: None,
         }
+        .with_places(places)
     }
 
-    /// Adds places, under the same rules as those that are there.
+    /// Adds places; the order in which places are named decides nothing.
     #[must_use]
     pub fn with_places(mut self, places: impl IntoIterator<Item = (PathBuf, Hold)>) -> Self {
         self.places.extend(places);
+        let depth = |path: &Path| path.components().count();
         self.places
-            .sort_by_key(|(path, hold)| (path.components().count(), path.clone(), hold.clone()));
+            .sort_by_cached_key(|(path, hold)| (depth(path), path.clone(), hold.clone()));
         self
     }
 

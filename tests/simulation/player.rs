@@ -89,6 +89,7 @@ async fn live(launch: &Launch) -> i32 {
         mode: Mode::Default,
         branch: BranchPolicy::Unless,
         asks: Asks::Wait,
+        uncontained: UncontainedCommands::FollowRules,
         unfinished: Unfinished::Refuse,
         children: Children::played_by(std::sync::Arc::new(Cast {
             folder: launch.folder.clone(),

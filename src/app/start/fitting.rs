@@ -78,6 +78,7 @@ pub(super) fn ready(
     };
     let repository = git.repository.map(|repository| {
         let places = (&*setup.root, occupied.layout.workdir());
+        let repository = containing::hold_git(repository, &setup.kernel);
         match setup.config.safety.contain_tests {
             true => {
                 let reach = setup.command_reach(&journal.state().run);

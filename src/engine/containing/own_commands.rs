@@ -1,13 +1,12 @@
-//! The sandbox of the commands that this program runs itself: tests, commits with their hooks, checks of a discussion.
+//! The sandbox of the commands that this program runs itself: tests, checks of a discussion.
 
 use std::path::{Path, PathBuf};
 
-use super::caches::{caches, tool_folder};
+use super::caches::caches;
 use super::sockets::{KeyAgents, doors, find_sockets, socket_variables};
 use super::temporary::{Scratch, kept, private, temporary_folders};
 use super::user_environment::{UserEnvironment, paths_in};
 use super::{protected, real};
-use crate::engine::git::Repository;
 use crate::process::{Containment, Hold, Kernel, Network};
 
 /// What a command of the program's reaches beside files.
@@ -64,51 +63,6 @@ pub(super) fn hold_tests_of(
     Some(work.hold(bwrap, places))
 }
 
-/// Has the program's own commits held with the hooks that they run: as a test, but a commit writes git's own folders,
-/// save hooks and settings in them, and reaches what signs where commits are signed. Nothing changes where nothing
-/// holds it.
-pub fn hold_commits(
-    repository: Repository,
-    kernel: &Kernel,
-    (root, workdir): (&Path, &Path),
-    reach: &CommandReach,
-    signing: Signing,
-) -> Repository {
-    let Kernel::Holds(bwrap) = kernel else {
-        return repository;
-    };
-    let user = UserEnvironment::of_process();
-    let mut places = vec![(root.to_owned(), Hold::Writable)];
-    let git = [&repository.git_dir, &repository.common_dir];
-    let there = |path: PathBuf, hold| real(&path).map(|path| (path, hold));
-    let pointer = root.join(".git");
-    if pointer.is_file() {
-        // A linked work tree: the file says where git's folder is.
-        places.extend(there(pointer, Hold::ReadOnly));
-    }
-    for folder in git {
-        places.extend(there(folder.clone(), Hold::Writable));
-        let settings = ["hooks", "config", "config.worktree"].map(|name| folder.join(name));
-        places.extend(
-            settings
-                .into_iter()
-                .filter_map(|path| there(path, Hold::ReadOnly)),
-        );
-    }
-    let keys = match signing {
-        Signing::On => KeyAgents::Reachable,
-        Signing::Off => KeyAgents::Hidden,
-    };
-    if signing == Signing::On {
-        let keyring = tool_folder(&user, "GNUPGHOME", ".gnupg");
-        places.extend(keyring.map(|keyring| (keyring, Hold::Writable)));
-    }
-    places.extend(there(root.join(".agent-collab"), Hold::ReadOnly));
-    places.push((workdir.to_owned(), Hold::ReadOnly));
-    let held = Work::new(&user, root, keys, reach).hold(bwrap, places);
-    repository.with_commits_held(Some(held))
-}
-
 /// Whether the user's commits are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signing {
@@ -139,7 +93,7 @@ pub fn hold_checks(
 }
 
 /// What the program's own commands work with beside the repository.
-struct Work<'a> {
+pub(super) struct Work<'a> {
     user: &'a UserEnvironment,
     root: &'a Path,
     keys: KeyAgents,
@@ -147,7 +101,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(
+    pub(super) fn new(
         user: &'a UserEnvironment,
         root: &'a Path,
         keys: KeyAgents,
@@ -163,7 +117,7 @@ impl<'a> Work<'a> {
 
     /// Puts what every command of the program's has beside these places: caches of tools, a place of its own for
     /// temporary files, and no sockets of others.
-    fn hold(&self, bwrap: &Path, mut places: Vec<(PathBuf, Hold)>) -> Containment {
+    pub(super) fn hold(&self, bwrap: &Path, mut places: Vec<(PathBuf, Hold)>) -> Containment {
         let mut scratch = Scratch::of_run(&self.reach.run);
         let (user, root) = (self.user, self.root);
         places.extend(caches(user, root, &mut scratch));

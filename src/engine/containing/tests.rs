@@ -164,7 +164,7 @@ fn what_the_user_opens_of_claudes_folder_by_name_is_open() {
         writable: vec![place.config.join("agents"), place.config.join("todos")],
         ..holder(&place, Access::ReadOnly)
     };
-    let held = format!("{:?}", held.hold(&launch).unwrap());
+    let held = format!("{:?}", held.hold(&launch, "run").unwrap());
     for name in ["agents", "todos"] {
         let open = format!("({:?}, Writable)", place.config.join(name));
         assert!(held.contains(&open), "{held}");
@@ -179,7 +179,7 @@ fn a_repository_that_is_claudes_own_folder_stays_one() {
         ..place
     };
     let launch = launch_of(&mut Claude::new(), &here, Access::Workspace);
-    let held = format!("{:?}", holder(&here, Access::Workspace).hold(&launch));
+    let held = format!("{:?}", holder(&here, Access::Workspace).hold(&launch, "run"));
     let open = format!("({:?}, Writable)", here.config);
     let closed = format!("({:?}, EmptyFolder)", here.config);
     assert!(held.contains(&open) && !held.contains(&closed), "{held}");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::domain::question::CommitTerms;
 
 use super::in_words;
-use crate::engine::git::{CommitFailureKind, CommitId, Head, Repository};
+use crate::engine::git::{CommitFailureKind, CommitId, GitError, Head, Repository, Runnable};
 
 /// Why there is no commit.
 pub(super) enum NoCommit {
@@ -69,6 +69,40 @@ pub(super) async fn commit(
             },
             _ => Err(NoCommit::Failed(failure.output)),
         },
+    }
+}
+
+/// Looks at what git and the tests run, where a commit has hooks that could change it.
+pub(super) async fn look_before_hooks(git: &Repository) -> Result<Option<Runnable>, GitError> {
+    match git.has_hooks().await? {
+        true => git.runnable().await.map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Says what a commit's hooks changed of that; no step is asked about it.
+pub(super) async fn changed_by_hooks(
+    git: &Repository,
+    before: Result<Option<Runnable>, GitError>,
+) -> Option<String> {
+    let changes = match before {
+        Ok(None) => return None,
+        Ok(Some(before)) => git.runnable().await.map(|now| now.changes_since(&before)),
+        Err(error) => Err(error),
+    };
+    match changes {
+        Ok(changes) if changes.is_empty() => None,
+        Ok(changes) => {
+            let told = changes
+                .iter()
+                .map(|change| format!("{} ({})", change.path.display(), change.why));
+            let told: Vec<String> = told.collect();
+            Some(format!(
+                "they changed {}: look at it before you go on",
+                told.join(", ")
+            ))
+        }
+        Err(error) => Some(in_words(&error)),
     }
 }
 

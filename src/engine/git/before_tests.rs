@@ -96,6 +96,7 @@ enum Ignored {
 }
 
 const HOOKS: &str = "git hooks come from it";
+const ATTRIBUTES: &str = "it decides which filters git runs, and how files are stored and shown";
 const NPM: &str = "npm reads it before the tests";
 const YARN: &str = "yarn reads it before the tests, and may run another program by it";
 const PYTEST: &str = "pytest's settings";
@@ -104,7 +105,8 @@ const WHICH_CARGO: &str = "it decides which cargo runs";
 const RECIPES: &str = "the test command may run its recipes";
 
 #[rustfmt::skip]
-const WHOLE: [BeforeTests; 37] = [
+const WHOLE: [BeforeTests; 38] = [
+    exactly(".gitattributes", Reader::Git, ATTRIBUTES),
     exactly(".pre-commit-config.yaml", Reader::Git, HOOKS),
     exactly(".pre-commit-config.yml", Reader::Git, HOOKS),
     exactly("lefthook.yml", Reader::Git, HOOKS),

@@ -18,7 +18,7 @@ use self::parts::{
 };
 use super::command::TestCommand;
 use crate::engine::git::before_tests::{self, HOOK_FOLDERS, Reader};
-use crate::engine::git::{GitError, Repository, TreeId};
+use crate::engine::git::{GitError, PROGRAM, Repository, TreeId};
 
 /// A change that asks before anything runs because of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,17 +126,24 @@ pub async fn sensitive_changes(
         });
     }
     let hooks_folder = repository.hooks_folder().await?;
+    let programs = repository.named_programs().await?;
     let (old, new) = (
         |path: &Path| old.get(path).cloned().flatten(),
         |path: &Path| new.get(path).cloned().flatten(),
     );
-    Ok(changed_entry_points(
-        command,
-        hooks_folder.as_deref(),
-        &old,
-        &new,
-        &changed,
-    ))
+    let mut found = changed_entry_points(command, hooks_folder.as_deref(), &old, &new, &changed);
+    for change in changed {
+        let is_named = programs.iter().any(|named| change.path.starts_with(named));
+        if is_named && found.iter().all(|known| known.path != change.path) {
+            found.push(SensitiveChange {
+                path: change.path,
+                why: PROGRAM.to_owned(),
+                how: change.how,
+                content: change.content,
+            });
+        }
+    }
+    Ok(found)
 }
 
 fn hook(path: &Path, hooks_folder: Option<&Path>) -> Option<&'static str> {

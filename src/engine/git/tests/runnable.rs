@@ -176,7 +176,7 @@ async fn repositories_inside_this_one_are_looked_into() {
     check(
         &fixture,
         plant,
-        "created inner/conftest.py, created sub/conftest.py",
+        "created inner/.git, created inner/conftest.py, created sub/conftest.py",
     )
     .await;
 }
