@@ -203,19 +203,20 @@ impl Repository {
                 CommitId(made.held(Some(held)).text().await?)
             }
         };
-        let parent = self.git_on_objects(&["rev-parse", "--verify", "--quiet"]);
-        let parent = parent.arg(format!("{}^1", made.0)).text_if_any().await?;
-        if parent.as_ref() != head.commit().map(|commit| &commit.0) {
+        let about = self.git_on_objects(&["log", "-1", "--format=%P%n%s"]);
+        let about = about.arg(&made.0).text().await?;
+        let (parents, subject) = about.split_once('\n').unwrap_or((&about, ""));
+        let parent = parents.split(' ').find(|id| !id.is_empty());
+        if parent != head.commit().map(|commit| commit.0.as_str()) {
             let output = "a hook moved HEAD to a commit that does not follow the last one";
             return Err(CommitFailure::new(CommitFailureKind::Other, output));
         }
-        self.move_head(&head, &made).await?;
+        self.move_head(&head, &made, subject).await?;
         Ok(made)
     }
 
     /// Moves the branch, or HEAD where none is checked out, from where it was to a commit.
-    async fn move_head(&self, head: &Head, to: &CommitId) -> Result<(), GitError> {
-        let subject = self.subject_of(to).await?;
+    async fn move_head(&self, head: &Head, to: &CommitId, subject: &str) -> Result<(), GitError> {
         let initial = match head.commit() {
             Some(_) => "",
             None => " (initial)",

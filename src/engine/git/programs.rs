@@ -2,11 +2,12 @@
 //!
 //! Each word of such a command that could mean a file of the repository counts; what that file runs itself is not known.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::discover::Repository;
 use super::error::GitError;
-use super::invoke::{Hooks, nul_parts};
+use super::invoke::{Hooks, nul_parts, path_of};
 
 /// What the keys begin with whose values git, or a tool that calls it, runs.
 const RUN: [&str; 17] = [
@@ -29,24 +30,43 @@ const RUN: [&str; 17] = [
     "interactive.difffilter",
 ];
 
+/// What git's configuration says of what runs.
+#[derive(Debug, Default)]
+pub(super) struct Configuration {
+    /// The files that it is read from.
+    pub(super) files: BTreeSet<PathBuf>,
+    /// The paths of the repository that it names as programs.
+    pub(super) programs: Vec<PathBuf>,
+}
+
 impl Repository {
     /// The paths, relative to the root, that the configuration may run a program from: files, or folders of them.
     ///
     /// # Errors
     /// Git fails.
     pub async fn named_programs(&self) -> Result<Vec<PathBuf>, GitError> {
-        let list = self.git_on_objects(&["config", "--list", "-z"]);
+        Ok(self.configuration().await?.programs)
+    }
+
+    /// Reads which files git takes its configuration from, and which programs that names.
+    pub(super) async fn configuration(&self) -> Result<Configuration, GitError> {
+        let list = self.git_on_objects(&["config", "--list", "--show-origin", "-z"]);
         let output = list.hooks(Hooks::Run).bytes().await?;
-        let mut found = Vec::new();
-        for entry in nul_parts(&output) {
+        let mut found = Configuration::default();
+        let mut parts = nul_parts(&output);
+        while let (Some(origin), Some(entry)) = (parts.next(), parts.next()) {
+            if let Some(file) = origin.strip_prefix(b"file:") {
+                found.files.insert(self.root.join(path_of(file)));
+            }
             let entry = String::from_utf8_lossy(entry);
             let (key, command) = entry.split_once('\n').unwrap_or((&entry, ""));
             if RUN.iter().any(|begin| key.starts_with(begin)) {
-                found.extend(words(command).flat_map(|word| self.meant_by(word)));
+                let paths = words(command).flat_map(|word| self.meant_by(word));
+                found.programs.extend(paths);
             }
         }
-        found.sort();
-        found.dedup();
+        found.programs.sort();
+        found.programs.dedup();
         Ok(found)
     }
 

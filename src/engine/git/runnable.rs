@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::before_tests::{HOOK_FOLDERS, may_decide_ignored};
 use super::discover::Repository;
 use super::error::GitError;
-use super::invoke::{Hooks, nul_parts, path_of};
+use super::invoke::{nul_parts, path_of};
 
 /// How many files are looked at in each of hooks and ignored files; what lies beyond is told as [`Kind::Unseen`].
 const MOST: usize = 20_000;
@@ -97,12 +97,13 @@ impl Repository {
         };
         let hooks = self.hooks_place().await?;
         look.hooks(&hooks)?;
-        look.configuration(&self.configuration_files().await?)?;
+        let configuration = self.configuration().await?;
+        look.configuration(&self.configuration_files(configuration.files))?;
         let attributes = self.common_dir.join("info/attributes");
         look.mark(&attributes, Kind::Attributes)?;
         look.pointers()?;
         look.modules(&self.common_dir.join("modules"))?;
-        for program in self.named_programs().await? {
+        for program in configuration.programs {
             let program = self.root.join(program);
             if program.is_file() {
                 look.mark(&program, Kind::Program)?;
@@ -126,21 +127,12 @@ impl Repository {
         Ok(hooks.iter().any(is_hook))
     }
 
-    /// The files that git reads its configuration from, the user's own and included ones, too.
-    async fn configuration_files(&self) -> Result<Vec<PathBuf>, GitError> {
-        let list = self
-            .git_on_objects(&["config", "--list", "--show-origin", "--name-only", "-z"])
-            .hooks(Hooks::Run)
-            .bytes()
-            .await?;
-        let origins = nul_parts(&list).filter_map(|part| part.strip_prefix(b"file:"));
-        let mut files: Vec<PathBuf> = origins.map(|path| self.root.join(path_of(path))).collect();
-        files.push(self.common_dir.join("config"));
-        files.push(self.common_dir.join("config.worktree"));
-        files.push(self.git_dir.join("config.worktree"));
-        files.sort();
-        files.dedup();
-        Ok(files)
+    /// The files that git may read its configuration from, the user's own and included ones, too.
+    fn configuration_files(&self, mut named: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        named.insert(self.common_dir.join("config"));
+        named.insert(self.common_dir.join("config.worktree"));
+        named.insert(self.git_dir.join("config.worktree"));
+        named.into_iter().collect()
     }
 
     /// What no tree shows, relative to the root: ignored files and folders, repositories inside this one.

@@ -308,3 +308,98 @@ async fn a_link_as_git_folder_is_told() {
     let changes = repository.runnable().await.unwrap().changes_since(&before);
     assert_eq!(changes.len(), 1, "{changes:?}");
 }
+
+#[tokio::test]
+async fn where_nothing_holds_git_a_filter_that_an_agent_could_change_is_refused() {
+    let fixture = Fixture::new();
+    fixture.write("tools/fmt.sh", "#!/bin/sh\ncat\n");
+    let repository = hold_git(
+        fixture.repository().await,
+        &Kernel::Cannot("bubblewrap is not on PATH".to_owned()),
+    );
+    let check = async |command: &str, is_taken: bool| {
+        fixture.git(&format!("config filter.fmt.clean \"{command}\""));
+        let told = repository.tree_now().await;
+        assert_eq!(told.is_ok(), is_taken, "{command}: {told:?}");
+        if let Err(error) = told {
+            assert!(error.to_string().contains(command), "{error}");
+            assert!(error.hint().contains("install bubblewrap"));
+        }
+    };
+    check("cat", true).await;
+    check("cat -- %f", true).await;
+    check("./tools/fmt.sh", false).await;
+    check("tools/fmt.sh", false).await;
+    check("sh tools/fmt.sh", false).await;
+    check("cat tools/fmt.sh", false).await;
+    check("cat; tools/fmt.sh", false).await;
+    check("no-such-program-anywhere", false).await;
+    fixture.git("config --unset filter.fmt.clean");
+    fixture.git("config filter.fmt.process tools/fmt.sh");
+    assert!(repository.dirty().await.is_err());
+    assert!(
+        repository
+            .commit(&paths(&["tools/fmt.sh"]), &[], "x")
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test]
+async fn a_submodules_git_is_found_in_every_kind_of_index() {
+    let check = |init: &str, version: &str| {
+        let fixture = Fixture {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        fixture.git(&format!("init -q {init}"));
+        for name in ["a", "long/name/of/a/file", "z"] {
+            fixture.write(name, name);
+        }
+        for name in ["long/name/of/a/repository", "sub"] {
+            fixture.git(&format!("init -q {init} {name}"));
+            fixture.write(&format!("{name}/x"), "x");
+            fixture.git(&format!("-C {name} add -A"));
+            fixture.git(&format!(
+                "-C {name} -c user.name=a -c user.email=b commit -q -m x"
+            ));
+        }
+        fixture.git("-c advice.addEmbeddedRepo=false add -A");
+        fixture.git(&format!("update-index --index-version {version}"));
+        let mut found = crate::engine::git::submodule_git_places(&fixture.root());
+        found.sort();
+        let found = found.iter().map(|(path, _)| {
+            let below = path.strip_prefix(fixture.root()).unwrap();
+            below.display().to_string()
+        });
+        let found: Vec<String> = found.collect();
+        let expected = ["long/name/of/a/repository/.git", "sub/.git"];
+        assert_eq!(found, expected, "{init} {version}");
+    };
+    for version in ["2", "3", "4"] {
+        check("", version);
+        check("--object-format=sha256", version);
+    }
+}
+
+#[tokio::test]
+async fn a_program_of_the_repository_that_gits_configuration_names_asks_when_it_changes() {
+    let fixture = Fixture::new();
+    fixture.write("tools/fmt.sh", "cat\n");
+    fixture.write("lib/other.sh", "cat\n");
+    fixture.git("config filter.fmt.clean ./tools/fmt.sh");
+    fixture.git("config merge.m.driver \"sh 'lib/other.sh' %O\"");
+    let repository = held(&fixture).await;
+    let before = repository.tree_now().await.unwrap();
+    fixture.write("tools/fmt.sh", "touch ran\n");
+    fixture.write("lib/other.sh", "touch ran\n");
+    fixture.write("lib/third.sh", "touch ran\n");
+    fixture.write(".gitattributes", "* filter=fmt\n");
+    let now = repository.tree_now().await.unwrap();
+    let changes = crate::engine::test_run::sensitive_changes(&repository, None, &before, &now);
+    let changes = changes.await.unwrap();
+    let told: Vec<String> = changes
+        .iter()
+        .map(|change| change.path.display().to_string())
+        .collect();
+    assert_eq!(told, [".gitattributes", "lib/other.sh", "tools/fmt.sh"]);
+}
