@@ -11,6 +11,7 @@
 pub mod before_tests;
 mod branch;
 mod commit;
+mod dependencies;
 mod discover;
 mod error;
 mod ident;
@@ -28,6 +29,7 @@ mod worktree;
 
 pub use branch::{BranchChoice, Entered, Head};
 pub use commit::{CommitFailure, CommitFailureKind};
+pub use dependencies::dependency_folder_of;
 pub use discover::{Discovery, GitSettings, Repository};
 pub use error::GitError;
 pub use ident::{Identity, MissingIdentity, Person};

@@ -12,9 +12,7 @@ mod outcome;
 
 pub use command::TestCommand;
 pub use detect::{Chosen, Source, choose};
-pub use entry_points::{
-    Changed, How, SensitiveChange, changed_entry_points, needs_content, sensitive_changes,
-};
+pub use entry_points::{Changed, How, SensitiveChange, needs_content, sensitive_changes};
 
 use std::collections::BTreeMap;
 use std::path::Path;
