@@ -12,6 +12,7 @@ pub mod before_tests;
 mod branch;
 mod commit;
 mod commit_folder;
+mod dependencies;
 mod discover;
 mod error;
 mod gitlinks;
@@ -33,6 +34,7 @@ mod worktree;
 
 pub use branch::{BranchChoice, Entered, Head};
 pub use commit::{CommitFailure, CommitFailureKind};
+pub use dependencies::dependency_folder_of;
 pub use discover::{Discovery, GitSettings, Repository};
 pub use error::GitError;
 pub(super) use gitlinks::submodule_git_places;

@@ -13,9 +13,7 @@ mod outcome;
 
 pub use command::TestCommand;
 pub use detect::{Chosen, Source, choose};
-pub use entry_points::{
-    Changed, How, SensitiveChange, changed_entry_points, needs_content, sensitive_changes,
-};
+pub use entry_points::{Changed, How, SensitiveChange, needs_content, sensitive_changes};
 pub use lacking_network::missing_network_line;
 
 use std::collections::BTreeMap;

@@ -18,6 +18,7 @@ use agent_collab::domain::question::{Answer, Question, QuestionKind};
 use agent_collab::domain::turn::Purpose;
 use agent_collab::engine::setup::BranchPolicy;
 use agent_collab::engine::{Engine, EngineError, Outcome};
+use agent_collab::permission::UncontainedCommands;
 use agent_collab::process::Children;
 use agent_collab::store::instant;
 

@@ -197,8 +197,12 @@ fn ask_about_entry_points(
     step: u32,
     found: &[EntryPoint],
 ) -> Option<Vec<Effect>> {
-    let current = state.execution.as_ref()?.current.as_ref()?;
-    let new = |point: &&EntryPoint| !current.allowed_entry_points.contains(point);
+    let execution = state.execution.as_ref()?;
+    let current = execution.current.as_ref()?;
+    let new = |point: &&EntryPoint| {
+        !current.allowed_entry_points.contains(point)
+            && !execution.allowed_entry_points.contains(point)
+    };
     let changes: Vec<EntryPoint> = found.iter().filter(new).cloned().collect();
     (!changes.is_empty()).then(|| flow::ask(state, QuestionKind::EntryPoints { step, changes }))
 }
@@ -272,14 +276,14 @@ fn run_tests(state: &mut State) -> Vec<Effect> {
 }
 
 pub(super) fn on_entry_points_answered(state: &mut State, changes: &[EntryPoint]) -> Vec<Effect> {
-    let current = state
-        .execution
-        .as_mut()
-        .and_then(|execution| execution.current.as_mut());
-    let Some(current) = current else {
+    let Some(execution) = &mut state.execution else {
+        return Vec::new();
+    };
+    let Some(current) = &mut execution.current else {
         return Vec::new();
     };
     current.allowed_entry_points.extend_from_slice(changes);
+    execution.allowed_entry_points.extend_from_slice(changes);
     // What else there is to ask, and the tests, come after a second look.
     let step = current.n;
     look_again(state, step)

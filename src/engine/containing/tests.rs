@@ -179,7 +179,10 @@ fn a_repository_that_is_claudes_own_folder_stays_one() {
         ..place
     };
     let launch = launch_of(&mut Claude::new(), &here, Access::Workspace);
-    let held = format!("{:?}", holder(&here, Access::Workspace).hold(&launch, "run"));
+    let held = format!(
+        "{:?}",
+        holder(&here, Access::Workspace).hold(&launch, "run")
+    );
     let open = format!("({:?}, Writable)", here.config);
     let closed = format!("({:?}, EmptyFolder)", here.config);
     assert!(held.contains(&open) && !held.contains(&closed), "{held}");

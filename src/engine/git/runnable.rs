@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::before_tests::{HOOK_FOLDERS, may_decide_ignored};
+use super::dependencies::{installed_packages, is_dependency_folder};
 use super::discover::Repository;
 use super::error::GitError;
 use super::invoke::{nul_parts, path_of};
@@ -63,6 +64,8 @@ pub enum Kind {
     Program,
     /// A file that a test command may read or run, in no tree.
     EntryPoint,
+    /// A package that is installed beside the code.
+    Dependency,
     /// More files than are looked at.
     Unseen,
 }
@@ -80,6 +83,7 @@ impl Kind {
             }
             Self::Program => PROGRAM,
             Self::EntryPoint => "tests may run it, and no commit shows it",
+            Self::Dependency => "it runs with the tests, and no commit shows it",
             Self::Unseen => "too many files that git does not keep; not all were looked at",
         }
     }
@@ -230,7 +234,14 @@ impl Look<'_> {
     fn outside_trees(&mut self, paths: Vec<PathBuf>) -> Result<(), GitError> {
         let repository = self.repository;
         let paths = paths.into_iter().filter(|path| !repository.is_own(path));
-        let paths = paths.filter(|path| !is_skipped(path));
+        let paths: Vec<PathBuf> = paths.collect();
+        for path in &paths {
+            let is_inside = path.parent().is_some_and(is_skipped);
+            if is_dependency_folder(path) && !is_inside {
+                self.packages(path)?;
+            }
+        }
+        let paths = paths.into_iter().filter(|path| !is_skipped(path));
         let mut files = Files::of(paths.map(|path| repository.root.join(path)).collect());
         for path in files.by_ref() {
             let below = path.strip_prefix(&repository.root).unwrap_or(&path);
@@ -253,6 +264,31 @@ impl Look<'_> {
     fn pointers(&mut self) -> Result<(), GitError> {
         for name in ["commondir", "objects/info/alternates"] {
             self.mark(&self.repository.common_dir.join(name), Kind::Pointer)?;
+        }
+        Ok(())
+    }
+
+    /// Notes each package of a folder of installed ones.
+    fn packages(&mut self, folder: &Path) -> Result<(), GitError> {
+        let place = self.repository.root.join(folder);
+        // The folder itself may be a link; where it leads decides as much as what lies there.
+        if std::fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
+            self.mark(&place, Kind::Dependency)?;
+        }
+        let packages = installed_packages(&place);
+        for (name, content) in packages.marks {
+            let mark = Mark {
+                kind: Kind::Dependency,
+                content,
+            };
+            self.seen.0.insert(folder.join(name), mark);
+        }
+        if packages.n_left == 0 {
+            let mark = Mark {
+                kind: Kind::Unseen,
+                content: "more files than are looked at".to_owned(),
+            };
+            self.seen.0.insert(folder.join("…"), mark);
         }
         Ok(())
     }

@@ -153,6 +153,7 @@ fn receipt(outcome: TestOutcome) -> Receipt {
 
 fn execution() -> Execution {
     Execution {
+        allowed_entry_points: Vec::new(),
         commits: CommitTerms::New {
             branch: "agent-collab/sum".to_owned(),
         },

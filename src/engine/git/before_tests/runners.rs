@@ -23,6 +23,10 @@ const DOTNET: &str = "dotnet reads it before the tests";
 
 #[rustfmt::skip]
 pub(super) const RUNNERS: &[BeforeTests] = &[
+    below("node_modules/.bin", Reader::Node, "the test command takes programs from it"),
+    below(".venv/bin", Reader::Python, "the test command takes programs from it"),
+    below("venv/bin", Reader::Python, "the test command takes programs from it"),
+    below("vendor/bin", Reader::Php, "the test command takes programs from it"),
     starting("jest.config.", Reader::Jest, JEST),
     starting("jest.setup.", Reader::Jest, "jest runs it before the tests"),
     starting("vitest.config.", Reader::Vitest, VITEST),

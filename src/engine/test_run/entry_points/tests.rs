@@ -33,8 +33,9 @@ fn check(command: &str, changes: &[(&str, &str, &str)], expected: &str) {
         }
     };
     let changed: Vec<_> = changes.iter().map(how).collect();
+    let followed = command.as_ref().map(|command| follow(command, &after));
     let found = changed_entry_points(
-        command.as_ref(),
+        &followed.unwrap_or_default(),
         Some(Path::new("tools/hooks")),
         &before,
         &after,
@@ -337,4 +338,30 @@ fn what_switches_tests_off_in_a_manifest_asks() {
     check("go test ./...", &[("go.mod", go, new)], "go.mod changed");
     let new = "module a\nrequire b v1.0.0\n";
     check("go test ./...", &[("go.mod", go, new)], "");
+}
+
+#[test]
+fn what_npms_scripts_come_to_asks() {
+    let manifest = r#"{"scripts": {"test": "node scripts/test.js && ./more.sh"}}"#;
+    check(
+        "npm test",
+        &[
+            ("package.json", manifest, manifest),
+            ("scripts/test.js", "x", "y"),
+            ("more.sh", "x", "y"),
+            ("scripts/other.js", "x", "y"),
+        ],
+        "scripts/test.js changed, more.sh changed",
+    );
+    // The runner is known then, and another one's settings are none of its.
+    let manifest = r#"{"scripts": {"test": "jest --ci"}}"#;
+    check(
+        "npm test",
+        &[
+            ("package.json", manifest, manifest),
+            ("vite.config.ts", "x", "y"),
+            ("jest.config.ts", "x", "y"),
+        ],
+        "jest.config.ts changed",
+    );
 }
