@@ -31,6 +31,7 @@ pub mod outputs;
 mod perform;
 pub mod probe;
 mod prompting;
+pub mod reads;
 pub mod scratch;
 pub mod setup;
 pub mod staging;

@@ -54,6 +54,8 @@ pub struct Holder {
     pub tools: Option<PathBuf>,
     /// What the user lets the CLI write beside.
     pub writable: Vec<PathBuf>,
+    /// Files that rules deny to read: it sees empty ones in their place.
+    pub unread: Vec<PathBuf>,
     /// How commands get out of the CLI's own sandbox.
     pub ways_out: Vec<WayOut>,
 }
@@ -96,6 +98,8 @@ impl Holder {
                 .flat_map(|shown| alone(&self.workdir, shown)),
         );
         places.push((self.staging.clone(), Hold::Writable));
+        let unread = self.unread.iter().cloned();
+        places.extend(unread.map(|file| (file, Hold::EmptyFile)));
         Some(self.close(bwrap, places, launch, run))
     }
 

@@ -80,6 +80,7 @@ fn holder(place: &Place, access: Access) -> Holder {
         staging: place.root.join(".agent-collab/turns/s"),
         access,
         ways_out: Vec::new(),
+        unread: Vec::new(),
         tools: None,
         writable: vec![place.root.with_file_name("cache"), "/no/such/folder".into()],
     }
