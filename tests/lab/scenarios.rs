@@ -18,6 +18,7 @@ mod killed_talk;
 mod killed_tasks;
 mod limits;
 mod lost_session;
+mod may_do;
 mod own_rules;
 mod pending;
 mod permission;
@@ -118,6 +119,14 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "the_system_holds_claude_when_every_call_is_allowed",
         contained::claude,
+    ),
+    scenario(
+        "readmes_table_of_what_an_agent_may_do_is_true_of_codex",
+        may_do::codex,
+    ),
+    scenario(
+        "readmes_table_of_what_an_agent_may_do_is_true_of_claude",
+        may_do::claude,
     ),
     scenario("codex_asks_before_each_call", hooked::codex),
     scenario(
