@@ -175,6 +175,7 @@ impl Bench {
         let kernel = self.runtime.block_on(kernel);
         assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
         let holder = Holder {
+            unread: Vec::new(),
             kernel,
             closed: Vec::new(),
             workdir: root.join(".agent-collab"),
