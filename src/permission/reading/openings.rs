@@ -87,12 +87,14 @@ fn of_simple(proof: &Proof<'_>, simple: &Simple, found: &mut Vec<ReadOpening>) {
     }
     let mut names_any = false;
     for mention in mentions {
-        names_any |= words.contains(&mention.text.as_str());
+        let is_operand = words.contains(&mention.text.as_str());
+        names_any |= is_operand;
         found.push(ReadOpening {
             text: mention.text,
             folders: mention.folders,
             is_pattern: mention.is_pattern,
-            is_object: false,
+            // A file that is not there is decided by its name.
+            is_object: is_operand && depth == ReadDepth::Contents,
             depth,
             search: scope.clone(),
         });
