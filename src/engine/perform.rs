@@ -29,6 +29,7 @@ use super::{
     AtWork, Engine, EngineError, Inward, Outcome, documents, failed, scratch, staging, troubled,
     with_hint,
 };
+use crate::permission::Rules;
 
 /// How many asks may wait for a live conversation; more than a turn can ever have open.
 const ASKS: usize = 64;
@@ -176,10 +177,7 @@ impl Engine {
         } else {
             Conversation::Continued
         };
-        let holder = Holder {
-            unread: denied_files(&self.setup.root, &rules),
-            ..self.holder(adapter, &staging, access)
-        };
+        let holder = self.holder(adapter, &staging, access, &rules);
         let at_work = AtWork {
             order: order.clone(),
             prompt_sha256,
@@ -203,7 +201,13 @@ impl Engine {
     }
 
     /// What holds the process that serves a turn.
-    fn holder(&self, adapter: &NamedAdapter, staging: &Staging, access: Access) -> Holder {
+    fn holder(
+        &self,
+        adapter: &NamedAdapter,
+        staging: &Staging,
+        access: Access,
+        rules: &Rules,
+    ) -> Holder {
         Holder {
             kernel: match self.setup.config.safety.contain_agents {
                 true => self.setup.kernel.clone(),
@@ -217,7 +221,7 @@ impl Engine {
             access,
             tools: None,
             writable: adapter.settings.writable.clone(),
-            unread: Vec::new(),
+            unread: denied_files(&self.setup.root, rules),
             ways_out: codex_rules::ways_out(&adapter.settings),
         }
     }

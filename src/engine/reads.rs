@@ -252,30 +252,38 @@ impl<'a> Finder<'a> {
                 if kind.is_dir() {
                     folders.push(path);
                 } else if kind.is_symlink() {
-                    let resolved = resolve(&self.context.root, &path);
-                    let real = resolved.real.clone();
-                    let is_file = real.is_file();
-                    if !scope.follows && !(scope.program == SearchProgram::Find && is_file) {
-                        continue;
-                    }
-                    if !is_inside(&real, &self.context.root) {
-                        let met_by = None;
-                        let depth = ReadDepth::Names;
-                        self.note(OpenedPath {
-                            path: resolved,
-                            depth,
-                            met_by,
-                        });
-                    } else if real.is_dir() {
-                        folders.push(real);
-                    } else if shows && scope.takes(&below) {
-                        self.meet(&path, scope);
-                    }
+                    folders.extend(self.follow(&path, shows && scope.takes(&below), scope));
                 } else if shows && scope.takes(&below) {
                     self.meet(&path, scope);
                 }
             }
         }
+    }
+
+    /// Goes after a link where the search does: what leads out is noted, a file met; gives the folder that is left to be
+    /// gone through.
+    fn follow(&mut self, link: &Path, is_read: bool, scope: &SearchScope) -> Option<PathBuf> {
+        let resolved = resolve(&self.context.root, link);
+        let real = resolved.real.clone();
+        let is_handed_on = scope.program == SearchProgram::Find && real.is_file();
+        if !scope.follows && !is_handed_on {
+            return None;
+        }
+        if !is_inside(&real, &self.context.root) {
+            self.note(OpenedPath {
+                path: resolved,
+                depth: ReadDepth::Names,
+                met_by: None,
+            });
+            return None;
+        }
+        if real.is_dir() {
+            return Some(real);
+        }
+        if is_read {
+            self.meet(link, scope);
+        }
+        None
     }
 
     /// Notes a file that a search reads, where rules hold it back.

@@ -50,7 +50,7 @@ impl Floor {
             Self::Mode => "mode",
             Self::ParentSession => "parent session",
             Self::Search => "search",
-            Self::OutsideSandbox => "outside the sandbox",
+            Self::OutsideSandbox => "sandbox",
             Self::Safety => "safety list",
             Self::Uncontained => "uncontained",
             Self::DoomLoop => "doom loop",

@@ -33,7 +33,7 @@ pub struct ReadOpening {
     pub folders: Vec<PathBuf>,
     /// Whether the shell makes paths of a pattern.
     pub is_pattern: bool,
-    /// Whether it is read although it is not in the work tree: an object of git's.
+    /// Whether its name decides although it is not in the work tree: an object of git's may be read by it.
     pub is_object: bool,
     /// What of it is shown.
     pub depth: ReadDepth,

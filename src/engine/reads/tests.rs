@@ -90,6 +90,7 @@ fn before_execute_a_link_that_leads_out_is_not_followed() {
 fn a_command_that_opens_what_rules_hold_back_asks_as_a_read_does() {
     let lines = [
         "cat .env",
+        "cat .env.gone",
         "cat .e*",
         "grep -h SECRET .env",
         "head -1 < .env",

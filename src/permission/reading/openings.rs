@@ -87,12 +87,14 @@ fn of_simple(proof: &Proof<'_>, simple: &Simple, found: &mut Vec<ReadOpening>) {
     }
     let mut names_any = false;
     for mention in mentions {
-        names_any |= words.contains(&mention.text.as_str());
+        let is_operand = words.contains(&mention.text.as_str());
+        names_any |= is_operand;
         found.push(ReadOpening {
             text: mention.text,
             folders: mention.folders,
             is_pattern: mention.is_pattern,
-            is_object: false,
+            // A file that is not there is decided by its name.
+            is_object: is_operand && depth == ReadDepth::Contents,
             depth,
             search: scope.clone(),
         });
@@ -313,17 +315,7 @@ fn git(
     places: &Places,
     found: &mut Vec<ReadOpening>,
 ) {
-    let sub = {
-        let mut rest = words.iter();
-        loop {
-            match rest.next() {
-                Some(&"-C") => drop(rest.next()),
-                Some(word) if word.starts_with('-') => {}
-                Some(word) => break *word,
-                None => break "",
-            }
-        }
-    };
+    let sub = sub_command(words);
     let is_shown = prints_contents(sub, words);
     let depth = if is_shown {
         ReadDepth::Contents
@@ -339,27 +331,17 @@ fn git(
     let paths = behind.map(|at| operands.get(at + 1..).unwrap_or_default());
     let mut scope = SearchScope::of(SearchProgram::Git);
     let mut named = false;
-    let is_plain = |word: &&str| !word.starts_with('-');
-    for word in operands.iter().copied().filter(|word| is_plain(&word)) {
-        let left_out = [":!", ":^", ":(exclude)"]
-            .iter()
-            .find_map(|mark| word.strip_prefix(mark));
-        if let Some(left_out) = left_out {
-            scope.excludes.push(left_out.to_owned());
-            continue;
-        }
-        if let Some((_, path)) = word
-            .rsplit_once(':')
-            .filter(|(_, path)| is_shown && !path.is_empty())
-        {
-            named = true;
-            let mut folders = vec![places.root().to_owned()];
-            folders.extend(places.folders().iter().cloned());
-            found.push(ReadOpening {
-                is_object: true,
-                is_pattern: false,
-                ..opening(path, &folders, depth)
-            });
+    for word in operands.iter().filter(|word| !word.starts_with('-')) {
+        let marks = [":!", ":^", ":(exclude)"];
+        let left_out = marks.iter().find_map(|mark| word.strip_prefix(mark));
+        let object = word.rsplit_once(':').map_or("", |(_, path)| path);
+        match left_out {
+            Some(left_out) => scope.excludes.push(left_out.to_owned()),
+            None if is_shown && !object.is_empty() => {
+                named = true;
+                found.push(git_object(object, places));
+            }
+            None => {}
         }
     }
     let paths: Vec<&str> = paths
@@ -386,5 +368,29 @@ fn git(
     if is_shown && !is_by_name && plain.is_empty() && !(named && globs.is_empty()) {
         scope.includes = globs.iter().map(|glob| (*glob).to_owned()).collect();
         found.push(searched(".", &[places.root().to_owned()], depth, scope));
+    }
+}
+
+/// git's own command, its options left out.
+fn sub_command<'a>(words: &[&'a str]) -> &'a str {
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match *word {
+            "-C" => drop(rest.next()),
+            word if word.starts_with('-') => {}
+            word => return word,
+        }
+    }
+    ""
+}
+
+/// The path behind `REV:`, which is the root's, or the folder's where it says so.
+fn git_object(path: &str, places: &Places) -> ReadOpening {
+    let mut folders = vec![places.root().to_owned()];
+    folders.extend(places.folders().iter().cloned());
+    ReadOpening {
+        is_object: true,
+        is_pattern: false,
+        ..opening(path, &folders, ReadDepth::Contents)
     }
 }
