@@ -252,6 +252,10 @@ impl Screen {
         screen
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: each field as it is at the start"
+    )]
     fn blank(settings: ScreenSettings) -> Self {
         let writing = match settings.read_only {
             Some(_) => IsWriting::No,

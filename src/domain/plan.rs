@@ -42,13 +42,24 @@ pub enum NoPlan {
     /// Two boxes share a number, so a commit `[Step N]` would be ambiguous.
     #[error("step {0} appears twice in the plan; every box needs a number of its own")]
     Twice(u32),
+    /// It is longer than any plan that is read and executed.
+    #[error(
+        "the plan has {0} bytes; the limit is {MOST_BYTES}: shorten it, and leave sources and data in files of their own"
+    )]
+    TooLong(usize),
 }
+
+/// How many bytes a plan may have: a user reads it before it is approved, and each prompt of its execution names it.
+pub const MOST_BYTES: usize = 1024 * 1024;
 
 /// Reads a plan.
 ///
 /// # Errors
 /// When the text has no numbered box outside of code fences, or two with one number.
 pub fn parse(text: &str) -> Result<Plan, NoPlan> {
+    if text.len() > MOST_BYTES {
+        return Err(NoPlan::TooLong(text.len()));
+    }
     let body = front_matter::split(text).body;
     let mut steps: Vec<Step> = Vec::new();
     let mut title = String::new();
@@ -249,6 +260,15 @@ mod tests {
     fn a_text_without_a_numbered_box_is_no_plan() {
         assert_eq!(parse("# T\n- [ ] unnumbered\n").unwrap_err(), NoPlan::NoBox);
         assert_eq!(parse("").unwrap_err(), NoPlan::NoBox);
+        let long = |n: usize| format!("1. [ ] a\n{}", "x".repeat(n - 9));
+        assert!(parse(&long(MOST_BYTES)).is_ok());
+        let refused = parse(&long(3 * MOST_BYTES)).unwrap_err();
+        assert_eq!(refused, NoPlan::TooLong(3 * MOST_BYTES));
+        let said = refused.to_string();
+        assert!(
+            said.starts_with("the plan has 3145728 bytes; the limit is 1048576: shorten it"),
+            "{said}"
+        );
         assert_eq!(parse("1. [ ] a\n1. [ ] b\n").unwrap_err(), NoPlan::Twice(1));
     }
 

@@ -527,6 +527,10 @@ impl QuestionKind {
     }
 
     /// Tells whether an answer fits this question.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: each question with the answers that fit it"
+    )]
     pub fn accepts(&self, answer: &Answer) -> bool {
         let is_childs = matches!(self, Self::Child { .. });
         if matches!(answer, Answer::CancelRun) {

@@ -72,8 +72,8 @@ pub fn read(text: &str, ledger: &Findings) -> Review {
     let blocking = remarks.iter().any(|remark| {
         remark.severity == Severity::Blocking && !ledger.is_settled_by_user(remark.n)
     });
-    let one_marker = document.body.lines().filter(|line| is_marker(line)).count() == 1;
-    let approved = says_approved && one_marker && status_agrees && !blocking;
+    let is_only_opinion = n_marker_lines(text) == 1;
+    let approved = says_approved && is_only_opinion && status_agrees && !blocking;
     let status_says_approved = statuses.iter().any(|status| status == "APPROVED");
     let consistent = if says_approved {
         approved
@@ -92,14 +92,36 @@ pub fn read(text: &str, ledger: &Findings) -> Review {
     }
 }
 
-/// Tells whether a line holds a marker and nothing else, however it is dressed: a second one, even in a quote, a list or
-/// a code block, makes the verdict unclear.
-fn is_marker(line: &str) -> bool {
-    let dress = |sign: char| {
-        sign.is_whitespace() || sign.is_ascii_digit() || "*_`>#-+~.:\"'()".contains(sign)
+/// How many lines of a review say a verdict, the first one among them.
+///
+/// Wherever such a line is and however it is dressed, it counts: quoted, in a list, in a code fence, in other letters.
+fn n_marker_lines(text: &str) -> usize {
+    let ends = [
+        '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
+    ];
+    text.split(ends).filter(|line| is_marker_line(line)).count()
+}
+
+/// Tells whether a line says a verdict and nothing else, apart from a word on what it is, such as `Verdict:`.
+fn is_marker_line(line: &str) -> bool {
+    let is_open = |c: char| matches!(c, '[' | '［' | '【');
+    let is_close = |c: char| matches!(c, ']' | '］' | '】');
+    let is_dress = |c: char| !c.is_alphanumeric() && !is_open(c) && !is_close(c);
+    let line = line.trim_matches(is_dress);
+    let (before, marker) = match line.find(is_open) {
+        Some(at) => line.split_at(at),
+        // Without brackets only the word that nobody writes by chance is a marker.
+        None => return line.eq_ignore_ascii_case("CHANGES_REQUIRED"),
     };
-    let word = line.trim_matches(dress);
-    word.eq_ignore_ascii_case("[APPROVED]") || word.eq_ignore_ascii_case("[CHANGES_REQUIRED]")
+    if !marker.ends_with(is_close) {
+        return false;
+    }
+    let before = before.trim_end_matches(|c: char| c.is_whitespace() || c == '*');
+    let is_label = before.ends_with([':', '=']) && before.split_whitespace().count() <= 3;
+    let is_numbered = before.chars().all(|c| !c.is_alphabetic());
+    let letters: String = marker.chars().filter(|c| c.is_alphabetic()).collect();
+    let says = letters.to_ascii_uppercase();
+    (is_label || is_numbered) && matches!(says.as_str(), "APPROVED" | "CHANGESREQUIRED")
 }
 
 /// The values of every field called status, whatever the case of its name: one that disagrees is a conflict.
@@ -342,23 +364,52 @@ mod tests {
     #[test]
     fn a_second_marker_line_anywhere_requires_changes() {
         for second in [
-            "[APPROVED]",
             "[CHANGES_REQUIRED]",
-            "  [CHANGES_REQUIRED]  ",
-            "[changes_required]",
+            "[APPROVED]",
+            "[CHANGES_REQUIRED]  ",
+            "   [CHANGES_REQUIRED]",
+            "[CHANGES_REQUIRED]\r",
+            "some text\r[CHANGES_REQUIRED]\rmore",
+            "some text\u{2028}[CHANGES_REQUIRED]",
             "- [CHANGES_REQUIRED]",
+            "* [CHANGES_REQUIRED]",
+            "1. [CHANGES_REQUIRED]",
+            "> [CHANGES_REQUIRED]",
+            "> - **[CHANGES_REQUIRED]**",
             "**[CHANGES_REQUIRED]**",
-            "> `[CHANGES_REQUIRED]`",
+            "`[CHANGES_REQUIRED]`",
+            "## [CHANGES_REQUIRED]",
+            "| [CHANGES_REQUIRED] |",
+            "<!-- [CHANGES_REQUIRED] -->",
+            "\\[CHANGES_REQUIRED\\]",
+            "[changes_required]",
+            "[Changes Required]",
+            "[CHANGES-REQUIRED].",
+            "[**CHANGES_REQUIRED**]",
+            "[CHANGES\u{200b}_REQUIRED]",
+            "Verdict: [CHANGES_REQUIRED]",
+            "**Final verdict:** [CHANGES_REQUIRED]",
+            "CHANGES_REQUIRED",
             "```\n[CHANGES_REQUIRED]\n```",
-            "2. [CHANGES_REQUIRED].",
-            "## Responses\n[CHANGES_REQUIRED]",
+            "## Responses\n\n[CHANGES_REQUIRED]",
         ] {
-            let text = format!("[APPROVED]\r\n\r\nSome words.\r\n{second}\r\nMore words.\r\n");
+            let text = format!("[APPROVED]\n\nGood.\n\n{second}\n\n1. [minor] x\n");
             check(&text, Verdict::ChangesRequired, false);
-            check(&text.replace('\r', ""), Verdict::ChangesRequired, false);
+            let crlf = text.replace('\n', "\r\n");
+            check(&crlf, Verdict::ChangesRequired, false);
         }
-        let named = "[APPROVED]\nThe last review said [CHANGES_REQUIRED] in its second line.\n";
-        check(named, Verdict::Approved, true);
+    }
+
+    #[test]
+    fn a_review_that_names_a_marker_in_a_sentence_has_one_opinion() {
+        for text in [
+            "[APPROVED]\n\nThe plan was [CHANGES_REQUIRED] before and is fine now.\n",
+            "[APPROVED]\r\n\r\n1. [minor] approved\r\n",
+            "[APPROVED]\n\nApproved.\n\n## Changes required\n\nNone.\n",
+            "[APPROVED]\n\n[a link](https://example.com) and [a]\n",
+        ] {
+            check(text, Verdict::Approved, true);
+        }
     }
 
     #[test]

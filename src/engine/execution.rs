@@ -231,28 +231,7 @@ impl Engine {
                 failed("run the tests", "the tree before the step is not known")
             });
         };
-        let settings = TestSettings {
-            timeout: self.setup.config.test.timeout,
-            cap: OUTPUT_CAP,
-            env: BTreeMap::new(),
-            run: self.state().run.as_str().to_owned(),
-            children: self.setup.children.clone(),
-            contained: self
-                .setup
-                .config
-                .safety
-                .contain_tests
-                .then(|| {
-                    let workdir = self.journal.layout().workdir();
-                    let places = (self.setup.root.as_path(), workdir);
-                    // Children's trees lie among the caches, which tests may write.
-                    let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
-                    let line = test.as_ref().map_or("", |test| test.command.as_str());
-                    let reach = self.command_reach().of_command(line);
-                    containing::hold_tests(&self.setup.kernel, places, trees, &reach)
-                })
-                .flatten(),
-        };
+        let settings = self.test_settings(test.as_ref());
         let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
         let command = test.and_then(|test| test_run::TestCommand::parse(&test.command));
         let held = Held {
@@ -299,6 +278,26 @@ impl Engine {
                 Err(error) => failed("run the tests", error),
             }
         });
+    }
+
+    /// How the tests are run, and what holds them.
+    fn test_settings(&self, test: Option<&TestCommand>) -> TestSettings {
+        let contained = self.setup.config.safety.contain_tests.then(|| {
+            let places = (self.setup.root.as_path(), self.journal.layout().workdir());
+            // Children's trees lie among the caches, which tests may write.
+            let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
+            let line = test.map_or("", |test| test.command.as_str());
+            let reach = self.command_reach().of_command(line);
+            containing::hold_tests(&self.setup.kernel, places, trees, &reach)
+        });
+        TestSettings {
+            timeout: self.setup.config.test.timeout,
+            cap: OUTPUT_CAP,
+            env: BTreeMap::new(),
+            run: self.state().run.as_str().to_owned(),
+            children: self.setup.children.clone(),
+            contained: contained.flatten(),
+        }
     }
 
     /// What tests and checks reach beside files.

@@ -146,7 +146,7 @@ fn boot_id() -> Option<String> {
     Some(id.trim().to_owned())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::super::table::Entry;
     use super::*;

@@ -130,7 +130,7 @@ pub(super) fn mark_among_mounts(pid: u32) -> Option<String> {
     let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
     let mark = places
         .filter_map(|place| place.strip_prefix(MARK_MOUNT))
-        .last();
+        .next_back();
     mark.map(str::to_owned)
 }
 

@@ -26,6 +26,7 @@ mod panes;
 mod pictures;
 pub(super) mod sites;
 mod sizes;
+mod stopping;
 mod stream;
 mod styles;
 mod todos;

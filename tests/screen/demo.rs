@@ -159,6 +159,10 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     terminal.wait_for("a plan is written anew");
     terminal.type_keys("y");
     terminal.wait_for("is this the goal");
+    // Who stopped has the gate.
+    terminal.wait_for("gate manual");
+    terminal.type_keys("a");
+    terminal.wait_for("gate auto");
     terminal.type_keys("g");
     terminal.wait_for("execute the approved plan");
     terminal.type_keys("v");

@@ -22,6 +22,8 @@ use crate::domain::turn::{Profile, Purpose, Role, TurnResult, UsageLimit};
 use crate::domain::undo::Way;
 use crate::permission::{Action, Keeping};
 
+mod turn_hold;
+
 const AT: At = At(1_000);
 
 pub(super) fn created(gate: Gate, reviewer: bool, settings: Settings) -> Created {

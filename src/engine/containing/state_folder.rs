@@ -29,7 +29,7 @@ pub(super) fn places(
         return Vec::new();
     };
     let made = made(&folder);
-    let Some(folder) = made.and_then(|folder| real(folder)) else {
+    let Some(folder) = made.and_then(real) else {
         return Vec::new();
     };
     let beside = home.iter().filter(|_| named.is_none());

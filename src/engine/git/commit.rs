@@ -264,21 +264,19 @@ impl Repository {
 
 /// Says why `git commit` failed, by its own trace where a hook did it, else by what it said.
 fn explain(finished: &Finished, trace: &str) -> CommitFailure {
-    let said = last_words(finished);
+    let output = last_words(finished);
     match failed_hook(trace) {
-        Some(hook) if said.is_empty() => {
-            let output = format!(
-                "the {hook} hook refused the commit and said nothing; run `git hook run {hook}` to see what it does"
-            );
+        Some((hook, code)) if output.is_empty() => {
+            let output = format!("the {hook} hook failed (exit {code}) without a message");
             CommitFailure::new(CommitFailureKind::Hook(hook), output)
         }
-        Some(hook) => CommitFailure::new(CommitFailureKind::Hook(hook), said),
-        None => CommitFailure::new(kind_of(&said), said),
+        Some((hook, _)) => CommitFailure::new(CommitFailureKind::Hook(hook), output),
+        None => CommitFailure::new(kind_of(&output), output),
     }
 }
 
-/// Finds the hook that ended with a failure in git's event trace.
-fn failed_hook(trace: &str) -> Option<String> {
+/// Finds the hook that ended with a failure in git's event trace, and its exit code.
+fn failed_hook(trace: &str) -> Option<(String, i64)> {
     let mut hooks = BTreeMap::new();
     for event in trace
         .lines()
@@ -291,7 +289,7 @@ fn failed_hook(trace: &str) -> Option<String> {
             }
             (Some("child_exit"), _) if event["code"] != 0 => {
                 if let Some(hook) = hooks.remove(&key) {
-                    return Some(hook);
+                    return Some((hook, event["code"].as_i64().unwrap_or(-1)));
                 }
             }
             _ => {}

@@ -200,11 +200,41 @@ fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
     for line in [
         "■ $ npm test  not run: you interrupted the turn",
         "■ $ ls  ended with its turn",
-        "· the turn was interrupted; the gate is manual now",
+        "· the turn was interrupted",
     ] {
         assert!(seen.contains(line), "{line}\n{seen}");
     }
     assert!(!seen.contains("expired"), "{seen}");
+    // Nobody has said so yet: a summary's turn is followed by the end.
+    assert!(!seen.contains("manual now"), "{seen}");
+}
+
+#[test]
+fn the_gate_is_called_manual_when_it_is_and_by_itself() {
+    let auto = Event::GateChanged { gate: Gate::Auto };
+    let asked = Event::QuestionAsked {
+        question: Question {
+            id: 9,
+            kind: QuestionKind::Gate {
+                order: super::world::order(Purpose::Review),
+            },
+        },
+    };
+    let reason = "another plan".to_owned();
+    let anew = [Event::Interrupted, Event::PlanEntered { reason }];
+    for (events, wanted) in [
+        (vec![auto.clone(), Event::Stopped], true),
+        (vec![auto.clone(), Event::Interrupted, asked.clone()], true),
+        ([vec![auto.clone()], anew.to_vec()].concat(), false),
+        (vec![auto, Event::Cancelled], false),
+        (vec![Event::Stopped], false),
+        (vec![asked], false),
+    ] {
+        let mut screen = not_writing();
+        let seen = told(&mut screen, &events);
+        let is_told = seen.contains("the gate is manual now");
+        assert_eq!(is_told, wanted, "{events:?}\n{seen}");
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use crate::World;
 use crate::keys::{ENTER, ESC};
 use crate::played::{
-    PLAN, begin, cast, confirm, events_of, fifo, leave, read, release, state, talking, told,
+    PLAN, begin, cast, command, confirm, events_of, fifo, leave, read, release, state, talking,
+    told,
 };
 use crate::script::{Agent, say, shell, write};
 use crate::terminal::Terminal;
@@ -160,11 +161,78 @@ fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
     assert!(now["running"].is_null(), "{now}");
     let waits = format!("cat {}", fifo.display());
     terminal.wait("the command's end", |_| crate::demo::n_agents(&waits) == 0);
-    // Nothing was written, and the same goal leads to a plan.
+    // Nothing was written, and the same goal leads to a plan, once its turn is released: who stopped has the gate.
     assert!(!world.repository().join(".agent-collab/plan.md").exists());
+    terminal.wait_for("gate manual");
+    assert_eq!(now["gate"], "manual");
     terminal.type_keys("g");
+    terminal.wait_for("writes the plan: release?");
+    terminal.type_keys("a");
     terminal.wait_for("execute the approved plan");
     assert!(read(&world, "plan.md").contains("One word."));
+    leave(terminal);
+}
+
+#[test]
+fn s_stays_when_the_turn_ends_and_the_next_one_waits_for_its_answer() {
+    let world = World::new();
+    let fifo = fifo(&world);
+    let config = cast(&world, &slow_planner(&fifo), &Agent::approving(), "");
+    let mut terminal = begin(&world, &config);
+    wait_for_turns(&world, &mut terminal, 2);
+    terminal.type_keys("s");
+    terminal.wait_for("stop, back to the goal?");
+    release(&fifo);
+    terminal.wait_for("No turn runs now. The next one waits for this answer.");
+    assert_eq!(state(&world)["phase"], "REVIEW");
+    assert_eq!(n_turns(&world), 2);
+    terminal.wait_for("stop, back to the goal?");
+    // Auto goes on where the user does not stop.
+    terminal.type_keys(ENTER);
+    terminal.wait_for("execute the approved plan");
+    assert_eq!(n_turns(&world), 3);
+    leave(terminal);
+}
+
+#[test]
+fn s_stops_the_run_whose_turn_ended_behind_it() {
+    let world = World::new();
+    let fifo = fifo(&world);
+    let config = cast(&world, &slow_planner(&fifo), &Agent::approving(), "");
+    let mut terminal = begin(&world, &config);
+    wait_for_turns(&world, &mut terminal, 2);
+    terminal.type_keys("s");
+    terminal.wait_for("stop, back to the goal?");
+    release(&fifo);
+    terminal.wait_for("No turn runs now. The next one waits for this answer.");
+    terminal.type_keys("y");
+    terminal.wait_for("is this the goal");
+    terminal.wait_for("gate manual");
+    assert_eq!(state(&world)["phase"], "REFINE_GOAL");
+    assert_eq!(n_turns(&world), 2);
+    leave(terminal);
+}
+
+#[test]
+fn the_enter_that_goes_back_from_cancel_releases_nothing() {
+    let world = World::new();
+    let fifo = fifo(&world);
+    let config = cast(&world, &slow_planner(&fifo), &Agent::approving(), "");
+    let mut terminal = confirm(&world, &config);
+    terminal.type_keys(ENTER);
+    wait_for_turns(&world, &mut terminal, 2);
+    command(&mut terminal, "/cancel");
+    terminal.wait_for("cancel the run?");
+    release(&fifo);
+    terminal.wait("the plan", |_| {
+        events_of(&world, "question.asked").len() == 2
+    });
+    terminal.look();
+    assert!(terminal.text().contains("cancel the run?"));
+    terminal.type_keys(ENTER);
+    terminal.wait_for("reviews the plan: release?");
+    assert_eq!(n_turns(&world), 2);
+    assert!(events_of(&world, "turn.released").len() < 2);
     leave(terminal);
 }
 

@@ -221,7 +221,9 @@ fn a_turn_that_waits_is_taken_up_with_its_question_and_given_up_by_a_stop() {
         title: "again".to_owned(),
         text: "again".to_owned(),
     };
-    assert!(started(&stopped.step(AT, &confirmed)).is_some());
+    // Who stopped releases the next turn.
+    stopped.step(AT, &confirmed);
+    assert!(started(&stopped.step(AT, &Event::Released)).is_some());
 }
 
 /// What happens next, of everything that can.

@@ -297,19 +297,19 @@ async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do
 }
 
 #[tokio::test]
-async fn a_hook_that_fails_without_a_word_is_named() {
+async fn a_hook_that_refuses_without_a_word_is_named() {
     let fixture = Fixture::new();
     fixture.write("a", "step\n");
-    fixture.hook("pre-commit", "exit 1");
-    let failure = failure(&fixture, "a").await;
-    assert_eq!(
-        failure.kind,
-        CommitFailureKind::Hook("pre-commit".to_owned())
-    );
-    assert!(
-        failure.output.contains("the pre-commit hook refused"),
-        "{failure}"
-    );
+    let repository = fixture.repository().await;
+    fixture.hook("pre-commit", "exit 3");
+    let failure = repository
+        .commit(&paths(&["a"]), &[], "x")
+        .await
+        .unwrap_err();
+    let hook = "pre-commit".to_owned();
+    assert_eq!(failure.kind, CommitFailureKind::Hook(hook));
+    let said = "the pre-commit hook failed (exit 3) without a message";
+    assert_eq!(failure.output, said);
 }
 
 #[tokio::test]
