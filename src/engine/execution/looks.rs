@@ -12,6 +12,7 @@ use crate::engine::git::{GitError, Repository, Runnable, Status, TreeChange, Tre
 use crate::engine::news;
 use crate::engine::test_run::{self, TestRun, TestRunError, sensitive_changes};
 
+
 use super::edits::EditRules;
 
 pub(super) fn to_text(path: &Path) -> String {
@@ -97,22 +98,28 @@ pub(super) async fn test_between_looks(
     (run, cancel): (Option<TestRun<'_>>, &CancellationToken),
     held: &Held,
 ) -> Result<Event, TestRunError> {
-    let (_, changed_before) = changed_since(git, before).await?;
+    let (given, changed_before) = changed_since(git, before).await?;
     let untracked_before = untracked(git).await?;
-    let receipt = match run {
+    let mut receipt = match run {
         Some(run) => test_run::run(run, cancel).await?,
         None => Receipt::without_command(),
     };
     // Kept: what is shown of the step, and what undoing it begins from, is this tree.
     let now = git.snapshot(&format!("step-{step}-after")).await?.tree;
+    if run.is_some() {
+        receipt.tree_before = Some(given.0.clone());
+        receipt.tree_after = Some(now.0.clone());
+    }
     let changes = git.changes_between(before, &now).await?;
     let looks = (before, &now, held.runnable.as_ref());
     let entry_points = entry_points(git, run.map(|run| run.command), looks).await?;
-    let made_by_tests = untracked(git)
+    let made_by_tests: Vec<String> = untracked(git)
         .await?
         .into_iter()
         .filter(|path| !untracked_before.contains(path) && !changed_before.contains(path))
         .collect();
+    let mut rewritten = paths_of(&git.changes_between(&given, &now).await?);
+    rewritten.retain(|path| !made_by_tests.contains(path));
     Ok(Event::TestsRan {
         step,
         receipt,
@@ -120,6 +127,7 @@ pub(super) async fn test_between_looks(
         held: held.edits.held(&changes),
         made_by_tests,
         entry_points,
+        rewritten,
         tree: Some(now.0),
     })
 }

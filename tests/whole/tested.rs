@@ -1,0 +1,93 @@
+//! What is committed is what was tested, whoever writes files between test and commit.
+
+use crate::script::{Agent, say, shell, write};
+use crate::world::World;
+
+/// A process that waits for the tree after the tests to be kept and then rewrites `src.txt`.
+const LATER: &str = "setsid env -i PATH=\"$PATH\" sh -c 'trap \"\" TERM HUP; \
+    while ! git for-each-ref refs/agent-collab | grep -q step-1-after; do :; done; echo evil > src.txt' \
+    >/dev/null 2>&1 </dev/null &";
+
+/// What HEAD has of `src.txt`, and what the receipt's trees have of it.
+fn contents(world: &World) -> [String; 3] {
+    let receipt = &world.state()["execution"]["done"][0]["receipt"];
+    let of = |tree: &str| world.git(&["show", &format!("{tree}:src.txt")]);
+    let tree = |name: &str| receipt[name].as_str().expect("a tree").to_owned();
+    [
+        of("HEAD"),
+        of(&tree("tree_before")),
+        of(&tree("tree_after")),
+    ]
+}
+
+fn world(step: &str) -> World {
+    let world = World::new();
+    let actions = vec![write("src.txt", "good\n"), shell(step), say("Wrote.")];
+    world.cast(
+        &Agent::planning(&["Write"]).step(1, actions),
+        &Agent::approving(),
+    );
+    world
+}
+
+#[test]
+fn what_an_agents_command_left_behind_does_not_get_into_the_commit() {
+    let world = world(LATER);
+    world
+        .run(&["-s", "test.default_command=grep -q good src.txt"])
+        .ends(0);
+    assert_eq!(contents(&world), ["good\n", "good\n", "good\n"]);
+}
+
+#[test]
+fn what_a_test_left_behind_does_not_get_into_the_commit() {
+    let world = world("true");
+    world.put(
+        "t.sh",
+        &format!("grep -q good src.txt || exit 1\n{LATER}\n"),
+    );
+    crate::repository::commit_all(&world.root, "tests");
+    world.run(&["-s", "test.default_command=sh t.sh"]).ends(0);
+    assert_eq!(contents(&world), ["good\n", "good\n", "good\n"]);
+}
+
+#[test]
+fn tests_that_rewrite_a_file_once_run_again_and_what_they_wrote_is_tested_and_committed() {
+    let world = world("true");
+    let test =
+        "test.default_command=sh -c 'grep -q good src.txt && echo good, formatted > src.txt'";
+    world.run(&["-s", test]).ends(0).says("tests passed");
+    assert_eq!(world.events_of("tests.ran").len(), 2);
+    let formatted = "good, formatted\n";
+    assert_eq!(contents(&world), [formatted, formatted, formatted]);
+}
+
+/// A test that changes what it tests each time.
+const NEVER_THE_SAME: &str = "test.default_command=sh -c 'echo x >> src.txt'";
+
+#[test]
+fn tests_that_rewrite_a_file_each_time_are_asked_about() {
+    let world = world("true");
+    world
+        .run(&["-s", NEVER_THE_SAME])
+        .ends(3)
+        .complains("src.txt")
+        .complains("each time they run")
+        .complains("--on-dirty include|leave-out");
+    assert_eq!(world.subjects(), ["first"]);
+    assert_eq!(world.events_of("tests.ran").len(), 2);
+}
+
+#[test]
+fn left_out_the_commit_has_what_was_tested_and_included_what_the_tests_wrote() {
+    for (policy, nth) in [("leave-out", 1), ("include", 2)] {
+        let world = world("true");
+        world
+            .run(&["-s", NEVER_THE_SAME, "--on-dirty", policy])
+            .ends(0);
+        let contents = contents(&world);
+        assert_eq!(contents[0], contents[nth], "{policy}");
+        assert_ne!(contents[1], contents[2]);
+        assert_eq!(world.read("src.txt"), contents[2]);
+    }
+}
