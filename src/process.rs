@@ -28,7 +28,9 @@ mod table;
 
 pub use capture::Captured;
 pub use children::{Children, Played, StandIns};
-pub use contain::{Containment, Hold, Kernel, Network, Processes, PRIVATE_TMPDIR, find_kernel};
+pub use contain::{
+    Bubblewrap, Containment, Hold, Kernel, Network, PRIVATE_TMPDIR, Processes, find_kernel,
+};
 pub use doing::{Doing, Input, ProcessState, doing, state_of};
 pub use error::{InputClosed, SpawnError};
 pub use input::InputHandle;

@@ -10,7 +10,7 @@ use crate::adapter::{Access, Held, Keeps, Launch, StatePlace};
 use crate::config::Config;
 use crate::config::types::AdapterKind;
 use crate::permission::{Call, Reach};
-use crate::process::{Children, Containment, Hold, Kernel, find_kernel};
+use crate::process::{Bubblewrap, Children, Containment, Hold, Kernel, Processes, find_kernel};
 
 use super::codex_rules::WayOut;
 
@@ -110,7 +110,7 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "every call",
         ),
         (AdapterKind::Claude, Kernel::Holds(bwrap)) => (
-            format!("by {}: {writes}", bwrap.display()),
+            format!("by {}: {writes}; {}", bwrap.display(), processes_in_words(bwrap)),
             "what it reads, the network",
         ),
         (AdapterKind::Claude, Kernel::Cannot(why)) => (
@@ -141,10 +141,21 @@ pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         Kernel::Holds(bwrap) => format!(
             "by {}: they write the repository but not .git (a commit does, but no hooks and no settings in it) and .agent-collab, \
-             temporary files and the caches of common tools; sockets of docker, the desktop and tmux are hidden",
-            bwrap.display()
+             temporary files and the caches of common tools; sockets of docker, the desktop and tmux are hidden; {}",
+            bwrap.display(),
+            processes_in_words(bwrap)
         ),
         Kernel::Cannot(why) => format!("nothing: {why}"),
+    }
+}
+
+/// Which processes are seen inside a bubblewrap, in words.
+fn processes_in_words(bwrap: &Bubblewrap) -> &'static str {
+    match bwrap.processes {
+        Processes::Own => "it sees and signals its own processes alone, and they end with it",
+        Processes::Host => {
+            "it sees and signals all of your processes: this system lets it mount no /proc of its own"
+        }
     }
 }
 
