@@ -9,6 +9,7 @@
 
 mod capture;
 mod children;
+mod commands;
 mod contain;
 mod doing;
 mod drain;
@@ -28,6 +29,7 @@ mod table;
 
 pub use capture::Captured;
 pub use children::{Children, Played, StandIns};
+pub use commands::CliProcesses;
 pub use contain::{
     Bubblewrap, Containment, Hold, Kernel, Network, PRIVATE_TMPDIR, Processes, find_kernel,
 };

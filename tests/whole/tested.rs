@@ -91,3 +91,16 @@ fn left_out_the_commit_has_what_was_tested_and_included_what_the_tests_wrote() {
         assert_eq!(world.read("src.txt"), contents[2]);
     }
 }
+
+#[test]
+fn what_an_agents_command_left_running_is_ended_before_its_work_is_looked_at() {
+    // Its environment is cleared, its session its own, its parent gone.
+    let left = "setsid env -i sh -c 'trap \"\" TERM HUP; (trap \"\" TERM HUP; \
+                while :; do sleep 0.1; done) & echo $! > left.pid' >/dev/null 2>&1 </dev/null; test -s left.pid";
+    let world = world(left);
+    let test = "test.default_command=sh -c '! kill -0 $(cat left.pid)'";
+    world
+        .run(&["-s", test, "-s", "safety.contain_tests=false"])
+        .ends(0)
+        .says("tests passed");
+}
