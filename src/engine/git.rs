@@ -14,6 +14,7 @@ mod commit;
 mod discover;
 mod error;
 mod ident;
+mod ignored;
 mod invoke;
 mod joining;
 mod own;

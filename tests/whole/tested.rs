@@ -104,3 +104,52 @@ fn what_an_agents_command_left_running_is_ended_before_its_work_is_looked_at() {
         .ends(0)
         .says("tests passed");
 }
+
+#[test]
+fn a_name_that_is_no_text_is_committed() {
+    let world = world("printf new > \"$(printf 'caf\\351.txt')\"");
+    world.run(&[]).ends(0);
+    let list = world.git(&[
+        "-c",
+        "core.quotePath=true",
+        "ls-tree",
+        "--name-only",
+        "HEAD",
+    ]);
+    assert!(list.contains("\"caf\\351.txt\""), "{list}");
+    assert_eq!(world.git(&["status", "--porcelain", "--", "caf*"]), "");
+}
+
+#[test]
+fn what_a_step_keeps_out_of_commits_by_its_own_line_is_asked_about() {
+    let step = "printf 'secret.py\\nnode_modules/\\n*.log\\n' > .gitignore; mkdir node_modules; \
+                touch secret.py node_modules/a x.log";
+    let world = world(step);
+    let ran = world.run(&[]);
+    ran.ends(3).complains("entry_points").complains("secret.py");
+    assert!(
+        !ran.err.contains("node_modules") && !ran.err.contains("x.log"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn what_was_ignored_before_the_step_is_not_asked_about() {
+    let world = world("echo '*.o' >> .gitignore; touch local.env");
+    world.put(".gitignore", "local.env\n");
+    crate::repository::commit_all(&world.root, "ignores");
+    world.run(&[]).ends(0);
+}
+
+#[test]
+fn a_file_that_acts_as_its_owner_is_asked_about() {
+    let world = world("chmod u+s tool");
+    world.put("tool", "#!/bin/sh\n");
+    crate::repository::commit_all(&world.root, "tool");
+    world
+        .run(&[])
+        .ends(3)
+        .complains("entry_points")
+        .complains("set-id");
+}

@@ -6,7 +6,7 @@ use crate::domain::question::CommitTerms;
 
 use super::entry::list;
 use super::in_words;
-use super::looks::{changed_since, to_text};
+use super::looks::{changed_since, to_path, to_text};
 use crate::engine::git::{CommitFailureKind, CommitId, Head, Repository, TreeId};
 
 /// Why there is no commit.
@@ -53,7 +53,7 @@ pub(super) async fn commit(
         let said = "another branch is checked out than the one that was approved; switch back and try again";
         return Err(NoCommit::Failed(said.to_owned()));
     }
-    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+    let paths: Vec<PathBuf> = paths.iter().map(|path| to_path(path)).collect();
     match git.commit(tested, &paths, &[], message).await {
         Ok(commit) => Ok(Made {
             commit: commit.0,

@@ -1,7 +1,9 @@
 //! Looks at the tree around turns and test runs: what is there, what changed, what would be run.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
@@ -12,11 +14,18 @@ use crate::engine::git::{GitError, Repository, Runnable, Status, TreeChange, Tre
 use crate::engine::news;
 use crate::engine::test_run::{self, TestRun, TestRunError, sensitive_changes};
 
+use crate::text::path_name::{path_from_text, path_to_text};
 
 use super::edits::EditRules;
 
+/// A path in events: what is no text in it is quoted, so that it can be had back.
 pub(super) fn to_text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+    path_to_text(path.as_os_str().as_bytes())
+}
+
+/// The path that an event names so.
+pub(super) fn to_path(text: &str) -> PathBuf {
+    PathBuf::from(OsString::from_vec(path_from_text(text)))
 }
 
 pub(super) async fn changed_since(
@@ -87,7 +96,16 @@ pub(super) async fn entry_points(
         why: news::line(&change.why),
         content: change.content,
     };
-    Ok(found.into_iter().map(point).collect())
+    let mut points: Vec<EntryPoint> = found.into_iter().map(point).collect();
+    let ignored = git.ignored_since(before, now).await?;
+    points.extend(ignored.into_iter().map(|(path, pattern)| EntryPoint {
+        path: to_text(&path),
+        why: news::line(&format!(
+            "the step's own line `{pattern}` of .gitignore keeps it out of every commit, and the tests see it"
+        )),
+        content: None,
+    }));
+    Ok(points)
 }
 
 /// Runs the tests between two looks at the tree.

@@ -24,6 +24,15 @@ const MOST: usize = 20_000;
 /// Folders of installed and built things, too large to look into.
 const SKIPPED: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
 
+/// Lists the files of trees.
+const KEPT: [&str; 5] = [
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+];
+
 /// One look at everything of that sort.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -50,6 +59,8 @@ pub enum Kind {
     Attributes,
     /// A file that a test command may read or run, in no tree.
     EntryPoint,
+    /// A file that acts as its owner or group, whoever runs it; no tree says so.
+    SetId,
     /// More files than are looked at.
     Unseen,
 }
@@ -62,6 +73,9 @@ impl Kind {
             Self::Configuration => "git's configuration: it names hooks, filters and programs",
             Self::Attributes => "git's own attributes: they choose filters",
             Self::EntryPoint => "tests may run it, and no commit shows it",
+            Self::SetId => {
+                "whoever runs it acts as its owner or group (a set-id bit), and no commit shows it"
+            }
             Self::Unseen => "too many files that git does not keep; not all were looked at",
         }
     }
@@ -83,6 +97,7 @@ impl Repository {
         let attributes = self.common_dir.join("info/attributes");
         look.mark(&attributes, Kind::Attributes)?;
         look.outside_trees(self.outside_trees().await?)?;
+        look.set_ids(&self.git(&KEPT).bytes().await?);
         Ok(look.seen)
     }
 
@@ -179,6 +194,21 @@ impl Look<'_> {
         }
         self.unseen(&repository.root, &files);
         Ok(())
+    }
+
+    /// Notes the files of trees that have a set-id bit.
+    fn set_ids(&mut self, list: &[u8]) {
+        for path in nul_parts(list).map(path_of) {
+            let found = std::fs::symlink_metadata(self.repository.root.join(&path));
+            let mode = found.map_or(0, |found| if found.is_file() { found.mode() } else { 0 });
+            if mode & 0o6000 != 0 {
+                let mark = Mark {
+                    kind: Kind::SetId,
+                    content: format!("{:o}", mode & 0o7777),
+                };
+                self.seen.0.entry(path).or_insert(mark);
+            }
+        }
     }
 
     /// Notes what a path is; nothing where nothing is.

@@ -25,7 +25,7 @@ impl Runnable {
         let gone = earlier
             .0
             .iter()
-            .filter(|(path, _)| !self.0.contains_key(*path));
+            .filter(|(path, mark)| mark.kind != Kind::SetId && !self.0.contains_key(*path));
         let gone = gone.map(|(path, mark)| change(path, mark.kind, How::Removed, None));
         let mut changes: Vec<SensitiveChange> = now.chain(gone).collect();
         changes.sort_by(|a, b| a.path.cmp(&b.path));
