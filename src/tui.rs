@@ -57,6 +57,7 @@ mod rewrite;
 mod seen;
 mod sent;
 mod sheet;
+mod stopping;
 mod submitting;
 mod tabs;
 mod theme;
@@ -176,6 +177,8 @@ pub struct Screen {
     seen: Option<String>,
     /// A dialog of the screen's own, which asks once more.
     own: Option<Sheet>,
+    /// Dialogs that came by themselves while the user was being asked whether to stop.
+    behind: Vec<Sheet>,
     /// The unfinished run that lay here at the start, in words.
     unfinished: Option<String>,
     pager: Option<Pager>,
@@ -207,6 +210,7 @@ pub struct Screen {
     /// That the running turn gives no sign of life.
     silent: Option<Silent>,
     held: Vec<Held>,
+    is_uncontained: bool,
     quitting: bool,
     /// Whether the user was told how text is selected.
     drag_is_told: bool,
@@ -278,6 +282,7 @@ impl Screen {
             read: header::Read::default(),
             seen: None,
             own: None,
+            behind: Vec::new(),
             unfinished: None,
             pager: None,
             diff: None,
@@ -298,6 +303,7 @@ impl Screen {
             elsewhere: None,
             silent: None,
             held: Vec::new(),
+            is_uncontained: false,
             quitting: false,
             drag_is_told: false,
             ended_at: None,
@@ -368,7 +374,7 @@ impl Screen {
                 self.drop_own();
                 self.ended_at = to.is_final().then_some(at);
             }
-            Event::UndoAsked { .. } => self.own = None,
+            Event::UndoAsked { .. } => self.drop_own(),
             Event::QuestionAsked { .. } => {
                 self.preview = None;
                 self.versions.clear();
@@ -448,7 +454,7 @@ impl Screen {
         self.toast = None;
         match dialogs::undo::sheet(offers, phase) {
             Some(sheet) => self.bring(sheet),
-            None => self.own = None,
+            None => self.drop_own(),
         }
     }
 
@@ -462,6 +468,12 @@ impl Screen {
     pub fn on_held(&mut self, held: Vec<Held>) {
         self.dirty = true;
         self.held = held;
+    }
+
+    /// Takes whether an agent runs with nothing to hold it; the header says so.
+    pub fn on_uncontained(&mut self, is_uncontained: bool) {
+        self.dirty = true;
+        self.is_uncontained = is_uncontained;
     }
 
     /// Asks whether the unfinished run that `summary` describes goes on; the answer is
@@ -520,6 +532,7 @@ impl Screen {
     /// Draws one frame; the screen is clean after it.
     pub fn draw(&mut self, frame: &mut Frame, state: Option<&State>, now: At) {
         self.leave_themes();
+        self.bring_what_waited();
         self.draw_all(frame, state, now);
         self.take_hints(frame.buffer_mut());
         self.settings.theme.paint(frame.buffer_mut());
@@ -559,11 +572,8 @@ impl Screen {
 
     /// The dialog that waits: the screen's own before the run's.
     fn waiting(&self, state: Option<&State>) -> Option<Sheet> {
-        if self.is_asked_to_leave() {
-            return Some(self.leaving(state));
-        }
-        if let Some(own) = &self.own {
-            return Some(own.clone());
+        if let Some(own) = self.own_now(state) {
+            return Some(own);
         }
         // What the run waits for is for whoever works on it.
         if self.is_read_only() {
@@ -598,7 +608,9 @@ impl Screen {
 
     fn chosen_of(&self, sheet: &Sheet) -> usize {
         match &self.chosen {
-            Some((id, chosen)) if *id == sheet.id => *chosen,
+            Some((id, chosen)) if *id == sheet.id => {
+                (*chosen).min(sheet.choices.len().saturating_sub(1))
+            }
             Some(_) | None => sheet.first,
         }
     }

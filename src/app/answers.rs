@@ -16,6 +16,8 @@ const ANSWERS: u32 = 200;
 pub struct Answers {
     /// `--yes-execute`
     pub execute: Option<Yes>,
+    /// `--allow-plan-test`: `execute` holds for a test command that only the plan names, too.
+    pub plan_test: Option<Yes>,
     /// `--on-cap`
     pub on_cap: Option<OnCap>,
     /// `--on-dirty`
@@ -120,6 +122,9 @@ impl Answers {
 
     fn by_own_flag(&mut self, kind: &QuestionKind) -> Option<Answer> {
         match kind {
+            QuestionKind::Execute { terms } if terms.runs_plan_test() => {
+                self.execute.and(self.plan_test).map(|Yes| Answer::Execute)
+            }
             QuestionKind::Execute { .. } => self.execute.map(|Yes| Answer::Execute),
             QuestionKind::Arbitration { .. } => self.at_cap(),
             QuestionKind::DirtyFiles { .. } => self.on_dirty.map(|policy| match policy {
@@ -192,6 +197,10 @@ pub fn check(kind: &str, choice: &str) -> Result<(), String> {
 pub fn flag_for(kind: &QuestionKind) -> String {
     match kind {
         QuestionKind::Gate { .. } => "--auto".to_owned(),
+        QuestionKind::Execute { terms } if terms.runs_plan_test() => {
+            "--yes-execute --allow-plan-test (its test command comes from the plan, so an agent chose it)"
+                .to_owned()
+        }
         QuestionKind::Execute { .. } => "--yes-execute".to_owned(),
         QuestionKind::Arbitration { .. } => "--on-cap pass|more:N|cancel".to_owned(),
         QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
@@ -207,7 +216,8 @@ pub fn flag_for(kind: &QuestionKind) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::question::ArbitrationReason;
+    use crate::domain::ids::Sha256;
+    use crate::domain::question::{ArbitrationReason, CommitTerms, Terms, TestCommand, TestSource};
 
     fn cap() -> QuestionKind {
         QuestionKind::Arbitration {
@@ -228,6 +238,38 @@ mod tests {
         );
         assert_eq!(answers.answer(&cap()), None);
         assert!("more:0".parse::<OnCap>().is_err());
+    }
+
+    #[test]
+    fn a_test_command_of_the_plan_needs_a_flag_of_its_own() {
+        let kind = |source| {
+            let command = "make check".to_owned();
+            QuestionKind::Execute {
+                terms: Terms {
+                    plan: Sha256::new("x"),
+                    test: Some(TestCommand { command, source }),
+                    commits: CommitTerms::Off {
+                        reason: String::new(),
+                    },
+                    dirty: Vec::new(),
+                    left: None,
+                },
+            }
+        };
+        let answered = |plan_test, source| {
+            let mut answers = Answers {
+                execute: Some(Yes),
+                plan_test,
+                ..Answers::default()
+            };
+            answers.answer(&kind(source))
+        };
+        let yes = Some(Answer::Execute);
+        assert_eq!(answered(None, TestSource::Detected), yes);
+        assert_eq!(answered(None, TestSource::Configured), yes);
+        assert_eq!(answered(None, TestSource::Proposed), None);
+        assert_eq!(answered(Some(Yes), TestSource::Proposed), yes);
+        assert!(flag_for(&kind(TestSource::Proposed)).contains("--allow-plan-test"));
     }
 
     #[test]

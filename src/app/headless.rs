@@ -9,11 +9,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::domain::event::Event;
 use crate::domain::execution::StepOutcome;
 use crate::domain::phase::Phase;
-use crate::domain::question::{CommitTerms, Question};
+use crate::domain::question::{CommitTerms, Question, TestSource};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, Outcome};
-use crate::text::{clean, n_of, truncate};
+use crate::text::{clean, n_of, one_line, truncate};
 
 use super::alone::{SHUT_DOWN, end_what_is_left, look_after_children, until_signalled};
 use super::answers::{Answers, flag_for};
@@ -107,7 +107,7 @@ async fn play(headless: Headless, out: &mut dyn Write, err: &mut dyn Write) -> R
         occupied,
     } = started;
     let mut outside = Outside::default();
-    notices.extend(outside.listen(&occupied.layout));
+    notices.extend(outside.listen(&occupied));
     for notice in notices {
         let _closed = writeln!(err, "note: {notice}");
     }
@@ -389,8 +389,18 @@ pub(super) fn summary(state: &State) -> String {
             format!("{} on {branch}", n_of(commits, "commit"))
         }
     };
+    let plan_test = execution
+        .test
+        .as_ref()
+        .filter(|test| test.source == TestSource::Proposed);
+    let tested_by = plan_test.map_or(String::new(), |test| {
+        format!(
+            "; tested by the plan's own command, `{}`",
+            one_line(&test.command)
+        )
+    });
     format!(
-        "done: {changed} of {} changed something, {place}; .agent-collab/log.md tells each",
+        "done: {changed} of {} changed something, {place}{tested_by}; .agent-collab/log.md tells each",
         n_of(done.len(), "step")
     )
 }

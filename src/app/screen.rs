@@ -52,7 +52,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::types::Motion;
 use crate::domain::changes::Scope;
 use crate::domain::ids::RunId;
-use crate::domain::run::State;
+use crate::domain::run::{Busy, State};
 use crate::domain::undo::Offer;
 use crate::engine::{Engine, Inward};
 use crate::process::become_subreaper;
@@ -314,7 +314,10 @@ impl Shell {
         loop {
             let next = self.next().await;
             let ended = self.take(next).and_then(|ended| match ended {
-                None => self.draw_if_due(),
+                None => match self.fit_turn_hold()? {
+                    None => self.draw_if_due(),
+                    end => Ok(end),
+                },
                 Some(end) => Ok(Some(end)),
             });
             match ended {
@@ -458,5 +461,7 @@ impl Shell {
 }
 
 fn is_at_work(state: &State) -> bool {
-    state.running.is_some() || state.busy.is_some()
+    // A turn that is held back has not begun.
+    let is_busy = |busy: &Busy| !matches!(busy, Busy::Held { .. });
+    state.running.is_some() || state.busy.as_ref().is_some_and(is_busy)
 }

@@ -17,6 +17,7 @@ use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
 
 use super::ChoiceArgs;
+use super::holding::HoldingArgs;
 
 /// Arguments of `agent-collab run`.
 #[derive(Debug, Clone, Args)]
@@ -84,6 +85,9 @@ pub struct ConductArgs {
     /// Executes the approved plan, with the test command and on the branch that it shows
     #[arg(long)]
     pub yes_execute: bool,
+    /// Lets --yes-execute run a test command that only the plan names: an agent chose it
+    #[arg(long, requires = "yes_execute")]
+    pub allow_plan_test: bool,
     /// What happens to an agent's call that needs a person
     #[arg(long, value_name = "WHAT", default_value = "deny")]
     pub on_ask: OnAskArg,
@@ -99,6 +103,9 @@ pub struct ConductArgs {
     /// Prints the events themselves, one JSON object a line
     #[arg(long)]
     pub json: bool,
+    /// What lifts the asking about commands that nothing holds.
+    #[command(flatten)]
+    pub holding: HoldingArgs,
     /// The configuration that counts.
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -181,6 +188,7 @@ pub async fn conduct(
             asks: args.on_ask.into(),
             unfinished,
             children: Children::default(),
+            uncontained: args.holding.commands(),
         },
     };
     Ok(headless::run(
@@ -231,6 +239,7 @@ fn answers(args: &ConductArgs) -> Result<Answers, Refusal> {
     }
     Ok(Answers {
         execute: args.yes_execute.then_some(Yes),
+        plan_test: args.allow_plan_test.then_some(Yes),
         on_cap: args.on_cap,
         on_dirty: args.on_dirty.map(|policy| match policy {
             OnDirtyArg::Include => DirtyPolicy::Include,

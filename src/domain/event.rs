@@ -16,7 +16,7 @@ use super::findings::Response;
 use super::ids::{At, DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId};
 use super::late::LateAbout;
 use super::patch::TaskPatch;
-use super::phase::{Gate, Mode, Phase};
+use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
 use super::question::{Answer, Clash, DraftFile, EntryPoint, HeldEdit, Question, Terms};
 use super::receipt::Receipt;
@@ -77,6 +77,12 @@ pub enum Event {
     GateChanged {
         /// The new gate.
         gate: Gate,
+    },
+    /// The user is being asked whether to stop, or no longer; no turn starts meanwhile.
+    #[serde(rename = "turn.hold")]
+    TurnHoldChanged {
+        /// Whether turns may start now.
+        hold: TurnHold,
     },
     /// The user said how much runs without asking.
     #[serde(rename = "mode.changed")]

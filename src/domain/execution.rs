@@ -41,6 +41,10 @@ pub struct Execution {
     /// What was undone and can come back, the last one at the end; empty once another turn has worked.
     #[serde(default)]
     pub undone: Vec<Undone>,
+    /// What the user allowed in earlier steps, each with its content: what no commit takes up is found again by
+    /// later looks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_entry_points: Vec<EntryPoint>,
 }
 
 /// A step that was stopped before it was through.

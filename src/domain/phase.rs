@@ -83,6 +83,24 @@ pub enum Gate {
     Auto,
 }
 
+/// Whether a turn that is released may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnHold {
+    /// It may.
+    #[default]
+    Free,
+    /// It waits: the user is being asked whether to stop.
+    Held,
+}
+
+impl TurnHold {
+    /// Tells whether turns may start.
+    pub fn is_free(&self) -> bool {
+        *self == Self::Free
+    }
+}
+
 /// Why a phase changes. Each cause with its phase of origin has exactly one target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {

@@ -158,6 +158,13 @@ pub enum QuestionKind {
         /// What was found, in words.
         found: String,
     },
+    /// The tests of a step fail for want of a network, and nobody has said yet whether they get the machine's.
+    TestNetwork {
+        /// The step.
+        step: u32,
+        /// The line that tells of it.
+        line: String,
+    },
     /// A commit failed.
     CommitFailed {
         /// The step.
@@ -248,6 +255,14 @@ pub struct Terms {
     pub left: Option<Left>,
 }
 
+impl Terms {
+    /// Tells whether the test command is one that only the plan names, so that an agent chose it.
+    pub fn runs_plan_test(&self) -> bool {
+        let test = self.test.as_ref();
+        test.is_some_and(|test| test.source == TestSource::Proposed)
+    }
+}
+
 /// Files that an agent changed in a step that was stopped before they were committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
@@ -335,6 +350,15 @@ pub enum CommitTerms {
     },
 }
 
+/// The network that the tests of a repository have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestNetwork {
+    /// The machine's.
+    Host,
+    /// A loopback interface of their own.
+    Loopback,
+}
+
 /// An answer to a question. Which fit is said by [`QuestionKind::accepts`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
@@ -407,6 +431,10 @@ pub enum Answer {
     PutBack,
     /// The step goes on without tests.
     SkipTests,
+    /// The repository's tests get the machine's network, from now on.
+    HostNetwork,
+    /// They keep a loopback interface of their own, from now on.
+    LoopbackNetwork,
     /// The run goes on without this commit.
     WithoutCommit,
     /// The cut-off step goes on from what is there.
@@ -451,6 +479,7 @@ pub const ANSWERABLE: &[(&str, &[&str])] = &[
         "tests_failed",
         &["retry", "skip", "accept", "stop", "cancel"],
     ),
+    ("test_network", &["host", "loopback", "stop", "cancel"]),
     (
         "step_recovery",
         &["continue", "done", "redo", "stop", "cancel"],
@@ -478,6 +507,7 @@ impl QuestionKind {
             Self::EntryPoints { .. } => "entry_points",
             Self::HeldEdits { .. } => "held_edits",
             Self::TestsFailed { .. } => "tests_failed",
+            Self::TestNetwork { .. } => "test_network",
             Self::CommitFailed { .. } => "commit_failed",
             Self::CannotExecute { .. } => "cannot_execute",
             Self::StepRecovery { .. } => "step_recovery",
@@ -561,6 +591,10 @@ impl QuestionKind {
                 answer,
                 Answer::Retry | Answer::SkipTests | Answer::AcceptAsIs | Answer::Stop
             ),
+            Self::TestNetwork { .. } => matches!(
+                answer,
+                Answer::HostNetwork | Answer::LoopbackNetwork | Answer::Stop
+            ),
             Self::CommitFailed { .. } => {
                 matches!(answer, Answer::Retry | Answer::WithoutCommit | Answer::Stop)
             }
@@ -606,6 +640,8 @@ impl QuestionKind {
             (_, "keep") => Answer::Keep,
             (_, "put-back") => Answer::PutBack,
             (_, "skip") => Answer::SkipTests,
+            (_, "host") => Answer::HostNetwork,
+            (_, "loopback") => Answer::LoopbackNetwork,
             (_, "go-on") => Answer::WithoutCommit,
             (_, "continue") => Answer::ContinueStep,
             (_, "done") => Answer::TreatAsDone,
@@ -715,6 +751,10 @@ impl QuestionKind {
                 )
             }
             Self::TestsFailed { step, found } => format!("step {step}: {found}"),
+            Self::TestNetwork { step, line } => format!(
+                "the tests of step {step} fail without the machine's network: {}",
+                one_line(line)
+            ),
             Self::CommitFailed { step, message } => {
                 format!("the commit of step {step} failed: {message}")
             }

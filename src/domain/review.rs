@@ -72,7 +72,8 @@ pub fn read(text: &str, ledger: &Findings) -> Review {
     let blocking = remarks.iter().any(|remark| {
         remark.severity == Severity::Blocking && !ledger.is_settled_by_user(remark.n)
     });
-    let approved = says_approved && status_agrees && !blocking;
+    let one_marker = document.body.lines().filter(|line| is_marker(line)).count() == 1;
+    let approved = says_approved && one_marker && status_agrees && !blocking;
     let status_says_approved = statuses.iter().any(|status| status == "APPROVED");
     let consistent = if says_approved {
         approved
@@ -89,6 +90,16 @@ pub fn read(text: &str, ledger: &Findings) -> Review {
         consistent,
         remarks,
     }
+}
+
+/// Tells whether a line holds a marker and nothing else, however it is dressed: a second one, even in a quote, a list or
+/// a code block, makes the verdict unclear.
+fn is_marker(line: &str) -> bool {
+    let dress = |sign: char| {
+        sign.is_whitespace() || sign.is_ascii_digit() || "*_`>#-+~.:\"'()".contains(sign)
+    };
+    let word = line.trim_matches(dress);
+    word.eq_ignore_ascii_case("[APPROVED]") || word.eq_ignore_ascii_case("[CHANGES_REQUIRED]")
 }
 
 /// The values of every field called status, whatever the case of its name: one that disagrees is a conflict.
@@ -326,6 +337,28 @@ mod tests {
         check("[approved]", ChangesRequired, true);
         check("All good!\n[APPROVED]", ChangesRequired, true);
         check("", ChangesRequired, true);
+    }
+
+    #[test]
+    fn a_second_marker_line_anywhere_requires_changes() {
+        for second in [
+            "[APPROVED]",
+            "[CHANGES_REQUIRED]",
+            "  [CHANGES_REQUIRED]  ",
+            "[changes_required]",
+            "- [CHANGES_REQUIRED]",
+            "**[CHANGES_REQUIRED]**",
+            "> `[CHANGES_REQUIRED]`",
+            "```\n[CHANGES_REQUIRED]\n```",
+            "2. [CHANGES_REQUIRED].",
+            "## Responses\n[CHANGES_REQUIRED]",
+        ] {
+            let text = format!("[APPROVED]\r\n\r\nSome words.\r\n{second}\r\nMore words.\r\n");
+            check(&text, Verdict::ChangesRequired, false);
+            check(&text.replace('\r', ""), Verdict::ChangesRequired, false);
+        }
+        let named = "[APPROVED]\nThe last review said [CHANGES_REQUIRED] in its second line.\n";
+        check(named, Verdict::Approved, true);
     }
 
     #[test]

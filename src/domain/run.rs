@@ -36,7 +36,7 @@ use super::findings::Findings;
 use super::ids::{At, RunId, Sha256, TurnId};
 use super::late::Late;
 use super::note::Notes;
-use super::phase::{Gate, Mode, Phase};
+use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
 use super::question::{DraftFile, Question};
 use super::review::Verdict;
@@ -77,6 +77,9 @@ pub struct State {
     pub phase: Phase,
     /// Who releases turns.
     pub gate: Gate,
+    /// Whether a turn that is released may start.
+    #[serde(default, skip_serializing_if = "TurnHold::is_free")]
+    pub turn_hold: TurnHold,
     /// How much runs without asking.
     pub mode: Mode,
     /// The settings that the workflow follows.
@@ -291,6 +294,13 @@ pub enum Busy {
         /// The turn.
         order: TurnOrder,
     },
+    /// It waits with a released turn until the user has said whether to stop.
+    Held {
+        /// The turn.
+        order: TurnOrder,
+        /// The gate that released it.
+        by: Gate,
+    },
     /// It looks at the repository before the approval of an execution.
     Surveying,
     /// It makes the branch stand.
@@ -332,6 +342,7 @@ impl Run {
                 refiner: Role::default(),
                 phase: Phase::Init,
                 gate: created.gate,
+                turn_hold: TurnHold::Free,
                 mode: created.mode,
                 settings: created.settings.clone(),
                 cycle: 0,
@@ -425,6 +436,7 @@ impl Run {
             }
             Event::Released => control::on_released(state, at),
             Event::GateChanged { gate } => control::on_gate_changed(state, at, *gate),
+            Event::TurnHoldChanged { hold } => flow::on_hold_changed(state, at, *hold),
             Event::ModeChanged { mode } => control::on_mode_changed(state, *mode),
             Event::Interrupted => control::on_interrupted(state),
             Event::Steered { text } => control::on_steered(state, text),

@@ -25,7 +25,7 @@ use crate::domain::discussion::{
 };
 use crate::domain::event::Event;
 use crate::domain::ids::{At, DiscussionId, SessionId};
-use crate::domain::phase::Phase;
+use crate::domain::phase::{Phase, TurnHold};
 use crate::domain::task::Waits;
 use crate::domain::turn::Role;
 use crate::engine::{Caller, Engine, EngineError};
@@ -277,6 +277,13 @@ impl Engine {
             let now = self.journal.now();
             let next = self.discussion(id).map(|discussion| discussion.next(now));
             match next {
+                Some(Next::Speak(_)) if self.state().turn_hold == TurnHold::Held => {
+                    // It goes on once turns may start again.
+                    if let Some(table) = self.discussions.at_work.get_mut(id) {
+                        table.due = None;
+                    }
+                    return Ok(());
+                }
                 Some(Next::Speak(speakers)) => self.have_speak(id, speakers)?,
                 Some(Next::Check {
                     n,
@@ -296,6 +303,14 @@ impl Engine {
                 Some(Next::Conclude(outcome)) => return self.conclude(id, *outcome),
                 Some(Next::Over) | None => drop(self.discussions.at_work.remove(id)),
             }
+        }
+        Ok(())
+    }
+
+    pub(super) fn go_on_with_all_discussions(&mut self) -> Result<(), EngineError> {
+        let ids: Vec<DiscussionId> = self.discussions.at_work.keys().cloned().collect();
+        for id in ids {
+            self.go_on_discussing(&id)?;
         }
         Ok(())
     }

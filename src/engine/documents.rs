@@ -12,7 +12,7 @@ use crate::domain::review::{self, Review, Verdict};
 use crate::store::{DocumentLock, Guard, StoreError, documents, instant, iterations};
 use crate::text::{fence, front_matter};
 
-use super::staging::{self, Staging};
+use super::staging::{self, MAX_BYTES, Staging};
 
 /// How often the user's remarks are appended before a text that changes each time is given up on.
 const TRIES: u8 = 5;
@@ -66,7 +66,23 @@ pub fn returned(
     }
     found.plan = found.plan.filter(|text| !text.trim().is_empty());
     found.comments = found.comments.filter(|text| !text.trim().is_empty());
+    for (text, name) in [
+        (&mut found.plan, plan_name),
+        (&mut found.comments, comments_name),
+    ] {
+        if let Some(large) = text.take_if(|text| text.len() as u64 > MAX_BYTES) {
+            found.refused.push(too_large(name, large.len()));
+        }
+    }
     found
+}
+
+/// Says that a document is too large to be taken, by which path it ever came.
+pub fn too_large(name: &str, n_bytes: usize) -> String {
+    format!(
+        "{name} has {:.1} MiB, and a document may have 1 MiB: write it shorter, without what files and logs hold",
+        n_bytes as f64 / (1024.0 * 1024.0)
+    )
 }
 
 fn begins_like_a_document(text: &str) -> bool {

@@ -14,21 +14,21 @@ use std::collections::BTreeMap;
 
 use crate::config::types::TestCommand as Configured;
 use crate::domain::event::Event;
-use crate::domain::question::{Terms, TestCommand, TestSource};
+use crate::domain::question::{Terms, TestCommand, TestNetwork, TestSource};
 use crate::domain::run::Busy;
 use crate::store::{StoreError, documents as documents_on_disk, instant};
 use crate::text::clean;
 use crate::text::slug::slug;
 
-use super::containing;
+use super::containing::{self, CommandReach};
 use super::documents::Pen;
 use super::git::{BranchChoice, CommitId, GitError, Repository, TreeId};
 use super::setup::BranchPolicy;
 use super::test_run::{self, Source, TestRun, TestSettings, choose};
-use super::trouble::TELL_INDEX;
+use super::trouble::{LOOK_AFTER_HOOKS, TELL_INDEX};
 use super::{Engine, Inward, documents, failed, news, troubled};
 
-use commits::{Made, NoCommit, commit};
+use commits::{Made, NoCommit, changed_by_hooks, commit, look_before_hooks};
 use entry::{last_step_told, step_entry};
 use looks::{Held, audit, store, test_between_looks};
 use survey::Surveyor;
@@ -247,7 +247,9 @@ impl Engine {
                     let places = (self.setup.root.as_path(), workdir);
                     // Children's trees lie among the caches, which tests may write.
                     let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
-                    containing::hold_tests(&self.setup.kernel, places, trees)
+                    let line = test.as_ref().map_or("", |test| test.command.as_str());
+                    let reach = self.command_reach().of_command(line);
+                    containing::hold_tests(&self.setup.kernel, places, trees, &reach)
                 })
                 .flatten(),
         };
@@ -259,6 +261,8 @@ impl Engine {
             edits: self.edit_rules(),
             runnable: self.runnable.clone(),
         };
+        let is_unsaid = self.setup.said_network(&self.state().run).is_none();
+        let may_lack = is_unsaid && settings.contained.is_some();
         self.spawn(async move {
             let run = held.command.as_ref().map(|command| TestRun {
                 command,
@@ -269,10 +273,51 @@ impl Engine {
                 clean: &clean,
             });
             match test_between_looks(&git, step, &before, (run, &cancel), &held).await {
+                Ok(Event::TestsRan {
+                    mut receipt,
+                    step,
+                    changed,
+                    made_by_tests,
+                    entry_points,
+                    held,
+                    rewritten,
+                    tree,
+                }) => {
+                    if may_lack && !receipt.lets_pass() {
+                        receipt.lacks_network =
+                            test_run::missing_network_line(&receipt.output_tail);
+                    }
+                    Event::TestsRan {
+                        receipt,
+                        step,
+                        changed,
+                        made_by_tests,
+                        entry_points,
+                        held,
+                        rewritten,
+                        tree,
+                    }
+                }
                 Ok(event) => event,
                 Err(error) => failed("run the tests", error),
             }
         });
+    }
+
+    /// What tests and checks reach beside files.
+    pub(super) fn command_reach(&self) -> CommandReach {
+        self.setup.command_reach(&self.state().run)
+    }
+
+    /// Keeps what the user said of the network of tests. Where that fails the user is asked again, and told why.
+    pub(super) fn keep_test_network(&mut self, network: TestNetwork) -> Vec<Event> {
+        match self.setup.keep_network(&self.state().run, network) {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![troubled(
+                "keep what you said of the network of tests",
+                error,
+            )],
+        }
     }
 
     pub(super) fn commit_step(&mut self, step: u32, paths: Vec<String>, message: String) {
@@ -288,8 +333,12 @@ impl Engine {
             return self.spawn(async move { Event::CommitSkipped { step, reason } });
         };
         self.spawn_all(async move {
+            let before_hooks = look_before_hooks(&git).await;
             let content = (tested.as_ref(), paths);
-            match commit(&git, (&terms, base.as_ref()), content, &message).await {
+            let made = commit(&git, (&terms, base.as_ref()), content, &message).await;
+            let changed = changed_by_hooks(&git, before_hooks).await;
+            let changed = changed.map(|why| troubled(LOOK_AFTER_HOOKS, why));
+            let told: Vec<Event> = match made {
                 Ok(Made {
                     commit,
                     behind,
@@ -313,7 +362,8 @@ impl Engine {
                     step,
                     message: news::block(&said),
                 }],
-            }
+            };
+            changed.into_iter().chain(told).collect()
         });
     }
 

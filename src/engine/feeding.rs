@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use crate::domain::event::Event;
+use crate::domain::phase::TurnHold;
 
 use super::{Engine, EngineError, history};
 
@@ -35,6 +36,18 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Holds turns back while the user is being asked whether to stop, or lets them start again.
+    ///
+    /// # Errors
+    /// The record of the run cannot be kept.
+    pub fn hold_turns(&mut self, hold: TurnHold) -> Result<(), EngineError> {
+        self.feed(Event::TurnHoldChanged { hold })?;
+        match hold {
+            TurnHold::Held => Ok(()),
+            TurnHold::Free => self.go_on_with_all_discussions(),
+        }
     }
 
     /// Takes in an event that another one follows at once and that nothing comes of by itself; it is durable with that.

@@ -25,7 +25,7 @@ use crate::adapter::{
 use crate::domain::event::Process;
 use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
-use crate::process::{self, Children, CliProcesses, Ladder, Line, Marker, Running};
+use crate::process::{self, Children, CliProcesses, Containment, Ladder, Line, Marker, Running};
 use crate::store::RawStream;
 
 use super::codex_rules;
@@ -117,8 +117,8 @@ pub struct Live {
     child: Option<Running>,
     /// The CLI and its servers as the turn's first call found them.
     cli: Option<CliProcesses>,
-    /// Whether the kernel holds the process.
-    is_held: bool,
+    /// What the kernel holds the process to, where it does; with it go the process's temporary files.
+    contained: Option<Containment>,
     /// Where its hook asks, for a CLI that has one.
     hook: Option<Hook>,
     life: Life,
@@ -168,7 +168,7 @@ impl Live {
             told,
             child: None,
             cli: None,
-            is_held: false,
+            contained: None,
             hook: None,
             life: Life::Session,
             turn: None,
@@ -380,7 +380,7 @@ impl Live {
         self.note_servers(&event).await;
         match &mut event {
             AdapterEvent::Asked { call, .. } | AdapterEvent::Weighed { call, .. } => {
-                if self.is_held {
+                if self.contained.is_some() {
                     containing::mark(call);
                 }
                 if let Some(ask) = &self.turn {

@@ -21,6 +21,7 @@ use super::containing::Holder;
 use super::documents::Pen;
 use super::live::{Ask, Conversation, Live, Parts, TurnAsk};
 use super::prompting::{NOW_BUILD, NOW_PLAN};
+use super::reads::denied_files;
 use super::setup::NamedAdapter;
 use super::staging::Staging;
 use super::writing::Writing;
@@ -57,6 +58,7 @@ impl Engine {
             Effect::AuditStep { step } => self.audit_step(step),
             Effect::PutBack { step, paths } => self.put_back(step, paths),
             Effect::RunTests { step, test } => self.run_tests(step, test),
+            Effect::KeepTestNetwork(network) => return Ok(self.keep_test_network(network)),
             Effect::CommitStep {
                 step,
                 paths,
@@ -174,7 +176,10 @@ impl Engine {
         } else {
             Conversation::Continued
         };
-        let holder = self.holder(adapter, &staging, access);
+        let holder = Holder {
+            unread: denied_files(&self.setup.root, &rules),
+            ..self.holder(adapter, &staging, access)
+        };
         let at_work = AtWork {
             order: order.clone(),
             prompt_sha256,
@@ -212,6 +217,7 @@ impl Engine {
             access,
             tools: None,
             writable: adapter.settings.writable.clone(),
+            unread: Vec::new(),
             ways_out: codex_rules::ways_out(&adapter.settings),
         }
     }

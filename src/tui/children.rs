@@ -6,7 +6,7 @@ use super::action::Action;
 use super::keymap::IsWriting;
 use super::page::Page;
 use super::pager::Pager;
-use super::sheet::{Sheet, Then};
+use super::sheet::{Sheet, StopKind, Then};
 use super::wrap::one_line;
 use super::{Screen, hints, theme};
 use crate::domain::event::{Event, News};
@@ -122,7 +122,7 @@ fn sheet(children: &[Child]) -> Sheet {
 /// Which of those that run shall be stopped? Enter stops none.
 fn stop_one(running: &[&Child]) -> Sheet {
     let mut sheet = Sheet::new("sessions to stop", "stop which task?")
-        .until_closed()
+        .until_answered(StopKind::Task)
         .says("What it found so far stays in its session.", theme::QUIET);
     for (child, key) in running
         .iter()

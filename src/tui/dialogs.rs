@@ -21,6 +21,7 @@ mod question;
 mod release;
 pub mod stale_plan;
 mod step_recovery;
+mod test_network;
 mod tests_failed;
 mod usage_limit;
 
@@ -142,6 +143,7 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
         QuestionKind::EntryPoints { step, changes } => entry_points::sheet(id, *step, changes),
         QuestionKind::HeldEdits { step, edits } => held_edits::sheet(id, *step, edits),
         QuestionKind::TestsFailed { step, found } => tests_failed::sheet(id, *step, found, state),
+        QuestionKind::TestNetwork { step, line } => test_network::sheet(id, *step, line, state),
         QuestionKind::CommitFailed { step, message } => commit_failed::sheet(id, *step, message),
         QuestionKind::StepRecovery { step, stage } => step_recovery::sheet(id, *step, *stage),
         QuestionKind::CannotExecute { reason } => cannot_execute::sheet(id, reason),

@@ -6,7 +6,7 @@ use super::Screen;
 use super::action::{Action, QuitStep};
 use super::dialogs::quit;
 use super::keymap::IsWriting;
-use super::sheet::{Sheet, Until};
+use super::sheet::Sheet;
 use crate::domain::run::State;
 
 impl Screen {
@@ -63,12 +63,6 @@ impl Screen {
         let key = || self.keymap().named("quit", IsWriting::No);
         let sheet = self.sheet_of_leaving(state);
         sheet.unwrap_or_else(|| quit::at_rest(&key()))
-    }
-
-    /// Drops a dialog of the screen's own that the run has overtaken; whoever wants to leave or to choose a theme wants
-    /// it all the same.
-    pub(super) fn drop_own(&mut self) {
-        self.own.take_if(|own| own.until == Until::TheRunMovesOn);
     }
 
     /// Notes that the user leaves, where these actions say so.

@@ -221,7 +221,7 @@ impl Screen {
 
     /// Opens a dialog of the screen's own that comes by itself, or once something was looked up: it takes keys as one of
     /// the run's does, and whoever writes goes on writing.
-    pub(super) fn bring(&mut self, sheet: Sheet) {
+    pub(super) fn bring_now(&mut self, sheet: Sheet) {
         self.dirty = true;
         self.reading.forget();
         self.reading.brought = Some(sheet.id.clone());

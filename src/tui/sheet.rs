@@ -56,6 +56,28 @@ pub enum Until {
     TheRunMovesOn,
     /// It asks for something beside them and waits for the user.
     ItIsClosed,
+    /// It asks whether to stop: it waits for the user, and no turn starts before the answer.
+    ItIsAnswered(StopKind),
+}
+
+/// What a dialog asks whether to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopKind {
+    /// The run, back to the goal.
+    ToGoal,
+    /// The same, as the answer to a question.
+    ByAnswer {
+        /// The question.
+        id: u32,
+    },
+    /// The execution, back to planning.
+    PlanAnew,
+    /// The run, for good.
+    Cancel,
+    /// The program.
+    Leave,
+    /// One of the tasks.
+    Task,
 }
 
 /// Whether Enter in an empty composer carries a dialog's choice out.
@@ -218,6 +240,21 @@ impl Sheet {
         self
     }
 
+    /// Lets it stand until it is answered, and no turn start before that.
+    #[must_use]
+    pub fn until_answered(mut self, stops: StopKind) -> Self {
+        self.until = Until::ItIsAnswered(stops);
+        self
+    }
+
+    /// What it asks whether to stop, where it does.
+    pub fn stops(&self) -> Option<StopKind> {
+        match self.until {
+            Until::ItIsAnswered(stops) => Some(stops),
+            Until::TheRunMovesOn | Until::ItIsClosed => None,
+        }
+    }
+
     /// Adds a text to the body; its lines are kept.
     #[must_use]
     pub fn says(mut self, text: &str, style: Style) -> Self {
@@ -289,6 +326,15 @@ impl Sheet {
         // A line that is taken away is part of what is read.
         let went_wrong = |line: &str, style| style == theme::BAD && !line.starts_with(['-', '−']);
         self.body.retain(|(line, style)| went_wrong(line, *style));
+        self.n_why = 0;
+        self
+    }
+
+    /// The same without anything that has to be known.
+    #[must_use]
+    pub fn saying_nothing(mut self) -> Self {
+        self.body.clear();
+        self.in_plan.clear();
         self.n_why = 0;
         self
     }

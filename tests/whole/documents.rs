@@ -26,6 +26,29 @@ fn a_plan_without_a_numbered_box_is_asked_for_once_more_and_then_a_question() {
 }
 
 #[test]
+fn a_plan_of_megabytes_is_refused_at_its_submission_by_every_path() {
+    let large = format!("{PLAN}{}\n", "words ".repeat(600 * 1024));
+    for handed_in in [
+        write("${plan_path}", &large),
+        say(&format!("```markdown plan.md\n{large}```")),
+        say(&large),
+    ] {
+        let world = World::new();
+        let agent = finish(
+            Agent::new()
+                .on("[agent-collab WRITE_PLAN]", vec![handed_in])
+                .plan(PLAN),
+        );
+        world.cast(&agent, &Agent::approving());
+        world.run(&[]).ends(0);
+        let refused = world.events_of("document.missing");
+        assert_eq!(refused.len(), 1);
+        let why = refused[0].to_string();
+        assert!(why.contains("1 MiB"), "{why}");
+    }
+}
+
+#[test]
 fn the_second_try_counts() {
     let world = World::new();
     world.cast(

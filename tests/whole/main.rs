@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, in what it is made of as well"
 )]
 
+mod left_behind;
 mod leftovers;
 mod limits;
 mod programs;

@@ -43,7 +43,14 @@ fn cast(world: &World) {
     world.cast(&planner, &reviewer);
 }
 
-const RESUME: [&str; 5] = ["resume", "--auto", "--yes-execute", "--on-step", "continue"];
+const RESUME: [&str; 6] = [
+    "resume",
+    "--auto",
+    "--yes-execute",
+    "--allow-plan-test",
+    "--on-step",
+    "continue",
+];
 
 /// The first lines of the steps' commits, the oldest first.
 fn steps(world: &World) -> Vec<String> {
@@ -64,7 +71,7 @@ fn check(kind: &str, on_step: &str) {
     running.signal("KILL");
     running.wait();
     let mut arguments = RESUME;
-    arguments[4] = on_step;
+    arguments[5] = on_step;
     world.program(&arguments).ends(0);
     assert_eq!(
         steps(&world),
@@ -364,7 +371,14 @@ fn cut_off_with_a_draft() -> World {
 fn a_draft_that_a_cut_off_turn_left_is_used_where_the_user_says_so() {
     let world = cut_off_with_a_draft();
     world
-        .program(&["resume", "--auto", "--yes-execute", "--answer", "draft=use"])
+        .program(&[
+            "resume",
+            "--auto",
+            "--yes-execute",
+            "--allow-plan-test",
+            "--answer",
+            "draft=use",
+        ])
         .ends(0)
         .says("left a draft of plan.md, 7 lines, differs by +7 −0");
     assert_eq!(steps(&world), ["[Step 1] Write the draft"]);
@@ -374,7 +388,7 @@ fn a_draft_that_a_cut_off_turn_left_is_used_where_the_user_says_so() {
 fn a_draft_is_put_aside_and_its_turn_done_again_where_nobody_says_otherwise() {
     let world = cut_off_with_a_draft();
     world
-        .program(&["resume", "--auto", "--yes-execute"])
+        .program(&["resume", "--auto", "--yes-execute", "--allow-plan-test"])
         .ends(0);
     assert_eq!(steps(&world), ["[Step 1] Write anew"]);
     let kept = world.files(".agent-collab/history/conflicts");

@@ -115,7 +115,7 @@ fn an_undone_step_is_done_anew_and_the_run_comes_to_its_end() {
     undo(&world, &["--step", "1"]).ends(0);
     assert_eq!(world.subjects()[0], "[Undo step 1] Write one");
     world
-        .program(&["resume", "--auto", "--yes-execute"])
+        .program(&["resume", "--auto", "--yes-execute", "--allow-plan-test"])
         .ends(0);
     assert_eq!(
         world.subjects(),

@@ -59,6 +59,21 @@ impl Shell {
         self.show_news()
     }
 
+    /// Has the run hold its turns back while the user is being asked whether to stop, and only then.
+    pub(super) fn fit_turn_hold(&mut self) -> Result<Option<End>, End> {
+        let hold = self.screen.turn_hold();
+        let Some(engine) = &mut self.engine else {
+            return Ok(None);
+        };
+        let state = engine.state();
+        let is_so = state.turn_hold == hold || state.phase.is_final();
+        if is_so || self.leave_at.is_some() || halted(engine).is_some() {
+            return Ok(None);
+        }
+        engine.hold_turns(hold)?;
+        self.show_news()
+    }
+
     /// Takes what is recorded for the view; tells whether all of it can wait for the next frame of news.
     fn take_happened(&mut self) -> bool {
         let Some(engine) = &mut self.engine else {

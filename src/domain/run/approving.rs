@@ -95,6 +95,7 @@ pub(super) fn on_execution_entered(
     }
     flow::go(state, Cause::ExecutionStarted);
     state.execution = Some(Execution {
+        allowed_entry_points: Vec::new(),
         commits: terms.commits.clone(),
         base: base.map(str::to_owned),
         pre_dirty: terms.dirty.clone(),

@@ -95,6 +95,8 @@ pub(super) fn on_stopped(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     }
     state.approved_sha256 = None;
+    // Who stopped a run releases its next turn.
+    state.gate = Gate::Manual;
     let mut effects = drop_everything(state);
     effects.push(Effect::Log(
         "Stopped by the user: back to the goal.".to_owned(),
@@ -233,6 +235,9 @@ fn act_on(state: &mut State, at: At, question: Question, answer: &Answer) -> Vec
             executing::on_entry_points_answered(state, &changes)
         }
         QuestionKind::TestsFailed { .. } => executing::on_tests_failed_answered(state, at, answer),
+        QuestionKind::TestNetwork { step, .. } => {
+            executing::on_test_network_answered(state, at, step, answer)
+        }
         QuestionKind::CommitFailed { .. } => executing::on_commit_failed_answered(state, answer),
         QuestionKind::CannotExecute { .. } => approving::on_refusal_answered(state),
         QuestionKind::Draft { order, .. } => {

@@ -6,7 +6,9 @@ use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind};
+use crate::domain::question::{
+    Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind, TestNetwork,
+};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::{Again, Purpose};
 use crate::text::one_line;
@@ -97,6 +99,7 @@ pub(super) fn on_snapshot_taken(
     let fits = |busy: &mut Busy| match busy {
         Busy::Storing { order } => stored_step(&order.purpose) == Some(step),
         Busy::Collecting { .. }
+        | Busy::Held { .. }
         | Busy::Surveying
         | Busy::Entering
         | Busy::Moving { .. }
@@ -207,8 +210,12 @@ fn ask_about_entry_points(
     step: u32,
     found: &[EntryPoint],
 ) -> Option<Vec<Effect>> {
-    let current = state.execution.as_ref()?.current.as_ref()?;
-    let new = |point: &&EntryPoint| !current.allowed_entry_points.contains(point);
+    let execution = state.execution.as_ref()?;
+    let current = execution.current.as_ref()?;
+    let new = |point: &&EntryPoint| {
+        !current.allowed_entry_points.contains(point)
+            && !execution.allowed_entry_points.contains(point)
+    };
     let changes: Vec<EntryPoint> = found.iter().filter(new).cloned().collect();
     (!changes.is_empty()).then(|| flow::ask(state, QuestionKind::EntryPoints { step, changes }))
 }
@@ -282,14 +289,14 @@ pub(super) fn run_tests(state: &mut State) -> Vec<Effect> {
 }
 
 pub(super) fn on_entry_points_answered(state: &mut State, changes: &[EntryPoint]) -> Vec<Effect> {
-    let current = state
-        .execution
-        .as_mut()
-        .and_then(|execution| execution.current.as_mut());
-    let Some(current) = current else {
+    let Some(execution) = &mut state.execution else {
+        return Vec::new();
+    };
+    let Some(current) = &mut execution.current else {
         return Vec::new();
     };
     current.allowed_entry_points.extend_from_slice(changes);
+    execution.allowed_entry_points.extend_from_slice(changes);
     // What else there is to ask, and the tests, come after a second look.
     let step = current.n;
     look_again(state, step)
@@ -335,7 +342,10 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         current.commit_tree = tree.clone();
     }
     if !receipt.lets_pass() {
-        return on_tests_failing(state, at, *step, receipt);
+        return match receipt.lacks_network.clone() {
+            Some(line) => flow::ask(state, QuestionKind::TestNetwork { step: *step, line }),
+            None => on_tests_failing(state, at, *step, receipt),
+        };
     }
     let asked = holding::ask(state, *step, held)
         .or_else(|| ask_about_entry_points(state, *step, entry_points))
@@ -373,6 +383,28 @@ fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> 
     }
     let found = receipt.in_words();
     flow::ask(state, QuestionKind::TestsFailed { step, found })
+}
+
+pub(super) fn on_test_network_answered(
+    state: &mut State,
+    at: At,
+    step: u32,
+    answer: &Answer,
+) -> Vec<Effect> {
+    let (network, then) = match answer {
+        Answer::HostNetwork => (TestNetwork::Host, run_tests(state)),
+        _ => {
+            let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+            let receipt = current.and_then(|current| current.receipt.clone());
+            let then = receipt.map_or_else(Vec::new, |receipt| {
+                on_tests_failing(state, at, step, &receipt)
+            });
+            (TestNetwork::Loopback, then)
+        }
+    };
+    let mut effects = vec![Effect::KeepTestNetwork(network)];
+    effects.extend(then);
+    effects
 }
 
 fn fix(state: &mut State, at: At) -> Vec<Effect> {

@@ -8,7 +8,7 @@ use super::{
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::event::Process;
 use crate::domain::ids::{At, SessionId, TurnId};
-use crate::domain::phase::{Cause, Gate, next_phase};
+use crate::domain::phase::{Cause, Gate, Phase, TurnHold, next_phase};
 use crate::domain::question::{Question, QuestionKind};
 use crate::domain::session::{Message, PlanWindow, Usage};
 use crate::domain::todo::Todos;
@@ -72,8 +72,13 @@ pub(super) fn start(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> 
     }
 }
 
-/// Marks a turn as running.
+/// Marks a turn as running, or lets it wait while the user is being asked whether to stop.
 pub(super) fn run_turn(state: &mut State, at: At, order: TurnOrder) -> Vec<Effect> {
+    if state.turn_hold == TurnHold::Held {
+        let by = state.gate;
+        state.busy = Some(Busy::Held { order, by });
+        return Vec::new();
+    }
     if order.purpose == Purpose::Review {
         state.reviewing = state.plan_hash().cloned();
         state.notes.on_review(&order.turn);
@@ -89,6 +94,31 @@ pub(super) fn run_turn(state: &mut State, at: At, order: TurnOrder) -> Vec<Effec
         process: None,
     });
     vec![Effect::StartTurn(order)]
+}
+
+/// Starts the turn that was held back, once turns may start. One that the auto gate released waits at the gate where
+/// that is manual by now.
+pub(super) fn on_hold_changed(state: &mut State, at: At, hold: TurnHold) -> Vec<Effect> {
+    state.turn_hold = hold;
+    if hold == TurnHold::Held {
+        return Vec::new();
+    }
+    match state.busy.take() {
+        Some(Busy::Held { order, by }) if by == Gate::Auto && state.gate == Gate::Manual => {
+            ask(state, QuestionKind::Gate { order })
+        }
+        Some(Busy::Held { order, .. }) => {
+            let is_step = order.purpose.phase() == Phase::Execute;
+            let stale = is_step.then(|| approving::stale_before_step(state));
+            stale
+                .flatten()
+                .unwrap_or_else(|| run_turn(state, at, order))
+        }
+        other => {
+            state.busy = other;
+            Vec::new()
+        }
+    }
 }
 
 /// Puts a question to the user; nothing starts until it is answered.

@@ -74,6 +74,7 @@ pub(super) fn take_collecting(
     let taken = state.busy.take_if(|busy| match busy {
         Busy::Collecting { order, .. } => order.turn == *turn && fits(&order.purpose),
         Busy::Storing { .. }
+        | Busy::Held { .. }
         | Busy::Surveying
         | Busy::Entering
         | Busy::Moving { .. }
@@ -83,6 +84,7 @@ pub(super) fn take_collecting(
     match taken {
         Busy::Collecting { order, question } => Some((order, question)),
         Busy::Storing { .. }
+        | Busy::Held { .. }
         | Busy::Surveying
         | Busy::Entering
         | Busy::Moving { .. }

@@ -9,12 +9,14 @@ use super::{
 use crate::domain::effect::{Effect, Expiry};
 use crate::domain::execution::Stage;
 use crate::domain::ids::{At, TurnId};
-use crate::domain::phase::{Gate, Phase};
+use crate::domain::phase::{Gate, Phase, TurnHold};
 use crate::domain::question::{Answer, DraftFile, Question, QuestionKind};
 use crate::domain::turn::{Again, Profile, Purpose, Role, TurnOrder};
 
 pub(super) fn on_resumed(state: &mut State, at: At, gate: Gate) -> Vec<Effect> {
     discussing::on_program_ended(state);
+    // The dialog that held turns back went with the program.
+    state.turn_hold = TurnHold::Free;
     if state.is_over() {
         return Vec::new();
     }
@@ -142,7 +144,9 @@ fn on_busy(state: &mut State, at: At, busy: Busy) -> Vec<Effect> {
     match busy {
         Busy::Collecting { order, .. } => on_cut_off(state, at, order.purpose),
         // The turn had not begun: nothing of it is lost.
-        Busy::Storing { order } => flow::propose(state, at, order.purpose, order.again),
+        Busy::Storing { order } | Busy::Held { order, .. } => {
+            flow::propose(state, at, order.purpose, order.again)
+        }
         Busy::Moving { purpose } => flow::propose(state, at, purpose, Some(Again::Failed)),
         Busy::Surveying | Busy::Entering => approving::survey(state),
         Busy::Stepping { .. } => ask_about_step(state),

@@ -7,7 +7,9 @@ use crate::domain::question::CommitTerms;
 use super::entry::list;
 use super::in_words;
 use super::looks::{changed_since, to_path, to_text};
-use crate::engine::git::{CommitFailureKind, CommitId, Head, Repository, TreeId};
+use crate::engine::git::{
+    CommitFailureKind, CommitId, GitError, Head, Repository, Runnable, TreeId,
+};
 
 /// Why there is no commit.
 pub(super) enum NoCommit {
@@ -99,6 +101,40 @@ async fn changed_later(git: &Repository, tested: &TreeId, paths: &[PathBuf]) -> 
     (!later.is_empty()).then(|| {
         format!("{list} changed after the tests: the commit has what was tested, what came later is uncommitted")
     })
+}
+
+/// Looks at what git and the tests run, where a commit has hooks that could change it.
+pub(super) async fn look_before_hooks(git: &Repository) -> Result<Option<Runnable>, GitError> {
+    match git.has_hooks().await? {
+        true => git.runnable().await.map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Says what a commit's hooks changed of that; no step is asked about it.
+pub(super) async fn changed_by_hooks(
+    git: &Repository,
+    before: Result<Option<Runnable>, GitError>,
+) -> Option<String> {
+    let changes = match before {
+        Ok(None) => return None,
+        Ok(Some(before)) => git.runnable().await.map(|now| now.changes_since(&before)),
+        Err(error) => Err(error),
+    };
+    match changes {
+        Ok(changes) if changes.is_empty() => None,
+        Ok(changes) => {
+            let told = changes
+                .iter()
+                .map(|change| format!("{} ({})", change.path.display(), change.why));
+            let told: Vec<String> = told.collect();
+            Some(format!(
+                "they changed {}: look at it before you go on",
+                told.join(", ")
+            ))
+        }
+        Err(error) => Some(in_words(&error)),
+    }
 }
 
 /// Finds the commit of this message at HEAD, where it was made since the execution began.

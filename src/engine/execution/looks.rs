@@ -89,7 +89,13 @@ pub(super) async fn entry_points(
 ) -> Result<Vec<EntryPoint>, GitError> {
     let mut found = sensitive_changes(git, command, before, now).await?;
     if let Some(earlier) = runnable {
-        found.extend(git.runnable().await?.changes_since(earlier));
+        // What a tree shows, too, is told once, by its content there.
+        let beside = git.runnable().await?.changes_since(earlier);
+        let is_new = |change: &test_run::SensitiveChange| {
+            found.iter().all(|known| known.path != change.path)
+        };
+        let beside: Vec<_> = beside.into_iter().filter(is_new).collect();
+        found.extend(beside);
     }
     let point = |change: test_run::SensitiveChange| EntryPoint {
         path: to_text(&change.path),

@@ -1,5 +1,6 @@
 //! Real repositories in passing folders, away from the user's configuration.
 
+mod attacks;
 mod commits;
 mod invariants;
 mod joining;
@@ -8,6 +9,7 @@ mod putting;
 mod reversals;
 mod runnable;
 mod snapshots;
+mod speed;
 mod worktrees;
 
 use std::os::unix::fs::PermissionsExt;

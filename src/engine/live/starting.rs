@@ -21,15 +21,15 @@ impl Live {
             return false;
         };
         let launch = self.adapter.launch(&ask.session, &ask.turn);
-        let contained = ask.holder.hold(&launch);
+        let contained = ask.holder.hold(&launch, self.marker.run());
         let mut spec = Spec::new(launch.program, launch.cwd, self.marker.clone()).args(launch.args);
         spec.env = launch.env;
         spec.env_remove = launch.env_remove;
-        self.is_held = contained.is_some();
-        if self.is_held {
+        if contained.is_some() {
             spec = spec.env("TMPDIR", PRIVATE_TMPDIR);
         }
-        spec.contained = contained;
+        spec.contained.clone_from(&contained);
+        self.contained = contained;
         self.life = launch.life;
         self.cli = None;
         match self.children.spawn(&spec).await {

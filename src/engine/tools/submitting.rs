@@ -6,6 +6,7 @@
 use super::{Reply, ToolCall};
 use crate::domain::submission;
 use crate::domain::turn::Purpose;
+use crate::engine::documents::too_large;
 use crate::engine::staging::{self, MAX_BYTES, Submitted};
 use crate::engine::{Engine, EngineError};
 use crate::mcp::arguments;
@@ -72,12 +73,10 @@ fn plan_of(engine: &Engine, call: &ToolCall) -> Result<Submitted, String> {
 
 fn keep(engine: &Engine, submitted: &Submitted, what: &str) -> Answer {
     let texts = [&submitted.plan, &submitted.comments];
-    if texts
-        .into_iter()
-        .flatten()
-        .any(|text| text.len() as u64 > MAX_BYTES)
-    {
-        return Answer::failed("nothing was taken: it is larger than 1 MiB");
+    let mut large = texts.into_iter().flatten();
+    if let Some(large) = large.find(|text| text.len() as u64 > MAX_BYTES) {
+        let why = too_large(what, large.len());
+        return Answer::failed(format!("nothing was taken: {why}"));
     }
     let Some(at_work) = &engine.at_work else {
         return Answer::failed("no turn of the session is under way");

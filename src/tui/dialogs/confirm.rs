@@ -3,10 +3,14 @@
 use crate::domain::event::Event;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::Answer;
+use crate::domain::run::{Busy, State};
 use crate::tui::action::Action;
 use crate::tui::keymap::{IsWriting, Keymap};
-use crate::tui::sheet::{FromComposer, Sheet, Then};
+use crate::tui::sheet::{FromComposer, Sheet, StopKind, Then};
 use crate::tui::theme;
+
+/// What is added where the turn ended behind the dialog.
+const HELD: &str = "No turn runs now. The next one waits for this answer.";
 
 /// Gives the run up?
 pub fn cancel() -> Sheet {
@@ -16,6 +20,7 @@ pub fn cancel() -> Sheet {
         "The run ends here and goes to the history. Files and commits stay as they are.",
         ("cancel the run", Action::Event(Event::Cancelled)),
     )
+    .until_answered(StopKind::Cancel)
 }
 
 /// Stops, and goes back to the goal? What does less is named by its keys.
@@ -30,12 +35,12 @@ pub fn stop(phase: Phase, keymap: &Keymap) -> Sheet {
     let (title, text) = match phase {
         Phase::Execute => (
             "stop the execution?",
-            "The step at hand is interrupted, the run goes back to the goal. Files and commits stay.",
+            "A turn that runs is interrupted, the run goes back to the goal. Files and commits stay.",
         ),
         _ => ("stop, back to the goal?", less.as_str()),
     };
     let yes = ("stop, back to the goal", Action::Event(Event::Stopped));
-    asked("stop", title, text, yes)
+    asked("stop", title, text, yes).until_answered(StopKind::ToGoal)
 }
 
 /// Answers a question by giving up what was planned?
@@ -51,6 +56,7 @@ pub fn back_to_the_goal(id: u32) -> Sheet {
             Action::Event(Event::Answered { id, answer }),
         ),
     )
+    .until_answered(StopKind::ByAnswer { id })
 }
 
 /// Leaves the execution, and plans anew?
@@ -73,6 +79,85 @@ pub fn plan_anew() -> Sheet {
         )
         .offers('n', "no, back", Then::Back)
         .first(1)
+        .until_answered(StopKind::PlanAnew)
+}
+
+/// The dialog that asks whether to stop, as things are now: the run goes on behind it, but starts no turn.
+pub fn refreshed(sheet: &Sheet, stops: StopKind, state: &State, keymap: &Keymap) -> Sheet {
+    if let Some(why) = nothing_to_stop(stops, state) {
+        return without_a_stop(sheet, why);
+    }
+    let sheet = match stops {
+        StopKind::ToGoal => stop(state.phase, keymap),
+        StopKind::ByAnswer { id } if state.question().is_none_or(|asked| asked.id != id) => {
+            stopping_at_once(sheet)
+        }
+        StopKind::ByAnswer { .. } | StopKind::PlanAnew | StopKind::Cancel => sheet.clone(),
+        StopKind::Task => naming_what_is_over(sheet, state),
+        StopKind::Leave => return sheet.clone(),
+    };
+    match state.busy {
+        Some(Busy::Held { .. }) => sheet.says(HELD, theme::PLAIN),
+        _ => sheet,
+    }
+}
+
+/// Why nothing would come of stopping now.
+fn nothing_to_stop(stops: StopKind, state: &State) -> Option<&'static str> {
+    let is_of_run = !matches!(stops, StopKind::Leave | StopKind::Task);
+    let is_at_goal = matches!(state.phase, Phase::Init | Phase::RefineGoal);
+    match stops {
+        _ if !is_of_run => None,
+        _ if matches!(state.busy, Some(Busy::Reversing { .. })) => {
+            Some("Files are being put back. Wait until that is done, then ask again.")
+        }
+        _ if state.phase.is_final() => Some("The run is over by now."),
+        StopKind::ToGoal | StopKind::ByAnswer { .. } if is_at_goal => {
+            Some("The run is back at its goal already.")
+        }
+        StopKind::PlanAnew if state.phase != Phase::Execute => {
+            Some("The run no longer executes its plan.")
+        }
+        _ => None,
+    }
+}
+
+fn without_a_stop(sheet: &Sheet, why: &str) -> Sheet {
+    let mut sheet = sheet.clone().first(0).saying_nothing();
+    sheet.title = "nothing left to stop".to_owned();
+    sheet.choices.retain(|choice| choice.then == Then::Back);
+    sheet.says(why, theme::PLAIN)
+}
+
+/// The question that was to be answered with a stop is no longer open: the run is stopped without it.
+fn stopping_at_once(sheet: &Sheet) -> Sheet {
+    let mut sheet = sheet.clone();
+    let choices = sheet.choices.iter_mut();
+    for choice in choices.filter(|choice| choice.then != Then::Back) {
+        choice.then = Then::ActAndBack(vec![Action::Event(Event::Stopped)]);
+    }
+    sheet
+}
+
+/// Says of tasks that have ended that they have; their keys stay, so that each key still means the same task.
+fn naming_what_is_over(sheet: &Sheet, state: &State) -> Sheet {
+    let runs = |action: &Action| match action {
+        Action::StopChild(session) => {
+            let mut children = state.children.iter();
+            children.any(|child| child.id() == session && child.is_running())
+        }
+        _ => true,
+    };
+    let mut sheet = sheet.clone();
+    for choice in &mut sheet.choices {
+        if let Then::ActAndBack(actions) = &choice.then
+            && !actions.iter().all(runs)
+        {
+            choice.label = format!("{} (over by now)", choice.label);
+            choice.then = Then::Back;
+        }
+    }
+    sheet
 }
 
 /// Lets nearly everything run unasked?
@@ -87,6 +172,7 @@ pub fn yolo() -> Sheet {
             Action::Event(Event::ModeChanged { mode: Mode::Yolo }),
         ),
     )
+    .until_closed()
 }
 
 /// Releases a turn, asked twice.

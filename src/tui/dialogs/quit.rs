@@ -8,7 +8,7 @@ use crate::domain::task::Child;
 use crate::text::n_of;
 use crate::tui::action::{Action, QuitStep};
 use crate::tui::header::busy_in_words;
-use crate::tui::sheet::{Sheet, Then};
+use crate::tui::sheet::{Sheet, StopKind, Then};
 use crate::tui::theme;
 use crate::tui::words::Clock;
 use crate::tui::wrap::{cut, one_line};
@@ -71,7 +71,7 @@ pub fn at_rest(key: &str) -> Sheet {
 }
 
 fn asked(title: &str) -> Sheet {
-    Sheet::new(ID, title).until_closed()
+    Sheet::new(ID, title).until_answered(StopKind::Leave)
 }
 
 fn offered(sheet: Sheet, key: &str) -> Sheet {
@@ -117,7 +117,9 @@ fn works(state: &State, clock: Clock) -> Option<Works> {
             kept,
         });
     }
-    let busy = state.busy.as_ref()?;
+    // A turn that is held back has not begun: nothing of it would end.
+    let is_at_work = |busy: &&Busy| !matches!(busy, Busy::Held { .. });
+    let busy = state.busy.as_ref().filter(is_at_work)?;
     Some(Works {
         ends: "what is under way",
         who: format!("the program {}", busy_in_words(busy)),

@@ -153,6 +153,7 @@ fn receipt(outcome: TestOutcome) -> Receipt {
 
 fn execution() -> Execution {
     Execution {
+        allowed_entry_points: Vec::new(),
         commits: CommitTerms::New {
             branch: "agent-collab/sum".to_owned(),
         },
@@ -394,6 +395,13 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::TestsFailed {
                 step: 2,
                 found: text("tests failed (exit 1): 11 passed, 1 failed, 0 skipped"),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::TestNetwork {
+                step: 2,
+                line: text("Error: connect ECONNREFUSED 127.0.0.1:5432"),
             },
         ),
         (

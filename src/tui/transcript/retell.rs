@@ -207,6 +207,7 @@ pub fn event(event: &Event) -> Vec<Block> {
         | Event::Discussion { .. }
         | Event::AgentsRegistered { .. }
         | Event::Released
+        | Event::TurnHoldChanged { .. }
         | Event::SessionOpened { .. }
         | Event::UsageReported { .. }
         | Event::PlanUseReported { .. }

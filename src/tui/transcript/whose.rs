@@ -10,7 +10,7 @@ use super::{Transcript, retell, waiting, wide};
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
-use crate::domain::turn::TurnResult;
+use crate::domain::question::{Answer, QuestionKind};
 use crate::tui::wrap::one_line;
 
 /// What became of a call that waited when its turn was interrupted.
@@ -28,7 +28,8 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    fn on_event(&mut self, event: &Event) {
+    /// Takes an event in; tells whether the gate is manual from here on without the user having said just that.
+    fn on_event(&mut self, event: &Event) -> bool {
         match event {
             Event::Created(created) => self.is_auto = created.gate == Gate::Auto,
             Event::GateChanged { gate } | Event::Resumed { gate } => {
@@ -36,8 +37,19 @@ impl Stand {
             }
             Event::Interrupted => self.is_interrupted = true,
             Event::TurnStarted { .. } => self.is_interrupted = false,
+            // A run that is stopped, or asks for the release of a turn, has a manual gate.
+            Event::Stopped
+            | Event::Answered {
+                answer: Answer::Stop,
+                ..
+            } => return std::mem::take(&mut self.is_auto),
+            Event::QuestionAsked { question } => {
+                let is_gate = matches!(question.kind, QuestionKind::Gate { .. });
+                return is_gate && std::mem::take(&mut self.is_auto);
+            }
             _ => {}
         }
+        false
     }
 }
 
@@ -85,7 +97,7 @@ impl Transcript {
 
     /// Tells an event with what is known from those before it.
     pub(super) fn tell(&mut self, event: &Event) {
-        self.stand.on_event(event);
+        let is_manual_now = self.stand.on_event(event);
         let waited = self.stand.queue.on_event(event);
         let told = match event {
             Event::TaskBegan { session } if waited => self.begins(session),
@@ -96,13 +108,6 @@ impl Transcript {
                 let known = self.tasks.get(&result.task_id);
                 let name = known.map_or(result.called(), String::as_str);
                 retell::task_ended(result, name)
-            }
-            // The state waits for the user after it, whatever the gate was.
-            Event::TurnEnded {
-                result: TurnResult::Interrupted,
-                ..
-            } if std::mem::take(&mut self.stand.is_auto) => {
-                retell::notice("the turn was interrupted; the gate is manual now")
             }
             _ => retell::event(event),
         };
@@ -115,6 +120,9 @@ impl Transcript {
         };
         if !again {
             self.push_all(wide::about(wide::role_of(event), told));
+        }
+        if is_manual_now {
+            self.push_all(retell::notice("the gate is manual now"));
         }
     }
 

@@ -1,8 +1,8 @@
 //! What a commit takes, and what it leaves as it was.
 
 use super::*;
-use crate::engine::containing;
-use crate::process::{Children, Kernel, find_kernel};
+use crate::engine::containing::{self, CommandReach, Signing};
+use crate::process::{Children, Kernel, Network, find_kernel};
 
 /// The paths of the last commit with their letters, `M a, A new`.
 fn last_commit(fixture: &Fixture) -> String {
@@ -190,8 +190,15 @@ async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
     let kernel = find_kernel(&Children::default(), &candidates, &root).await;
     assert!(matches!(kernel, Kernel::Holds(_)), "{kernel:?}");
     let workdir = root.join(".agent-collab");
-    let repository =
-        containing::hold_commits(fixture.repository().await, &kernel, (&root, &workdir));
+    let reach = CommandReach {
+        run: "run".to_owned(),
+        network: Network::Loopback,
+        sockets: Vec::new(),
+        named: Vec::new(),
+    };
+    let repository = fixture.repository().await;
+    let places = (&*root, &*workdir);
+    let repository = containing::hold_commits(repository, &kernel, places, &reach, Signing::Off);
     let commit = commit_now(&repository, &paths(&["a"]), &[], "step").await;
     commit.unwrap();
     let said = fixture.git("show HEAD:a");
@@ -273,6 +280,22 @@ async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do
         "{told}"
     );
     assert!(told.contains("run `git reset` before you commit"), "{told}");
+}
+
+#[tokio::test]
+async fn a_hook_that_fails_without_a_word_is_named() {
+    let fixture = Fixture::new();
+    fixture.write("a", "step\n");
+    fixture.hook("pre-commit", "exit 1");
+    let failure = failure(&fixture, "a").await;
+    assert_eq!(
+        failure.kind,
+        CommitFailureKind::Hook("pre-commit".to_owned())
+    );
+    assert!(
+        failure.output.contains("the pre-commit hook refused"),
+        "{failure}"
+    );
 }
 
 #[tokio::test]

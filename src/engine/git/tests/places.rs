@@ -241,7 +241,7 @@ async fn dirty_names_every_path_but_our_own_and_ignored_ones() {
 }
 
 #[tokio::test]
-async fn changes_inside_a_submodule_are_named() {
+async fn changes_inside_a_submodule_are_not_looked_for_and_its_commits_are() {
     let (fixture, other) = (Fixture::new(), Fixture::new());
     fixture.git(&format!(
         "-c protocol.file.allow=always submodule --quiet add \"{}\" sub",
@@ -251,6 +251,8 @@ async fn changes_inside_a_submodule_are_named() {
     let repository = fixture.repository().await;
     assert_eq!(dirty(&repository).await, "");
     fixture.write("sub/a", "changed");
+    assert_eq!(dirty(&repository).await, "");
+    fixture.git("-C sub -c user.name=a -c user.email=b commit -q -a -m inside");
     assert_eq!(dirty(&repository).await, "sub submodule");
 }
 
