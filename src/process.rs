@@ -10,6 +10,7 @@
 mod ancestry;
 mod capture;
 mod children;
+mod commands;
 mod contain;
 mod doing;
 mod drain;
@@ -32,9 +33,10 @@ mod table;
 
 pub use capture::Captured;
 pub use children::{Children, Played, StandIns};
+pub use commands::CliProcesses;
 pub use contain::{
-    Containment, Hold, Kernel, Network, PRIVATE_TMPDIR, Processes, ScratchFolder, find_kernel,
-    foreign_owner,
+    Bubblewrap, Containment, Hold, Kernel, Network, PRIVATE_TMPDIR, Processes, ScratchFolder,
+    find_kernel, foreign_owner,
 };
 pub use doing::{Doing, Input, ProcessState, doing, state_of};
 pub use error::{InputClosed, SpawnError};

@@ -127,12 +127,15 @@ pub enum QuestionKind {
         /// What it left.
         files: Vec<DraftFile>,
     },
-    /// A step edited files that held uncommitted changes of the user.
+    /// Files differ by more than a step's own changes: what of them goes into its commit?
     DirtyFiles {
         /// The step.
         step: u32,
         /// The files.
         paths: Vec<String>,
+        /// Whose the other changes are.
+        #[serde(default)]
+        origin: FileOrigin,
     },
     /// A step changed something that the program would run.
     EntryPoints {
@@ -181,6 +184,17 @@ pub enum QuestionKind {
         /// Why.
         reason: String,
     },
+}
+
+/// Where changes come from that are not, or not only, a step's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileOrigin {
+    /// The files held uncommitted changes before the step edited them.
+    #[default]
+    UsersBefore,
+    /// The step's tests change them each time they run.
+    WrittenByTests,
 }
 
 /// A merge of the user's text and the agent's that is not whole yet.
@@ -712,15 +726,13 @@ impl QuestionKind {
                     files.join(" and of ")
                 )
             }
-            Self::DirtyFiles { step, paths } => {
-                format!(
-                    "step {step} edited files that held uncommitted changes before it: {}",
-                    paths
-                        .iter()
-                        .map(|path| one_line(path))
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                )
+            Self::DirtyFiles {
+                step,
+                paths,
+                origin,
+            } => {
+                let paths: Vec<String> = paths.iter().map(|path| one_line(path)).collect();
+                origin.in_words(*step, &paths.join(", "))
             }
             Self::EntryPoints { step, changes } => {
                 let list: Vec<String> = changes
@@ -757,6 +769,21 @@ impl QuestionKind {
                     stage.in_words()
                 )
             }
+        }
+    }
+}
+
+impl FileOrigin {
+    /// What is asked about these files, in words.
+    fn in_words(self, step: u32, paths: &str) -> String {
+        match self {
+            Self::UsersBefore => {
+                format!("step {step} edited files that held uncommitted changes before it: {paths}")
+            }
+            Self::WrittenByTests => format!(
+                "the tests of step {step} change files each time they run, so what they tested is not what is \
+                 there now (leave-out commits what was tested, include what they wrote): {paths}"
+            ),
         }
     }
 }

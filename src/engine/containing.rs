@@ -11,7 +11,8 @@ use crate::config::Config;
 use crate::config::types::{AdapterKind, TestNetwork};
 use crate::permission::{Call, Reach};
 use crate::process::{
-    Children, Containment, Hold, Kernel, Network, find_kernel, why_abstract_sockets_stay_open,
+    Bubblewrap, Children, Containment, Hold, Kernel, Network, Processes, find_kernel,
+    why_abstract_sockets_stay_open,
 };
 
 use super::codex_rules::WayOut;
@@ -162,7 +163,12 @@ pub fn in_words(kernel: &Kernel, config: &Config, kind: AdapterKind) -> (String,
             "every call",
         ),
         (AdapterKind::Claude, Kernel::Holds(bwrap)) => (
-            format!("by {}: {writes}; {}", bwrap.display(), abstract_sockets()),
+            format!(
+                "by {}: {writes}; {}; {}",
+                bwrap.display(),
+                abstract_sockets(),
+                processes_in_words(bwrap)
+            ),
             "what it reads, the network",
         ),
         (AdapterKind::Claude, Kernel::Cannot(why)) => (
@@ -214,16 +220,27 @@ pub fn tests_in_words(kernel: &Kernel, config: &Config) -> String {
         _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
         Kernel::Holds(bwrap) => format!(
             "by {}: they write the repository but not .git (a commit does, in a copy of which objects alone are kept) and .agent-collab, \
-             temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden",
+             temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden; {}",
             bwrap.display(),
             match config.test.network {
                 TestNetwork::Host => "they have the machine's network",
                 TestNetwork::Ask =>
                     "they have a loopback interface of their own until you say otherwise",
                 TestNetwork::Loopback => "they have a loopback interface of their own",
-            }
+            },
+            processes_in_words(bwrap)
         ),
         Kernel::Cannot(why) => format!("nothing: {why}"),
+    }
+}
+
+/// Which processes are seen inside a bubblewrap, in words.
+fn processes_in_words(bwrap: &Bubblewrap) -> &'static str {
+    match bwrap.processes {
+        Processes::Own => "it sees and signals its own processes alone, and they end with it",
+        Processes::Host => {
+            "it sees and signals all of your processes: this system lets it mount no /proc of its own"
+        }
     }
 }
 

@@ -246,7 +246,8 @@ impl Engine {
             let run = held.command.as_ref().map(|command| TestRun {
                 command,
                 root: &root,
-                repository: Some(&git),
+                // The looks around the test are its trees.
+                repository: None,
                 settings: &settings,
                 clean: &clean,
             });
@@ -258,6 +259,7 @@ impl Engine {
                     made_by_tests,
                     entry_points,
                     held,
+                    rewritten,
                     tree,
                 }) => {
                     if may_lack && !receipt.lets_pass() {
@@ -271,6 +273,7 @@ impl Engine {
                         made_by_tests,
                         entry_points,
                         held,
+                        rewritten,
                         tree,
                     }
                 }
@@ -322,25 +325,33 @@ impl Engine {
             .and_then(|execution| execution.base.clone())
             .map(CommitId);
         let terms = execution.map(|execution| execution.commits.clone());
+        let current = execution.and_then(|execution| execution.current.as_ref());
+        let tested = current.and_then(|current| current.commit_tree.clone().map(TreeId));
         let (Some(git), Some(terms)) = (self.commit_repository().cloned(), terms) else {
             let reason = "there is no repository".to_owned();
             return self.spawn(async move { Event::CommitSkipped { step, reason } });
         };
         self.spawn_all(async move {
             let before_hooks = look_before_hooks(&git).await;
-            let made = commit(&git, (&terms, base.as_ref()), paths, &message).await;
+            let content = (tested.as_ref(), paths);
+            let made = commit(&git, (&terms, base.as_ref()), content, &message).await;
             let changed = changed_by_hooks(&git, before_hooks).await;
             let changed = changed.map(|why| troubled(LOOK_AFTER_HOOKS, why));
             let told: Vec<Event> = match made {
-                Ok(Made { commit, behind }) => {
+                Ok(Made {
+                    commit,
+                    behind,
+                    later,
+                }) => {
                     let message = message.lines().next().unwrap_or_default().to_owned();
                     let behind = behind.map(|why| troubled(TELL_INDEX, why));
+                    let later = later.map(|why| troubled("commit what is there now", why));
                     let made = Event::CommitMade {
                         step,
                         commit,
                         message,
                     };
-                    behind.into_iter().chain([made]).collect()
+                    behind.into_iter().chain(later).chain([made]).collect()
                 }
                 Err(NoCommit::Nothing) => vec![Event::CommitSkipped {
                     step,

@@ -17,6 +17,7 @@ mod discover;
 mod error;
 mod gitlinks;
 mod ident;
+mod ignored;
 mod index_update;
 mod invoke;
 mod joining;

@@ -4,6 +4,7 @@
 //! otherwise. Which places are writable is the caller's business.
 
 use std::ffi::{OsStr, OsString};
+use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,9 +30,48 @@ const HELD: i32 = 42;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kernel {
     /// This bubblewrap does it.
-    Holds(PathBuf),
+    Holds(Bubblewrap),
     /// Nothing does, and this is why.
     Cannot(String),
+}
+
+/// A bubblewrap, with what it can do here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bubblewrap {
+    program: PathBuf,
+    /// Which processes a child of it sees, unless its containment says otherwise: its own, where a `/proc` of
+    /// theirs can be mounted. Some containers forbid that.
+    pub processes: Processes,
+}
+
+impl Deref for Bubblewrap {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.program
+    }
+}
+
+/// A bubblewrap that was not tried out: its children see all processes.
+impl From<&Path> for Bubblewrap {
+    fn from(program: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            processes: Processes::Host,
+        }
+    }
+}
+
+impl From<&str> for Bubblewrap {
+    fn from(program: &str) -> Self {
+        Path::new(program).into()
+    }
+}
+
+impl From<&Self> for Bubblewrap {
+    fn from(bubblewrap: &Self) -> Self {
+        bubblewrap.clone()
+    }
 }
 
 /// What a child may do with one place and all that lies below it. Of two holds on one place the later variant counts.
@@ -108,12 +148,16 @@ enum Privilege {
 impl Containment {
     /// Describes what holds a child. The places are real absolute paths; of two, the deeper one counts for what
     /// lies below it, and of two holds on one place the stricter. A place that is missing stays missing.
-    pub fn new(bwrap: &Path, places: impl IntoIterator<Item = (PathBuf, Hold)>) -> Self {
+    pub fn new(
+        bwrap: impl Into<Bubblewrap>,
+        places: impl IntoIterator<Item = (PathBuf, Hold)>,
+    ) -> Self {
+        let Bubblewrap { program, processes } = bwrap.into();
         Self {
-            bwrap: bwrap.to_owned(),
+            bwrap: program,
             places: Vec::new(),
             network: Network::Host,
-            processes: Processes::Host,
+            processes,
             sockets: Vec::new(),
             removed: Vec::new(),
             scratch: None,
@@ -281,9 +325,15 @@ pub async fn find_kernel(children: &Children, candidates: &[PathBuf], place: &Pa
     }
     let mut why = "bubblewrap is not on PATH".to_owned();
     for bwrap in candidates {
-        match try_out(children, bwrap, place).await {
-            Ok(()) => return Kernel::Holds(bwrap.clone()),
-            Err(problem) => why = format!("{} does not work here: {problem}", bwrap.display()),
+        for processes in [Processes::Own, Processes::Host] {
+            let tried = Bubblewrap {
+                program: bwrap.clone(),
+                processes,
+            };
+            match try_out(children, &tried, place).await {
+                Ok(()) => return Kernel::Holds(tried),
+                Err(problem) => why = format!("{} does not work here: {problem}", bwrap.display()),
+            }
         }
     }
     Kernel::Cannot(why)
@@ -299,7 +349,7 @@ pub fn foreign_owner(place: &Path) -> Option<String> {
     })
 }
 
-async fn try_out(children: &Children, bwrap: &Path, place: &Path) -> Result<(), String> {
+async fn try_out(children: &Children, bwrap: &Bubblewrap, place: &Path) -> Result<(), String> {
     let script = format!("test -w \"$1\" || exit {HELD}");
     let mut spec = Spec::new("sh", place, Marker::new("probe", "contain")).args([
         "-c",

@@ -121,7 +121,7 @@ fn below(session: Session) -> BTreeSet<ProcessIdentity> {
 }
 
 /// Signals everybody who is found, over again for newborns, until nobody lives or patience ends.
-async fn end_all(
+pub(super) async fn end_all(
     grace: Duration,
     find: impl Fn() -> BTreeSet<ProcessIdentity>,
 ) -> Vec<ProcessIdentity> {

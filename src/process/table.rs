@@ -80,6 +80,15 @@ pub(super) fn identity_of(pid: u32) -> ProcessIdentity {
     entry_of(pid).map_or(ProcessIdentity { pid, start_time: 0 }, |entry| entry.id)
 }
 
+/// How long the machine runs, in the clock ticks of [`ProcessIdentity`]; 0 off Linux.
+pub(super) fn uptime_in_ticks() -> u64 {
+    let text = fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let (seconds, rest) = text.split_once('.').unwrap_or(("0", ""));
+    let hundredths = rest.get(..2).and_then(|digits| digits.parse().ok());
+    let seconds: u64 = seconds.parse().unwrap_or_default();
+    seconds * 100 + hundredths.unwrap_or(0)
+}
+
 /// Names this program's own process.
 pub(super) fn own_identity() -> ProcessIdentity {
     identity_of(std::process::id())

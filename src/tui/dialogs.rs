@@ -46,7 +46,7 @@ use super::versions::Versions;
 use super::words::Clock;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::question::{Answer, Question, QuestionKind};
+use crate::domain::question::{Answer, FileOrigin, Question, QuestionKind};
 use crate::domain::run::State;
 use crate::domain::turn::Role;
 
@@ -128,7 +128,12 @@ fn for_question(question: &Question, state: &State, known: &Known<'_>) -> Sheet 
             clash,
         } => conflict::sheet(id, (document, clash.as_ref()), purpose, known),
         QuestionKind::Draft { order, files } => draft::sheet(id, order, files),
-        QuestionKind::DirtyFiles { step, paths } => {
+        QuestionKind::DirtyFiles {
+            step,
+            paths,
+            origin: FileOrigin::WrittenByTests,
+        } => dirty_files::of_tests(id, *step, paths),
+        QuestionKind::DirtyFiles { step, paths, .. } => {
             let left = state
                 .execution
                 .as_ref()

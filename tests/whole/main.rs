@@ -48,6 +48,7 @@ mod silence;
 mod step_tests;
 mod stopping;
 mod tasks;
+mod tested;
 mod tools;
 mod undo;
 mod writing;

@@ -104,6 +104,7 @@ pub(super) fn on_execution_entered(
         current: None,
         done: Vec::new(),
         dirty_policy: BTreeMap::new(),
+        rewritten_policy: BTreeMap::new(),
         base_tree: None,
         undone: Vec::new(),
     });

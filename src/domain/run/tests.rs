@@ -497,6 +497,7 @@ fn tests_ran(step: u32, dice: u8) -> Event {
         made_by_tests: vec!["cache.tmp".to_owned()],
         entry_points: audit(step, dice).entry_points,
         held: audit(step, dice).held,
+        rewritten: Vec::new(),
         tree: Some("after".to_owned()),
     }
 }
@@ -565,6 +566,7 @@ fn stray(dice: u8) -> Event {
             made_by_tests: Vec::new(),
             entry_points: Vec::new(),
             held: Vec::new(),
+            rewritten: Vec::new(),
             tree: None,
         },
         13 => Event::FindingSettled {
@@ -1113,6 +1115,7 @@ fn tests_that_fail_for_want_of_a_network_get_it_by_the_users_word_alone() {
             made_by_tests: Vec::new(),
             entry_points: Vec::new(),
             held: Vec::new(),
+            rewritten: Vec::new(),
             tree: None,
         }
     };
@@ -1178,6 +1181,7 @@ fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
         made_by_tests,
         entry_points,
         held: other,
+        rewritten: Vec::new(),
         tree,
     };
     check_held(

@@ -9,7 +9,7 @@ use super::sockets::{KeyAgents, doors, find_sockets, socket_variables};
 use super::user_environment::UserEnvironment;
 use super::{protected, real};
 use crate::engine::git::Repository;
-use crate::process::{Containment, Hold, Kernel, Network, Processes};
+use crate::process::{Containment, Hold, Kernel, Network};
 
 /// Has the calls that read the work tree held: they read everything, write objects and what each names, and reach
 /// neither network nor sockets. Where nothing holds them, the repository knows why.
@@ -22,7 +22,6 @@ pub fn hold_git(repository: Repository, kernel: &Kernel) -> Repository {
             let sockets = visible(sockets.into_iter(), &[], &places);
             let held = Containment::new(bwrap, places)
                 .with_network(Network::Loopback)
-                .with_processes(Processes::Own)
                 .with_sockets_hidden(sockets)
                 .with_variables_removed(socket_variables(&user, KeyAgents::Hidden));
             repository.with_work_held(held)

@@ -7,7 +7,7 @@ use super::sockets::{KeyAgents, doors, find_sockets, socket_variables};
 use super::temporary::{Scratch, kept, private, temporary_folders};
 use super::user_environment::{UserEnvironment, paths_in};
 use super::{protected, real};
-use crate::process::{Containment, Hold, Kernel, Network};
+use crate::process::{Bubblewrap, Containment, Hold, Kernel, Network};
 
 /// What a command of the program's reaches beside files.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ impl<'a> Work<'a> {
 
     /// Puts what every command of the program's has beside these places: caches of tools, a place of its own for
     /// temporary files, and no sockets of others.
-    pub(super) fn hold(&self, bwrap: &Path, mut places: Vec<(PathBuf, Hold)>) -> Containment {
+    pub(super) fn hold(&self, bwrap: &Bubblewrap, mut places: Vec<(PathBuf, Hold)>) -> Containment {
         let mut scratch = Scratch::of_run(&self.reach.run);
         let (user, root) = (self.user, self.root);
         places.extend(caches(user, root, &mut scratch));

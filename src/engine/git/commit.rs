@@ -1,10 +1,10 @@
-//! Commits exactly the paths it is given, as they are in the work tree.
+//! Commits exactly the paths it is given, as a tree has them that was tested.
 //!
 //! The commit is made from an index of our own that starts at HEAD, so nothing that the user staged
 //! gets in; afterwards the user's index learns of the committed paths and of nothing else. A commit
 //! that fails leaves the user's index byte for byte as it was. Hooks run as for any commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, PathBuf};
 
 use serde_json::Value;
@@ -88,19 +88,21 @@ impl From<GitError> for CommitFailure {
 }
 
 impl Repository {
-    /// Commits the present content of `paths`, relative to the root: new, changed, moved and removed
-    /// files, modes and links. Paths in `leave_out` and in the program's own folders are not committed.
+    /// Commits what the tree `tested` has at `paths`, relative to the root: new, changed, moved and removed
+    /// files, modes and links. The work tree is not read, so nothing that was written since gets in and no filter
+    /// runs. Paths in `leave_out` and in the program's own folders are not committed.
     ///
     /// # Errors
     /// Nothing was committed, for the reason told; or, `IndexBehind`, all was but the user's index.
     pub async fn commit(
         &self,
+        tested: &TreeId,
         paths: &[PathBuf],
         leave_out: &[PathBuf],
         message: &str,
     ) -> Result<CommitId, CommitFailure> {
         self.check_nothing_under_way()?;
-        let mut wanted = Vec::new();
+        let mut wanted = BTreeSet::new();
         for path in paths
             .iter()
             .filter(|path| !leave_out.contains(path) && !self.is_own(path))
@@ -111,34 +113,27 @@ impl Repository {
             {
                 return Err(GitError::OutsidePath { path: path.clone() }.into());
             }
-            wanted.push(path.clone());
+            wanted.insert(path);
         }
-        let base = self.head_tree().await?;
-        let index = PrivateIndex::empty()?;
-        if let Some(base) = &base {
-            self.git_on_objects(&["read-tree"])
-                .arg(&base.0)
-                .index(&index.path())
-                .text()
-                .await?;
-        }
-        self.update_index(&index.path(), &wanted).await?;
-        let tree = TreeId(
-            self.git(&["write-tree"])
-                .index(&index.path())
-                .text()
-                .await?,
-        );
-        if base
-            .as_ref()
-            .map_or_else(|| wanted.is_empty(), |base| *base == tree)
-        {
+        let base = match self.head_tree().await? {
+            Some(base) => base,
+            // Before the first commit: the empty tree.
+            None => TreeId(self.git_on_objects(&["mktree"]).text().await?),
+        };
+        let changes = self.changes_between(&base, tested).await?;
+        let contents: BTreeMap<PathBuf, Option<String>> = changes
+            .into_iter()
+            .filter(|change| wanted.contains(&change.path))
+            .map(|change| (change.path, change.content))
+            .collect();
+        if contents.is_empty() {
             return Err(CommitFailure::new(
                 CommitFailureKind::Nothing,
                 "nothing differs from the last commit",
             ));
         }
-        self.commit_index(&index, message).await
+        let tree = self.tree_with(&base, &contents).await?;
+        self.commit_whole(&tree, message).await
     }
 
     /// Commits what an index of our own holds, and tells the user's index of its paths.

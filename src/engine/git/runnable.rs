@@ -29,6 +29,15 @@ const REPOSITORY_SETTINGS: [&str; 4] =
 /// Folders of installed and built things, too large to look into.
 const SKIPPED: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
 
+/// Lists the files of trees.
+const KEPT: [&str; 5] = [
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+];
+
 /// Why a program that git's configuration names is asked about.
 pub const PROGRAM: &str = "git's configuration names it as a program, which git runs";
 
@@ -64,6 +73,8 @@ pub enum Kind {
     Program,
     /// A file that a test command may read or run, in no tree.
     EntryPoint,
+    /// A file that acts as its owner or group, whoever runs it; no tree says so.
+    SetId,
     /// A package that is installed beside the code.
     Dependency,
     /// More files than are looked at.
@@ -83,6 +94,9 @@ impl Kind {
             }
             Self::Program => PROGRAM,
             Self::EntryPoint => "tests may run it, and no commit shows it",
+            Self::SetId => {
+                "whoever runs it acts as its owner or group (a set-id bit), and no commit shows it"
+            }
             Self::Dependency => "it runs with the tests, and no commit shows it",
             Self::Unseen => "too many files that git does not keep; not all were looked at",
         }
@@ -118,6 +132,7 @@ impl Repository {
             look.repository_in(&self.root.join(folder))?;
         }
         look.outside_trees(outside.paths)?;
+        look.set_ids(&self.git(&KEPT).bytes().await?);
         Ok(look.seen)
     }
 
@@ -258,6 +273,21 @@ impl Look<'_> {
         }
         self.unseen(&repository.root, &files);
         Ok(())
+    }
+
+    /// Notes the files of trees that have a set-id bit.
+    fn set_ids(&mut self, list: &[u8]) {
+        for path in nul_parts(list).map(path_of) {
+            let found = std::fs::symlink_metadata(self.repository.root.join(&path));
+            let mode = found.map_or(0, |found| if found.is_file() { found.mode() } else { 0 });
+            if mode & 0o6000 != 0 {
+                let mark = Mark {
+                    kind: Kind::SetId,
+                    content: format!("{:o}", mode & 0o7777),
+                };
+                self.seen.0.entry(path).or_insert(mark);
+            }
+        }
     }
 
     /// What in git's folder leads to objects or settings elsewhere.

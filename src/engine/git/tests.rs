@@ -136,6 +136,17 @@ fn paths(paths: &[&str]) -> Vec<PathBuf> {
     paths.iter().map(PathBuf::from).collect()
 }
 
+/// Commits paths as they are in the work tree now.
+async fn commit_now(
+    repository: &Repository,
+    paths: &[PathBuf],
+    leave_out: &[PathBuf],
+    message: &str,
+) -> Result<CommitId, CommitFailure> {
+    let tree = repository.tree_now().await.unwrap();
+    repository.commit(&tree, paths, leave_out, message).await
+}
+
 /// Changes as `modified a, untracked b`.
 fn told<T: std::fmt::Debug>(changes: impl IntoIterator<Item = (PathBuf, T)>) -> String {
     let mut told: Vec<String> = changes

@@ -78,7 +78,7 @@ async fn a_filter_that_is_a_script_of_the_repository_runs_held() {
     fixture.write("a.txt", "one\n");
     look_at_all(&repository).await;
     let paths = paths(&["a.txt", "tools/fmt.sh"]);
-    repository.commit(&paths, &[], "step").await.unwrap();
+    commit_now(&repository, &paths, &[], "step").await.unwrap();
     repository.restore(&tree).await.unwrap();
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
     assert_eq!(fixture.read("a.txt"), "(none)");
@@ -222,7 +222,7 @@ async fn what_a_hook_plants_in_gits_folder_does_not_stay() {
             put_program(&fixture.root().join(hooks).join("pre-commit"), &script);
             let repository = held(&fixture).await;
             let before = gits_files(&fixture.root().join(".git"));
-            let commit = repository.commit(&paths(&["b"]), &[], "step").await;
+            let commit = commit_now(&repository, &paths(&["b"]), &[], "step").await;
             let commit = commit.unwrap_or_else(|error| panic!("{plant}: {error}"));
             let after = gits_files(&fixture.root().join(".git"));
             assert_eq!(after, before, "{plant}");
@@ -241,7 +241,7 @@ async fn a_held_commit_is_made_on_no_branch_in_a_linked_tree_and_before_the_firs
     fixture.git("checkout -q --detach");
     fixture.write("b", "b\n");
     let repository = held(&fixture).await;
-    let commit = repository.commit(&paths(&["b"]), &[], "detached").await;
+    let commit = commit_now(&repository, &paths(&["b"]), &[], "detached").await;
     assert_eq!(fixture.git("rev-parse HEAD"), commit.unwrap().0);
     assert_eq!(fixture.git("log -1 --format=%s"), "detached");
 
@@ -258,14 +258,14 @@ async fn a_held_commit_is_made_on_no_branch_in_a_linked_tree_and_before_the_firs
         panic!("{found:?}")
     };
     let repository = held_in(repository).await;
-    let commit = repository.commit(&paths(&["c"]), &[], "linked").await;
+    let commit = commit_now(&repository, &paths(&["c"]), &[], "linked").await;
     assert_eq!(fixture.git("rev-parse linked"), commit.unwrap().0);
     assert_eq!(git_in(&linked, "status --porcelain"), "");
 
     let unborn = Fixture::unborn();
     unborn.write("a", "a\n");
     let repository = held(&unborn).await;
-    let commit = repository.commit(&paths(&["a"]), &[], "first").await;
+    let commit = commit_now(&repository, &paths(&["a"]), &[], "first").await;
     assert_eq!(unborn.git("rev-parse main"), commit.unwrap().0);
 }
 
@@ -295,7 +295,7 @@ async fn an_encoding_that_is_none_does_not_break_a_look() {
     assert_eq!(changes, ".gitattributes added, a modified");
     repository.dirty().await.unwrap();
     let paths = paths(&["a", ".gitattributes"]);
-    repository.commit(&paths, &[], "step").await.unwrap();
+    commit_now(&repository, &paths, &[], "step").await.unwrap();
     assert_eq!(fixture.git("show HEAD:a"), "changed");
 }
 
@@ -337,12 +337,7 @@ async fn where_nothing_holds_git_a_filter_that_an_agent_could_change_is_refused(
     fixture.git("config --unset filter.fmt.clean");
     fixture.git("config filter.fmt.process tools/fmt.sh");
     assert!(repository.dirty().await.is_err());
-    assert!(
-        repository
-            .commit(&paths(&["tools/fmt.sh"]), &[], "x")
-            .await
-            .is_err()
-    );
+    assert!(repository.tree_now().await.is_err());
 }
 
 #[tokio::test]

@@ -65,7 +65,7 @@ impl Runnable {
         let gone = earlier
             .0
             .iter()
-            .filter(|(path, _)| !self.0.contains_key(*path));
+            .filter(|(path, mark)| mark.kind != Kind::SetId && !self.0.contains_key(*path));
         let gone = gone.map(|(path, mark)| LookDifference {
             path: path.clone(),
             kind: mark.kind,
