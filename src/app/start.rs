@@ -34,11 +34,12 @@ use crate::permission::UncontainedCommands;
 use crate::process::{Children, Kernel, end_leftovers_of, foreign_owner};
 use crate::prompts::{PromptSource, Prompts};
 use crate::store::debug_log::DebugLog;
-use crate::store::{Guard, InstanceLock, Layout, LockError, Names, Privacy, StoreError, tidy};
+use crate::store::{Guard, InstanceLock, Layout, Names, Privacy, StoreError, tidy};
 
 use ad_hoc::prune_old;
 use fitting::{created, ready};
 use ground::{git, probe_roles};
+use presence::take_lock;
 use unfinished::{clear_the_way, fits_the_run, nothing_unfinished, something_to_take_up};
 
 pub(super) use fitting::unwritable;
@@ -508,19 +509,4 @@ pub fn layout(root: &Path, config: &Config) -> Result<Layout, Refusal> {
         debug_log: config.paths.debug_log.clone(),
     };
     Ok(Layout::new(root, names)?)
-}
-
-fn take_lock(layout: &Layout) -> Result<InstanceLock, Refusal> {
-    InstanceLock::take(layout).map_err(|error| {
-        let code = if matches!(error, LockError::Held(_)) {
-            4
-        } else {
-            1
-        };
-        Refusal {
-            problem: error.to_string(),
-            hint: error.hint(),
-            code,
-        }
-    })
 }

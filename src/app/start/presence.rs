@@ -1,5 +1,5 @@
-//! The record that this instance is here, beside the user's state: one that lies there without its process tells of an
-//! instance that was killed.
+//! The lock of this instance, and the record that it is here, beside the user's state: one that lies there without
+//! its process tells of an instance that was killed.
 //!
 //! Refuses to know what follows from that; see [`KilledInstances`].
 
@@ -12,6 +12,7 @@ use crate::engine::news::line;
 use crate::process::{
     InstanceFate, InstanceRecord, KilledInstances, LeftoverSuspect, has_living_descendants,
 };
+use crate::store::{InstanceLock, Layout, LockError};
 
 use super::{Occupied, Refusal};
 
@@ -99,6 +100,22 @@ impl Occupied {
         });
         (killed, notice)
     }
+}
+
+/// Takes the directory, or says who has it.
+pub(super) fn take_lock(layout: &Layout) -> Result<InstanceLock, Refusal> {
+    InstanceLock::take(layout).map_err(|error| {
+        let code = if matches!(error, LockError::Held(_)) {
+            4
+        } else {
+            1
+        };
+        Refusal {
+            problem: error.to_string(),
+            hint: error.hint(),
+            code,
+        }
+    })
 }
 
 impl Drop for InstancePresence {
