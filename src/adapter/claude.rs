@@ -18,7 +18,6 @@ mod frames;
 mod launch;
 mod messages;
 pub mod probe;
-mod state;
 mod steering;
 mod tools;
 mod translate;

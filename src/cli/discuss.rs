@@ -16,7 +16,6 @@ use crate::mcp::tools::group_discuss::{Arguments, ModeArg, OrderArg};
 use crate::text::{clean, clean_json_line};
 
 use super::ChoiceArgs;
-use super::holding::HoldingArgs;
 use super::run::OnAskArg;
 
 /// Arguments of `agent-collab discuss`.
@@ -85,9 +84,6 @@ pub struct DiscussArgs {
     /// Prints JSON
     #[arg(long)]
     pub json: bool,
-    /// What lifts the asking about commands that nothing holds.
-    #[command(flatten)]
-    pub holding: HoldingArgs,
     /// The configuration that counts.
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -120,7 +116,6 @@ pub enum OrderWord {
 pub async fn run(args: DiscussArgs) -> Result<u8, Refusal> {
     let wishes = Wishes {
         asks: args.on_ask.into(),
-        uncontained: args.holding.commands(),
         ..Wishes::at_rest(super::cwd()?, args.choices.choices()?)
     };
     let arguments = arguments(&args)?;

@@ -17,7 +17,6 @@ use crate::engine::setup::BranchPolicy;
 use crate::process::Children;
 
 use super::ChoiceArgs;
-use super::holding::HoldingArgs;
 
 /// Arguments of `agent-collab run`.
 #[derive(Debug, Clone, Args)]
@@ -103,9 +102,6 @@ pub struct ConductArgs {
     /// Prints the events themselves, one JSON object a line
     #[arg(long)]
     pub json: bool,
-    /// What lifts the asking about commands that nothing holds.
-    #[command(flatten)]
-    pub holding: HoldingArgs,
     /// The configuration that counts.
     #[command(flatten)]
     pub choices: ChoiceArgs,
@@ -188,7 +184,6 @@ pub async fn conduct(
             asks: args.on_ask.into(),
             unfinished,
             children: Children::default(),
-            uncontained: args.holding.commands(),
         },
     };
     Ok(headless::run(

@@ -18,7 +18,6 @@ mod planning;
 mod recovering;
 mod replanning;
 mod reviewing;
-mod rewriting;
 mod saying;
 mod undoing;
 

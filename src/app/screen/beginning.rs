@@ -169,11 +169,7 @@ impl Shell {
     fn listen(&mut self, occupied: &Occupied) {
         // One that goes takes its file with it.
         self.socket = None;
-        let (killed, notice) = occupied.killed_instances();
-        if let Some(notice) = notice {
-            self.screen.on_notice(&notice);
-        }
-        match Socket::listen(&occupied.layout, killed) {
+        match Socket::listen(&occupied.layout) {
             Ok(socket) => self.socket = Some(socket),
             Err(error) => self.screen.on_notice(&format!(
                 "`agent-collab send` cannot reach this instance: {error}"

@@ -20,7 +20,6 @@ use crate::domain::ids::RequestId;
 use crate::domain::run::State;
 use crate::engine::answering::paths_of;
 use crate::engine::onlooker::Onlooker;
-use crate::engine::reads::with_reads;
 use crate::permission::floors::Floor;
 use crate::permission::{
     Action, Call, Context, Decision, Lineage, PhaseAccess, Reach, Repetition, decide,
@@ -124,7 +123,7 @@ impl Judge {
             repetition: repetition(approval),
             ..self.permissions.context(profile, phase_access, &self.root)
         };
-        decide(&call, &with_reads(&call, context))
+        decide(&call, &context)
     }
 }
 
@@ -152,10 +151,7 @@ fn call(approval: &Approval, root: &Path) -> Call {
             paths: paths(),
             reach,
         },
-        "read" => Call::Read {
-            paths: paths(),
-            search: None,
-        },
+        "read" => Call::Read { paths: paths() },
         name => Call::Tool {
             name: name.to_owned(),
             input: text,

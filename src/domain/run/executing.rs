@@ -1,14 +1,12 @@
 //! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
 
-use super::{Busy, State, approving, flow, holding, late, rewriting, undoing};
+use super::{Busy, State, approving, flow, holding, late, undoing};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Audit, Event};
 use crate::domain::execution::{Current, DirtyPolicy, Execution, Stage, StepOutcome, StepRecord};
 use crate::domain::ids::{At, Sha256};
 use crate::domain::phase::Phase;
-use crate::domain::question::{
-    Answer, CommitTerms, EntryPoint, FileOrigin, QuestionKind, TestNetwork,
-};
+use crate::domain::question::{Answer, CommitTerms, EntryPoint, QuestionKind};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::{Again, Purpose};
 use crate::text::one_line;
@@ -54,8 +52,6 @@ fn begin_step(n: u32) -> Current {
         fix_turns: 0,
         tree_before: None,
         tree_after: None,
-        commit_tree: None,
-        tested_again: false,
         changed: Vec::new(),
         made_by_tests: Vec::new(),
         allowed_entry_points: Vec::new(),
@@ -184,22 +180,13 @@ pub(super) fn on_step_audited(state: &mut State, at: At, audit: &Audit) -> Vec<E
     };
     current.changed = without(&audit.changed, &litter);
     current.tree_after = audit.tree.clone();
-    current.tested_again = false;
     if current.changed.is_empty() {
         return on_nothing_changed(state, at, step, question);
     }
     let decided = |path: &&String| !execution.dirty_policy.contains_key(*path);
     let paths: Vec<String> = audit.dirty.iter().filter(decided).cloned().collect();
     if !paths.is_empty() {
-        let origin = FileOrigin::UsersBefore;
-        return flow::ask(
-            state,
-            QuestionKind::DirtyFiles {
-                step,
-                paths,
-                origin,
-            },
-        );
+        return flow::ask(state, QuestionKind::DirtyFiles { step, paths });
     }
     run_tests(state)
 }
@@ -210,12 +197,8 @@ fn ask_about_entry_points(
     step: u32,
     found: &[EntryPoint],
 ) -> Option<Vec<Effect>> {
-    let execution = state.execution.as_ref()?;
-    let current = execution.current.as_ref()?;
-    let new = |point: &&EntryPoint| {
-        !current.allowed_entry_points.contains(point)
-            && !execution.allowed_entry_points.contains(point)
-    };
+    let current = state.execution.as_ref()?.current.as_ref()?;
+    let new = |point: &&EntryPoint| !current.allowed_entry_points.contains(point);
     let changes: Vec<EntryPoint> = found.iter().filter(new).cloned().collect();
     (!changes.is_empty()).then(|| flow::ask(state, QuestionKind::EntryPoints { step, changes }))
 }
@@ -245,7 +228,7 @@ fn on_nothing_changed(
 }
 
 /// What test runs of this execution made; it belongs to no step.
-pub(super) fn litter(execution: &Execution) -> Vec<String> {
+fn litter(execution: &Execution) -> Vec<String> {
     let earlier = execution
         .done
         .iter()
@@ -257,7 +240,7 @@ pub(super) fn litter(execution: &Execution) -> Vec<String> {
     earlier.chain(now).cloned().collect()
 }
 
-pub(super) fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
+fn without(paths: &[String], left_out: &[String]) -> Vec<String> {
     paths
         .iter()
         .filter(|path| !left_out.contains(path))
@@ -273,7 +256,7 @@ pub(super) fn enter_stage(state: &mut State, stage: Stage) -> Option<&mut Execut
     Some(execution)
 }
 
-pub(super) fn run_tests(state: &mut State) -> Vec<Effect> {
+fn run_tests(state: &mut State) -> Vec<Effect> {
     let Some(execution) = enter_stage(state, Stage::Test) else {
         return Vec::new();
     };
@@ -289,14 +272,14 @@ pub(super) fn run_tests(state: &mut State) -> Vec<Effect> {
 }
 
 pub(super) fn on_entry_points_answered(state: &mut State, changes: &[EntryPoint]) -> Vec<Effect> {
-    let Some(execution) = &mut state.execution else {
-        return Vec::new();
-    };
-    let Some(current) = &mut execution.current else {
+    let current = state
+        .execution
+        .as_mut()
+        .and_then(|execution| execution.current.as_mut());
+    let Some(current) = current else {
         return Vec::new();
     };
     current.allowed_entry_points.extend_from_slice(changes);
-    execution.allowed_entry_points.extend_from_slice(changes);
     // What else there is to ask, and the tests, come after a second look.
     let step = current.n;
     look_again(state, step)
@@ -326,7 +309,6 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
         made_by_tests,
         entry_points,
         held,
-        rewritten,
         tree,
     } = event
     else {
@@ -339,17 +321,12 @@ pub(super) fn on_tests_ran(state: &mut State, at: At, event: &Event) -> Vec<Effe
     let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
     if let Some(current) = current {
         current.tree_after = tree.clone();
-        current.commit_tree = tree.clone();
     }
     if !receipt.lets_pass() {
-        return match receipt.lacks_network.clone() {
-            Some(line) => flow::ask(state, QuestionKind::TestNetwork { step: *step, line }),
-            None => on_tests_failing(state, at, *step, receipt),
-        };
+        return on_tests_failing(state, at, *step, receipt);
     }
     let asked = holding::ask(state, *step, held)
-        .or_else(|| ask_about_entry_points(state, *step, entry_points))
-        .or_else(|| rewriting::settle(state, *step, receipt, rewritten));
+        .or_else(|| ask_about_entry_points(state, *step, entry_points));
     asked.unwrap_or_else(|| commit(state))
 }
 
@@ -385,28 +362,6 @@ fn on_tests_failing(state: &mut State, at: At, step: u32, receipt: &Receipt) -> 
     flow::ask(state, QuestionKind::TestsFailed { step, found })
 }
 
-pub(super) fn on_test_network_answered(
-    state: &mut State,
-    at: At,
-    step: u32,
-    answer: &Answer,
-) -> Vec<Effect> {
-    let (network, then) = match answer {
-        Answer::HostNetwork => (TestNetwork::Host, run_tests(state)),
-        _ => {
-            let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
-            let receipt = current.and_then(|current| current.receipt.clone());
-            let then = receipt.map_or_else(Vec::new, |receipt| {
-                on_tests_failing(state, at, step, &receipt)
-            });
-            (TestNetwork::Loopback, then)
-        }
-    };
-    let mut effects = vec![Effect::KeepTestNetwork(network)];
-    effects.extend(then);
-    effects
-}
-
 fn fix(state: &mut State, at: At) -> Vec<Effect> {
     let Some(current) = state
         .execution
@@ -436,7 +391,7 @@ pub(super) fn on_tests_failed_answered(state: &mut State, at: At, answer: &Answe
 }
 
 /// Commits what the step changed, without what the tests made and what is the user's.
-pub(super) fn commit(state: &mut State) -> Vec<Effect> {
+fn commit(state: &mut State) -> Vec<Effect> {
     let Some(execution) = &state.execution else {
         return Vec::new();
     };
@@ -467,7 +422,7 @@ pub(super) fn commit(state: &mut State) -> Vec<Effect> {
 }
 
 /// The user's dirty files that the step edited and that stay uncommitted.
-pub(super) fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
+fn left_out(execution: &Execution, current: &Current) -> Vec<String> {
     let included =
         |path: &&String| execution.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
     let dirty = |path: &&String| execution.pre_dirty.contains(path);
@@ -535,13 +490,8 @@ pub(super) fn on_commit_failed(state: &mut State, step: u32, message: &str) -> V
 }
 
 pub(super) fn on_commit_failed_answered(state: &mut State, answer: &Answer) -> Vec<Effect> {
-    let current = state.execution.iter().find_map(|e| e.current.as_ref());
-    let step = current.map_or(0, |current| current.n);
-    let is_known = current.is_some_and(|current| current.commit_tree.is_some());
     match answer {
-        Answer::Retry if is_known => commit(state),
-        // A step of an earlier version, which noted no tested tree: it is tested first.
-        Answer::Retry => look_again(state, step),
+        Answer::Retry => commit(state),
         _ => {
             let reason = "the commit failed; the user goes on without it".to_owned();
             record(state, StepOutcome::Uncommitted { reason })

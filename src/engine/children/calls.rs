@@ -13,7 +13,6 @@ use crate::domain::turn::Role;
 use crate::engine::answering::{Patience, approval, deny, paths_of};
 use crate::engine::asking::{Asking, Circumstances, hidden_tools};
 use crate::engine::granting::{Seat, Waiting};
-use crate::engine::reads::with_reads;
 use crate::engine::{Engine, EngineError};
 use crate::permission::{Approved, Call, Context, PhaseAccess, decide};
 
@@ -92,7 +91,7 @@ impl Engine {
         let adapter = self.setup.config.adapters.get(&order.adapter);
         let kind = adapter.map(|adapter| adapter.kind);
         let rules = self.setup.permissions.rules_at(&order.agent, kind);
-        let context = Context {
+        Some(Context {
             paths: paths_of(root, call),
             hidden: hidden_tools(call, &rules, removed),
             rules: Arc::new(rules),
@@ -104,8 +103,7 @@ impl Engine {
                 None => Vec::new(),
             },
             ..self.context_under(&order.agent, access, root)
-        };
-        Some(with_reads(call, context))
+        })
     }
 
     /// Answers a request: a child's where it is one's, else that of the turn at work.

@@ -79,15 +79,14 @@ impl Repository {
             }
         }
         let index = PrivateIndex::empty()?;
-        self.git_on_objects(&["read-tree"])
+        self.git(&["read-tree"])
             .arg(&tree.0)
             .index(&index.path())
             .text()
             .await?;
         let call = self
             .git(&["checkout-index", "--force", "-z", "--stdin"])
-            .index(&index.path())
-            .writes(&self.root);
+            .index(&index.path());
         call.paths(written.iter().map(PathBuf::as_path))
             .text()
             .await?;

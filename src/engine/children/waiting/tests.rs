@@ -87,7 +87,6 @@ impl Played {
             item: None,
             call: Call::Read {
                 paths: vec![path.into()],
-                search: None,
             },
             reason: None,
             origin: None,
